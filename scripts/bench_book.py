@@ -1,6 +1,6 @@
 """Measure a book in each codec: size, packing, look-ups, best actions, opening, a whole `solver query` process.
 
-The README's table is written.
+The table of docs/reference/benchmarks.md is written.
 
     python scripts/bench_book.py [--game connect-four:5,4] [--lookups 100000]
 

@@ -1,4 +1,4 @@
-"""Time whole solves by workers of Ray on this machine beside those without it, and write the table of docs/explanation/scale.md.
+"""Time whole solves by workers of Ray on this machine beside those without it: a table of docs/explanation/scale.md.
 
 python scripts/bench_cluster.py [--runs 3] [--publish] [GAME ...]
 

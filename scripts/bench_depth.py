@@ -80,7 +80,7 @@ def main() -> None:
     parser.add_argument("--depth", type=int, default=10)
     parser.add_argument("--positions", type=int, default=20)
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--publish", action="store_true", help="into the README's table")
+    parser.add_argument("--publish", action="store_true", help="into the table of docs/reference/benchmarks.md")
     options = parser.parse_args()
     results = report(options.game, options.depth, options.positions)
     rows = [

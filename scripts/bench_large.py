@@ -1,4 +1,4 @@
-"""Solve the large games once each, hold them against their published counts, and write the README's table.
+"""Solve the large games once each and compare them with published counts: a table of docs/reference/benchmarks.md.
 
 python scripts/bench_large.py [--memory 12G] [--folder FOLDER] [GAME[/no-symmetry] ...]
 

@@ -1,4 +1,4 @@
-"""Time the module of connect-four 7x6 beside Numba's search, and check that all find the same: the README's table.
+"""Time the module of connect-four 7x6 beside Numba's search, and check that all find the same.
 
 python scripts/bench_modules.py [--limit N] [--publish]
 
@@ -98,7 +98,7 @@ def timed(hosts: dict[str, Ask], states: list[int]) -> tuple[list[Value], dict[s
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--limit", type=int, default=400, help="of middle-medium")
-    parser.add_argument("--publish", action="store_true", help="write the README's table")
+    parser.add_argument("--publish", action="store_true", help="write the table of docs/reference/benchmarks.md")
     given = parser.parse_args()
     rules = Rules(load_game("connect-four"))
     data = modules.data_of(rules)

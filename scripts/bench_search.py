@@ -1,7 +1,7 @@
 """Time the compiled alpha-beta on lines of `moves score`, check every score, print CPU time per position.
 
 python scripts/bench_search.py FILE [--limit N] [--cold|--warm] [--wdl] [--threads N] [--against PROGRAM] [--json]
-python scripts/bench_search.py [--against PROGRAM]    all sets of tests/data/connect-four, into the README's table
+python scripts/bench_search.py [--against PROGRAM]    all sets of tests/data/connect-four, into benchmarks.md
 
 Scores are Pascal Pons': 0 a draw; a win after k more plies from a position of p stones is (cells + 2 - p - k) // 2, a
 loss the negative. `--cold` (the default) empties the table before each position, outside the time. Times are those of
@@ -153,7 +153,7 @@ def read(file: Path, limit: int | None) -> Lines:
 
 
 def publish(against: list[str]) -> None:
-    """All sets, one process each, into the README's table, beside the quickest program that is always right."""
+    """Time all sets, one process each, and write the table, beside the quickest program that is always right."""
     results = []
     for name in BEST:
         command = [sys.executable, __file__, str(SETS / f"{name}.txt"), "--json"]

@@ -1,4 +1,4 @@
-"""Time whole `solver solve` commands, from process start to the synced book, and write the README's table.
+"""Time whole `solver solve` commands, from process start to the synced book: a table of docs/reference/benchmarks.md.
 
 python scripts/bench_solve.py [--runs 3] [GAME[/no-symmetry] ...]
 """

@@ -1,4 +1,4 @@
-"""What the benchmark scripts share: timing whole processes, naming the machine, writing the README's tables."""
+"""Shared by the benchmark scripts: time whole processes, name the machine, write docs/reference/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parent.parent
-RESULTS = ROOT / "docs" / "benchmarks.json"
+PAGE = ROOT / "docs" / "reference" / "benchmarks.md"
+RESULTS = PAGE.with_suffix(".json")
 
 
 class Run(NamedTuple):
@@ -67,11 +68,11 @@ def machine() -> str:
 
 
 def publish(name: str, table: str, results: Any, how: str = "Medians") -> None:
-    """Put a table between the README's markers of this name, and the results into the JSON file."""
+    """Put a table between the page's markers of this name, and the results into the JSON file."""
     everything = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     everything[name] = {"machine": machine(), "results": results}
     RESULTS.write_text(json.dumps(everything, indent=1, sort_keys=True) + "\n")
-    put(ROOT / "README.md", {name: f"{table}\n\n{how} on: {machine()}."})
+    put(PAGE, {name: f"{table}\n\n{how} on: {machine()}."})
 
 
 def results(name: str) -> list[dict[str, Any]]:

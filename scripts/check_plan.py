@@ -1,4 +1,4 @@
-"""Hold `solver estimate --cluster local:2` against solves on two workers of this machine: the table of docs/explanation/scale.md.
+"""Compare `solver estimate --cluster local:2` with solves on two workers here: a table of docs/explanation/scale.md.
 
 python scripts/check_plan.py [--games GAME ...] [--publish]
 

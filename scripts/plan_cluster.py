@@ -2,10 +2,10 @@
 
 python scripts/plan_cluster.py [--publish] [--sample SECONDS] [--runs N]
 
-`--sample` counts and samples the tiers of each game anew on this machine, for so many seconds, and measures what
-listing its moves and sorting its keys takes; else what docs/explanation/scale.json has of that is used. `--publish` puts the tables
-into docs/explanation/scale.md, between their markers. Nothing here has run on a cluster; `scripts/check_plan.py` holds the estimate
-against what two workers of this machine take.
+`--sample` counts and samples the tiers of each game anew on this machine, for so many seconds. It measures how long
+listing moves and sorting keys takes. Without it the figures of docs/explanation/scale.json are used. `--publish` puts
+the tables into docs/explanation/scale.md, between their markers. Nothing here has run on a cluster.
+`scripts/check_plan.py` compares the estimate with two workers of this machine.
 """
 
 from __future__ import annotations

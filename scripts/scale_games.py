@@ -1,4 +1,4 @@
-"""The games of docs/explanation/scale.md: their tiers, by published counts where there are any, and the sizes of shogi's cousins.
+"""The games of docs/explanation/scale.md: their tiers, by published counts if there are any; sizes of shogi's cousins.
 
 What is published is kept here and not in the package, with its source; shares and moves of each tier are sampled.
 """

@@ -10,10 +10,10 @@
 | `json` otherwise | must be JSON, with `...` for what is left out |
 | `text` | shows shapes, not code |
 
-In expected output `...` stands for anything on a line. A last line of `...` alone stands for the rest of a command's
-output. A comment on the line above a block changes how it runs: `<!-- not run: reason -->`, or `<!-- needs: module -->`,
-which skips the rest of the page where the Python module is not installed. A program that is not on the PATH skips the
-rest as well.
+In expected output `...` stands for anything on a line. A last line of `...` alone stands for the rest of the output. A
+comment on the line above a block changes how it runs: `<!-- not run: reason -->`, or `<!-- needs: module -->`, which
+skips the rest of the page where the Python module is not installed. A program that is not on the PATH skips the rest
+as well.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The games and what is known of them, as docs/reference/games.md and README have them: `python -m tests.table` writes both."""
+"""The games and the figures known of them, as docs/reference/games.md has them: `python -m tests.table` writes it."""
 
-import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,15 +9,27 @@ from solver.rules.game import is_score_game, load_game
 from tests.oracles import CHANCE_ORACLES, ELSEWHERE, NIMBERS, ORACLES, SOURCES, WINNERS, Oracle
 
 ROOT = Path(__file__).parent.parent
-GUIDE, README = ROOT / "docs" / "reference" / "games.md", ROOT / "README.md"
+GUIDE = ROOT / "docs" / "reference" / "games.md"
 QUICK = 12_100  # states that the naive twin takes
 HEAD = """# Games
 
-Every game of the package, by groups, and what it was held against: published figures where there are any, else those of
-a program written apart from this package, which shares no code with it. Figures are of the board that is named, the
-largest of those that are judged; `solver games NAME` tells the rules. States are those that play can reach, finished
-ones included, not folded by symmetry unless it says so; won and lost are for the side to move. Where ours differs from
-what was published both figures stand here, and why.
+Which games come with the package, and how do we know that our values are right? This page lists all {count} built-in
+games by group. Below that stands the figure that each was compared with.
+
+{groups}
+`solver games` lists them with their parameters. `solver games NAME` prints the rules. A board is always width, height.
+
+- `tic-tac-toe` is any m,n,k game, and `checkers` is English draughts.
+- `chess-ending` covers KQK to KBNK, `chess-duel` KPKP to KQKQ, and `minichess` is chess on nine squares.
+- `tree` is [a game tree](../guides/trees.md) of a textbook. `graph` is [a table of moves, a game of OpenSpiel or
+  a description in GDL](../guides/other-games.md).
+
+## How to read the tables
+
+The figures are published ones if there are any. Otherwise they come from a program written apart from this package,
+which shares no code with it. They are of the board named, the largest of those compared. States are those that play can
+reach, finished ones included, without folding by symmetry unless the table says so. Won and lost are for the side to
+move. If ours differs from a published figure, both stand here with the reason.
 
 `python -m tests.table` writes this page from `tests/oracles.py`, and a test compares.
 """
@@ -89,7 +100,7 @@ def figure_of(oracle) -> str:
 def guide() -> str:
     """The text of docs/reference/games.md."""
     facts, known = [games.facts(name) for name in CATALOGUE], rows()
-    parts = [HEAD]
+    parts = [HEAD.format(count=len(CATALOGUE), groups=groups(facts))]
     for group, members in games.grouped(facts).items():
         lines = ["| game | figure | ours | source | test |", "| --- | --- | --- | --- | --- |"]
         for one in members:
@@ -102,15 +113,13 @@ def guide() -> str:
     return "\n".join(parts)
 
 
-def readme() -> str:
-    """README with its list of games."""
+def groups(facts) -> str:
+    """The table of all games by group."""
     lines = ["| group | games |", "| --- | --- |"]
-    for group, members in games.grouped(games.facts(name) for name in CATALOGUE).items():
+    for group, members in games.grouped(facts).items():
         lines.append(f"| {group}: {games.GROUPS[group]} | {', '.join('`' + one['name'] + '`' for one in members)} |")
-    table = "<!-- games -->\n" + "\n".join(lines) + "\n<!-- end of games -->"
-    return re.sub("<!-- games -->\n.*<!-- end of games -->", table, README.read_text(), flags=re.DOTALL)
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
     GUIDE.write_text(guide())
-    README.write_text(readme())
