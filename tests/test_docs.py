@@ -2,10 +2,12 @@
 
 import ast
 import re
+import tomllib
 
 import pytest
 
 import solver
+from solver.book import shipped
 from solver.games import CATALOGUE
 from tests import table
 from tests.test_imports import ALLOWED, PACKAGE
@@ -115,3 +117,22 @@ def test_messages_on_the_page_of_errors_are_those_of_the_package():
     said = "\n".join(text for text in texts if isinstance(text, str))
     pieces = [piece for message in quoted for piece in message.split("...") if len(piece) > 3]
     assert len(quoted) > 20 and [piece for piece in pieces if piece not in said] == []
+
+
+COUNTED = {
+    r"(\d+)\s+games\s+and\s+\d+\s+books": lambda: len(CATALOGUE),
+    r"(\d+)\s+built-in\s+games": lambda: len(CATALOGUE),
+    r"(?:games and )?(\d+)\s+(?:shipped\s+)?books\s+(?:come|ship)": lambda: len(shipped.paths()),
+    r"(\d+)\s+shipped\s+books": lambda: len(shipped.paths()),
+    r"(\d+)\s+catalogue\s+entries": lambda: len(tomllib.loads((ROOT / "books" / "catalog.toml").read_text())),
+}
+
+
+def test_the_numbers_of_games_and_books_are_those_of_the_package():
+    texts = {path: (ROOT / path).read_text() for path in (*GUIDES, "CHANGELOG.md", "solver/__init__.py")}
+    for pattern, count in COUNTED.items():
+        quoted = [(path, int(number)) for path, text in texts.items() for number in re.findall(pattern, text)]
+        assert quoted, f"nobody says how many: {pattern}"
+        assert [one for one in quoted if one[1] != count()] == []
+    old = re.compile(r"(?:some|all) eighty|(?:twenty|thirty|forty|fifty|eighty)-\w+ (?:games|books)", re.IGNORECASE)
+    assert [path for path, text in texts.items() if old.search(text)] == []
