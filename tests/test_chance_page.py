@@ -55,7 +55,7 @@ def test_the_file_is_what_the_documentation_says(tmp_path):
     assert (codec, size, stored, values, segments, index_bytes) == (3, len(data), 4, 0, 1, 4)
     ends = [64, 64 + facts, 68 + facts, 72 + facts + 16 * segments, size]
     parts = [data[begin:end] for begin, end in zip(ends, ends[1:], strict=False)]
-    blocks = re.findall(r"^```(?:json)?\n(.*?)\n```$", FORMAT.read_text(), re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```(?:json|text)\n(.*?)\n```$", FORMAT.read_text(), re.MULTILINE | re.DOTALL)
     assert blocks[3:] == [parts[0][4:].decode(), dump(parts[2][4:]) + "\n" + dump(parts[3][4:])]
 
 

@@ -250,6 +250,6 @@ def test_the_file_is_what_the_documentation_says(tmp_path):
         assert part == seal(book_id, number, part[4:])
     assert json.loads(parts[0][4:])["longest"] == {"distance": 3, "state": "5"}
     text = FORMAT.read_text()
-    blocks = re.findall(r"^```(?:json)?\n(.*?)\n```$", text, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```(?:json|text)\n(.*?)\n```$", text, re.MULTILINE | re.DOTALL)
     assert blocks[:3] == [dump(data[:64]), parts[0][4:].decode(), "\n".join(dump(part[4:]) for part in parts[1:])]
     assert f"The crc32 of `solver` is `{zlib.crc32(b'solver'):08x}`." in text
