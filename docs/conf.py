@@ -82,7 +82,21 @@ def lead_to_pages(_app: object, _page: str, content: list[str]) -> None:
     content[0] = OUTSIDE.sub(link, content[0])
 
 
+def show_examples(_app: object, _context: object, lines: list[str]) -> None:
+    """Show the lines of a command's help that keep their breaks, its examples and tables, as code."""
+    shown: list[str] = []
+    for line in lines:
+        if line.startswith("| "):
+            if not (shown and shown[-1].startswith("   ")):
+                shown += ["", ".. code-block:: text", ""]
+            shown.append(f"   {line[2:]}")
+        else:
+            shown.append(line)
+    lines[:] = [*shown, ""]
+
+
 def setup(app: Any) -> None:
     """Connect the functions that run before pages are read."""
     app.connect("builder-inited", copy_notebooks)
     app.connect("source-read", lead_to_pages)
+    app.connect("sphinx-click-process-description", show_examples)

@@ -48,8 +48,8 @@ from solver.rules.game import game_text
 @game_option
 @quiet_option
 def command(
-    source: str, positions: tuple[str, ...], as_json: bool, svg: str | None, no_moves: bool, book_only: bool, budget: float,
-    evaluate: str | None, module: str | None, live: bool, own: str | None, quiet: bool,
+    source: str, positions: tuple[str, ...], as_json: bool, svg: str | None, no_moves: bool, book_only: bool,
+    budget: float, evaluate: str | None, module: str | None, live: bool, own: str | None, quiet: bool,
 ) -> None:  # fmt: skip
     """Value positions and all their moves, best first.
 
