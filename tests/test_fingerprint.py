@@ -8,6 +8,7 @@ import pytest
 from solver.base.errors import GameError
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import load_game
+from solver.rules.protocol import OPTIONAL
 
 HEAD = "from typing import NamedTuple\n"
 RULES = """
@@ -308,3 +309,24 @@ def test_a_module_of_the_working_folder(tmp_path, monkeypatch):
     game = load_game("mygames.race::Rules:12")
     assert game.goal == 12
     assert pickle.loads(pickle.dumps(game)) == game  # noqa: S301
+
+
+VALUES = ("starts", "to_move", "again", "reward", "canonical", "tier", "chance", "plies_left", "endless")
+OF_A_SEARCH_OR_A_BOARD = {
+    *("vanishing", "placed", "digits", "scan", "rank", "unrank", "size", "evaluate", "longest", "features", "bounds"),
+    *("outlook", "replies", "followup", "promise", "show", "view", "format_action", "parse_action", "cells", "place"),
+    *("from_cells", "layout", "drawing", "parse_position", "check", "from_text", "to_text", "bits"),
+}
+
+
+def test_every_optional_method_that_makes_values_is_in_the_fingerprint(tmp_path):
+    assert {*OPTIONAL} <= {*VALUES, *OF_A_SEARCH_OR_A_BOARD}, "say of a new method whether it makes values"
+    for name in VALUES:
+        arguments = ", ".join(("self", *OPTIONAL[name]))
+        found = []
+        for number in "12":
+            folder = tmp_path / f"{name}{number}"
+            folder.mkdir()
+            write(folder, "", "state + 1", f"def {name}({arguments}):\n    return {number}")
+            found.append(fingerprint(load_game(f"{folder / 'rules.py'}::Rules")))
+        assert found[0] != found[1], name

@@ -94,6 +94,16 @@ def test_awari_is_that_of_the_naive_twin(game):
     assert solution_of(retrograde.solve(game).table, True) == dict(naive.solve(game))
 
 
+@pytest.mark.parametrize("given", [(12, 3, 1, 0), (6, 1, 5, -2), *slow((30, 3, 2, 3))])
+def test_live_search_finds_margins_where_play_comes_back(maze, given):
+    game, count = maze(*given), 3
+    truth = naive.solve(game)
+    open_states = [state for state in truth if not game.is_terminal(state)]
+    for state in open_states[:: len(open_states) // count + 1]:
+        answer = Player({}, game).value(state)
+        assert (answer.value, answer.exact) == (truth[state], True)
+
+
 @compiled
 @pytest.mark.parametrize("given", [(12, 3, 1, 0), (12, 3, 2, 3), *slow((3000, 4, 1, 0), (3000, 4, 2, -3))])
 def test_the_sweep_finds_what_the_naive_twin_finds(maze, tmp_path, monkeypatch, given):

@@ -192,7 +192,7 @@ class Live:
         except BudgetExceeded:
             self._tried = seconds or 0.0
             return
-        self.solved.update(solution_of(found.table))
+        self.solved.update(solution_of(found.table, self.rules.scores))
 
     def estimates(self, states: list[int], budget: Any) -> dict[int, Value | float]:
         """One search of limited depth for all states, deepened while the budget lasts: exact values or estimates.

@@ -35,7 +35,7 @@ from solver.rules.width import USUAL, bits_of
 
 RULES = (
     *("initial", "starts", "actions", "result", "is_terminal", "utility"),
-    *("to_move", "again", "reward", "canonical", "tier", "chance", "plies_left"),
+    *("to_move", "again", "reward", "canonical", "tier", "chance", "plies_left", "endless"),
 )
 # they make a search quicker, they change no value
 HINTS = ("replies", "outlook", "followup", "promise", "bounds", "longest", "size")

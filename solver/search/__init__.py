@@ -259,6 +259,6 @@ class _TableSolution(Mapping[Any, Value]):
         return len(self._table)
 
 
-def solution_of(table: Mapping[Any, int], score_game: bool = False) -> Mapping[Any, Value]:
-    """A read-only view of a table of merits as a Solution."""
+def solution_of(table: Mapping[Any, int], score_game: bool) -> Mapping[Any, Value]:
+    """Return a read-only view of a table of merits as a Solution, of margins in a score game."""
     return _TableSolution(table, score_game)

@@ -143,7 +143,7 @@ class Search:
                 if root is None or root not in done:
                     part = Budget(most - len(done), budget.seconds_left)
                     found = retrograde.solve(self.rules.game, root, symmetry=self.rules.symmetry, budget=part)
-                    done.update(solution_of(found.table))
+                    done.update(solution_of(found.table, self.rules.scores))
         except BudgetExceeded:
             self.left = 0.0
         for state in states:
