@@ -6,6 +6,7 @@ import os
 import pydoc
 import re
 import sys
+import textwrap
 import typing
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 
 import solver
 from solver.book import Book
+from solver.rules.game import load_game
 from solver.rules.protocol import OPTIONAL, REQUIRED
 from tests.sessions import by_shell, in_process, run_page
 
@@ -81,3 +83,20 @@ def test_the_guide_to_rules_shows_rules_that_work_and_names_all_methods(tmp_path
     (tmp_path / "guide.py").write_text(re.search(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)[1])
     assert solver.solve(f"{tmp_path / 'guide.py'}::Race").root.outcome == "win"  # 21 % 4 != 0
     assert [name for name in {**REQUIRED, **OPTIONAL} if name not in ("to_text",) and f"{name}(" not in guide] == []
+
+
+def test_the_examples_of_optional_methods_keep_their_promises(tmp_path):
+    guide = (DOCS / "reference" / "rules.md").read_text()
+    race, *blocks = re.findall(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    for_race = [block for block in blocks if block.startswith("# Race\n")]
+    assert len(for_race) >= 6
+    (tmp_path / "race.py").write_text("\n".join([race, *(textwrap.indent(block, "    ") for block in for_race)]))
+    game = load_game(tmp_path / "race.py")
+    solver.check_game(game)
+    with solver.solve(game) as book:
+        assert (book.root.outcome, book.states) == ("win", 22)
+    for block in blocks:
+        methods = {node.name: node for node in ast.parse(block).body if isinstance(node, ast.FunctionDef)}
+        for name, expected in {**REQUIRED, **OPTIONAL}.items():
+            if name in methods:
+                assert [arg.arg for arg in methods[name].args.args] == ["self", *expected]
