@@ -310,3 +310,20 @@ def test_ray_is_not_installed(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MethodError, match=r"pip install 'solverbook\[cluster\]'"):
         on_ray.connect("local")
+
+
+def test_a_process_leaves_with_ray_on_its_machine(tmp_path):
+    left, ended = [], threading.Event()
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "raylet"))
+        listening.listen()
+        look = (str(tmp_path / "raylet"), ended, lambda: left.append(True), 0.01)
+        watching = threading.Thread(target=on_ray.watch, args=look)
+        watching.start()
+        time.sleep(0.2)
+        assert watching.is_alive() and left == []
+    watching.join(10)
+    assert left == [True]
+    ended.set()
+    on_ray.watch(*look)
+    assert left == [True]

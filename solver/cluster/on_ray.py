@@ -45,6 +45,7 @@ RETRIES = 100  # a few are soon used up where machines come and go: ray#28906
 OBJECTS = 0.3  # of the memory, for what tasks pass on; more goes to files
 LEAST_OBJECTS = 80 << 20  # bytes; Ray takes no fewer
 PATIENCE = 5  # seconds for an address to answer
+LOOKS = 3  # so often Ray on this machine does not answer before it is taken for gone
 LONGEST_TEMPORARY = 30  # characters; a socket's path has 107, and Ray's own part of it takes 70
 
 # Ray's own names for them; a version that lacks one takes no notice
@@ -211,6 +212,7 @@ def opened(where: str, memory: int | None, objects: int | None, modules: Sequenc
             ray = _start(started, int(count[1] or cores()), memory or free_memory(), objects, modules)
         else:
             ray = _join(started, where)
+            _leave_with_raylet(ray, started)
         return RayEngine(ray, started.pop_all())
 
 
@@ -252,6 +254,29 @@ def _join(started: contextlib.ExitStack, where: str) -> Any:
             return _connected(started, address=where, **paths)
         except (OSError, RuntimeError, ValueError, ImportError) as error:
             raise ResourceError(f"no cluster at {where}: {one_line(error)}") from None
+
+
+def _leave_with_raylet(ray: Any, started: contextlib.ExitStack) -> None:
+    """End this process once Ray on this machine is gone, which Ray itself misses now and then and waits for ever.
+
+    Tried with Ray 2.60. A version without these names, and a client (`ray://`), is not watched.
+    """
+    node = getattr(getattr(getattr(ray, "_private", None), "worker", None), "_global_node", None)
+    path = getattr(node, "raylet_socket_name", None)
+    if path:
+        ended = threading.Event()
+        started.callback(ended.set)
+        threading.Thread(target=watch, args=(path, ended, lambda: os._exit(1)), daemon=True).start()
+
+
+def watch(path: str, ended: threading.Event, leave: Callable[[], Any], pause: float = PATIENCE) -> None:
+    """Call `leave` once nobody has listened at a socket's path for `LOOKS` pauses, unless `ended` is set before."""
+    missed = 0
+    while missed < LOOKS and not ended.wait(pause):
+        with socket.socket(socket.AF_UNIX) as door:
+            missed = missed + 1 if door.connect_ex(path) else 0
+    if not ended.is_set():
+        leave()
 
 
 def _knock(where: str) -> None:
