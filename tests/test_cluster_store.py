@@ -611,7 +611,7 @@ FAULTS = {
     "older": f"has solverbook 0.0.1, {HOST} has {__version__}: install the same on both",
     "unlike": "has other rules of tic-tac-toe: give all nodes the same files",
     "ruleless": "cannot load the rules (no file 'nosuch.py'",
-    "broken": "cannot be asked: integer division",
+    "broken": "cannot be asked: ",
     "silent": "has not answered for 0.5 s: look into Ray's log there",
 }
 

@@ -26,6 +26,8 @@ from solver.base.text import fields_of, read_text
 
 GROUP = "files"
 MOST_BYTES = 1 << 23  # of a file
+SHALLOW = 850  # brackets in each other that the library reads in all versions of Python
+BRACKET = re.compile(r"[][{}]|\"(?:[^\"\\]|\\.)*\"")  # and texts, whose brackets do not count
 MOST_NODES = 1 << 19
 MOST_DIGITS = 20  # of a whole number, with its sign
 NODES = 'a list of nodes, a number, {"MAX": [...]}, {"MIN": [...]} or {"chance": [[0.6, NODE], [0.4, NODE]]}'
@@ -176,13 +178,31 @@ def written(number: Any) -> str:
 
 
 def parse(text: str) -> Any:
-    """JSON of any depth: the library's parser recurses, so brackets nested deeper than it bears are read here."""
+    """Return the data of a JSON text of any depth.
+
+    The library's parser recurses, and how deep it can go depends on Python's version. So texts with more than `SHALLOW`
+    brackets in each other are read here. Raises ValueError.
+    """
+    if _is_deep(text):
+        return _parse_deep(text)
     try:
         return json.loads(text, parse_float=_number, parse_int=_whole, object_pairs_hook=fields_of)
     except RecursionError:
         return _parse_deep(text)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}: no JSON from column {error.colno} on: mend it there") from None
+
+
+def _is_deep(text: str) -> bool:
+    """Whether more than `SHALLOW` brackets lie in each other."""
+    if text.count("[") + text.count("{") <= SHALLOW:
+        return False
+    depth = 0
+    for match in BRACKET.finditer(text):
+        depth += 1 if match[0] in "[{" else -1 if match[0] in "]}" else 0
+        if depth > SHALLOW:
+            return True
+    return False
 
 
 def _number(text: str) -> Fraction:
