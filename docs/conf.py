@@ -28,7 +28,7 @@ exclude_patterns = ["_build"]
 suppress_warnings = ["misc.highlighting_failure"]  # no lexer for KIF, the language of game descriptions
 
 # Markdown
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "html_image"]
 myst_heading_anchors = 4
 # Notebooks show the outputs they were saved with; `make docs` and the tests run them apart from this build.
 nb_execution_mode = "off"
@@ -54,9 +54,7 @@ nitpick_ignore_regex = [
 
 html_theme = "furo"
 html_title = "solverbook"
-html_static_path = ["_static"]
 html_theme_options = {"source_repository": "", "top_of_page_buttons": []}
-html_css_files = ["site.css"]
 
 
 def copy_notebooks(_app: object) -> None:

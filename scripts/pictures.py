@@ -126,6 +126,13 @@ def plots(folder: Path) -> None:
     command(*SOLVER, "info", "connect-four:4,4", "--plot", str(PICTURES / "plot.svg"), where=folder)
 
 
+def board() -> None:
+    """A position with the value of every move, as notebooks show it."""
+    import solver
+
+    solver.board(solver.Book("connect-four:4,4"), "11242").save(PICTURES / "board.svg")
+
+
 def session(folder: Path) -> None:
     """A terminal session as SVG. Its fonts are those of the reader's system."""
     from rich.console import Console
@@ -153,6 +160,8 @@ def main() -> None:
         pages(folder, wanted)
         if wanted("plot"):
             plots(folder)
+        if wanted("board"):
+            board()
         if wanted("session"):
             session(folder)
 
