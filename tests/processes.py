@@ -22,7 +22,9 @@ CYCLIC = "three-mens-morris:1"
 LONG = {"sweep": ("connect-four:5,5", 0.3), "retrograde": ("neutreeko", 0.2)}  # and seconds between checkpoints
 
 # small games are worth no checkpoint: here they are solved like large ones
-BY_KERNELS = "import solver.__main__; from solver.solving.ways import plain; plain.SMALL = 0; solver.__main__.main()"
+BY_KERNELS = (
+    "import solver.__main__; from solver.solving.ways import plain; plain.PLAIN_LIMIT = 0; solver.__main__.main()"
+)
 
 
 def command(game, book, *options):
@@ -51,7 +53,7 @@ def digest(path):
 def resumed(game, book, *options):
     """The same by the same command in this process, to which nothing happens: quicker by what it takes to begin."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plain, "SMALL", 0)
+        patch.setattr(plain, "PLAIN_LIMIT", 0)
         code, _, error = run("solve", game, "-q", "-o", book, *options)
     return code, error
 

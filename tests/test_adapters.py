@@ -183,7 +183,7 @@ def training_set(book, path, monkeypatch, many):
     """The bytes of a training set, made by compiled rules from so many states on."""
     from solver.export import export, training
 
-    monkeypatch.setattr(training, "MANY", many)
+    monkeypatch.setattr(training, "PLAIN_LIMIT", many)
     export(book, path, training=True)
     return path.read_bytes()
 

@@ -364,8 +364,8 @@ def test_a_folded_book_values_every_state_of_the_game(tmp_path, codec, monkeypat
         asked = random.Random(3).sample(sorted(truth), 300)
         assert all(book[state] == truth[state] for state in asked)
         several = asked[:: 30 if codec == "ranked" else 1]
-        for many in (bulk.MANY, 1) if codec == "instant" else (bulk.MANY,):
-            monkeypatch.setattr(bulk, "MANY", many)
+        for many in (bulk.PLAIN_LIMIT, 1) if codec == "instant" else (bulk.PLAIN_LIMIT,):
+            monkeypatch.setattr(bulk, "PLAIN_LIMIT", many)
             assert looked_up(book, several) == [truth[state] for state in several]
 
 

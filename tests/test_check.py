@@ -61,7 +61,7 @@ def short(monkeypatch):
 def test_check_does_what_solve_would_do_at_first(tmp_path, monkeypatch):
     facts = json.loads(ok("check", "coins", "--json"))
     assert facts["states"] == facts["solved"] == 22 and "tier" in facts["optional"] and facts["compiled"] is None
-    monkeypatch.setattr(plain, "SMALL", 0)
+    monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
     if extras.has_kernels():
         compared = []
         monkeypatch.setattr("solver.compiled.agreement.compare", lambda *of: compared.append(of))
@@ -154,7 +154,7 @@ def test_games_without_an_end_are_told_before_all_states_are_met(monkeypatch, ri
     pipeline.solve(load_game(str(path)), say=said.append, progress=lambda step, *_: steps.append(step)).close()
     assert said == []  # it was small
     assert list(dict.fromkeys(steps))[:2] == ["random games", "plain Python"]
-    monkeypatch.setattr(plain, "SMALL", 0)
+    monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
     pipeline.solve(load_game(str(path)), say=said.append).close()
     assert len(said) == 1 and "none of 100 random games has ended" in said[0]
 

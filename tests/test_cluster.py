@@ -122,7 +122,7 @@ def test_ranges_of_the_book_are_encoded_by_tasks(game, codec, workers, tmp_path,
     (tmp_path / "alone.lmdb").unlink()
     bound = []
     monkeypatch.setattr(on_ray, "connect", lambda where, memory=None: Threads(workers))
-    monkeypatch.setattr(streaming, "FEW", 0)
+    monkeypatch.setattr(streaming, "PLAIN_LIMIT", 0)
     monkeypatch.setattr(merged, "bind", lambda *given: bound.append(given) or ordering.bind(*given))
     assert clustered(game, codec=codec) == expected
     assert len(bound) > 1 or codec == "ranked"

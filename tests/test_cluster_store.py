@@ -443,7 +443,7 @@ def test_damaged_results_in_files_are_made_again(tmp_path, truth, monkeypatch):
     assert not any(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("few", [0, streaming.FEW])
+@pytest.mark.parametrize("few", [0, streaming.PLAIN_LIMIT])
 def test_a_damaged_range_of_the_book_is_put_in_order_again(tmp_path, truth, monkeypatch, few):
     """Whether tasks or the driver read it."""
     write, struck = Store.write, set()
@@ -454,7 +454,7 @@ def test_a_damaged_range_of_the_book_is_put_in_order_again(tmp_path, truth, monk
             struck.add(name)
             flip(Path(self.root, name))
 
-    monkeypatch.setattr(streaming, "FEW", few)
+    monkeypatch.setattr(streaming, "PLAIN_LIMIT", few)
     monkeypatch.setattr(Store, "write", damaging)
     book, said = solve(tmp_path / "b.lmdb")
     assert book == truth(GAME)

@@ -23,7 +23,7 @@ def way(request, monkeypatch):
     """Books read a group at a time, or by the kernels a segment at a time."""
     if request.param == "compiled":
         pytest.importorskip("numba")
-        monkeypatch.setattr(streaming, "FEW", 0)
+        monkeypatch.setattr(streaming, "PLAIN_LIMIT", 0)
 
 
 @pytest.fixture(scope="module")

@@ -315,7 +315,7 @@ def test_linear_algebra_is_loaded_by_kernels_that_want_it_alone():
     code = """
         import sys, numba, numpy, solver
         from solver.solving.ways import plain
-        plain.SMALL = 0
+        plain.PLAIN_LIMIT = 0
         solver.solve("tic-tac-toe").close()
         print("solver.sweep.forward" in sys.modules, "scipy.linalg" in sys.modules)
         square = numba.njit(lambda row: numpy.dot(row, row))(numpy.arange(3.0))

@@ -101,7 +101,7 @@ def test_a_codec_is_a_module_of_four_functions(tmp_path, monkeypatch):
         assert all(book[state] == value for state, value in truth.items())
     assert verify(tmp_path / "plain.lmdb").verdict == "proved"
     if extras.has_kernels():  # which the codec has none of: it goes the plain way
-        monkeypatch.setattr(streaming, "FEW", 0)
+        monkeypatch.setattr(streaming, "PLAIN_LIMIT", 0)
         pack(tmp_path / "instant.lmdb", tmp_path / "again.lmdb", "plain")
         assert (tmp_path / "again.lmdb").read_bytes() == (tmp_path / "plain.lmdb").read_bytes()
         with Book(tmp_path / "again.lmdb") as book:

@@ -48,7 +48,7 @@ class Sparse(NamedTuple):
 
 @pytest.fixture
 def by_kernels(monkeypatch):
-    monkeypatch.setattr(plain, "SMALL", 0)
+    monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
 
 
 @pytest.fixture(scope="module")

@@ -80,7 +80,7 @@ def test_a_tier_with_cycles_that_was_not_reached_is_met_in_samples(small):
 
 @pytest.mark.parametrize("text", ["kalah:2,3", *slow("three-mens-morris:1")])
 def test_a_failing_estimate_ends_no_solve(tmp_path, monkeypatch, small, text):
-    monkeypatch.setattr(plain, "SMALL", 0)
+    monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
     expected = pipeline.run(load_game(text), None, Options())
 
     def fail(*arguments):
@@ -151,7 +151,7 @@ def test_memory_for_bounds_is_that_of_a_solve(tmp_path, monkeypatch, small, text
     """Of a game of chance, by the moves of a sample; without what groups of outcomes are worth at least."""
     needed = []
     monkeypatch.setattr(expectation, "refuse_beyond", lambda memory, states, size: needed.append(size))
-    monkeypatch.setattr(plain, "SMALL", 0)
+    monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
     with pipeline.solve(load_game(text), tmp_path / "book.lmdb"):
         pass
     narrowed = projection.census(load_game(text), seconds=60).narrowed
@@ -322,7 +322,7 @@ def disk_of(text, folder, monkeypatch, memory):
     write, copy = column.Column._write, writer._copy
     monkeypatch.setattr(column.Column, "_write", lambda *one: (write(*one), look()))
     monkeypatch.setattr(writer, "_copy", lambda *one: (copy(*one), look()))
-    monkeypatch.setattr(plain, "SMALL", 0)
+    monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
     with pipeline.solve(load_game(text), folder / "book.lmdb", memory=memory):
         return max(used)
 

@@ -44,7 +44,7 @@ def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, text
     for options in ({"workers": 1}, {"workers": 3}, {"memory": 1 << 30}):
         pipeline.solve(game, other, **options).close()
         assert other.read_bytes() == fast.read_bytes(), options
-    monkeypatch.setattr(plain, "SMALL", 20_000)
+    monkeypatch.setattr(plain, "PLAIN_LIMIT", 20_000)
     monkeypatch.setattr(plain, "SMALL_SECONDS", 100)
     monkeypatch.setattr(plain, "LITTLE", 20_000)
     monkeypatch.setattr(plain, "LITTLE_SECONDS", 100)

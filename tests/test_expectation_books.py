@@ -99,7 +99,7 @@ def test_the_kernels_find_altered_values(tmp_path, monkeypatch, pig):
     from solver.book import write_book
     from solver.verifying import verification
 
-    monkeypatch.setattr(verification, "FEW", 0)
+    monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
     assert verify(pig).closed
     with Book(pig) as book:
         values, header = dict(book.items()), book.header

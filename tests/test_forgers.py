@@ -215,7 +215,7 @@ def test_what_ends_is_proved_with_and_without_distances(files, tmp_path, text):
 def test_compiled_rules_find_the_circle_too(files, tmp_path, monkeypatch, text):
     pytest.importorskip("numba")
     monkeypatch.undo()
-    monkeypatch.setattr(verification, "FEW", 0)
+    monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
     game = load_game(f"{files}/{text}")
     assert "play comes back" in refused(forge(tmp_path / "ring.lmdb", game, favouring(game, 0)), game)
     honest = load_game(f"{files}/{text}:5,true")
@@ -589,7 +589,7 @@ def test_components_come_behind_those_that_they_lead_to():
 @compiled
 def test_a_large_book_is_solved_anew(tmp_path, monkeypatch):
     monkeypatch.setattr(extras, "has_kernels", lambda: True)
-    monkeypatch.setattr(bounding, "FEW", 0)
+    monkeypatch.setattr(bounding, "PLAIN_LIMIT", 0)
     with pipeline.solve("piglet:10", tmp_path / "honest.lmdb", symmetry=False) as book:
         values, error = {state: value.score for state, value in book.items()}, book.expectation.error
         forge_expectations(tmp_path / "forged.lmdb", book, leaning(book.game, values, 1.9e-7), 1e-7)

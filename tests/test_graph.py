@@ -176,7 +176,7 @@ def test_arrays_make_the_book_that_plain_python_makes(tmp_path, monkeypatch, sco
     game = graph_of("random.csv", random_nodes(1, True, scores, throws))
     with pipeline.solve(game, tmp_path / "plain.lmdb") as plain:
         said = []
-        monkeypatch.setattr("solver.solving.ways.plain.SMALL", 5)
+        monkeypatch.setattr("solver.solving.ways.plain.PLAIN_LIMIT", 5)
         with pipeline.solve(game, tmp_path / "arrays.lmdb", say=said.append) as book:
             assert book.digest == plain.digest and not said
 

@@ -142,7 +142,7 @@ def test_margins_that_rest_on_each_other_are_refused(maze, tmp_path, side):
 def test_compiled_grounds_are_those_of_plain_python(maze, tmp_path, monkeypatch):
 
     interpret(monkeypatch)
-    monkeypatch.setattr(verification, "FEW", 0)
+    monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
     game = maze(12, 3, 3, 2)
     pipeline.solve(game, tmp_path / "maze.lmdb").close()
     assert verification.verify(tmp_path / "maze.lmdb", game).verdict == "proved"

@@ -146,7 +146,7 @@ def test_a_book_of_nimbers_is_that_of_plain_python_and_proved(text, tmp_path, mo
     game, truth = load_game(text), {}
     mex(game, game.initial(), truth)
     solve(game, tmp_path / "plain.lmdb", method="nimbers").close()
-    monkeypatch.setattr(plain, "SMALL", 0)
+    monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
     with solve(game, tmp_path / "swept.lmdb", method="nimbers") as book:
         states = [state for state in truth if not game.is_terminal(state)]
         keys = [*map(Rules(game).canonical, states)]
@@ -154,14 +154,14 @@ def test_a_book_of_nimbers_is_that_of_plain_python_and_proved(text, tmp_path, mo
         assert {*book} == {*keys} and book.root == book[keys[states.index(game.initial())]]
     assert (tmp_path / "plain.lmdb").read_bytes() == (tmp_path / "swept.lmdb").read_bytes()
     assert verify(tmp_path / "plain.lmdb").verdict == "proved"
-    monkeypatch.setattr(verification, "FEW", 0)  # by kernels
+    monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)  # by kernels
     assert verify(tmp_path / "plain.lmdb").verdict == "proved"
 
 
 @pytest.mark.interpreted
 def test_nimbers_of_more_than_a_byte(tmp_path, monkeypatch):
     """Which ends at 127."""
-    monkeypatch.setattr(plain, "SMALL", 0)
+    monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
     with solve("nim:130", tmp_path / "book.lmdb", method="nimbers") as book:
         assert {state: value.score for state, value in book.items()} == {heap: heap for heap in range(1, 131)}
 
@@ -181,7 +181,7 @@ def test_a_wrong_nimber_is_found(few, tmp_path, monkeypatch):
     values[state] = Value(5)  # won as well: who wins is right everywhere
     names = ("game", "rules", "method", "symmetry", "score_game", "states", "terminal", "counts", "root", "wdl")
     write_values(tmp_path / "wrong.lmdb", values, facts={name: getattr(header, name) for name in names})
-    monkeypatch.setattr(verification, "FEW", few)
+    monkeypatch.setattr(verification, "PLAIN_LIMIT", few)
     with pytest.raises(DamagedBook, match="another value than its children"):
         verify(tmp_path / "wrong.lmdb")
 

@@ -65,14 +65,14 @@ def arrays(monkeypatch):
     from solver.sweep import plies
 
     monkeypatch.setattr(plies, "SPAN", 7)
-    monkeypatch.setattr(opening, "MANY", 0)
+    monkeypatch.setattr(opening, "PLAIN_LIMIT", 0)
     return plies
 
 
 def plainly(*arguments):
     """What plain Python makes of the same."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(opening, "MANY", 1 << 60)
+        patch.setattr(opening, "PLAIN_LIMIT", 1 << 60)
         return opening.plies(*arguments)
 
 
@@ -243,7 +243,7 @@ def test_rules_that_numba_cannot_compile_are_searched_plainly(tmp_path, monkeypa
     said = []
     with monkeypatch.context() as patch:
         patch.setattr(searcher, "bind", fail)
-        patch.setattr(entries, "FEW", 0)  # as if it were too large for plain Python alone
+        patch.setattr(entries, "PLAIN_LIMIT", 0)  # as if it were too large for plain Python alone
         pipeline.solve(load_game("coins"), tmp_path / "fast.lmdb", say=said.append, **options)
     assert len(said) == 1 and said[0].endswith("a generator")
     monkeypatch.setattr(extras, "has_kernels", lambda: False)

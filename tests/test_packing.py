@@ -114,7 +114,7 @@ def test_a_book_may_be_packed_in_its_place(tmp_path):
 def test_damaged_books_are_not_packed(tmp_path, monkeypatch, compiled):
     if compiled:
         pytest.importorskip("numba")
-        monkeypatch.setattr(streaming, "FEW", 0)
+        monkeypatch.setattr(streaming, "PLAIN_LIMIT", 0)
     else:
         monkeypatch.setattr(extras, "has_kernels", lambda: False)
     path, target = tmp_path / "book.lmdb", tmp_path / "target.lmdb"

@@ -187,7 +187,7 @@ def test_a_small_alphabeta_needs_no_compiler_and_is_the_same_book_without_one(tm
     monkeypatch.setattr(entries, "_compiled", lambda job: pytest.fail("compiled"))
     with pipeline.solve(load_game("coins:5"), tmp_path / "one", method="alphabeta") as book:
         assert (book.root, book.header.method, book.header.scope) == (Value(-1, 3), "alphabeta", "exact")
-    monkeypatch.setattr(entries, "FEW", 0)
+    monkeypatch.setattr(entries, "PLAIN_LIMIT", 0)
     monkeypatch.setattr(entries, "_compiled", lambda job: None)
     pipeline.solve(load_game("coins:5"), tmp_path / "other", method="alphabeta").close()
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
@@ -354,7 +354,7 @@ def test_scores_with_cycles_are_solved(monkeypatch, tmp_path, stones, tier):
 
 def test_plain_python_takes_what_has_few_states_a_tier(monkeypatch):
     """The kernels pay for every tier, plain Python for every state."""
-    monkeypatch.setattr(plain, "SMALL", 200)
+    monkeypatch.setattr(plain, "PLAIN_LIMIT", 200)
     assert plain.tiers_of_one_game(Rules(load_game("coins:2000"))) > 500
     monkeypatch.setattr(plain, "TIER_SECONDS", 0.01)
     games = map(load_game, ("coins:2000", "connect-four:4,3,3"))

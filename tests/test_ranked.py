@@ -238,7 +238,7 @@ def test_compiled_and_plain_ranked_books_are_the_same_bytes_whatever_the_workers
     path = tmp_path / "book"
     with solve(text, path) as book:
         truth = dict(book.items())
-    monkeypatch.setattr(streaming, "FEW", 0)
+    monkeypatch.setattr(streaming, "PLAIN_LIMIT", 0)
     for workers in (1, 2):
         packing.pack(path, tmp_path / f"ranked{workers}", "ranked", workers=workers)
         packing.pack(tmp_path / f"ranked{workers}", tmp_path / "back", "instant", workers=workers)
@@ -251,7 +251,7 @@ def test_compiled_and_plain_ranked_books_are_the_same_bytes_whatever_the_workers
             assert answer[2] == (value is not None)
             if value is not None:
                 assert answer[:2] == [value.score, -1 if value.distance is None else value.distance]
-    monkeypatch.setattr("solver.verifying.verification.FEW", 0)
+    monkeypatch.setattr("solver.verifying.verification.PLAIN_LIMIT", 0)
     assert verify(tmp_path / "ranked1").states == len(truth)
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
     packing.pack(path, tmp_path / "plain", "ranked")
@@ -283,7 +283,7 @@ WRONG = {
 def test_values_that_rules_tell_are_compared_before_they_are_left_out(tmp_path, monkeypatch, hint, compiled):
     if compiled:
         pytest.importorskip("numba")
-        monkeypatch.setattr(streaming, "FEW", 0)
+        monkeypatch.setattr(streaming, "PLAIN_LIMIT", 0)
     else:
         monkeypatch.setattr(extras, "has_kernels", lambda: False)
     wrong = f"\n    def {hint}(self, state):\n        {WRONG[hint]}\n"
@@ -318,8 +318,8 @@ def test_a_book_without_distances_leaves_out_what_moves_tell(tmp_path, monkeypat
     """What is won at once, and the values of every second tier where all moves lead to the next."""
     if compiled:
         pytest.importorskip("numba")
-        monkeypatch.setattr(streaming, "FEW", 0)
-        monkeypatch.setattr("solver.book.bulk.MANY", 0)
+        monkeypatch.setattr(streaming, "PLAIN_LIMIT", 0)
+        monkeypatch.setattr("solver.book.bulk.PLAIN_LIMIT", 0)
     else:
         monkeypatch.setattr(extras, "has_kernels", lambda: False)
     game = load_game(write_rules(tmp_path / "heaps.py", RANKS) if text == "heaps" else text)
@@ -365,8 +365,8 @@ def test_a_header_that_denies_the_cycles_of_a_game_is_refused_in_one_line(tmp_pa
 @pytest.mark.parametrize("sparse", [0, 1])
 def test_compiled_look_ups_refuse_it_too(tmp_path, monkeypatch, sparse):
     pytest.importorskip("numba")
-    monkeypatch.setattr("solver.book.bulk.MANY", 0)
-    monkeypatch.setattr(streaming, "FEW", 0)
+    monkeypatch.setattr("solver.book.bulk.PLAIN_LIMIT", 0)
+    monkeypatch.setattr(streaming, "PLAIN_LIMIT", 0)
     game, path = called_acyclic(tmp_path, "Forced", sparse)
     with Book(path, game) as book:
         for ask in (lambda: book.lookup([0, 1, 5]), lambda: [*streaming.pieces(book)]):

@@ -31,7 +31,7 @@ SMALL = [one for one in CYCLIC if (one.states or one.size) < 6_000]
 
 @pytest.fixture(autouse=True)
 def by_kernels(monkeypatch):
-    monkeypatch.setattr(plain, "SMALL", 0)
+    monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
 
 
 @pytest.mark.parametrize(

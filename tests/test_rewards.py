@@ -262,7 +262,7 @@ def test_books_are_verified_and_wrong_margins_found(tmp_path, monkeypatch, way):
         monkeypatch.setattr(extras, "has_kernels", lambda: False)
     else:
         pytest.importorskip("numba")
-        monkeypatch.setattr(verification, "FEW", 0)
+        monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
     assert verification.verify(path).closed
     with Book(path) as book:
         assert book.header.root == Value(0)

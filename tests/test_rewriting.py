@@ -187,7 +187,7 @@ def test_rules_that_compile_to_something_else_are_not_believed(tmp_path, case):
 
 
 def test_plain_python_solves_what_compiles_to_something_else(tmp_path, monkeypatch):
-    monkeypatch.setattr(plain, "SMALL", 0)
+    monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
     game = load(tmp_path, "differently", **DIFFERENT["shift"][0])
     said = []
     book = pipeline.solve(game, tmp_path / "book.lmdb", say=said.append)

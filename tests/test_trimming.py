@@ -210,7 +210,7 @@ def test_compiled_and_plain_trimming_are_the_same_bytes_whatever_the_workers(boo
     for name, options in trims.items():
         trim(path, tmp_path / f"{name}-plain", **options)
     for module in (trimming, streaming):
-        monkeypatch.setattr(module, "FEW", 0)
+        monkeypatch.setattr(module, "PLAIN_LIMIT", 0)
     for name, options in trims.items():
         for workers in (1, 3) if name == "two" else (3,):
             trim(path, tmp_path / "compiled", workers=workers, **options)

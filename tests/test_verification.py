@@ -32,7 +32,7 @@ def way(request, monkeypatch):
         monkeypatch.setattr(extras, "has_kernels", lambda: False)
     else:
         pytest.importorskip("numba")
-        monkeypatch.setattr(verification, "FEW", 0)  # small books are verified in plain Python alone
+        monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)  # small books are verified in plain Python alone
     return request.param
 
 
@@ -220,7 +220,7 @@ def test_a_sample_is_verified_in_plain_python(tmp_path, solved, monkeypatch):
     """As if the compiled rules had confirmed a book that the plain ones do not."""
     path, header, values = solved
     assert verification.verify(path).plain == len(values)
-    monkeypatch.setattr(verification, "FEW", 0)
+    monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
     monkeypatch.setattr(verification, "_stays_by_kernels", lambda *arguments: True)
     assert 1000 < verification.verify(path).plain < len(values)
     wrong = {state: Value(value.score, value.distance + 2) if value.score else value for state, value in values.items()}
@@ -234,7 +234,7 @@ def kernels(monkeypatch):
     pytest.importorskip("numba")
     from solver.verifying import audit
 
-    monkeypatch.setattr(verification, "FEW", 0)
+    monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
     monkeypatch.setattr(verification, "is_built_in", lambda name: False)
     bind = audit.bind
 
@@ -388,7 +388,7 @@ DIFFERENT = {  # rules that compile to others
 @pytest.mark.parametrize("rule", DIFFERENT)
 def test_a_book_of_rules_that_compile_to_others_is_proved(tmp_path, monkeypatch, rule):
     pytest.importorskip("numba")
-    monkeypatch.setattr(verification, "FEW", 0)
+    monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
     (tmp_path / "taking.py").write_text(TAKING.format(rule=DIFFERENT[rule]))
     game = load_game(f"{tmp_path / 'taking.py'}::Taking")
     path = tmp_path / "taking.lmdb"
@@ -487,7 +487,7 @@ RANKS = """
 def test_states_up_to_the_last_of_63_bits_are_solved_and_verified(tmp_path, monkeypatch, more, codec):
     """Where the last cell of a table ends is 2**63, which wraps."""
     interpret(monkeypatch)
-    monkeypatch.setattr(verification, "FEW", 0)
+    monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
     rules = TOP.replace("LAST -", "LAST - 1 -") if more == RANKS else TOP  # size() is above all states
     (tmp_path / "top.py").write_text(rules + more)
     game, said = load_game(f"{tmp_path / 'top.py'}::Top"), []

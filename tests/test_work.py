@@ -29,7 +29,7 @@ from tests.solutions import swept  # noqa: E402
 
 @pytest.fixture(autouse=True)
 def by_kernels(monkeypatch):
-    monkeypatch.setattr(plain, "SMALL", 0)
+    monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
 
 
 class Stopped(Exception):

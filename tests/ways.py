@@ -34,7 +34,7 @@ def plainly(monkeypatch):
 
 
 def by_kernels(monkeypatch):
-    monkeypatch.setattr(plain, "SMALL", 0)
+    monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
 
 
 @pytest.fixture(autouse=True)

@@ -8,6 +8,8 @@ import importlib.util
 from typing import Any
 
 KERNELS = {"numpy": "NumPy", "numba": "Numba"}  # what they are called
+# States, or nodes of a search, that plain Python takes: it is done before a compiler would have started.
+PLAIN_LIMIT = 20_000
 INSTALL = "pip install 'solverbook[solve]' brings NumPy and Numba"
 
 

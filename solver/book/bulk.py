@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from solver.base.errors import MissingState, StateTypeError, UncompiledRules
 from solver.base.expectations import MIDDLE, Steps
+from solver.base.extras import PLAIN_LIMIT
 from solver.base.memory import working_memory
 from solver.base.value import Value
 from solver.book.codecs.ranked import Ranks, symbols_of
@@ -23,7 +24,6 @@ from solver.rules.width import as_integer
 from solver.store.shared import compiled
 
 INTEGERS = "iu"  # kinds of dtype
-MANY = 20_000  # states whose images are worth compiling the rules for
 NO_SCORE = np.iinfo(np.int64).min  # under the mask: nobody takes it for a draw
 NO_NUMBER = np.nan  # the same of scores that are floats
 
@@ -113,7 +113,7 @@ def images_by(rules: Callable[[], Rules], image: Callable[[int], int]) -> Callab
     def images(states: NDArray[Any]) -> NDArray[Any]:
         from solver.compiled import folding
 
-        found = folding.images(rules(), states) if len(states) >= MANY and states.dtype != object else None
+        found = folding.images(rules(), states) if len(states) >= PLAIN_LIMIT and states.dtype != object else None
         return np.array([*map(image, states.tolist())], states.dtype) if found is None else found
 
     return images
@@ -129,7 +129,7 @@ def of_ranked(asked: NDArray[np.int64], ranks: Ranks, records: Iterable[bytes]) 
 
     None where states are few, the symbols do not fit into memory, a byte a rank, or the rules do not compile.
     """
-    if asked.size < MANY or ranks.plain_only:
+    if asked.size < PLAIN_LIMIT or ranks.plain_only:
         return None
     from solver.book.codecs.ranked_kernels import Compiled
 

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 
 from solver.base import extras
+from solver.base.extras import PLAIN_LIMIT
 from solver.base.progress import Progress, silent
 from solver.book import Book, Header, write_book
 from solver.book.check import checked_groups
@@ -19,15 +20,13 @@ from solver.book.solution import Encoded, Part
 from solver.rules.game import Rules
 from solver.rules.keeping import kept_game
 
-FEW = 20_000  # states that are read before the compiled code is loaded
-
 
 def pieces(book: Book, progress: Progress = silent) -> Iterator[Part]:
     """States, ascending, and palette indices: lists of groups or arrays of segments, until the next is asked for.
 
     By the end all of the file was checked. Raises DamagedBook.
     """
-    if len(book) > FEW and extras.has_kernels() and not book.codec_keys.plain_only:
+    if len(book) > PLAIN_LIMIT and extras.has_kernels() and not book.codec_keys.plain_only:
         from solver.book.codecs.reading import read_parts
 
         yield from read_parts(book, progress)  # type: ignore[misc]
@@ -59,7 +58,7 @@ def write(
     """
     header = header.sparsely(rules)
     keys, game = header.keys(rules), b"" if rules is None else kept_game(rules.game)
-    if header.stored > FEW and extras.has_kernels() and not keys.plain_only:
+    if header.stored > PLAIN_LIMIT and extras.has_kernels() and not keys.plain_only:
         from solver.base.parallel import Workers
         from solver.book.codecs import encoders
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from solver.base import extras
 from solver.base.errors import DamagedBook, MethodError, ResourceError
+from solver.base.extras import PLAIN_LIMIT
 from solver.base.files import replacing
 from solver.base.memory import working_memory
 from solver.base.parallel import Workers
@@ -34,7 +35,6 @@ from solver.rules.width import USUAL, column_of
 from solver.search.settling import settled
 from solver.solving.ways import opening
 
-FEW = 20_000  # states that are looked at in plain Python
 STATE_BYTES = 24  # of memory that a state takes, while its book is written
 NEAR = 0.9  # of the size asked for: near enough
 TRIES = 20
@@ -225,7 +225,7 @@ def _unsettled(
 
 def _runs_plainly(rules: Rules, count: int) -> bool:
     """Whether plain Python looks at so many states."""
-    return count <= FEW or rules.plain_only or rules.bits > USUAL or not extras.has_kernels()
+    return count <= PLAIN_LIMIT or rules.plain_only or rules.bits > USUAL or not extras.has_kernels()
 
 
 def _as_machine_numbers(parts: Iterable[Any]) -> Iterator[Part]:

@@ -26,6 +26,7 @@ from typing import Any
 
 from solver.base import extras
 from solver.base.errors import BookError, DamagedBook, GameError, LayoutError, MethodError
+from solver.base.extras import PLAIN_LIMIT
 from solver.base.progress import Progress
 from solver.base.value import Value
 from solver.book import Book
@@ -38,7 +39,6 @@ from solver.rules.game import Rules, is_graph
 ROW_GROUP = 1 << 14  # rows that the file keeps together
 STEP = 1024  # rows between two reports
 SPLITS = (("train", 0.8), ("validation", 0.9), ("test", 1.0))  # and the shares up to which they go
-MANY = 20_000  # states that are worth compiling the rules for
 Row = tuple[Any, ...]
 Columns = list[Any]  # tuples of entries, or the arrays of `batches`
 
@@ -78,7 +78,7 @@ def write_training(book: Book, path: Path, progress: Progress) -> None:
 
 def _batches(book: Book, rules: Rules) -> Any:
     """The book as arrays and its compiled rules; None where rows are few or plain Python has to make them."""
-    if len(book) < MANY or rules.plain_only or not extras.has_kernels():
+    if len(book) < PLAIN_LIMIT or rules.plain_only or not extras.has_kernels():
         return None
     from solver.export.batches import Batches
 

@@ -19,13 +19,13 @@ from typing import NamedTuple
 
 from solver.base import extras
 from solver.base.errors import DamagedBook, MethodError, UncompiledRules
+from solver.base.extras import PLAIN_LIMIT
 from solver.base.options import Options
 from solver.base.progress import Progress
 from solver.book import Book
 from solver.rules.game import Rules, is_built_in
 from solver.rules.vanishing import best_of_groups, edges
 
-FEW = 20_000  # states that are bounded in plain Python where kernels are at hand
 FINE = 32  # bits of a step
 NEAR = 1 << 8  # units between bounds that are near enough
 MOST_VISITS = 1 << 24  # moves and states looked at, all rounds together
@@ -58,7 +58,7 @@ def bound(book: Book, rules: Rules, options: Options, *, compiled: bool = True) 
     """
     needed, reason = STATE_BYTES * len(book), None
     fits = options.memory is None or needed <= options.memory
-    if compiled and len(book) > FEW and not rules.plain_only and extras.has_kernels():
+    if compiled and len(book) > PLAIN_LIMIT and not rules.plain_only and extras.has_kernels():
         try:
             return _solved_anew(book, rules, options), None
         except MethodError as error:

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from solver.base import extras
 from solver.base.errors import DamagedBook, ResourceError, UncompiledRules
+from solver.base.extras import PLAIN_LIMIT
 from solver.base.kinds import NIMBER
 from solver.base.memory import working_memory
 from solver.base.options import Options
@@ -37,7 +38,6 @@ from solver.verifying import bounding, claims, estimates, grounds, playing
 from solver.verifying.claims import Means
 from solver.verifying.plainly import ACYCLIC, Plain, Unconfirmed, check_values, value_in
 
-FEW = 20_000  # states that are verified in plain Python alone
 SEARCH = 10.0  # seconds of searching for the values of a book that is not complete
 SPOTS, RUN = 128, 16  # of more states as many runs of so many
 PLAIN_BYTES = 200  # of memory a state that is verified in plain Python alone
@@ -173,7 +173,7 @@ def _check_whole(book: Book, rules: Rules, means: Means, progress: Progress) -> 
         How many states plain Python checked, and why it checked all of a book that kernels could take.
     """
     number, stays, reason = 0, None, None
-    if len(book) > FEW and not rules.plain_only and extras.has_kernels():
+    if len(book) > PLAIN_LIMIT and not rules.plain_only and extras.has_kernels():
         number = _check_sample(book, rules)
         try:
             stays = _stays_by_kernels(book, rules, means, progress)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 
 from solver.base.errors import BudgetExceeded
+from solver.base.extras import PLAIN_LIMIT
 from solver.search import Budget, alphabeta
 from solver.solving.job import Job, Outcome
 from solver.solving.tables import Table, solved_by
@@ -14,7 +15,6 @@ name = "--method alphabeta"
 heeds = {"table"}
 refuses = plain.refuses
 
-FEW = 20_000  # nodes that plain alpha-beta looks at before a compiler is ready
 
 
 def solve(job: Job) -> Outcome:
@@ -24,7 +24,7 @@ def solve(job: Job) -> Outcome:
     job.checked()
     if not rules.plain_only and job.options.table is None:
         with contextlib.suppress(BudgetExceeded):  # by nodes, not by time: the same book everywhere
-            found = alphabeta.solve(rules, budget=Budget(nodes=FEW)).table
+            found = alphabeta.solve(rules, budget=Budget(nodes=PLAIN_LIMIT)).table
     if found is None:
         found = job.compiled(lambda: _compiled(job))
     if found is None:

@@ -24,6 +24,7 @@ from typing import Any
 
 from solver.base import extras
 from solver.base.errors import GameError, MethodError, ResourceError, UncompiledRules
+from solver.base.extras import PLAIN_LIMIT
 from solver.base.files import lock
 from solver.base.options import Options
 from solver.base.value import Value, merit_of
@@ -41,7 +42,6 @@ heeds = {"memory", "workers", "restart", "table", "wdl"}
 RECORD = struct.Struct("<8sqI")  # state, merit, crc32 of both and of the header; wide states take more bytes
 SYNCED = 2.0  # seconds between two syncs of the journal
 STATE_BYTES = 400  # of memory that a state takes in dictionaries; assumed
-MANY = 20_000  # states of a ply whose moves plain Python lists while a compiler gets ready
 SHARED = 1.75  # plies behind the deepest
 MOVES_COUNTED = 1000  # states of a ply, at most, whose moves are counted
 Enough = Callable[[int], bool]
@@ -95,12 +95,12 @@ def plies(rules: Rules, max_ply: int, enough: Enough = lambda count: False) -> l
     """The unfinished states first reached after 0, 1, ... max_ply plies, each in ascending order.
 
     Once `enough` of the number of states so far, which is asked now and then and may raise, only the plies that are
-    complete. Plies of MANY states are expanded by compiled rules, if there are any.
+    complete. Plies of PLAIN_LIMIT states are expanded by compiled rules, if there are any.
     """
     layers = [sorted({rules.canonical(state) for state in rules.roots() if not rules.is_terminal(state)})]
     following, compiles = _plainly(rules, layers, enough), _may_compile(rules)
     while len(layers) <= max_ply:
-        if compiles and len(layers[-1]) >= MANY:
+        if compiles and len(layers[-1]) >= PLAIN_LIMIT:
             from solver.sweep.plies import further
 
             following, compiles = further(rules, layers, enough), False
@@ -211,7 +211,7 @@ def _team(job: Job) -> Any:
 def derive(rules: Rules, layers: Sequence[list[int]], merits: dict[int, int]) -> None:
     """Add the merits of the plies that lack them, from those of their children. Raises MethodError if there are cycles.
 
-    Plies of MANY states are looked up by compiled rules, if there are any, as far as all their moves lead to the next.
+    Compiled rules look plies of PLAIN_LIMIT states up, if any, as far as all their moves lead to the next one.
     """
     for layer, later in reversed(list(itertools.pairwise(layers))):
         found = _derived(rules, layer, later, merits)
@@ -251,7 +251,7 @@ def _derive_plainly(rules: Rules, stack: list[int], merits: dict[int, int]) -> N
 
 def _derived(rules: Rules, layer: list[int], later: list[int], merits: dict[int, int]) -> list[int] | None:
     """The merits of a ply by those of the next, by compiled rules; None where plain Python must find them."""
-    if len(layer) < MANY or not _may_compile(rules):
+    if len(layer) < PLAIN_LIMIT or not _may_compile(rules):
         return None
     from solver.sweep.plies import merits_of
 

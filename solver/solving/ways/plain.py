@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from solver.base.errors import BudgetExceeded, MethodError, ResourceError
+from solver.base.extras import PLAIN_LIMIT
 from solver.base.patience import impatient
 from solver.check.conformance import SLOW, check_table, random_games
 from solver.check.playouts import MOST_MOVES, RandomGame, endless, repeated, states_of
@@ -24,7 +25,6 @@ from solver.solving.tables import Table, solved_by
 name = "rules that run in plain Python only"
 heeds = {"memory"}
 
-SMALL = 20_000  # states that plain Python solves before a compiler is ready
 SMALL_SECONDS = 1.0
 LITTLE = 2_000  # states that it solves before compiled kernels are loaded
 LITTLE_SECONDS = 0.1
@@ -72,7 +72,7 @@ def tried(job: Job, cached: bool = False) -> Outcome | None:
     `cached`: the sweep's kernels need not be compiled. Raises what `solve` does.
     """
     rules = job.rules
-    most, seconds = (min(SMALL, LITTLE), LITTLE_SECONDS) if cached else (SMALL, SMALL_SECONDS)
+    most, seconds = (min(PLAIN_LIMIT, LITTLE), LITTLE_SECONDS) if cached else (PLAIN_LIMIT, SMALL_SECONDS)
     if sum(1 for _ in itertools.islice(rules.starts(), most + 1)) > most:
         return None
     outcome = _within(job, most, seconds)
