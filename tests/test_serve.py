@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +27,7 @@ from tests.ways import plainly, until
 
 BOOK = "/v1/books/connect-four:4,4"
 PARTIAL = "/v1/books/connect-four"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "http.md"
 
 
 def served(*names):
@@ -300,6 +302,18 @@ def test_the_document_describes_every_route_and_answers_fit_it(client):
     for target in ("games/teeko/positions/start", "books/pig:15/positions/start", "books/kalah:3/positions/1"):
         fits(client.get(f"/v1/{target}").facts, "Position")
     fits(client.get("/v1/games/chess").facts, "Error")
+
+
+def test_the_page_names_every_path_parameter_and_status(client):
+    page = PAGE.read_text()
+    for one in operations.OPERATIONS:
+        assert f"`{one.method} {one.path}`" in page, one.path
+        for parameter in one.parameters:
+            assert f"`{parameter.name}`" in page or f"`{{{parameter.name}}}`" in page, parameter.name
+    for status in operations.REASONS:
+        assert f"\n| {status} | " in page, status
+    others = [route.path for route in client.application._routed.routes if not route.path.startswith("/v1")]
+    assert [path for path in others if f"{path}" not in page] == []
 
 
 def test_without_arguments_each_game_is_served_once():

@@ -47,7 +47,7 @@ def command(
 
     Each BOOK is named by its game. Without arguments all books that come with the package are served, and all games. A
     GAME without a book has values where --live finds them. /v1/openapi.json describes the interface, and
-    docs/guides/serve.md explains it. It needs solverbook[serve].
+    docs/reference/http.md explains it. It needs solverbook[serve].
 
     \b
     solver serve --open
