@@ -46,8 +46,12 @@ def test_every_session_of_a_guide_prints_what_it_says(name):
     assert run_page(DOCS / f"{name}.md", leave=LONG) >= 2
 
 
+PAGES = {page.relative_to(DOCS).as_posix(): page for page in sorted(DOCS.rglob("*.md"))}
+PAGES |= {name: README.parent / name for name in ("examples/README.md", "CONTRIBUTING.md")}
+
+
 @pytest.mark.docs
-@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.relative_to(DOCS).as_posix())
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
 def test_every_block_of_a_page_runs(page):
     run_page(page)
 
