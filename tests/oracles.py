@@ -1,6 +1,7 @@
 """Published results, and results of independent programs, for the games of the package.
 
-`python -m tests.table` writes what is here into docs/reference/games.md, a row for each game and source.
+`python -m tests.table` writes them into docs/reference/games.md, one row for each game and source. An independent
+program shares no code with this package.
 """
 
 import math
@@ -16,12 +17,12 @@ SOURCES = {
     "iru": "Irving, Donkers and Uiterwijk, Solving Kalah, ICGA Journal 23(3), 2000",
     "ipsj": "Takeshita and others, IPSJ-GI 2015",
     "wiki": "Wikipedia",
-    "ways": "Winning Ways; the counts by a program written apart",
+    "ways": "Winning Ways; the counts come from an independent program",
     "haugland": "Jan Kristian Haugland, neutreeko.net",
     "straffin": "Philip Straffin, Mathematics Magazine, 1995",
     "tanaka": "Tanaka, Bonnet, Tixeuil and Tamura, arXiv:2007.15895",
     "closed": "a closed formula",
-    "hexwiki": "HexWiki, maps of winning openings; the counts by a program written apart",
+    "hexwiki": "HexWiki, maps of winning openings; the counts come from an independent program",
     "neller": "Neller and Presser, Optimal Play of the Dice Game Pig, UMAP Journal 25(1), 2004",
     "one": "Bonnet and Viennot, Analytical Solution for EinStein wuerfelt nicht with One Stone, ACG 2017",
     "kayles": "Guy and Smith, The G-values of various games, 1956; sequence A002186 of the OEIS",
@@ -36,19 +37,22 @@ SOURCES = {
     "whinihan": "Whinihan, Fibonacci Nim, Fibonacci Quarterly 1, 1963",
     "wythoff": "Wythoff, A modification of the game of nim, 1907",
     "cole": "Cole and Davie, A Game Based on the Euclidean Algorithm, Mathematical Gazette 53, 1969",
-    "solved": "Brian Liou, Solved Games; the winners by a program written apart",
-    "wild": "Wikipedia, Wild tic-tac-toe; the counts by a program written apart",
-    "sim": "Mead, Rosa and Huang, The Game of Sim, Mathematics Magazine 47, 1974; the counts by another program",
-    "plambeck": "Plambeck and Whitehead, The Secrets of Notakto, arXiv:1301.1672; the counts by another program",
-    "own": "a program written apart from this package",
+    "solved": "Brian Liou, Solved Games; the winners come from an independent program",
+    "wild": "Wikipedia, Wild tic-tac-toe; the counts come from an independent program",
+    "sim": "Mead, Rosa and Huang, The Game of Sim, Mathematics Magazine 47, 1974; the counts come from"
+    " an independent program",
+    "plambeck": "Plambeck and Whitehead, The Secrets of Notakto, arXiv:1301.1672; the counts come from"
+    " an independent program",
+    "own": "an independent program",
 }
 
 
 class Oracle(NamedTuple):
-    """What is known of a game.
+    """The known results of one game.
 
-    `states` are the distinct states reached, terminal ones included, without symmetry; `counts` wins, draws and losses
-    over them for the side to move; `root` score and distance of the start (None: no distance); `source` is of SOURCES.
+    `source` is a key of SOURCES. `root` is the score and the distance of the start (None: no distance). `states` counts
+    the distinct states that play can reach, terminal ones included, without symmetry. `counts` are the wins, draws and
+    losses among them, for the side to move.
     """
 
     game: str
@@ -173,7 +177,7 @@ ORACLES = (
     ),
 )
 
-# what MORE_GAMES of tests/games.py have: judged in the quick suite where they are of few states
+# The games of MORE_GAMES in tests/games.py. The quick suite checks those with few states.
 ORACLES += (
     Oracle("sim:3", "own", (0, None), 13),
     Oracle("sim:4", "own", (0, None), 263),
@@ -201,7 +205,10 @@ ORACLES += (
 
 
 class Figures(NamedTuple):
-    """Numbers of several boards: who wins, 1 or 2, or the nimber of the start; `larger` take longer."""
+    """One number for each of several boards: the winner (1 or 2), or the nimber of the start.
+
+    `larger` boards take longer.
+    """
 
     game: str
     source: str
@@ -210,21 +217,21 @@ class Figures(NamedTuple):
 
 
 def in_a_row(values: str, first: int = 1, text: str = "{}") -> dict[str, int]:
-    """Boards that are told apart by one number, from `first` on."""
+    """Return boards that differ by one number, from `first` on."""
     return {text.format(number): int(value) for number, value in enumerate(values.split(","), first)}
 
 
 def parted(boards: dict[str, int], quick: int) -> tuple[dict[str, int], dict[str, int]]:
-    """The boards of at most so many cells, and the others."""
+    """Return the boards of at most `quick` cells, and the others."""
     cells = {text: math.prod(map(int, text.split(",")[:2])) for text in boards}
     small = {text: boards[text] for text in boards if cells[text] <= quick}
     return small, {text: boards[text] for text in boards if text not in small}
 
 
 def by_class(rows: dict[int, str], quick: int) -> tuple[dict[str, int], dict[str, int]]:
-    """Who wins domineering on boards of so many rows and 1, 2, 3, ... columns, by outcome classes.
+    """Return the winners of domineering on boards of so many rows and 1, 2, 3, ... columns, from outcome classes.
 
-    L is for who plays upright, R for the other, N for who begins, P for who does not.
+    L: the upright player wins. R: the other one. N: the player who begins. P: the player who does not begin.
     """
     boards = {}
     for height, classes in rows.items():
@@ -298,9 +305,9 @@ WINNERS = (
 
 
 class ChanceOracle(NamedTuple):
-    """The winning chance of the first player, if both play best, to `error`; 0 says that it is exact.
+    """The first player's chance to win if both play best, within `error` (0: exact).
 
-    `states` are those reached, folded by symmetry, chance nodes and finished ones among them.
+    `states` counts the states that play can reach, folded by symmetry, with chance nodes and finished states.
     """
 
     game: str
@@ -356,7 +363,7 @@ LAST_CHECKERS = {
 
 
 class Elsewhere(NamedTuple):
-    """A figure that a test of its own knows; `ours` where it is another, and why."""
+    """A figure that its own test holds. `ours` is our result, with the reason if it differs."""
 
     game: str
     source: str
@@ -368,111 +375,118 @@ class Elsewhere(NamedTuple):
 ELSEWHERE = (
     Elsewhere(
         "animal-shogi", "Tanaka, An analysis of the game of Dobutsu shogi, IPSJ SIG-GI 22, 2009",
-        "246,803,167 states folded, second player wins in 78 plies", "scripts/bench_large.py",
+        "246,803,167 states, folded; second player wins in 78 plies", "scripts/bench_large.py",
     ),
     Elsewhere(
         "breakthrough:4,6,2", "jh85, smallgames, 2026", "first player wins; 10,137,590,988 placements",
-        "books/catalog.toml", "the same, in 31 plies; play reaches 3,972,171,306 of them, folded",
+        "books/catalog.toml", "the same, in 31 plies; play reaches 3,972,171,306 of the placements, folded",
     ),
     Elsewhere(
-        "micro-shogi", "Brian Liou, Micro Shogi, 2026", "97,321 lines of 5 plies, and fewer of fewer", "test_wide_games"
+        "micro-shogi", "Brian Liou, Micro Shogi, 2026",
+        "97,321 move sequences of 5 plies, and all shorter counts",
+        "test_wide_games",
     ),
     Elsewhere(
         "micro-shogi:1", "Brian Liou, Micro Shogi, 2026",
-        "457,993 states folded, 135,804 won; a draw, the longest win in 29 plies", "test_apart",
+        "457,993 states, folded; 135,804 won; draw; longest win 29 plies", "test_apart",
     ),
     Elsewhere(
         "micro-shogi:2", "Brian Liou, Micro Shogi, 2026",
-        "869,287,068 states folded, 606,922,331 won, 120,290,190 drawn, 142,074,547 lost; the longest win in 155 plies",
+        "869,287,068 states, folded; 606,922,331 won, 120,290,190 drawn, 142,074,547 lost; longest win 155 plies",
         "books/catalog.toml",
     ),
     Elsewhere(
-        "checkers", "Jonathan Schaeffer and Aart Bik, OEIS A133046", "845,931 lines of 8 plies, and fewer of fewer",
-        "test_wide_games",
+        "checkers", "Jonathan Schaeffer and Aart Bik, OEIS A133046",
+        "845,931 move sequences of 8 plies, and all shorter counts", "test_wide_games",
     ),
     Elsewhere(
-        "othello:8,8", "Aart Bik, Perft for Reversi, 2009", "3,005,288 lines of 9 plies, and fewer of fewer",
-        "test_wide_games",
+        "othello:8,8", "Aart Bik, Perft for Reversi, 2009",
+        "3,005,288 move sequences of 9 plies, and all shorter counts", "test_wide_games",
     ),
-    Elsewhere("hex:3", "HexWiki", "the openings that win: b2, c1, a3, a2, c2", "test_wide_games"),
+    Elsewhere("hex:3", "HexWiki", "the winning openings: b2, c1, a3, a2, c2", "test_wide_games"),
     Elsewhere(
-        "chess-ending:KRK", "syzygy-tables.info; Black to move also the UCI data set Chess (King-Rook vs. King)",
-        "the mates in 1 to 16 moves of all 50,015 placements", "test_retrograde",
-    ),
-    Elsewhere(
-        "chess-ending:KQK", "syzygy-tables.info", "the mates in 1 to 10 moves of all placements", "test_retrograde"
+        "chess-ending:KRK", "syzygy-tables.info; for Black to move also the UCI data set Chess (King-Rook vs. King)",
+        "how many of all 50,015 placements are mate in 1, 2, ... 16 moves", "test_retrograde",
     ),
     Elsewhere(
-        "chess-ending:KPK", "syzygy-tables.info; the longest mates Kirill Kryukov's forum, Longest Mate in kqk",
-        "62,480 placements won, 48,802 lost; 3 and 2 in 28 moves", "test_retrograde",
+        "chess-ending:KQK", "syzygy-tables.info",
+        "how many of all placements are mate in 1, 2, ... 10 moves", "test_retrograde",
     ),
     Elsewhere(
-        "chess-ending:KBBK", "syzygy-tables.info, halved, as bishops are told apart there",
-        "312,951 placements won, 351,755 lost; mate in 19 moves at most, in 15 and 45", "test_retrograde",
+        "chess-ending:KPK", "syzygy-tables.info; for the longest mates Kirill Kryukov's forum, Longest Mate in kqk",
+        "62,480 placements won, 48,802 lost; 3 won and 2 lost in 28 moves, the longest mate", "test_retrograde",
+    ),
+    Elsewhere(
+        "chess-ending:KBBK", "syzygy-tables.info, halved, since that site counts the two bishops as different men",
+        "312,951 placements won, 351,755 lost; 15 won and 45 lost in 19 moves, the longest mate", "test_retrograde",
     ),
     Elsewhere(
         "chess-ending:KBNK", "syzygy-tables.info",
-        "1,352,913 placements won, 1,398,741 lost; mate in 33 moves at most, in 138 and 370", "test_retrograde",
-    ),
-    Elsewhere(
-        "chess-duel:KQKR", "Shane Hudson, Scid, tcl/tb.tcl, 2002", "mate in 35 moves at most", "test_retrograde"
-    ),
-    Elsewhere(
-        "chess-duel:KPKP", "Shane Hudson, Scid, tcl/tb.tcl, 2002",
-        "mate in 33 moves at most; KQKP 28 and 29, KRKP 26 and 43, KRKN 40, and of 10 others", "test_retrograde",
-    ),
-    Elsewhere(
-        "chess-duel:KRKP", "Helmut Conrady, Computer Chess Club, 1 June 2000", "the longest mate takes 85 plies",
+        "1,352,913 placements won, 1,398,741 lost; 138 won and 370 lost in 33 moves, the longest mate",
         "test_retrograde",
     ),
     Elsewhere(
-        "chess-duel:KPKP", "rules written apart from this package", "every move of random games", "test_apart"
+        "chess-duel:KQKR", "Shane Hudson, Scid, tcl/tb.tcl, 2002", "longest mate 35 moves", "test_retrograde"
     ),
     Elsewhere(
-        "minichess:KRK", "Natalia Skirrow, OEIS A358339, 2022", "32 mates in 0 to 6 plies: 2, 4, 3, 5, 9, 5, 4",
+        "chess-duel:KPKP", "Shane Hudson, Scid, tcl/tb.tcl, 2002",
+        "longest mate 33 moves. KQKP: 28 for the queen, 29 for the pawn. KRKP: 26 for the rook, 43 for the pawn."
+        " KRKN: 40. 10 other endings too", "test_retrograde",
+    ),
+    Elsewhere(
+        "chess-duel:KRKP", "Helmut Conrady, Computer Chess Club, 1 June 2000", "longest mate 85 plies",
+        "test_retrograde",
+    ),
+    Elsewhere(
+        "chess-duel:KPKP", "independent rules", "all moves in random games", "test_apart"
+    ),
+    Elsewhere(
+        "minichess:KRK", "Natalia Skirrow, OEIS A358339, 2022",
+        "32 mates; 2, 4, 3, 5, 9, 5 and 4 of them in 0 to 6 plies",
         "test_apart",
     ),
     Elsewhere(
         "minichess:all", "Kirill Kryukov, 3x3 Chess, 2004",
         "304,545,552 legal positions", "test_apart",
-        "291,037,344; his figure comes out where a placement with both kings on the middle file counts twice, "
-        "unless it is its own image",
+        "291,037,344. You get the published figure if you count a placement twice when both kings stand on the middle"
+        " file, unless it is its own mirror image",
     ),
     Elsewhere(
         "minichess:all", "Kirill Kryukov, 3x4 Chess, 2009",
-        "167,303,246,916 positions of 3 x 4 squares up to symmetry, White to move", "test_apart",
-        "the same, counted by the same rules",
+        "167,303,246,916 positions of 3 x 4 squares, up to symmetry, White to move", "test_apart",
+        "the same, if counted by the same rules",
     ),
     Elsewhere(
         "minichess:all", "Kirill Kryukov, 3x3 Chess, positions, 2004",
-        "mate in 16 moves at most; lost in 32 plies a bare king on c3, whatever of six is on b3, and nothing else",
-        "books/catalog.toml", "the same six of 54,687,564 positions folded",
+        "longest mate 16 moves. Exactly six positions, up to symmetry, are lost in 32 plies. They have a bare king on c3, and differ"
+        " only in what stands on b3",
+        "books/catalog.toml", "the same six, out of 54,687,564 positions, folded",
     ),
     Elsewhere(
         "minichess:KBNNPKQBP", "Kirill Kryukov, 3x3 Chess, 2004",
-        "mate in 16 moves at most, from wKpNbPkBqN; in KNPPPKRNN from wKrNPnnPPk", "test_apart",
+        "longest mate 16 moves, from wKpNbPkBqN; with KNPPPKRNN from wKrNPnnPPk", "test_apart",
     ),
-    Elsewhere("minichess:KRPKR", "rules written apart from this package", "every value", "test_apart"),
+    Elsewhere("minichess:KRPKR", "independent rules", "the value of every position", "test_apart"),
     Elsewhere(
         "five-field-kono:4,4,true,-1", "Stephen Bensley, FiveFieldKono, 2023, run on 3 x 3, 3 x 5 and 4 x 4",
-        "every value of 115,801 unfinished states folded", "test_apart",
+        "the value of each of 115,801 unfinished states, folded", "test_apart",
     ),
     Elsewhere(
-        "five-field-kono:5,5,true,-1", "Stephen Bensley, FiveFieldKono, 2023", "a draw", "books/catalog.toml",
-        "the same; 298,776,067 states folded, 265,446,689 of them drawn, the longest win in 51 plies",
+        "five-field-kono:5,5,true,-1", "Stephen Bensley, FiveFieldKono, 2023", "draw", "books/catalog.toml",
+        "the same; 298,776,067 states, folded; 265,446,689 of them drawn; longest win 51 plies",
     ),
-    Elsewhere("five-field-kono:3,5,true,-1", "rules written apart from this package", "every value", "test_apart"),
+    Elsewhere("five-field-kono:3,5,true,-1", "independent rules", "the value of every position", "test_apart"),
     Elsewhere(
         "gobblet-gobblers:3,2", "possiblywrong.wordpress.com, Strongly solving Gobblet Gobblers, 2024",
-        "341,024,631 states folded", "scripts/bench_large.py",
-        "the same, 241,624,949 won, 104,150 drawn, 99,295,532 lost, longest win 23 plies",
+        "341,024,631 states, folded", "scripts/bench_large.py",
+        "the same; 241,624,949 won, 104,150 drawn, 99,295,532 lost, longest win 23 plies",
     ),
     Elsewhere(
         "gobblet-gobblers:3,2", "Brian Liou, Gobblet Gobblers, 2026", "first player wins", "scripts/bench_large.py",
         "first player wins in 13 plies",
     ),
     Elsewhere(
-        "gobblet-gobblers:3,2", "rules written apart from this package", "every move of random games", "test_apart"
+        "gobblet-gobblers:3,2", "independent rules", "all moves in random games", "test_apart"
     ),
     Elsewhere("six-mens-morris:6", "Brian Liou, solved-games, 2026", "42,372,745 states, draw", "test_apart"),
     Elsewhere(
@@ -484,9 +498,9 @@ ELSEWHERE = (
         "12, 78, 364, 1,365, 4,368, 12,375 and 31,812 positions of 1 to 7 seeds", "test_margins",
     ),
     Elsewhere(
-        "dodgem", "Winning Ways; of 4 x 4 David des Jardins, 1996", "first player wins; 4 x 4 is a draw", "test_apart"
+        "dodgem", "Winning Ways; for 4 x 4 David des Jardins, 1996", "first player wins; 4 x 4 is a draw", "test_apart"
     ),
-    Elsewhere("dodgem", "rules written apart from this package", "every value", "test_apart"),
+    Elsewhere("dodgem", "independent rules", "the value of every position", "test_apart"),
     Elsewhere("nocca-nocca", "jh85, smallgames, 2026", "first player wins in 9 plies", "test_apart"),
     Elsewhere(
         "mini-shobu", "jh85, smallgames, 2026",
@@ -497,75 +511,79 @@ ELSEWHERE = (
     Elsewhere(
         "chinese-checkers:7,3,true", "jh85, smallgames, 2026",
         "559,352,640 placements with either to move, 180,860 drawn", "books/catalog.toml",
-        "the same: of 45,227 drawn ones folded 24 are their own mirror image; the first player wins in 41 plies",
+        "the same: 45,227 are drawn after folding, 24 of them their own mirror image; first player wins in 41 plies",
     ),
     Elsewhere(
         "chinese-checkers:7,2,true", "Sturtevant, On Strongly Solving Chinese Checkers, ACG 2019",
-        "1,265,851 placements for the mover, 10,810 illegal of both sides', no draws", "test_apart",
+        "1,265,851 placements with one side to move; 10,810 illegal ones with either side to move; no draws",
+        "test_apart",
     ),
-    Elsewhere("dao", "rules written apart from this package", "every move of random games", "test_apart"),
-    Elsewhere("chung-toi", "rules written apart from this package", "every move of random games", "test_apart"),
-    Elsewhere("tsoro-yematatu", "rules written apart from this package", "every value", "test_apart"),
+    Elsewhere("dao", "independent rules", "all moves in random games", "test_apart"),
+    Elsewhere("chung-toi", "independent rules", "all moves in random games", "test_apart"),
+    Elsewhere("tsoro-yematatu", "independent rules", "the value of every position", "test_apart"),
     Elsewhere(
         "bagh-chal:20,5", "Lim Yew Jin and Nievergelt, Computing Tigers and Goats, ICGA Journal 27(3), 2004",
-        "88,260,972 placements folded", "test_apart",
-        "the same: who moves wins 40,595,949, draws 21,603,381 and loses 26,061,642; the longest win takes 137 plies",
+        "88,260,972 placements, folded", "test_apart",
+        "the same; 40,595,949 won, 21,603,381 drawn, 26,061,642 lost; longest win 137 plies",
     ),
-    Elsewhere("othello:5,3", "rules written apart from this package", "every value", "test_apart"),
-    Elsewhere("bagh-chal:2,1,1", "rules written apart from this package", "every value", "test_apart"),
-    Elsewhere("picaria", "rules written apart from this package", "every value", "test_apart"),
-    Elsewhere("picaria:9", "rules written apart from this package", "every value", "test_apart"),
-    Elsewhere("rota", "rules written apart from this package", "every value", "test_apart"),
-    Elsewhere("chopsticks", "rules written apart from this package", "every value", "test_apart"),
+    Elsewhere("othello:5,3", "independent rules", "the value of every position", "test_apart"),
+    Elsewhere("bagh-chal:2,1,1", "independent rules", "the value of every position", "test_apart"),
+    Elsewhere("picaria", "independent rules", "the value of every position", "test_apart"),
+    Elsewhere("picaria:9", "independent rules", "the value of every position", "test_apart"),
+    Elsewhere("rota", "independent rules", "the value of every position", "test_apart"),
+    Elsewhere("chopsticks", "independent rules", "the value of every position", "test_apart"),
     Elsewhere(
         "one-dimensional-chess", "Martin Gardner, Scientific American, July 1980",
         "White wins by 1. N4, in six moves", "test_apart",
     ),
-    Elsewhere("one-dimensional-chess", "rules written apart from this package", "every value", "test_apart"),
+    Elsewhere("one-dimensional-chess", "independent rules", "the value of every position", "test_apart"),
     Elsewhere(
         "quoridor:5,5,1", "Grant Slatton, Solving Quoridor; jh85, smallgames, 2026", "second player wins", "test_apart"
     ),
-    Elsewhere("quoridor", "rules written apart from this package", "every value", "test_apart"),
-    Elsewhere("shut-the-box:6,2", "rules written apart from this package", "the value of the start", "test_chance"),
-    Elsewhere("hypergammon:1", "rules written apart from this package", "every value", "test_chance"),
+    Elsewhere("quoridor", "independent rules", "the value of every position", "test_apart"),
+    Elsewhere("shut-the-box:6,2", "independent rules", "the value of the start", "test_chance"),
+    Elsewhere("hypergammon:1", "independent rules", "the value of every position", "test_chance"),
     Elsewhere(
         "hypergammon", "Tom Keith, bkgm.com", "7,959,904 positions", "test_chance",
-        "as many placements; play reaches 7,079,536, the first player expects 0.110691 points",
+        "the same number of placements. Play reaches 7,079,536 of them. The first player expects 0.110691 points",
     ),
-    Elsewhere("ur:2,1", "rules written apart from this package", "the value of the start", "test_chance"),
+    Elsewhere("ur:2,1", "independent rules", "the value of the start", "test_chance"),
     Elsewhere(
         "ur:7", "the Royal Ur community, RoyalUr-Java",
-        "137,892,016 states in which someone throws", "scripts/catalog.py",
-        "the same; the first player's chance is 51.5405 %, within 2.4e-10",
+        "137,892,016 states before a throw", "scripts/catalog.py",
+        "the same. The first player's chance is 51.5405 %, within 2.4e-10",
     ),
     Elsewhere(
         "ur:5,1", "the Royal Ur community, RoyalUr-Java",
-        "41,254,034 states in which someone throws", "test_chance",
-        "as many placements, of which play reaches 41,254,020: not the 14 lost ones with men on all four squares from"
-        " which the winner's last man could have left; the first player's chance is 50.4053 %, within 2.4e-10",
+        "41,254,034 states before a throw", "test_chance",
+        "the same number of placements. Play reaches 41,254,020 of them. The other 14 are lost and have men on all four"
+        " squares that the winner's last man could have come from. The first player's chance is 50.4053 %,"
+        " within 2.4e-10",
     ),
     Elsewhere(
-        "ur:7,2", "the Royal Ur community, RoyalUr-Java", "500,981,472 states in which someone throws", "test_chance",
-        "the same placements; with three coins, of which none counts four, play does not reach all of them",
+        "ur:7,2", "the Royal Ur community, RoyalUr-Java", "500,981,472 states before a throw", "test_chance",
+        "the same number of placements. With three coins, and four for no heads, play does not reach all of them",
     ),
     Elsewhere(
-        "amazons:3,3,everything=true", "jh85, smallgames, 2026: folded",
-        "860 states, 605 won, 255 lost", "test_games",
-        "1,148 states, 832 won, 316 lost: the 860 are those that a search sees which leaves a state at its first"
-        " winning move; tried in the same order, we see the same",
+        "amazons:3,3,everything=true", "jh85, smallgames, 2026",
+        "860 states, folded; 605 won, 255 lost", "test_games",
+        "1,148 states, folded; 832 won, 316 lost. The source's search leaves a state at its first winning move, so it sees only"
+        " 860. In the same order of moves we see the same 860",
     ),
     Elsewhere("amazons:4,4,4", "Song and Mueller, 2015", "second player wins", "test_games"),
-    Elsewhere("chomp:6,5", "Gale, 1974, and Schuh", "the one bite that wins, on 10 boards", "test_nimbers"),
+    Elsewhere("chomp:6,5", "Gale, 1974, and Schuh", "the only winning bite, on 10 boards", "test_nimbers"),
     Elsewhere(
         "cram:6,5", "Lemoine and Viennot, Nimbers are inevitable, Theoretical Computer Science 462, 2012",
         "nimber 2", "test_nimbers",
     ),
     Elsewhere("nim:7,7,7", "Bouton, Annals of Mathematics, 1901", "64 lost states", "test_games"),
     Elsewhere(
-        "connect-four", "Boeck's counts by ply", "124,624 won, 14,676 drawn, 44,975 lost at ply 8", "test_shipped"
+        "connect-four", "Boeck's counts by ply", "at ply 8: 124,624 won, 14,676 drawn, 44,975 lost", "test_shipped"
     ),
     Elsewhere("teeko", "Guy Steele, 1998", "draw", "scripts/bench_large.py"),
     Elsewhere("teeko:true", "Guy Steele, 1998", "first player wins", "scripts/bench_large.py"),
     Elsewhere("tree", "Russell and Norvig, Artificial Intelligence", "the trees of the chapter on games", "test_trees"),
-    Elsewhere("graph", "our own rules of the same games, and OpenSpiel's", "every value", "test_graph"),
+    Elsewhere(
+        "graph", "our own rules of the same games, and those of OpenSpiel", "the value of every position", "test_graph"
+    ),
 )  # fmt: skip

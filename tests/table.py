@@ -1,4 +1,4 @@
-"""The games and the figures known of them, as docs/reference/games.md has them: `python -m tests.table` writes it."""
+"""Write docs/reference/games.md, the page of all games and their known figures: `python -m tests.table`."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -10,28 +10,54 @@ from tests.oracles import CHANCE_ORACLES, ELSEWHERE, NIMBERS, ORACLES, SOURCES, 
 
 ROOT = Path(__file__).parent.parent
 GUIDE = ROOT / "docs" / "reference" / "games.md"
-QUICK = 12_100  # states that the naive twin takes
+QUICK = 12_100  # the most states that plain minimax solves in the quick tests
 HEAD = """# Games
 
-Which games come with the package, and how do we know that our values are right? This page lists all {count} built-in
-games by group. Below that stands the figure that each was compared with.
+Which games come with the package? And how do you know that their values are right? This page lists all {count} built-in
+games. Then it shows the published figures that our results match.
+
+## The games by group
 
 {groups}
-`solver games` lists them with their parameters. `solver games NAME` prints the rules. A board is always width, height.
+`solver games` lists the games with their parameters. `solver games NAME` prints the rules of one. In names such as
+`connect-four:5,4` a board is always width, then height.
 
-- `tic-tac-toe` is any m,n,k game, and `checkers` is English draughts.
-- `chess-ending` covers KQK to KBNK, `chess-duel` KPKP to KQKQ, and `minichess` is chess on nine squares.
-- `tree` is [a game tree](../guides/trees.md) of a textbook. `graph` is [a table of moves, a game of OpenSpiel or
-  a description in GDL](../guides/other-games.md).
+| name | covers |
+| --- | --- |
+| `tic-tac-toe` | any m,n,k game |
+| `checkers` | English draughts |
+| `chess-ending` | endings from KQK to KBNK |
+| `chess-duel` | endings from KPKP to KQKQ |
+| `minichess` | chess on nine squares |
+| `tree` | [a game tree](../guides/trees.md) from a textbook |
+| `graph` | [a table of moves or an OpenSpiel game or a GDL file](../guides/other-games.md) |
+
+You can solve a file or a game of OpenSpiel by its own name: `solver solve moves.csv`, `solver solve rules.kif` or
+`solver solve "openspiel:breakthrough(rows=4,columns=4)"`. Their books keep the texts of the positions.
+
+Some boards are too large to solve. You can still play and learn there: [wide boards](../guides/wide-boards.md). Some
+kinds of game have no place here, such as games of three players: [limits](limits.md).
 
 ## How to read the tables
 
-The figures are published ones if there are any. Otherwise they come from a program written apart from this package,
-which shares no code with it. They are of the board named, the largest of those compared. States are those that play can
-reach, finished ones included, without folding by symmetry unless the table says so. Won and lost are for the side to
-move. If ours differs from a published figure, both stand here with the reason.
+Each row holds one figure from one source against our result.
 
-`python -m tests.table` writes this page from `tests/oracles.py`, and a test compares.
+| column | content |
+| --- | --- |
+| game | the game and its parameters. If a source has several boards, this is the largest that we compared |
+| figure | the figure of the source |
+| ours | our result. If it differs, the reason follows |
+| source | the publication. Without one: an independent program or independent rules, which share no code with this package |
+| test | the test or the script that compares the two; for `books/catalog.toml` the recorded solve |
+
+- *States* are the positions that play can reach. They include finished games.
+- *Folded* means that symmetric positions count once. Without this word each of them counts.
+- *Won*, *drawn* and *lost* are for the side to move.
+- *Longest win* is the longest one that a position has, counted in plies (a ply is one move of one player).
+- *Placements* are all ways to place the men, even if play cannot reach them.
+
+If you add a game, add its figures to `tests/oracles.py`. Then run `python -m tests.table`, which writes this page. A
+test compares the two.
 """
 
 
@@ -48,20 +74,26 @@ def name_of(text: str) -> str:
 
 
 def rows() -> list[Row]:
-    """What is known of each game: a row for each source, with the largest board."""
-    found = []
-    for name, source in dict.fromkeys((name_of(one.game), one.source) for one in (*ORACLES, *CHANCE_ORACLES)):
-        known = [one for one in (*ORACLES, *CHANCE_ORACLES) if (name_of(one.game), one.source) == (name, source)]
-        largest = max(known, key=size_of)
-        boards = f", and of {len(known) - 1} other{'s' if len(known) > 2 else ''}" if len(known) > 1 else ""
-        found.append(Row(largest.game, figure_of(largest) + boards, "the same", SOURCES[source], test_of(largest)))
-    for all_figures, of, test in ((NIMBERS, "nimber", "test_nimbers"), (WINNERS, "winner", "test_games")):
-        for one in all_figures:
-            boards = [*one.boards, *one.larger]
-            figure = f"the {of}, and of {len(boards) - 1} other boards"
-            found.append(Row(f"{one.game}:{boards[-1]}", figure, "the same", SOURCES[one.source], test))
-    found += [Row(one.game, one.figure, one.ours, one.source, one.test) for one in ELSEWHERE]
-    return found
+    """Return a row for each game and source, with the largest board."""
+    table = []
+    oracles = (*ORACLES, *CHANCE_ORACLES)
+    for name, source in dict.fromkeys((name_of(oracle.game), oracle.source) for oracle in oracles):
+        boards = [oracle for oracle in oracles if (name_of(oracle.game), oracle.source) == (name, source)]
+        largest = max(boards, key=size_of)
+        figure = figure_of(largest) + others(len(boards) - 1)
+        table.append(Row(largest.game, figure, "the same", SOURCES[source], test_of(largest)))
+    for group, quantity, test in ((NIMBERS, "nimber", "test_nimbers"), (WINNERS, "winner", "test_games")):
+        for figures in group:
+            names = [*figures.boards, *figures.larger]
+            figure = f"the {quantity}{others(len(names) - 1)}"
+            table.append(Row(f"{figures.game}:{names[-1]}", figure, "the same", SOURCES[figures.source], test))
+    table += [Row(entry.game, entry.figure, entry.ours, entry.source, entry.test) for entry in ELSEWHERE]
+    return table
+
+
+def others(count: int) -> str:
+    """Return how many more boards a row stands for."""
+    return f"; {count} other board{'s' if count > 1 else ''} too" if count else ""
 
 
 def size_of(oracle) -> int:
@@ -94,19 +126,21 @@ def figure_of(oracle) -> str:
         parts.append(f"{player} player wins" + (f" in {plies}" if distance is not None else ""))
     else:
         parts.append("draw")
-    return ", ".join(parts) + (f", longest win {oracle.longest} plies" if oracle.longest is not None else "")
+    if oracle.longest is not None:
+        parts.append("longest win 1 ply" if oracle.longest == 1 else f"longest win {oracle.longest} plies")
+    return "; ".join(parts)
 
 
 def guide() -> str:
-    """The text of docs/reference/games.md."""
-    facts, known = [games.facts(name) for name in CATALOGUE], rows()
+    """Return the text of docs/reference/games.md."""
+    facts, table = [games.facts(name) for name in CATALOGUE], rows()
     parts = [HEAD.format(count=len(CATALOGUE), groups=groups(facts))]
     for group, members in games.grouped(facts).items():
         lines = ["| game | figure | ours | source | test |", "| --- | --- | --- | --- | --- |"]
         for one in members:
             lines += [
                 f"| `{row.game}` | {row.figure} | {row.ours} | {row.source} | `{row.test}` |"
-                for row in known
+                for row in table
                 if name_of(row.game) == one["name"]
             ]
         parts.append(f"## {group.capitalize()}: {games.GROUPS[group]}\n\n" + "\n".join(lines) + "\n")
@@ -114,7 +148,7 @@ def guide() -> str:
 
 
 def groups(facts) -> str:
-    """The table of all games by group."""
+    """Return the table of all games by group."""
     lines = ["| group | games |", "| --- | --- |"]
     for group, members in games.grouped(facts).items():
         lines.append(f"| {group}: {games.GROUPS[group]} | {', '.join('`' + one['name'] + '`' for one in members)} |")
