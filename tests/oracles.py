@@ -458,8 +458,8 @@ ELSEWHERE = (
     ),
     Elsewhere(
         "minichess:all", "Kirill Kryukov, 3x3 Chess, positions, 2004",
-        "longest mate 16 moves. Exactly six positions, up to symmetry, are lost in 32 plies. They have a bare king on c3, and differ"
-        " only in what stands on b3",
+        "longest mate 16 moves. Exactly six positions, up to symmetry, are lost in 32 plies. They have a bare"
+        " king on c3 and differ only in the contents of b3",
         "books/catalog.toml", "the same six, out of 54,687,564 positions, folded",
     ),
     Elsewhere(
@@ -567,8 +567,8 @@ ELSEWHERE = (
     Elsewhere(
         "amazons:3,3,everything=true", "jh85, smallgames, 2026",
         "860 states, folded; 605 won, 255 lost", "test_games",
-        "1,148 states, folded; 832 won, 316 lost. The source's search leaves a state at its first winning move, so it sees only"
-        " 860. In the same order of moves we see the same 860",
+        "1,148 states, folded; 832 won, 316 lost. The source's search leaves a state at its first winning move, so it"
+        " sees only 860. In the same order of moves we see the same 860",
     ),
     Elsewhere("amazons:4,4,4", "Song and Mueller, 2015", "second player wins", "test_games"),
     Elsewhere("chomp:6,5", "Gale, 1974, and Schuh", "the only winning bite, on 10 boards", "test_nimbers"),

@@ -47,7 +47,7 @@ Each row holds one figure from one source against our result.
 | game | the game and its parameters. If a source has several boards, this is the largest that we compared |
 | figure | the figure of the source |
 | ours | our result. If it differs, the reason follows |
-| source | the publication. Without one: an independent program or independent rules, which share no code with this package |
+| source | the publication; else an independent program or independent rules. They share no code with this package |
 | test | the test or the script that compares the two; for `books/catalog.toml` the recorded solve |
 
 - *States* are the positions that play can reach. They include finished games.
