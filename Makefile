@@ -73,9 +73,9 @@ docs: setup
 docs-serve: docs
 	$(BIN)/python -m http.server --directory docs/_build/html --bind 127.0.0.1 8000
 
-# Builds it, runs every code block of its pages and every notebook.
+# Builds it, runs every code block of its pages and every notebook, with all extras that the pages use.
 docs-test: setup
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,docs,parquet,openspiel,pettingzoo]'
 	$(BIN)/python -m pytest -n auto --dist worksteal -m docs
 
 # The tests with the oldest and with the newest versions that pyproject.toml allows; TESTS=tests/test_book.py for a part.

@@ -30,7 +30,7 @@ suppress_warnings = ["misc.highlighting_failure"]  # no lexer for KIF, the langu
 # Markdown
 myst_enable_extensions = ["colon_fence", "html_image"]
 myst_heading_anchors = 4
-# Notebooks show the outputs they were saved with; `make docs` and the tests run them apart from this build.
+# Notebooks show the outputs they were saved with. `make docs-test` runs them.
 nb_execution_mode = "off"
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True

@@ -13,7 +13,7 @@
 In expected output `...` stands for anything on a line. A last line of `...` alone stands for the rest of the output. A
 comment on the line above a block changes how it runs: `<!-- not run: reason -->`, or `<!-- needs: module -->`, which
 skips the rest of the page where the Python module is not installed. A program that is not on the PATH skips the rest
-as well.
+as well. A block without a language fails: it would not run.
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ class Block(NamedTuple):
 def blocks(page: Path) -> Iterator[Block]:
     """Yield the code blocks of a Markdown page in order. Directives of MyST, such as `{toctree}`, are none."""
     text = page.read_text()
+    opened = [line.strip() for line in text.split("\n") if line.strip().startswith("```")][::2]
+    assert "```" not in opened, f"{page.name} has a block without a language: it would not run"
     for match in BLOCK.finditer(text):
         body = re.sub(f"^{match['indent']}", "", match["text"], flags=re.MULTILINE)
         yield Block(match["kind"], body, text.count("\n", 0, match.start("kind")) + 1, match["note"] or "")
@@ -78,12 +80,17 @@ def matches(expected: str, printed: str) -> bool:
 
 
 def by_shell(command: str) -> str:
-    """Run a command in a shell, and return what it prints: its error if it fails with one of ours."""
+    """Run a command that must succeed in a shell, and return what it prints."""
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=600)
-    if done.returncode and "Error: " in done.stderr:
-        return done.stderr[done.stderr.index("Error: ") :]
     assert done.returncode == 0, f"$ {command}\n{done.stderr}"
     return done.stdout
+
+
+def failing(command: str) -> str:
+    """Run a command that must fail, and return its error."""
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=600)
+    assert done.returncode != 0, f"$ {command}\n{done.stdout}"
+    return done.stderr[max(0, done.stderr.find("Error: ")) :]
 
 
 def in_process(command: str) -> str:
@@ -95,9 +102,7 @@ def in_process(command: str) -> str:
         words = shlex.split(part, comments=True)
         if words[0] == "solver":
             code, text, error = run(*words[1:], stdin=text)
-            if code and part is parts[-1]:
-                assert "Error: " in error and "Usage: " not in error, f"$ {command}\n{error}"
-                return error[error.index("Error: ") :]
+            assert code == 0 or part is not parts[-1], f"$ {command}\n{error}"
         else:
             done = subprocess.run(["bash", "-c", part], input=text, capture_output=True, text=True, timeout=600)
             assert done.returncode == 0, f"$ {command}\n{done.stderr}"
@@ -139,7 +144,8 @@ def _run(
                 continue
             if program := lacking(command):
                 pytest.skip(f"{where}: there is no {program}")
-            printed = output_of(command)
+            fails = expected.startswith("Error: ") and "2>&1" not in command
+            printed = failing(command) if fails else output_of(command)
             assert block.kind == "sh" or matches(expected, printed), f"{where}: $ {command}\n{printed}"
         return len(pairs)
     if block.kind == "pycon":

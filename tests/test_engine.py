@@ -320,7 +320,8 @@ def test_a_process_leaves_with_ray_on_its_machine(tmp_path):
         look = (str(tmp_path / "raylet"), ended, lambda: left.append(True), 0.01)
         watching = threading.Thread(target=on_ray.watch, args=look)
         watching.start()
-        time.sleep(0.2)
+        for _ in range(2 * on_ray.LOOKS):
+            listening.accept()[0].close()
         assert watching.is_alive() and left == []
     watching.join(10)
     assert left == [True]

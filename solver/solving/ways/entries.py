@@ -16,7 +16,6 @@ heeds = {"table"}
 refuses = plain.refuses
 
 
-
 def solve(job: Job) -> Outcome:
     """The entries that one search leaves in its table."""
     rules = job.rules
