@@ -165,6 +165,7 @@ def test_the_values_of_a_board_are_those_of_its_book():
     assert shown == chips and sum(chips.values()) == 7
     moves = player().analyse(131073)
     assert text == solver.board(player(), "a1 b2") == solver.board("tic-tac-toe", 131073, moves=moves)
+    assert text == solver.board(player().solution.path, "a1 b2") == solver.board(str(player().solution.path), "a1 b2")
     assert parsed(solver.board("tic-tac-toe")).find(f"{SVG}rect").get("fill") == looks.PAPER
 
 
@@ -173,6 +174,8 @@ def test_a_board_is_refused_with_the_moves_of_another_position():
         solver.board("tic-tac-toe", "a1", moves=player().analyse(0))
     with pytest.raises(PositionError, match="no legal move"):
         solver.board("tic-tac-toe", "z9")
+    with pytest.raises(BookError, match="there is no book no.lmdb"):
+        solver.board("no.lmdb")
 
 
 def test_analyse_returns_a_list_that_shows_itself():

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
 
 from solver.base.errors import PositionError
-from solver.book.reader import Book
+from solver.book.doors import Source, book_and_game
 from solver.play.analysis import Moves
 from solver.play.player import Player
-from solver.play.showing import Board, answered, drawn
-from solver.rules.game import Game, Rules, load_game
+from solver.play.showing import Board, answered, drawn, labels_of
+from solver.rules.game import Rules
 from solver.rules.notation import parse_position
 from solver.rules.width import as_integer
 
 
-def board(
-    game: Game | str | os.PathLike[str] | Book | Player, position: int | str = "start", *, moves: Moves | None = None
-) -> Board:
+def board(source: Player | Source, position: int | str = "start", *, moves: Moves | None = None) -> Board:
     """Draw a position as SVG, for notebooks, slides and papers.
 
     The picture needs no fonts, styles or other files, and the same position always gives the same bytes. A game
     without `cells` is drawn as its text.
 
     Args:
-        game: A game or its name. An open book or a player adds the value of every move.
+        source: A game or its name. A book, its path or a player adds the value of every move.
         position: The moves from the start ("4453"), a state, or what `solver query` takes otherwise. Moves also tell
             who is to move, which a state alone may not.
         moves: The values to show: what `Player.analyse` returned for the position.
@@ -33,9 +31,19 @@ def board(
 
     Raises:
         PositionError: The position is none of this game, or the moves are those of another one.
+        GameError, BookError: There is no such game or book.
     """
-    player = game if isinstance(game, Player) else Player(game) if isinstance(game, Book) else None
-    rules = Rules(load_game(game)) if player is None else player.rules  # type: ignore[arg-type]
+    if isinstance(source, Player):
+        return _drawn(source.rules, source, position, moves)
+    book, game = book_and_game(source, shipped_book=False)
+    if book is None:
+        return _drawn(Rules(game), None, position, moves)
+    with contextlib.nullcontext() if book is source else book:
+        player = Player(book)
+        return _drawn(player.rules, player, position, moves)
+
+
+def _drawn(rules: Rules, player: Player | None, position: int | str, moves: Moves | None) -> Board:
     text = position if isinstance(position, str) else f"#{as_integer(position)}"
     parsed = parse_position(rules, text)
     if moves is None and player is not None:
@@ -44,4 +52,4 @@ def board(
         return drawn(rules, parsed)
     if moves.state != parsed.state:
         raise PositionError(f"these are the moves of state {moves.state}: {position!r} is state {parsed.state}")
-    return answered(moves.rules, parsed, moves.answer, moves)
+    return answered(moves.rules, parsed, moves.answer, labels_of(moves.rules, parsed, moves))
