@@ -6,12 +6,7 @@ from html import escape
 
 from solver.base.value import in_plies
 from solver.book.format import Header
-from solver.rules.boards.looks import FAINT, INK, PAPER, VALUES
-
-CARD = (
-    f"display:inline-block;min-width:20em;max-width:34em;padding:0.8em 1em;border-radius:0.6em;background:{PAPER};"
-    f"color:{INK};font:14px/1.5 system-ui,'DejaVu Sans',sans-serif;text-align:left"
-)
+from solver.rules.boards.looks import CARD, FAINT, VALUES
 
 
 def card(header: Header, name: str, size: int | None) -> str:
@@ -30,7 +25,7 @@ def card(header: Header, name: str, size: int | None) -> str:
     about = [name, header.codec, *([] if size is None else [f"{size:,} bytes"])]
     faint = f'<div style="color:{FAINT}">'
     return (
-        f'<div style="{CARD}"><div style="font-size:1.15em;font-weight:700">{escape(header.game)}</div>'
+        f'<div style="{CARD};min-width:20em"><div style="font-size:1.15em;font-weight:700">{escape(header.game)}</div>'
         f"<div>{escape(header.kind.verdict(header.root))}</div>{bar}<div>{counts}</div>"
         f"{faint}{escape('; '.join(facts))}</div>{faint}{escape(', '.join(about))}</div></div>"
     )

@@ -13,17 +13,13 @@ from solver.base.files import write_whole
 from solver.book.writer import check_target
 from solver.rules.boards.cells import board_of, cells_of_move
 from solver.rules.boards.labels import Label, label_of
-from solver.rules.boards.looks import FAINT, INK, PAPER, VALUES
+from solver.rules.boards.looks import CARD, FAINT, INK, VALUES
 from solver.rules.boards.scene import scene
 from solver.rules.boards.svg import written
 from solver.rules.game import Rules, game_text
 from solver.rules.notation import Position, first_position, format_action
 from solver.rules.words import in_full
 
-CARD = (
-    f"display:inline-block;max-width:100%;padding:0.7em 0.9em;border-radius:0.6em;background:{PAPER};color:{INK};"
-    "font:14px/1.45 system-ui,'DejaVu Sans',sans-serif;text-align:left"
-)
 CHIP = "display:inline-block;padding:0.05em 0.55em;border-radius:0.5em;color:#ffffff;font-weight:600;background:"
 
 
@@ -60,7 +56,7 @@ def drawn(rules: Rules, position: Position, labels: Sequence[Label] = (), captio
 
 
 def labelled(rules: Rules, position: Position, moves: Iterable[tuple[int, Any, Any, bool]]) -> list[Label]:
-    """Return the labels of moves: (action, value, estimate, best) each."""
+    """Return the labels of moves, each given by its action, value, estimate and whether it is best."""
     game, state = rules.game, position.state
     board = board_of(game, state, int(position.mover or 0))
     labels = []
@@ -70,9 +66,13 @@ def labelled(rules: Rules, position: Position, moves: Iterable[tuple[int, Any, A
     return labels
 
 
-def answered(rules: Rules, position: Position, answer: Any, moves: Iterable[Any] = ()) -> Board:
-    """Draw a position with an `Answer` as its caption, and with its `Move`s."""
-    labels = labelled(rules, position, ((one.action, one.value, one.estimate, one.best) for one in moves))
+def labels_of(rules: Rules, position: Position, moves: Iterable[Any]) -> list[Label]:
+    """Return the labels of a player's `Move`s."""
+    return labelled(rules, position, ((one.action, one.value, one.estimate, one.best) for one in moves))
+
+
+def answered(rules: Rules, position: Position, answer: Any, labels: Sequence[Label] = ()) -> Board:
+    """Draw a position with an `Answer` as its caption and the labels of its moves."""
     over = answer.source == "terminal"
     caption = in_full(rules, position.mover, position.gained, answer.value, answer.estimate, over=over)
     return drawn(rules, position, labels, caption)
@@ -87,8 +87,8 @@ def html_of_answer(rules: Rules, state: int, answer: Any) -> str:
 def html_of_moves(rules: Rules, state: int, answer: Any, moves: Sequence[Any]) -> str:
     """Return a board with the value of every move, and beside it a table of the moves."""
     position = first_position(rules, state)
-    board = answered(rules, position, answer, moves)
-    labels = labelled(rules, position, ((one.action, one.value, one.estimate, one.best) for one in moves))
+    labels = labels_of(rules, position, moves)
+    board = answered(rules, position, answer, labels)
     cell = "padding:0.1em 0.6em;text-align:left;border:0;background:none"
     rows = [
         f'<tr style="background:none"><td style="{cell}">{"&#9733;" if label.best else ""}</td>'

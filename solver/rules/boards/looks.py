@@ -33,6 +33,11 @@ COIN = Side("#f0c14b", "#9a6f0d", "#9a6f0d")
 USUAL = ("blue", "amber")  # sides of rules that name none
 
 INK, FAINT, EDGE, PAPER = "#1c222c", "#5a6270", "#d8d4cc", "#ffffff"
+# The frame of what notebooks show, as HTML.
+CARD = (
+    f"display:inline-block;max-width:100%;padding:0.7em 0.9em;border-radius:0.6em;background:{PAPER};color:{INK};"
+    "font:14px/1.45 system-ui,'DejaVu Sans',sans-serif;text-align:left"
+)
 VALUES = {"win": "#007a58", "draw": "#5b6472", "loss": "#b84300", "unknown": "#7a5c99"}
 
 WOOD, FRAME, TILE, HAND = "#dcb67f", "#6b4a2f", "#f0dcb6", "#c49a61"
