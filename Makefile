@@ -78,7 +78,7 @@ docs-test: setup
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,docs,parquet,openspiel,pettingzoo]'
 	$(BIN)/python -m pytest -n auto --dist worksteal -m docs
 
-# The tests with the oldest and with the newest versions that pyproject.toml allows; TESTS=tests/test_book.py for a part.
+# The tests with the oldest and with the newest versions that pyproject.toml allows; TESTS=tests/book/test_book.py for a part.
 versions: setup
 	$(BIN)/python scripts/versions.py $(TESTS)
 

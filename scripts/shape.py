@@ -3,7 +3,7 @@
 python scripts/shape.py     part of `make lint`; it always exits with 0
 
 A limit here asks you to look again, no more. Only lines of code count: a docstring or a comment is free, so that nobody
-saves on explanation. Circles and imports that run backwards are faults, which `tests/test_imports.py` refuses.
+saves on explanation. Circles and imports that run backwards are faults, which `tests/project/test_imports.py` refuses.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def warnings_of_rooms(below: dict[str, set[str]]) -> Iterator[str]:
 
 
 def main() -> None:
-    from tests.test_imports import ALLOWED
+    from tests.project.test_imports import ALLOWED
 
     warnings = list(warnings_of_rooms({room: names & {*ALLOWED} for room, names in ALLOWED.items()}))
     for path in sorted(PACKAGE.rglob("*.py")):

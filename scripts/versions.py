@@ -1,7 +1,7 @@
 """Run the tests with the oldest and the newest versions that pyproject.toml allows, and say which those were.
 
 python scripts/versions.py                        the oldest on the oldest Python at hand, the newest on the newest
-python scripts/versions.py tests/test_book.py     these tests alone; options of pytest as well, after --
+python scripts/versions.py tests/book/test_book.py     these tests alone; options of pytest as well, after --
 python scripts/versions.py --every                both on every Python at hand
 """
 

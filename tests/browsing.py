@@ -15,8 +15,8 @@ from solver.rules.game import Rules, load_game
 from solver.rules.notation import parse_position
 from solver.rules.words import in_words
 from solver.solving import pipeline
-from tests.test_chance_page import in_words as expected_in_words
-from tests.test_chance_page import said_of
+from tests.web.test_chance_page import in_words as expected_in_words
+from tests.web.test_chance_page import said_of
 
 GAMES = (
     "connect-four:4,4", "tic-tac-toe", "mu-torere", "kalah:3,2", "hexapawn", "connect-four:4,3 ranked", "pig:10",

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from solver.solving.ways import plain
-from tests.test_cli import run
+from tests import ROOT
+from tests.commands import run
 from tests.ways import until
 
-ROOT = Path(__file__).parent.parent
 SWEEP = "connect-four:4,4"
 CYCLIC = "three-mens-morris:1"
 LONG = {"sweep": ("connect-four:5,5", 0.3), "retrograde": ("neutreeko", 0.2)}  # and seconds between checkpoints

@@ -30,9 +30,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.test_cli import run
+from tests.commands import run
 
-ROOT = Path(__file__).parent.parent
 BUILT_IN = {"cd", "echo", "export", "printf"}  # in every shell
 BLOCK = re.compile(
     r"^(?:<!-- (?P<note>.*?) -->\n)?^(?P<indent> *)```(?P<kind>\w+)\n(?P<text>.*?)^(?P=indent)```$",

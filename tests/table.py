@@ -1,14 +1,13 @@
 """Write docs/reference/games.md, the page of all games and their known figures: `python -m tests.table`."""
 
-from pathlib import Path
 from typing import NamedTuple
 
 from solver.games import CATALOGUE
 from solver.report import games
 from solver.rules.game import is_score_game, load_game
+from tests import ROOT
 from tests.oracles import CHANCE_ORACLES, ELSEWHERE, NIMBERS, ORACLES, SOURCES, WINNERS, Oracle
 
-ROOT = Path(__file__).parent.parent
 GUIDE = ROOT / "docs" / "reference" / "games.md"
 QUICK = 12_100  # the most states that plain minimax solves in the quick tests
 HEAD = """# Games

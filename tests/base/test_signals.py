@@ -1,0 +1,99 @@
+"""SIGINT and SIGTERM: the same two exit codes from the program's first line to its last. Each is sent at an event."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from solver.base import signals
+from tests import ROOT
+from tests.commands import run
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
+BOTH = pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+
+
+def program(before, *arguments):
+    """The program, as its console script calls it, after some lines of Python; exit code, stdout, stderr."""
+    code = f"import os, signal, sys\n{before}\nfrom solver.__main__ import main\nmain()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        cwd=ROOT, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    return done.returncode, done.stdout, done.stderr
+
+
+@BOTH
+def test_a_signal_while_modules_are_imported(number, code):
+    sends = f"""
+class Sends:
+    def find_spec(self, name, path=None, target=None):
+        if name == "click":
+            os.kill(os.getpid(), {number})
+sys.meta_path.insert(0, Sends())"""
+    ended, out, err = program(sends, "games")
+    assert (ended, out) == (code, "") and err in ("Error: interrupted\n", "Error: terminated\n")
+
+
+@BOTH
+def test_a_signal_while_the_interpreter_ends(number, code):
+    """From what is called at exit; what the command has printed stays."""
+    ended, out, err = program(f"import atexit\natexit.register(os.kill, os.getpid(), {number})", "--version")
+    assert ended == code
+    assert out.startswith("solver, version") and err in ("Error: interrupted\n", "Error: terminated\n")
+
+
+def test_whatever_comes_after_an_interruption_its_code_stays():
+    """The alarm that asks again for an end may come late, and another signal, too: while threads are waited for."""
+    late = """
+import atexit, threading
+from solver import cli
+say = cli._say
+def said(message, code):
+    say(message, code)
+    threading.Thread(target=lambda: [os.kill(os.getpid(), one) for one in (14, 14)]).start()
+    atexit.register(lambda: [os.kill(os.getpid(), one) for one in (14, 2, 15)])
+    return code
+cli._say = said
+class Sends:
+    def find_spec(self, name, path=None, target=None):
+        if name == "solver.cli.games":
+            os.kill(os.getpid(), 2)
+sys.meta_path.insert(0, Sends())"""
+    assert program(late, "games") == (130, "", "\nError: interrupted\n")
+
+
+@BOTH
+def test_an_interrupted_solve_says_so_and_leaves_nothing(tmp_path, monkeypatch, number, code):
+    def send(step, done, total, note=""):
+        os.kill(os.getpid(), number)
+
+    monkeypatch.setattr("solver.cli.common.Bars.__call__", lambda self, *facts: send(*facts))
+    book = tmp_path / "b.lmdb"
+    ended, out, err = run("solve", "tic-tac-toe", "--no-symmetry", "-o", book)
+    assert (ended, out) == (code, "")
+    assert err.strip().splitlines()[-1].endswith(f"solver solve tic-tac-toe --no-symmetry -o {book}")
+    assert len(err.strip().splitlines()) == 1  # after the line that ^C has broken
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_who_calls_the_command_line_from_python_keeps_their_handlers():
+    earlier = [signal.getsignal(number) for number in signals.NUMBERS]
+    assert run("--version")[0] == 0
+    assert [signal.getsignal(number) for number in signals.NUMBERS] == earlier
+
+
+def test_a_signal_that_python_makes_another_error_of_is_a_signal(monkeypatch, tmp_path):
+    """As where a class is made while its module is imported."""
+
+    def send(*facts, **more):
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        except signals.Terminated as error:
+            raise RuntimeError("Error calling __set_name__") from error
+
+    monkeypatch.setattr("solver.cli.common.Bars.__call__", send)
+    code, _, err = run("solve", "tic-tac-toe", "--no-symmetry", "-o", tmp_path / "b.lmdb")
+    assert code == 143 and err.startswith("Error: terminated: go on with")

@@ -1,0 +1,276 @@
+"""Every door takes a book, a game, a path or a name, and reads it in one order. A book runs no code that it names."""
+
+import json
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import solver
+from solver import Book, Player, Trim, check_game, diff, grade, load_game, merge, pack, sample, trim, verify
+from solver.base.errors import BookError, ForeignBook, GameError, MethodError, MissingRules
+from solver.book import check_book, shipped
+from solver.book.doors import book_and_game, game_of
+from solver.book.naming import resolved
+from solver.export import export
+from solver.rules.game import RULES, game_text, rules_for
+from tests.commands import ok, run
+
+RACE = """
+from typing import NamedTuple
+
+class Race(NamedTuple):
+    goal: int = 9
+    most: int = 3
+    def initial(self): return self.goal
+    def actions(self, state): yield from range(1, min(self.most, state) + 1)
+    def result(self, state, action): return state - action
+    def is_terminal(self, state): return state == 0
+    def utility(self, state): return -1
+    def tier(self, state): return self.goal - state
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A working folder with rules of one's own, a book of them, one of tic-tac-toe, a tree and a table of moves."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(RULES, raising=False)
+    Path("my_game.py").write_text(RACE)
+    Path("exercise.json").write_text("[[3, 12], [2, 4]]")
+    Path("moves.csv").write_text("state,action,next,reward\n1,take,0,1\n")
+    shutil.copy(shipped.path_of("tic-tac-toe"), "book.lmdb")
+    solver.solve("my_game.py::Race:12", "race.lmdb").close()
+    return tmp_path
+
+
+SOURCES = {
+    "path": lambda: "book.lmdb",
+    "Path": lambda: Path("book.lmdb"),
+    "book": lambda: Book("book.lmdb"),
+    "name": lambda: "tic-tac-toe",
+    "game": lambda: load_game("tic-tac-toe"),
+}
+
+
+@pytest.fixture(params=SOURCES)
+def source(request):
+    return SOURCES[request.param]()
+
+
+def test_every_door_takes_a_book_a_path_a_game_and_a_name(source, folder):
+    with Book("tic-tac-toe") as book:
+        digest, start = book.digest, book.game.initial()
+    assert Book(source).digest == digest
+    assert Player(source).value(start).source == "book"
+    assert Player.of(source, live=False).solution.digest == digest
+    assert verify(source).verdict == "proved"
+    assert check_book(source).digest == digest
+    assert pack(source, "packed.lmdb", "instant").stored == 627
+    assert trim(source, "trimmed.lmdb", Trim(plies=1)).stored < 627
+    assert sample(source, 3) == sample(Book("book.lmdb"), 3)
+    assert diff(source, "packed.lmdb").equal and diff("packed.lmdb", source).equal
+    assert merge(source, "trimmed.lmdb", "merged.lmdb").stored == 627
+    assert grade(source, ["5 1"]).total.moves == 2
+    assert game_text(game_of(source)) == "tic-tac-toe"
+    with solver.solve(source) as solved:
+        assert len(solved) == 627
+    if not isinstance(source, tuple):  # a game alone has no table
+        export(source, "book.jsonl")
+        assert len(Path("book.jsonl").read_text().splitlines()) == 627
+
+
+def test_a_door_leaves_a_book_open_that_was_open(folder):
+    with Book("book.lmdb") as book:
+        trim(book, "trimmed.lmdb", Trim(plies=1))
+        sample(book, 1)
+        verify(book)
+        assert book.get(book.game.initial()) is not None
+
+
+def test_a_book_is_opened_once_more_only_if_it_is_the_same(folder):
+    with Book("book.lmdb") as book, Book(book) as again:
+        assert again == book and again.path == folder / "book.lmdb"
+        shutil.copy("race.lmdb", "other.lmdb")
+        os.replace("other.lmdb", "book.lmdb")
+        with pytest.raises(ForeignBook, match="another book than the one that is open"):
+            Book(book)
+
+
+@pytest.mark.parametrize("game", ["my_game.py", "my_game.py::Race", "my_game.py::Race:12", Path("my_game.py")])
+def test_rules_are_named_for_a_book_and_take_its_parameters(game):
+    for book in (Book("race.lmdb", game), Book("race.lmdb", game=load_game("my_game.py::Race:12"))):
+        assert book.game == (12, 3)
+    assert Player("race.lmdb", game).value(12).value == (-1, 6)
+    assert verify("race.lmdb", game).verdict == "proved"
+    with pytest.raises(ForeignBook, match="was made by rules .* these are .*Race:13"):
+        Book("race.lmdb", "my_game.py::Race:13")
+
+
+def test_a_class_that_reads_its_parameters_itself_gets_none_from_a_book(monkeypatch):
+    method = "    @classmethod\n    def from_text(cls, text): return cls(*map(int, filter(None, text.split(','))))\n"
+    Path("reader.py").write_text(RACE + method)
+    with pytest.raises(GameError, match="a method of its own: name those of the book, reader.py::Race:12"):
+        Book("race.lmdb", "reader.py")
+    assert Book("race.lmdb", "reader.py:12").game == Book("race.lmdb", "reader.py::Race:12").game == (12, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "game"),
+    [
+        ("exercise.json", "tree:exercise.json"),
+        ("exercise.json,min", "tree:exercise.json,min"),
+        ("tree:exercise.json", "tree:exercise.json"),
+        ("moves.csv", "graph:moves.csv"),
+        ("my_game.py", "my_game.py::Race"),
+        (Path("my_game.py"), "my_game.py::Race"),
+        (Path("exercise.json"), "tree:exercise.json"),
+        ("race.lmdb", "my_game.py::Race:12"),
+    ],
+)
+def test_files_of_rules_are_games_everywhere(text, game, monkeypatch):
+    monkeypatch.setenv(RULES, "my_game.py")
+    assert game_text(game_of(text)) == game
+    with solver.solve(text) as book:
+        assert book.header.game == game
+
+
+def test_a_books_file_goes_before_a_name_and_any_other_file_does_not():
+    shutil.copy("race.lmdb", "connect-four:4,4")
+    assert Book("connect-four:4,4").header.game == "my_game.py::Race:12"
+    assert Player("connect-four:4,4", "my_game.py").value(12).source == "book"
+    assert "Race" in ok("info", "connect-four:4,4")
+    Path("connect-four:4,4").write_text("notes")
+    assert Book("connect-four:4,4").header.game == Player("connect-four:4,4").solution.header.game == "connect-four:4,4"
+    assert ok("solve", "connect-four:4,4", "-q").startswith("game     connect-four:4,4")
+    assert "80,541" in ok("info", "connect-four:4,4")
+    with pytest.raises(BookError, match="there is no file"):
+        Book(Path("tic-tac-toe"))
+
+
+def test_a_game_and_rules_beside_it_agree_or_are_refused():
+    assert Player("tic-tac-toe", "tic-tac-toe").value(0).source == "book"
+    for source, other in (("tic-tac-toe", "coins"), ("connect-four:5,5", "connect-four")):
+        with pytest.raises(MethodError, match=f"{source} is a game itself"):
+            Player(source, other)
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "words"),
+    [
+        ("conect-four", GameError, "no book and no game 'conect-four': did you mean connect-four, "),
+        ("no.lmdb", BookError, "there is no book no.lmdb: solve the game first"),
+        ("no/such", BookError, "there is no book no/such"),
+        ("notes.txt", ForeignBook, "notes.txt is no LMDB file: name a book"),
+        ("connect-four:0", GameError, "width and height must be at least 1"),
+    ],
+)
+def test_what_names_nothing_is_refused_with_what_was_tried(source, kind, words):
+    Path("notes.txt").write_text("notes")
+    for door in (Player, game_of, solver.solve, grade_of):
+        with pytest.raises(kind, match=words):
+            door(source)
+
+
+def grade_of(source):
+    return grade(source, [])
+
+
+def test_no_rules_run_where_a_book_alone_is_asked_for():
+    Path("evil.py").write_text("raise SystemExit('run')")
+    for text in ("evil.py", "evil.py::Evil", "evil::Evil"):
+        assert isinstance(resolved(text), str)
+        with pytest.raises(BookError, match="no book of .* comes with the package"):
+            Book(text)
+        with pytest.raises(GameError, match="run"):
+            book_and_game(text)
+
+
+def test_check_game_takes_a_name():
+    assert len(check_game("my_game.py::Race:12")) == 13
+
+
+def test_a_book_of_ones_own_game_says_the_whole_command():
+    with pytest.raises(MissingRules) as error:
+        Book("race.lmdb").game  # noqa: B018
+    assert error.value.rules == "my_game.py" and "--game my_game.py, or" in str(error.value)
+    copied = pickle.loads(pickle.dumps(error.value))  # noqa: S301
+    assert str(copied) == str(error.value)
+    code, out, err = run("query", "race.lmdb", "1 2", "--no-moves")
+    assert (code, out) == (5, "")
+    command = "solver query --game my_game.py race.lmdb '1 2' --no-moves"
+    assert f"{command}, or for all commands: export SOLVER_GAME=my_game.py" in err
+    assert "SOLVER_GAME=my_game.py solver solve race.lmdb" in run("solve", "race.lmdb")[2]
+    os.mkdir("elsewhere")
+    os.chdir("elsewhere")
+    assert "solver verify --game PATH/my_game.py ../race.lmdb" in run("verify", "../race.lmdb")[2]
+
+
+def test_the_file_alone_names_the_rules_of_a_book(monkeypatch):
+    """Of several classes of rules in it the header says which, and with which parameters."""
+    other = RACE.replace("class Race", "class Backwards").replace("-1", "1")
+    Path("my_game.py").write_text(f"{RACE}\n\n{other}\n\nclass Helper:\n    pass\n")
+    ok("solve", "my_game.py::Backwards:9", "-o", "backwards.lmdb", "-q")
+    for book, goal in (("race.lmdb", 12), ("backwards.lmdb", 9)):
+        for door in (lambda book: Book(book, "my_game.py").game, lambda book: book_and_game(book, "my_game.py")[1]):
+            assert door(book)[0] == goal
+        assert ok("verify", book, "--game", "my_game.py").startswith(f"{book}: proved")
+    monkeypatch.setenv(RULES, "my_game.py")
+    assert type(Book("backwards.lmdb").game).__name__ == "Backwards"
+    # what you name goes before the header, and a header names no class but of rules
+    with pytest.raises(ForeignBook, match="was made by rules"):
+        Book("race.lmdb", "my_game.py::Backwards")
+    with pytest.raises(GameError, match="several classes .* one of my_game.py::Race, my_game.py::Backwards"):
+        rules_for("my_game.py", "my_game.py::Helper")
+    with pytest.raises(GameError, match="several classes of rules"):
+        rules_for("my_game.py", "connect-four:5,4")
+
+
+def test_the_environment_names_the_rules_for_all_commands(monkeypatch):
+    monkeypatch.setenv(RULES, "my_game.py")
+    assert Book("race.lmdb").game == (12, 3)
+    assert json.loads(ok("query", "race.lmdb", "start", "--json"))["distance"] == 6
+    assert ok("verify", "race.lmdb").startswith("race.lmdb: proved")
+    assert "Race:12" in ok("pack", "race.lmdb", "-o", "packed.lmdb")
+    assert ok("line", "race.lmdb").count("\n") >= 1
+    assert ok("grade", "race.lmdb", "-", stdin="1 3\n")
+    # books of the package's games have their own rules
+    assert json.loads(ok("query", "book.lmdb", "start", "--json"))["value"] == "draw"
+    assert Player("tic-tac-toe").value(0).source == "book"
+    # what is named on the command line goes first
+    assert run("query", "race.lmdb", "start", "--game", "my_game.py::Race:13")[0] == 5
+
+
+def test_wrong_rules_in_the_environment_are_said_to_be_those(monkeypatch):
+    monkeypatch.setenv(RULES, "none.py")
+    with pytest.raises(GameError, match="SOLVER_GAME=none.py: no file"):
+        Book("race.lmdb").game  # noqa: B018
+    Path("other.py").write_text(RACE.replace("-1", "1"))
+    monkeypatch.setenv(RULES, "other.py")
+    with pytest.raises(MissingRules, match="SOLVER_GAME names those of other.py::Race:12: name its rules"):
+        Book("race.lmdb").game  # noqa: B018
+    Path("renamed.py").write_text(RACE)
+    monkeypatch.setenv(RULES, "renamed.py")
+    assert Book("race.lmdb").game == (12, 3)
+
+
+def test_a_book_never_runs_code_that_it_names():
+    """Without rules that the user named, opening, asking and listing import nothing."""
+    Path("my_game.py").write_text("raise SystemExit('run')")
+    code = "import solver; b = solver.Book('race.lmdb'); print(b[12], len(b)); solver.check_book('race.lmdb'); b.game"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "Value(score=-1, distance=6) 12\n" and "MissingRules" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe", "pig:15", "connect-four"])
+def test_counts_add_up_in_sight(name):
+    rows = dict(line.split(maxsplit=1) for line in ok("info", name, "-q").splitlines() if line[:1].strip())
+    counts, _, said = rows["to"].removeprefix("move").partition(":")
+    total = sum(int(part.split()[0].replace(",", "")) for part in counts.split(", "))
+    whole = rows["states"].partition(" ")[0].rstrip(",") if "states" in rows else rows["stored"]
+    assert f"{total:,}" == whole
+    assert said == (f" all {total:,}, terminal ones included" if "states" in rows else "")

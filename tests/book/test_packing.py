@@ -1,0 +1,161 @@
+"""Books in other codecs: the same answers, the same bytes whichever way they came about; nothing damaged is packed."""
+
+import json
+import random
+
+import pytest
+
+from solver import Player, solve, verify
+from solver.base import extras
+from solver.base.errors import BookError, DamagedBook
+from solver.base.value import Value
+from solver.book import Book, check_book, packing, streaming
+from tests.books import KEYED_BY_STATE, write_values
+from tests.commands import ok, run
+from tests.ways import slowly
+
+GAMES = ("tic-tac-toe", "connect-four:4,3", "kalah:2,3", "mu-torere", "nim", "coins:600", "chess-ending:KRK")
+
+
+def packed_both_ways(path, folder, **options):
+    """The book at a path packed to compact, and that to instant again."""
+    for source, target, codec in ((path, "compact", "compact"), (folder / "compact", "instant", "instant")):
+        packing.pack(source, folder / target, codec, **options)
+    return folder / "compact", folder / "instant"
+
+
+@pytest.mark.parametrize("text", slowly(GAMES[:-1], "connect-four:4,3"))
+def test_every_codec_answers_what_the_others_answer(tmp_path, monkeypatch, text):
+    """All states, states that are not there, all moves; solved or packed, the bytes are the same."""
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    path = tmp_path / "book.lmdb"
+    chance = random.Random(1)
+    with solve(text, path) as book, solve(text, tmp_path / "solved", codec="compact") as solved:
+        assert (book.header.codec, solved.header.codec) == ("instant", "compact")
+        compact, instant = packed_both_ways(path, tmp_path)
+        assert compact.read_bytes() == (tmp_path / "solved").read_bytes()
+        assert instant.read_bytes() == path.read_bytes()
+        assert solved.header._replace(codec="instant", digest=book.digest, book_id=book.header.book_id) == book.header
+        assert dict(solved.items()) == dict(book.items()) and solved.digest != book.digest
+        for state in [*book, *(chance.getrandbits(chance.choice((4, 12, 24, 40, 62))) for _ in range(5000))]:
+            assert solved.get(state) == book.get(state)
+        player, other = Player(book), Player(solved)
+        for state in chance.choices(list(book), k=20):
+            assert [move.value for move in player.analyse(state)] == [move.value for move in other.analyse(state)]
+    assert verify(compact).states == check_book(compact).stored == len(book)
+
+
+def test_compiled_and_plain_packing_are_the_same_bytes_whatever_the_workers(tmp_path, monkeypatch):
+    pytest.importorskip("numba")
+    chance = random.Random(2)
+    values = {}
+    state = 0
+    for count, spread in ((70_000, 3), (5_000, 10**9), (40_000, 60)):  # in two parts, and both kinds of keys
+        for _ in range(count):
+            state += 1 + int(chance.expovariate(1 / spread))
+            values[state] = Value(chance.randrange(-3, 4))
+    path = tmp_path / "book.lmdb"
+    write_values(path, values)
+    for folder in ("plain", "one", "two"):
+        (tmp_path / folder).mkdir()
+    packed_both_ways(path, tmp_path / "one", workers=1)
+    packed_both_ways(path, tmp_path / "two", workers=2)
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    packed_both_ways(path, tmp_path / "plain")
+    for folder in ("plain", "one", "two"):
+        assert (tmp_path / folder / "compact").read_bytes() == (tmp_path / "one" / "compact").read_bytes()
+        assert (tmp_path / folder / "instant").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["connect-four:5,4", *GAMES[-1:]])
+def test_larger_books_answer_the_same(tmp_path, text):
+    pytest.importorskip("numba")
+    chance = random.Random(3)
+    with solve(text, tmp_path / "book.lmdb") as book:
+        compact, instant = packed_both_ways(tmp_path / "book.lmdb", tmp_path)
+        assert instant.read_bytes() == (tmp_path / "book.lmdb").read_bytes()
+        with Book(compact) as packed:
+            assert all(one == other for one, other in zip(packed.items(), book.items(), strict=True))
+            top = max(book)
+            for state in (*chance.sample(list(book), 40_000), *(chance.randrange(top + 1000) for _ in range(100_000))):
+                assert packed.get(state) == book.get(state)
+    assert verify(compact).states == len(packed)
+
+
+def test_a_palette_beyond_the_header_survives(tmp_path, monkeypatch):
+    """Though what does not fit into the header, the numbers of its values, is not known any more."""
+    monkeypatch.setattr("solver.book.palettes.PALETTE_PART", 1000)
+    values = {3 * state: Value(1, state) for state in range(1, 2500)}
+    for size in (20_000, 14_000, 8_000):  # holds all, the palette without the numbers, neither
+        monkeypatch.setattr("solver.book.format.HEADER_SIZE", size)
+        header = write_values(tmp_path / "book.lmdb", values, facts={"numbers": [1] * len(values)})
+        assert (header.numbers is None) == (size < 20_000)
+        compact, instant = packed_both_ways(tmp_path / "book.lmdb", tmp_path)
+        assert instant.read_bytes() == (tmp_path / "book.lmdb").read_bytes()
+        with Book(compact) as book:
+            assert dict(book.items()) == values
+
+
+def test_a_book_may_be_packed_in_its_place(tmp_path):
+    path = tmp_path / "book.lmdb"
+    values = {5 * state: Value(1, 1) if state % 3 else Value(-1, 2) for state in range(30_000)}
+    write_values(path, values)
+    size = path.stat().st_size
+    with Book(path) as reader:
+        packing.pack(path, path)
+        assert (reader.header.codec, reader[5]) == ("instant", Value(1, 1))
+    assert path.stat().st_size < size // 2
+    with Book(path) as book:
+        assert (book.header.codec, dict(book.items())) == ("compact", values)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_damaged_books_are_not_packed(tmp_path, monkeypatch, compiled):
+    if compiled:
+        pytest.importorskip("numba")
+        monkeypatch.setattr(streaming, "PLAIN_LIMIT", 0)
+    else:
+        monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    path, target = tmp_path / "book.lmdb", tmp_path / "target.lmdb"
+    chance = random.Random(4)
+    values = {chance.getrandbits(30): Value(1, chance.randrange(7)) for state in range(20_000)}
+    for codec in KEYED_BY_STATE:
+        write_values(path, values, facts={"codec": codec})
+        whole = bytearray(path.read_bytes())
+        whole[3 * 4096 + 500] ^= 4
+        path.write_bytes(whole)
+        target.write_text("kept")
+        with pytest.raises(DamagedBook, match="checksum"):
+            packing.pack(path, target)
+        assert (target.read_text(), len(list(tmp_path.iterdir()))) == ("kept", 2)
+
+
+def test_the_command_line_packs_and_refuses_in_one_line(tmp_path):
+    path, target, text = tmp_path / "book.lmdb", tmp_path / "small.lmdb", tmp_path / "text"
+    text.write_text("no book")
+    solved = json.loads(ok("solve", "tic-tac-toe", "-o", path, "--json"))
+    code, out, err = run("pack", path, "-o", target, "--json")
+    packed = json.loads(out)
+    assert (code, err, packed["codec"], packed["bytes"]) == (0, "", "compact", target.stat().st_size)
+    differing = {name for name in packed if packed[name] != solved[name]}
+    assert differing <= {"codec", "bytes", "bits_per_state", "digest", "book", "seconds"}
+    assert "compact codec" in ok("info", target) and "draw" in ok("query", target, "start")
+    again = json.loads(ok("pack", target, "-o", path, "--codec", "instant", "--json"))
+    assert (again["digest"], again["codec"]) == (solved["digest"], "instant")
+    solved = json.loads(ok("solve", "tic-tac-toe", "-o", path, "--codec", "compact", "--json"))
+    assert solved["digest"] == packed["digest"]
+    for arguments, expected, words in (
+        (("pack", tmp_path / "none", "-o", target), 2, "there is no file"),
+        (("pack", text, "-o", target), 5, "no LMDB file"),
+        (("pack", __file__, "-o", target), 2, "no book of"),
+        (("pack", path, "-o", tmp_path / "no" / "book"), 2, "does not exist: make it first"),
+        (("pack", path, "-o", target, "--codec", "tiny"), 2, "'instant', 'compact'"),
+        (("solve", "tic-tac-toe", "--codec", "compact"), 2, "name one with -o"),
+    ):
+        code, out, err = run(*arguments)
+        assert (code, out) == (expected, "") and words in err
+    with pytest.raises(BookError, match="no codec 'tiny': choose one of instant, compact, ranked"):
+        solve("tic-tac-toe", path, codec="tiny")
+    with pytest.raises(BookError, match="no codec 'tiny'"):
+        packing.pack(path, target, "tiny")

@@ -1,0 +1,526 @@
+"""Ranked books: the ranks of every game that has them, and books that answer exactly what the others answer."""
+
+import json
+import random
+import struct
+import zlib
+
+import pytest
+
+from solver import Player, solve, verify
+from solver.base import extras
+from solver.base.errors import BookError, DamagedBook, ForeignBook, GameError
+from solver.base.value import WIN, Value, value_of
+from solver.book import Book, check_book, packing, streaming
+from solver.book.codecs import CODECS, ranked
+from solver.book.sealing import seal
+from solver.book.segments import segment_of
+from solver.book.trim import Trim
+from solver.check.conformance import check_game
+from solver.edit.trimming import trim
+from solver.games.common import choices
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import Rules, load_game
+from tests.books import called_acyclic, corrupt, deflated
+from tests.commands import ok, run
+from tests.games import EDGE_GAMES, SMALL_GAMES
+from tests.ways import slow, slowly
+
+RANKED = [text for text in SMALL_GAMES if Rules(load_game(text)).rank and not Rules(load_game(text)).numbering]
+EDGES = [text for text in EDGE_GAMES if Rules(load_game(text)).rank]
+DENSITY = 3  # ranks for each state that play can reach, at most
+
+
+def reachable(rules):
+    found = {rules.game.initial()}
+    todo = list(found)
+    while todo:
+        state = todo.pop()
+        for action in () if rules.is_terminal(state) else rules.actions(state):
+            child = rules.result(state, action)
+            if child not in found:
+                found.add(child)
+                todo.append(child)
+    return found
+
+
+HEAPS = '''
+from typing import NamedTuple
+
+class Heaps(NamedTuple):
+    """Three heaps of up to three as one number; who takes the last loses nothing but the game."""
+
+    most: int = 3
+
+    def initial(self):
+        return self.most * 21
+
+    def actions(self, state):
+        for heap in range(3):
+            for some in range(1, (state >> 2 * heap & 3) + 1):
+                yield 4 * heap + some
+
+    def result(self, state, action):
+        return state - ((action & 3) << 2 * (action >> 2))
+
+    def is_terminal(self, state):
+        return state == 0
+
+    def utility(self, state):
+        return -1
+
+    def tier(self, state):
+        return 9 - (state & 3) - (state >> 2 & 3) - (state >> 4 & 3)
+'''
+RANKS = """
+    def rank(self, state):
+        return 63 - state if state < 64 else -1
+
+    def unrank(self, rank):
+        return 63 - rank if rank < 64 else -1
+"""
+
+
+def write_rules(path, ranks):
+    path.write_text(HEAPS + ranks)
+    return f"{path}::Heaps"
+
+
+@pytest.mark.parametrize("text", slowly(RANKED, "connect-four:4,3"))
+def test_ranks_are_a_dense_range_and_tell_their_states(text):
+    """Of all states that play can reach, each has a rank of its own; the others are few, or no state at all."""
+    rules = Rules(load_game(text))
+    states = reachable(rules)
+    ranks = {rules.rank(state): state for state in states}
+    assert len(ranks) == len(states)
+    assert all(rules.unrank(rank) == state for rank, state in ranks.items())
+    assert min(ranks) >= 0 and max(ranks) < DENSITY * len(states)
+    others = [rules.unrank(rank) for rank in range(2 * max(ranks) + 2)]
+    assert all(state in (-1, ranks.get(rank, state)) for rank, state in enumerate(others))
+    assert all(rules.rank(state) == rank for rank, state in enumerate(others) if state >= 0)
+    chance = random.Random(1)
+    for number in [*range(3000), *(chance.getrandbits(chance.choice((13, 20, 24, 62))) for _ in range(5000))]:
+        rank = rules.rank(number)
+        assert rank == -1 or rules.unrank(rank) == number
+
+
+@pytest.mark.parametrize("text", [*EDGES, "connect-four", "tic-tac-toe:5,5,4"])
+def test_ranks_of_the_largest_boards_fit_a_number(text, monkeypatch):
+    monkeypatch.setattr("solver.check.soundness.COMPARED_SECONDS", 0)  # values are not what is looked at
+    monkeypatch.setattr("solver.check.soundness.SECONDS", 0)
+    check_game(load_game(text), playouts=2)
+    rules = Rules(load_game(text))
+    assert rules.unrank((1 << 63) - 1) == -1
+
+
+def test_compiled_choices_are_those_of_the_rules():
+    twins = pytest.importorskip("solver.compiled.choices")
+    boards = [0b1011011101, random.Random(4).getrandbits(62), (1 << 62) - 1]
+    for cells in boards:
+        size = cells.bit_count()
+        for some in {0, 1, 2, size // 2, size - 1, size}:
+            ways = choices.choose(size, some)
+            assert twins.choose(size, some) == ways
+            for place in {0, ways // 3, ways // 2, ways - 1} if size > 10 else range(ways):
+                chosen = choices.choice_at(place, some, cells)
+                assert twins.choice_at(place, some, cells) == chosen
+                assert twins.place_of(chosen, cells) == choices.place_of(chosen, cells) == place
+    with pytest.raises(ValueError, match="63 items"):
+        twins.choose(64, 2)
+
+
+STACK = """
+from typing import NamedTuple
+
+class Stack(NamedTuple):
+    stones: int = 9
+    def initial(self): return self.stones
+    def actions(self, state):
+        for some in range(1, min(2, state) + 1):
+            yield some
+    def result(self, state, action): return state - action
+    def is_terminal(self, state): return state == 0
+    def utility(self, state): return -1
+    def tier(self, state): return -state
+    def size(self): return self.stones + 1
+    def rank(self, state): return (99 - state) * STEP if LEAST < state else -1
+    def unrank(self, rank): return 99 - rank // STEP if rank % STEP == 0 and 0 < 99 - rank // STEP < 99 else -1
+"""
+
+
+@pytest.fixture(params=[1, 2])
+def compiled_ranks(request, tmp_path):
+    """A function that orders the states 1 to 60 by rank, cut into parts and tasks of seven, on one thread or two."""
+    pytest.importorskip("numba")
+    from solver.base.parallel import Workers
+    from solver.book.codecs.ranked_kernels import Compiled
+
+    def ordered(step, least=0, merits=(WIN - 1, 2 - WIN), left=0, extra=""):
+        path = tmp_path / "stack.py"
+        path.write_text(STACK.replace("STEP", str(step)).replace("LEAST", str(least)) + extra)
+        rules = Rules(load_game(f"{path}::Stack"))
+        parts = [([*range(begin, min(begin + 7, 61))], [begin % 2] * min(7, 61 - begin)) for begin in range(1, 61, 7)]
+        with Workers(request.param) as team:
+            pieces = [*Compiled(ranked.Ranks(rules, [*map(value_of, merits)], left)).parts(parts, 60, 7, team)]
+        assert {indices.dtype.str for _, indices in pieces} == {"<i4"}
+        ranks, indices = ([int(item) for column in columns for item in column] for columns in zip(*pieces, strict=True))
+        return parts, ranks, indices
+
+    return ordered
+
+
+@pytest.mark.parametrize("step", [1, 1 << 56])
+def test_states_are_sorted_by_rank_even_beyond_ranks_that_one_number_holds(compiled_ranks, step):
+    parts, ranks, indices = compiled_ranks(step)
+    truth = {(99 - state) * step: index for part in parts for state, index in zip(*part, strict=True)}
+    assert dict(zip(ranks, indices, strict=True)) == truth
+    assert ranks == sorted(truth)
+
+
+def test_the_first_wrong_state_is_named_whatever_the_threads(compiled_ranks):
+    with pytest.raises(GameError, match="state 1, which play reaches, has no number"):
+        compiled_ranks(1, least=20)
+    told = "    def outlook(self, state): return 1 if state in (33, 18, 50) else 0\n"
+    with pytest.raises(GameError, match="state 18 has another value"):
+        compiled_ranks(1, merits=(2 - WIN, 4 - WIN), left=1, extra=told)
+
+
+def test_the_fingerprint_of_the_rules_is_that_without_ranks(tmp_path):
+    """So that books in the other codecs outlast a better order; a ranked book's covers it."""
+    plain = load_game(write_rules(tmp_path / "plain.py", ""))
+    one = load_game(write_rules(tmp_path / "one.py", RANKS))
+    other = load_game(write_rules(tmp_path / "other.py", RANKS.replace("63 - ", "")))
+    assert fingerprint(plain) == fingerprint(one) == fingerprint(other)
+    path = tmp_path / "book.lmdb"
+    with solve(one, path, codec="ranked") as book:
+        assert book.header.rules != fingerprint(one)
+    assert dict(Book(path, one).items()) == dict(solve(plain).items())
+    with pytest.raises(ForeignBook, match="solve again"):
+        Book(path, other)
+
+
+ANSWERED = ("connect-four:3,3,3", "dots-and-boxes:2,2")
+
+
+@pytest.mark.parametrize("text", [*ANSWERED, *slow("tic-tac-toe", "connect-four:3,4,3", "connect-four:4,3")])
+def test_a_ranked_book_answers_what_the_instant_one_answers(tmp_path, monkeypatch, text):
+    """All states, and of all else nothing: neighbours, random numbers, other ranks; the bytes come back."""
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    path, small, back = (tmp_path / name for name in ("book", "ranked", "back"))
+    chance = random.Random(1)
+    with solve(text, path) as book:
+        packing.pack(path, small, "ranked")
+        packing.pack(small, back, "instant")
+        assert back.read_bytes() == path.read_bytes()
+        rules = Rules(book.game)
+        with Book(small) as found:
+            assert dict(found.items()) == dict(book.items())
+            ranks = [rules.rank(state) for state in found]
+            assert ranks == sorted(ranks)
+            others = [chance.getrandbits(chance.choice((12, 24, 62, 70))) for _ in range(2000)]
+            near = [state ^ 1 << bit for state in chance.sample([*book], min(len(book), 60)) for bit in range(30)]
+            unranked = [rules.unrank(chance.randrange(3 * len(book) + 9)) for _ in range(2000)]
+            for state in (*book, *others, *near, *unranked, -1, 2**63):
+                assert found.get(state) == book.get(state)
+            player, other = Player(book), Player(found)
+            for state in chance.choices([*book], k=20):
+                assert [move.value for move in player.analyse(state)] == [move.value for move in other.analyse(state)]
+    assert check_book(small).stored == len(book)
+
+
+@pytest.mark.parametrize("text", ["connect-four:3,3,3", pytest.param("dots-and-boxes:2,2", marks=pytest.mark.slow)])
+@pytest.mark.interpreted
+def test_compiled_and_plain_ranked_books_are_the_same_bytes_whatever_the_workers(tmp_path, monkeypatch, text):
+    np = pytest.importorskip("numpy")
+    pytest.importorskip("numba")
+    monkeypatch.setattr(ranked, "BLOCK", 512)
+    monkeypatch.setattr("solver.book.codecs.encoders.CHUNK", 1024)
+    path = tmp_path / "book"
+    with solve(text, path) as book:
+        truth = dict(book.items())
+    monkeypatch.setattr(streaming, "PLAIN_LIMIT", 0)
+    for workers in (1, 2):
+        packing.pack(path, tmp_path / f"ranked{workers}", "ranked", workers=workers)
+        packing.pack(tmp_path / f"ranked{workers}", tmp_path / "back", "instant", workers=workers)
+        assert (tmp_path / "back").read_bytes() == path.read_bytes()
+    with Book(tmp_path / "ranked1") as book:
+        rules, asked = Rules(book.game), [*truth, *(state + 1 for state in truth), 2**62]
+        scores, distances, known = book.lookup(np.array(asked), missing="mask")
+        for state, *answer in zip(asked, scores.tolist(), distances.tolist(), known.tolist(), strict=True):
+            value = truth.get(rules.canonical(state))
+            assert answer[2] == (value is not None)
+            if value is not None:
+                assert answer[:2] == [value.score, -1 if value.distance is None else value.distance]
+    monkeypatch.setattr("solver.verifying.verification.PLAIN_LIMIT", 0)
+    assert verify(tmp_path / "ranked1").states == len(truth)
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    packing.pack(path, tmp_path / "plain", "ranked")
+    assert verify(tmp_path / "plain").plain == len(truth)
+    for name in ("ranked2", "plain"):
+        assert (tmp_path / name).read_bytes() == (tmp_path / "ranked1").read_bytes()
+
+
+def test_what_play_cannot_reach_is_missing_though_its_neighbours_answer(tmp_path):
+    """A board of as many stones of both, without a line, whose bottom row the first player cannot have left."""
+    with solve("connect-four:3,3,3", codec="ranked", symmetry=False) as book:
+        rules = Rules(book.game)
+        states = reachable(rules)
+        ranking = book.header.keys(rules)
+        unreachable = [state for rank in range(1000) if (state := ranking.state(rank)) >= 0 and state not in states]
+        assert len(unreachable) > 10
+        assert [book.get(state) for state in unreachable] == [None] * len(unreachable)
+        assert len([state for state in states if state in book]) == len(book)
+
+
+WRONG = {
+    "outlook": "return -1 if state == 63 else 0",  # three heaps of three are won, in nine plies
+    "replies": "return 1 << 1 if state == 63 else 0",  # one of the moves that are worse
+}
+
+
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("hint", WRONG)
+def test_values_that_rules_tell_are_compared_before_they_are_left_out(tmp_path, monkeypatch, hint, compiled):
+    if compiled:
+        pytest.importorskip("numba")
+        monkeypatch.setattr(streaming, "PLAIN_LIMIT", 0)
+    else:
+        monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    wrong = f"\n    def {hint}(self, state):\n        {WRONG[hint]}\n"
+    solve(load_game(write_rules(tmp_path / "heaps.py", RANKS)), tmp_path / "book").close()
+    game = load_game(write_rules(tmp_path / "heaps.py", RANKS + wrong))
+    with pytest.raises(GameError, match="state 63 has another value than outlook or replies tell"):
+        packing.pack(tmp_path / "book", tmp_path / "ranked", "ranked", game)
+    assert not (tmp_path / "ranked").exists()
+
+
+@pytest.mark.slow
+def test_many_values_are_told_by_the_rules(small):
+    """What a win, a threat or a single reply tells has no index in the book, and is answered all the same."""
+    with Book(small) as book:
+        rules = Rules(book.game)
+        assert book.codec_keys.tells
+        told = [state for state in book if book.codec_keys._told(state) != (None, [])]
+        assert len(told) == 1792  # of 5525: won at once, lost in two plies, or a single reply
+        assert None not in [book._index(rules.rank(state)) for state in book]
+    with solve("tic-tac-toe", codec="ranked") as book:
+        assert not book.codec_keys.tells
+
+
+SPARSE = {"connect-four:3,3,3": 2, "tic-tac-toe": 2}
+
+
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "text", ["connect-four:3,3,3", "breakthrough:3,3,1", *slow("tic-tac-toe", "heaps")]
+)
+def test_a_book_without_distances_leaves_out_what_moves_tell(tmp_path, monkeypatch, text, compiled):
+    """What is won at once, and the values of every second tier where all moves lead to the next."""
+    if compiled:
+        pytest.importorskip("numba")
+        monkeypatch.setattr(streaming, "PLAIN_LIMIT", 0)
+        monkeypatch.setattr("solver.book.bulk.PLAIN_LIMIT", 0)
+    else:
+        monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    game = load_game(write_rules(tmp_path / "heaps.py", RANKS) if text == "heaps" else text)
+    paths = [tmp_path / name for name in ("book", "plain", "ranked", "back")]
+    solve(game, paths[0]).close()
+    trim(paths[0], paths[1], Trim(), game, wdl=True)
+    assert trim(paths[0], paths[2], Trim(), game, wdl=True, codec="ranked").sparse == SPARSE.get(text, 1)
+    packing.pack(paths[2], paths[3], "instant", game)
+    assert paths[3].read_bytes() == paths[1].read_bytes()
+    chance = random.Random(1)
+    with Book(paths[1], game) as book, Book(paths[2], game) as found:
+        assert dict(found.items()) == dict(book.items())
+        assert [found.codec_keys.index(state, found._index) for state in book] == [*map(book._index, book)]
+        others = [state ^ 1 << bit for state in chance.sample([*book], min(len(book), 60)) for bit in range(30)]
+        assert [found.get(state) for state in others] == [book.get(state) for state in others]
+        if compiled:
+            asked = [*book, *others, -1, 2**62]
+            one, other = (each.lookup(asked, missing="mask") for each in (book, found))
+            assert all((left == right).all() for left, right in zip(one, other, strict=True))
+    assert verify(paths[2], game=game).states == len(book)
+
+
+@pytest.mark.parametrize("name", ["Ring", "Tiered", "Forced"])
+@pytest.mark.parametrize("sparse", [0, 1, 2])
+def test_a_header_that_denies_the_cycles_of_a_game_is_refused_in_one_line(tmp_path, name, sparse):
+    """The rules tell what the header says is left out by values that rest on each other, for ever."""
+    game, path = called_acyclic(tmp_path, name, sparse)
+    text = f"{tmp_path}/rings.py::{name}"
+    if sparse < 2 and name != "Forced":  # nothing rests on anything: the values are right, their method is not
+        with Book(path, game) as book:
+            assert [book[state].score for state in range(6)] == [0, 0, 0, 0, 0, 1]
+        return
+    with Book(path, game) as book, pytest.raises(DamagedBook) as refusal:
+        book.get(0)
+    assert "solve again" in str(refusal.value).lower() and "\n" not in str(refusal.value)
+    for asked in (("query", path, "#0"), ("export", path, "-o", f"{tmp_path}/site/"), ("verify", path)):
+        code, out, err = run(*asked, "--game", text)
+        assert (code, err.count("\n")) == (5, 1) and err.startswith("Error: "), err
+    assert not (tmp_path / "site").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sparse", [0, 1])
+def test_compiled_look_ups_refuse_it_too(tmp_path, monkeypatch, sparse):
+    pytest.importorskip("numba")
+    monkeypatch.setattr("solver.book.bulk.PLAIN_LIMIT", 0)
+    monkeypatch.setattr(streaming, "PLAIN_LIMIT", 0)
+    game, path = called_acyclic(tmp_path, "Forced", sparse)
+    with Book(path, game) as book:
+        for ask in (lambda: book.lookup([0, 1, 5]), lambda: [*streaming.pieces(book)]):
+            with pytest.raises(DamagedBook, match="outside the palette"):
+                ask()
+
+
+@pytest.mark.slow
+def test_a_larger_ranked_book_answers_the_same(tmp_path):
+    pytest.importorskip("numba")
+    chance = random.Random(3)
+    with solve("connect-four:5,4", tmp_path / "book") as book:
+        header = packing.pack(tmp_path / "book", tmp_path / "ranked", "ranked")
+        assert (tmp_path / "ranked").stat().st_size < 0.4 / 8 * 3_945_711
+        states = list(book)
+        with Book(tmp_path / "ranked") as found:
+            for state in (*chance.sample(states, 2_000), *(chance.randrange(max(states)) for _ in range(2_000))):
+                assert found.get(state) == book.get(state)
+    assert verify(tmp_path / "ranked").states == header.stored
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    path = tmp_path_factory.mktemp("ranked") / "book.lmdb"
+    solve("connect-four:4,3", path, codec="ranked").close()
+    return path
+
+
+def test_no_corruption_gives_a_wrong_value_or_a_signal(small):
+    refused, harmless = corrupt(small, 1, 15)
+    assert refused > 3
+    assert refused + harmless == 15
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("seed", range(2, 12))
+def test_no_corruption_of_ten_thousand_gives_a_wrong_value_or_a_signal(small, seed):
+    assert sum(corrupt(small, seed, 1000)) == 1000
+
+
+def altered(book, body):
+    """A book that has this for its first segment, with a checksum that holds."""
+    record = seal(book.header.book_id, 0, body)
+    segment = segment_of(book.path, book.header, 0, book.directory[0], memoryview(record))
+    book._mapped.segments[0], book._mapped.find = segment, CODECS["ranked"].finder()
+    return record
+
+
+def test_forged_segments_are_refused_or_answer_within_the_palette(small):
+    chance = random.Random(4)
+    values = set()
+    with Book(small) as book:
+        record = next(book.segments())
+        values.update(book.header.palette)
+        states = chance.sample([*book], 100)
+        for _ in range(30):
+            body = bytearray(record[4:])
+            for _ in range(chance.choice((1, 3, 30))):
+                body[chance.randrange(4, len(body) if chance.random() < 0.7 else 60)] = chance.randrange(256)
+            try:
+                altered(book, bytes(body))
+                assert {book.get(state) for state in states} <= {*values, None}
+                book.lookup(states, missing="mask")
+            except DamagedBook:
+                pass
+
+
+@pytest.mark.parametrize(
+    ("head", "symbols"),
+    [
+        (60_000, bytes(60_001)),  # more ranks than a group may have
+        (99, bytes(60 << 20)),  # what bombs deflate to is not made
+        (99, bytes(99)),
+        (99, b""),
+    ],
+)
+def test_groups_of_other_sizes_than_they_say_are_refused(head, symbols):
+    body = struct.pack("<H", head) + deflated(symbols)
+    with pytest.raises(DamagedBook, match="a group is malformed"):
+        ranked.decode(memoryview(body), 5, 1)
+
+
+def test_a_group_is_what_the_documentation_says():
+    part = [1000, 1001, 1003], [7, 9, 7]
+    payload, counts, lengths = ranked.encode_chunk(*part, 10, 1, lambda rank: False)
+    assert (payload[:2].hex(), counts, lengths) == ("0300", [3], [len(payload)])
+    assert zlib.decompress(payload[2:], -15) == bytes([8, 10, 10, 8])
+    documented = bytes.fromhex("03 00 e3 e0 e2 e2 00 00")
+    assert ranked.decode(memoryview(documented), 1000, 1) == ([1000, 1001, 1002, 1003], [7, 9, 9, 7])
+    payload, *_ = ranked.encode_chunk(*part, 10, 1)
+    assert ranked.decode(memoryview(payload), 1000, 1) == ([1000, 1001, 1002, 1003], [7, 9, -1, 7])
+
+
+@pytest.mark.parametrize(("palette", "index_bytes"), [(255, 1), (256, 2), (65_535, 2), (65_536, 4)])
+def test_a_missing_state_has_a_symbol_of_its_own(tmp_path, palette, index_bytes):
+    with solve("tic-tac-toe") as book:
+        header = book.header._replace(palette=[Value(0)] * palette, codec="ranked")
+    assert header.index_bytes == index_bytes
+    part = [0, 2, 70_000], [palette - 1, 0, palette - 1]
+    payload, counts, lengths = ranked.encode_chunk(*part, palette, index_bytes)
+    keys, indices = ranked.decode(memoryview(payload)[: lengths[0]], 0, index_bytes)
+    assert (counts, keys, indices) == ([2, 1], [0, 1, 2], [palette - 1, -1, 0])
+
+
+def test_what_cannot_be_ranked_is_refused_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    path = tmp_path / "book.lmdb"
+    for arguments, expected, words in (
+        (("solve", "nim", "--codec", "ranked", "-o", path), 2, "choose the codec compact"),
+        (("solve", "tic-tac-toe", "--codec", "ranked", "--method", "alphabeta", "-o", path), 2, "the codec compact"),
+    ):
+        code, out, err = run(*arguments)
+        assert (code, out) == (expected, "") and words in err and "Traceback" not in err
+    assert [*tmp_path.iterdir()] == []
+    with solve("tic-tac-toe", path, method="alphabeta"), pytest.raises(BookError, match="too few"):
+        packing.pack(path, path, "ranked")
+
+
+def test_opening_books_may_be_ranked(tmp_path, monkeypatch):
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    with (
+        solve("tic-tac-toe", tmp_path / "instant", max_ply=4) as book,
+        solve("tic-tac-toe", tmp_path / "ranked", max_ply=4, codec="ranked") as other,
+    ):
+        assert dict(other.items()) == dict(book.items())
+        later = [state for state in reachable(Rules(book.game)) if state not in book]
+        assert [other.get(state) for state in later] == [None] * len(later)
+
+
+def test_a_book_of_rules_of_your_own_is_read_with_them(tmp_path):
+    """Otherwise it says so and runs nothing; without its ranks nothing of it can be read, but for its header."""
+    text = write_rules(tmp_path / "heaps.py", RANKS)
+    path = tmp_path / "book.lmdb"
+    ok("solve", text, "-o", path, "--codec", "ranked")
+    assert json.loads(ok("info", path, "--json"))["codec"] == "ranked"
+    assert "63 of them in plain Python" in ok("verify", path, "--game", text)
+    assert "win" in ok("query", path, "start", "--game", text, "--no-moves")
+    code, out, err = run("pack", path, "-o", tmp_path / "other.lmdb")
+    assert (code, out) == (5, "") and "--game" in err
+    ok("pack", path, "-o", tmp_path / "other.lmdb", "--game", text)
+    with Book(path) as book, pytest.raises(ForeignBook, match="name its rules"):
+        book.get(5)
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        (RANKS.replace("return 63 - rank if", "return 62 - rank if"), "must be the state"),
+        (RANKS.replace("return 63 - state if", "return -5 if"), "ranks of states are ints"),
+        (RANKS.replace("return 63 - rank if rank < 64 else -1", "return (63 - rank) & 62 | 1"), "of another rank"),
+        (RANKS.partition("    def unrank")[0], "they go together"),
+        (RANKS.replace("(self, rank)", "(self, number)"), "name its parameters"),
+    ],
+)
+def test_ranks_that_are_none_are_found(tmp_path, body, fault):
+    with pytest.raises(GameError, match=fault):
+        check_game(load_game(write_rules(tmp_path / "heaps.py", body)))

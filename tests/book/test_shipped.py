@@ -1,0 +1,212 @@
+"""The books that come with the package: they are those of the catalogue and of today's rules, and answer by name."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import solver
+from solver import Book, Player, load_game, pack
+from solver.base.errors import ForeignBook
+from solver.base.value import Value
+from solver.book import shipped
+from solver.games import CATALOGUE, FROM_FILES
+from solver.play.live import Live
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import Rules, game_text
+from tests import ROOT
+from tests.books import write_values
+from tests.commands import ok, run
+from tests.project.test_imports import loaded_by
+
+LARGEST, ALL = 100_000, 2_000_000  # bytes
+OPENINGS = {"connect-four"}  # larger
+UNLISTED = {"animal-shogi", "checkers"}  # one of 4 GB and minutes, one that nobody solves here
+
+
+@pytest.fixture(scope="module")
+def catalogue():
+    return tomllib.loads((ROOT / "books" / "catalog.toml").read_text())
+
+
+def test_the_catalogue_is_of_all_games(catalogue):
+    assert len(catalogue) >= 30
+    missing = set(CATALOGUE) - set(FROM_FILES) - UNLISTED - {game.partition(":")[0] for game in catalogue}
+    assert not missing, "no book: add the game to GAMES of scripts/catalog.py, then run python scripts/catalog.py NAME"
+    for game, facts in catalogue.items():
+        whole, options = game not in OPENINGS, r" --max-ply \d+" if game in OPENINGS else r"( --memory \d+G)?"
+        assert re.fullmatch(f"solver solve {game}{options} -o BOOK", facts["recipe"]) and ("states" in facts) == whole
+        assert sum(facts["counts"].values()) == facts["states" if whole else "stored"] >= facts["stored"]
+        assert len(facts["digest"]) == 64
+
+
+def test_what_is_shipped_is_small_and_in_the_catalogue(catalogue):
+    said = {shipped.path_of(game_text(load_game(game))) for game, facts in catalogue.items() if "shipped" in facts}
+    stray = sorted(path.name for path in set(shipped.paths()) - said)
+    assert not stray, "not in books/catalog.toml: remove these books, or add their games to scripts/catalog.py"
+    assert said == set(shipped.paths()) and len(said) >= 30
+    sizes = [path.stat().st_size for path in said if path.stem not in OPENINGS]
+    assert max(sizes) < LARGEST and sum(sizes) < ALL
+
+
+def test_every_shipped_book_is_of_todays_rules_and_has_the_digest_of_the_catalogue(catalogue, tmp_path):
+    for name, facts in catalogue.items():
+        if "shipped" in facts:
+            game = load_game(name)
+            with Book(shipped.path_of(game_text(game))) as book:
+                remedy = f"the rules of {name} have changed: run python scripts/catalog.py {name}"
+                assert (book.header.rules, book.header.codec) == (fingerprint(game), facts["shipped"]), remedy
+                said = facts.get("states"), facts["stored"], facts["counts"]
+                assert (book.states, book.header.stored, book.counts) == said
+                assert book.root == Value(facts["root"]["score"], facts["root"].get("distance"))
+                digest, chances = book.digest, book.expectation is not None
+            digest = digest if chances else pack(book.path, tmp_path / "instant", "instant").digest
+            assert digest == facts["digest"], name
+
+
+@pytest.mark.skipif(not shipped.path_of("connect-four").exists(), reason="hours of work, which nobody has done yet")
+@pytest.mark.parametrize("plies", [6, pytest.param(8, marks=pytest.mark.slow)])
+def test_connect_four_to_ply_8_has_the_published_values(plies):
+    """Won, drawn and lost positions for the first player, finished ones included (Boeck's counts), not folded."""
+    published = [
+        (1, 0, 0), (1, 2, 4), (27, 12, 10), (35, 58, 145), (690, 200, 230), (1080, 697, 2486), (10889, 1943, 3590),
+        (17507, 5944, 31408), (124624, 14676, 44975),
+    ]  # fmt: skip
+    with Book(shipped.path_of("connect-four")) as book:
+        rules = Rules(book.game)
+        layer, side = {book.game.initial()}, 1
+        for counts in published[: plies + 1]:
+            over = {state for state in layer if rules.is_terminal(state)}
+            scores = Counter(side * rules.utility(state) for state in over)
+            scores.update(side * book[rules.canonical(state)].score for state in layer - over)
+            assert (scores[1], scores[0], scores[-1]) == counts
+            layer = {rules.result(state, action) for state in layer - over for action in rules.actions(state)}
+            side = -side
+        assert book.root == Value(1, 41)
+        first = [move.value for move in Player(book).analyse(book.game.initial())]
+        assert first == [Value(1, 41), Value(0), Value(0), Value(-1, 42), Value(-1, 42), Value(-1, 40), Value(-1, 40)]
+
+
+def test_a_game_by_its_name_is_answered_from_its_book():
+    player = Player("connect-four:width=4,height=4")
+    start = player.game.initial()
+    assert player.solution.path.name == "connect-four-4x4.lmdb" and not player.live
+    assert [(move.value, move.source) for move in player.analyse(start)] == [(Value(0), "book")] * 4
+    assert Player(load_game("tic-tac-toe")).value(0).source == "book"
+    assert Player({}, "coins").value(21).source == "search"
+    assert Player("tic-tac-toe:3,3,2").solution == {}
+    command = "from solver import Player; Player('connect-four:4,4').best(33825)"
+    assert loaded_by(command) == []
+
+
+def test_a_book_of_other_rules_is_not_used(tmp_path, monkeypatch):
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
+    write_values(tmp_path / "coins.lmdb", {21: Value(1, 1)}, facts={"game": "coins", "root": Value(1, 1)})
+    assert shipped.find(load_game("coins"), Book) is None
+    with pytest.raises(ForeignBook, match="was made by rules"):
+        Book("coins")
+    assert Player("coins").value(21) == (Value(-1, 11), True, "search", None)
+
+
+def test_a_damaged_book_is_not_believed(tmp_path, monkeypatch):
+    data = bytearray(shipped.path_of("nim").read_bytes())
+    with Book(shipped.path_of("nim")) as book:
+        data[data.index(next(book.segments())) + 20] ^= 1
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
+    (tmp_path / "nim.lmdb").write_bytes(data)
+    code, _, err = run("query", "nim", "start")
+    assert code == 5 and "fails its checksum" in err
+    assert run("query", "nim", "start", "--live")[0] == 0
+
+
+def test_the_commands_use_them_and_say_so():
+    code, out, err = run("query", "tic-tac-toe", "5", "--json")
+    assert (code, json.loads(out)["source"], err) == (
+        0, "book", "Note: from the book tic-tac-toe.lmdb that comes with the package\n"
+    )  # fmt: skip
+    assert run("query", "tic-tac-toe", "5", "-q")[2] == ""
+    code, out, err = run("query", "tic-tac-toe", "5", "--json", "--live")
+    assert (code, json.loads(out)["source"], "comes with" in err) == (0, "search", False)
+    assert "tic-tac-toe.lmdb)" in ok("play", "tic-tac-toe", stdin="quit\n")
+    assert "searching live" in ok("play", "tic-tac-toe", "--live", stdin="quit\n")
+    assert "draw for the side to move" in ok("line", "tic-tac-toe")
+    assert "627" in ok("info", "tic-tac-toe")
+    assert len(ok("sample", "tic-tac-toe", "-n", 5).splitlines()) == 5
+    assert "100.00% perfect" in ok("grade", "tic-tac-toe", "-", stdin="5 1\n")
+    code, _, err = run("info", "connect-four:6,6")
+    assert code == 2 and "solver solve connect-four:6,6 -o BOOK" in err
+    code, _, err = run("query", "connect-four:4,4", "1", "--live", "--game", "coins")
+    assert code == 2
+    path = shipped.path_of("tic-tac-toe")
+    code, _, err = run("query", path, "5", "--live")
+    assert code == 2 and "--live" in err
+
+
+def test_whatever_takes_a_book_takes_such_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with solver.Book("connect-four:width=4,height=4") as book:
+        assert (book.path, book.header.stored) == (shipped.path_of("connect-four:4,4"), 67_163)
+        assert solver.Book("connect-four:4,4") == book
+    assert "37 states" in ok("verify", "hexapawn")
+    assert ok("pack", "hexapawn", "-o", "packed.lmdb") and ok("trim", "hexapawn", "-o", "less.lmdb", "--max-ply", 2)
+    assert "the same" in ok("diff", "hexapawn", "packed.lmdb")
+    assert ok("merge", "less.lmdb", "hexapawn", "-o", "both.lmdb")
+    for words in (("verify",), ("pack", "-o", "no.lmdb"), ("info",), ("diff", "hexapawn")):
+        code, _, err = run(words[0], "connect-four:6,6", *words[1:])
+        assert (code, err.count("\n")) == (2, 1) and "solver solve connect-four:6,6 -o BOOK" in err
+        assert run(words[0], "hexapawn:3,x", *words[1:])[0] == 2
+        assert "there is no file nothing" in run(words[0], "nothing", *words[1:])[2]
+    pytest.importorskip("numba")
+    from solver.learning.contenders import contender
+
+    assert contender("hexapawn").file.path == shipped.path_of("hexapawn")
+    os.rename("less.lmdb", "hexapawn")
+    assert contender("hexapawn").file.header.stored == len(solver.Book("hexapawn")) < 37
+    os.remove("hexapawn")
+    os.mkdir("hexapawn")
+    assert len(solver.Book("hexapawn")) == 37
+
+
+def test_an_opening_book_ends_where_it_ends(monkeypatch):
+    """Nothing is searched for `info`, nor for `line` unless it is asked to be."""
+    monkeypatch.setattr(Live, "solve", None)
+    facts = json.loads(ok("info", "connect-four", "--json"))
+    assert (facts["longest"]["distance"], len(facts["longest"]["line"])) == (41, 8)
+    assert " ...\n" in ok("info", "connect-four")
+    facts = json.loads(ok("line", "connect-four", "--json"))
+    assert (facts["distance"], len(facts["moves"])) == (41, 8)
+    assert facts["ending"].startswith("the book ends here: win in 33 for the side to move; --budget SECONDS searches")
+    code, _, err = run("line", "connect-four", "4444412212")
+    assert code == 3 and "--budget" in err
+    assert "the book ends here" not in ok("line", "connect-four", "444441223335")
+
+
+def test_books_lists_them():
+    facts = json.loads(ok("books", "--json"))
+    assert [one["book"] for one in facts] == [str(path) for path in shipped.paths()]
+    for one in facts:
+        assert Path(one["book"]).stat().st_size == one["bytes"]
+    lines = ok("books").splitlines()
+    assert len(lines) == len(facts) and lines[0].startswith(facts[0]["game"])
+
+
+def test_an_installed_package_finds_them_inside_of_it(tmp_path):
+    """As pyproject.toml lays out the wheel."""
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    for package in wheel["packages"]:
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for source, target in wheel["force-include"].items():
+        shutil.copytree(ROOT / source, tmp_path / target)
+    command = "import solver; player = solver.Player('nim'); print(player.solution.path, player.value(355).source)"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    python = [sys.executable, "-c", command]
+    done = subprocess.run(python, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.split() == [str(tmp_path / "solver" / "books" / "nim.lmdb"), "book"], done.stderr
+    assert Path(solver.__file__).parent.parent / "books" == shipped.FOLDER

@@ -1,0 +1,202 @@
+"""`solver check`: what is wrong with rules, or will be, said before a solve."""
+
+import io
+import json
+import re
+
+import pytest
+
+from solver.base import extras
+from solver.check import conformance, playouts
+from solver.check.playouts import RandomGame, repeated
+from solver.cli import common
+from solver.cli.common import Bars
+from solver.rules.game import Rules, load_game
+from solver.solving import pipeline
+from solver.solving.ways import plain
+from tests.commands import ok, run
+from tests.play.test_player import THIRD
+from tests.ways import until
+
+HEAD = "from typing import NamedTuple\n\n"
+RING = """
+class Ring(NamedTuple):
+    size: int = 50
+
+    def initial(self):
+        return 1
+
+    def actions(self, state):
+        yield 1
+        yield 2
+
+    def result(self, state, action):
+        return (state + action) % self.size
+
+    def is_terminal(self, state):
+        return state == {end}
+
+    def utility(self, state):
+        return -1
+"""
+
+
+@pytest.fixture
+def ring(tmp_path):
+    def write(name, *more, end="0"):
+        path = tmp_path / name
+        path.write_text(HEAD + RING.format(end=end) + "\n".join(f"    {line}" for line in more))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Random games end after ten moves."""
+    monkeypatch.setattr(conformance, "MOST_MOVES", 10)
+    monkeypatch.setattr(playouts, "MOST_MOVES", 10)
+
+
+def test_check_does_what_solve_would_do_at_first(tmp_path, monkeypatch):
+    facts = json.loads(ok("check", "coins", "--json"))
+    assert facts["states"] == facts["solved"] == 22 and "tier" in facts["optional"] and facts["compiled"] is None
+    monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
+    if extras.has_kernels():
+        compared = []
+        monkeypatch.setattr("solver.compiled.agreement.compare", lambda *of: compared.append(of))
+        assert "compiled, they say what plain Python says" in ok("check", "coins")
+        assert len(compared[0][1]) == facts["states"]
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    assert "only in plain Python, which is some sixty times slower: pip install" in ok("check", "coins")
+    (tmp_path / "third.py").write_text(THIRD)
+    code, out, err = run("check", f"{tmp_path}/third.py::Third")
+    assert (code, out) == (2, "") and "has player 2 to move" in err
+
+
+def test_quick_plays_and_does_no_more(monkeypatch, ring):
+    monkeypatch.setattr(plain, "tried", None)
+    facts = json.loads(ok("check", ring("quick.py"), "--quick", "--json"))
+    assert (facts["game"], facts["solved"], facts["compiled"]) == ("quick.py::Ring", None, None)
+    games = facts["games"]
+    assert games["played"] == games["ended"] == 100 == sum(games["first_player"].values())
+    assert games["plies"]["shortest"] >= 25 and games["first_player"]["draw"] == 0  # 49 steps of 1 or 2
+
+
+def test_the_first_player_is_who_begins():
+    rules = Rules(load_game("kalah:2,2"))
+    games = conformance.random_games(rules.game, playouts=20)
+    for game in games:
+        mover, seeds = 0, [0, 0]
+        for state, action in zip(game.states, game.actions, strict=False):
+            seeds[mover] += rules.reward(state, action)
+            mover = mover if rules.again(state, action) else 1 - mover
+        seeds[mover] += rules.utility(game.states[-1])
+        assert game.worth == seeds[0] - seeds[1]
+    assert {game.worth > 0 for game in games} == {True, False}
+
+
+def test_one_of_the_games_is_shown_as_boards(ring):
+    lines = ok("check", "tic-tac-toe:2,2,2", "--show").splitlines()
+    assert lines.count("   a b") == 4 and lines[-1] == "the game is over after 3 plies, +1 for the first player"
+    boards = ok("check", ring("numbers.py"), "--quick", "--show").split("\n\n")[1:]
+    assert boards[0] == "#1" and boards[-2].endswith("\n#0")
+    assert run("check", "coins", "--show", "--json")[0] == 2
+
+
+def test_names_that_nothing_asks_for_are_named_with_what_may_be_meant(ring):
+    path = ring(
+        "names.py", "score_games = True", "def tiers(self, state): return state", "def cannonical(self, state):",
+        "    return self.place_of(state)", "def place_of(self, state): return state", "def helper(self): return 1",
+    )  # fmt: skip
+    misses = json.loads(ok("check", path, "--quick", "--json"))["near_misses"]
+    assert misses == {"score_games": "score_game", "tiers": "tier", "cannonical": "canonical"}
+    assert "warning: nothing asks for tiers: tier may be meant" in ok("check", path, "--quick")
+    path.write_text(path.read_text().replace("is_terminal", "is_terminated"))
+    assert "has no method is_terminal(self, state): rename is_terminated" in run("check", path)[2]
+
+
+def test_a_file_of_one_class_of_rules_needs_no_other_name(tmp_path, ring):
+    path = ring("only.py")
+    assert load_game(f"{path}:20") == load_game(f"{path}::Ring:20") != load_game(str(path))
+    path.write_text(path.read_text() + "\n\nclass Pair(NamedTuple):\n    size: int = 1\n")
+    assert ok("query", f"{path}:9", "start").startswith("#1")
+    path.write_text(path.read_text() + "\n\nclass Other(Ring):\n    pass\n")
+    code, _, err = run("solve", path)
+    assert code == 2 and f"several classes of rules: name one of {path}::Ring, {path}::Other" in err
+    (tmp_path / "none.py").write_text("class Empty:\n    pass\n")
+    assert "has no class of rules: give one a method initial" in run("check", tmp_path / "none.py")[2]
+
+
+@pytest.mark.parametrize("options", [(), ("--quick",)])
+def test_what_solve_refuses_check_refuses_in_the_same_words(ring, short, options):
+    reward = "def reward(self, state, action): return 1"
+    more = ("score_game = True", "def canonical(self, state): return state % 5", reward)
+    path, words = ring("margins.py", *more, end="999"), "has a move that scores and stays in its tier"
+    code, _, refused = run("solve", path)
+    assert code == 2 and words in refused
+    code, _, checked = run("check", path, *options)
+    assert code == 2 and checked.partition(words)[2] == refused.partition(words)[2]
+
+
+def test_states_come_again_up_to_symmetry():
+    rules = Rules(load_game("tic-tac-toe"))
+    a, b = (rules.result(rules.game.initial(), action) for action in (0, 8))  # two corners
+    assert repeated(rules, [RandomGame([0, a], [0], None), RandomGame([a, b], [0], None)]) == rules.canonical(a)
+    assert repeated(Rules(rules.game, symmetry=False), [RandomGame([a, b], [0], None)]) is None
+
+
+def test_games_without_an_end_are_told_before_all_states_are_met(monkeypatch, ring, short):
+    path = ring("endless.py", "plain_only = True", end="1000")
+    assert "none of 100 random games has ended within 10 moves" in run("check", path, "--quick")[2]
+    assert run("check", path, "--quick", "-q")[2] == ""
+    said, steps = [], []
+    pipeline.solve(load_game(str(path)), say=said.append, progress=lambda step, *_: steps.append(step)).close()
+    assert said == []  # it was small
+    assert list(dict.fromkeys(steps))[:2] == ["random games", "plain Python"]
+    monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
+    pipeline.solve(load_game(str(path)), say=said.append).close()
+    assert len(said) == 1 and "none of 100 random games has ended" in said[0]
+
+
+def test_a_step_that_counts_nothing_has_a_line(monkeypatch):
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    monkeypatch.setattr("sys.stderr", terminal)
+    with Bars(quiet=False) as progress:
+        progress("compile", 0, 0)
+        progress("forward", 3, None)
+    assert "compile ..." in terminal.getvalue() and "forward: 3" in terminal.getvalue()
+
+
+def test_work_in_a_pipe_has_lines_that_say_how_far_it_is(monkeypatch, capfd):
+    monkeypatch.setattr(common, "THREAD_SECONDS", -1.0)
+    monkeypatch.setattr(common, "LINE_SECONDS", 0.01)
+    with Bars(quiet=False) as progress:
+        progress("verify", 250, 1000, "all is well")
+        err = until(lambda: capfd.readouterr().err)
+    assert re.match(r"verify: 250 of 1,000 positions, 25 %, \d+ s, all is well\n", err)
+    assert Bars(quiet=True)._lines is None
+
+
+@pytest.mark.parametrize(
+    ("report", "line"),
+    [
+        (("compile", 0, 0, ""), "compile ..., 20 s"),
+        (("forward", 3_000, None, ""), "forward: 3,000 positions, 20 s"),
+        (("verify", 2_500, 10_000, ""), "verify: 2,500 of 10,000 positions, 25 %, 20 s, about 30 s left of this step"),
+        (("verify", 10_000, 10_000, "tier 3"), "verify: 10,000 of 10,000 positions, 100 %, 20 s, tier 3"),
+    ],
+)
+def test_a_line_of_progress(report, line):
+    lines = common._Lines()
+    lines.stop()  # a clock set back would start the thread
+    lines.see(report[0], 0, report[2], "")
+    lines._started, lines._begun = 100.0, 110.0
+    lines.see(*report)
+    assert lines.line(120.0) == line
+
+
+@pytest.mark.slow
+def test_rules_of_wide_states_are_checked():
+    assert "keep the protocol" in ok("check", "hex:8", "--quick")

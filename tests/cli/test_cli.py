@@ -1,0 +1,407 @@
+"""The command line: what it prints, what it refuses, and its exit codes."""
+
+import importlib
+import json
+import os
+import select
+import subprocess
+import sys
+
+import pytest
+
+from solver import Book, Player, __version__, load_game
+from solver.base.errors import PositionError
+from solver.base.kinds import OUTCOME
+from solver.base.loading import listener
+from solver.base.value import Value
+from solver.cli import COMMANDS
+from solver.games import CATALOGUE
+from solver.report.answers import Answers
+from solver.report.games import GROUPS, facts
+from solver.rules.notation import parse_action, show
+from tests.commands import ok, run
+from tests.ways import slow
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    path = tmp_path_factory.mktemp("cli") / "ttt.lmdb"
+    ok("solve", "tic-tac-toe", "-o", path)
+    return path
+
+
+def test_version_and_help():
+    assert ok("--version").strip() == f"solver, version {__version__}"
+    for name in COMMANDS:
+        assert name in ok("--help")
+        assert "Usage" in ok(name, "--help")
+    module = subprocess.run([sys.executable, "-m", "solver", "--version"], capture_output=True, text=True)
+    assert module.stdout.strip() == f"solver, version {__version__}"
+
+
+def test_games_lists_parameters_and_what_they_support():
+    games = {game["name"]: game for game in json.loads(ok("games", "--json"))}
+    assert games["connect-four"]["parameters"] == {"width": 7, "height": 6, "connect": 4}
+    assert games["kalah"]["score_game"] and "moves again" in games["kalah"]["supports"]
+    assert {"moves again", "moves that score"} <= set(games["dots-and-boxes"]["supports"])
+    assert list(games) == list(CATALOGUE)
+    lines = ok("games").splitlines()
+    assert lines[0].startswith("alignment: ") and "connect-four  width=7, height=6, connect=4" in lines
+    assert [line for line in lines if line.partition(":")[0] in GROUPS] == [f"{key}: {GROUPS[key]}" for key in GROUPS]
+
+
+def test_games_tells_the_rules():
+    assert ok("games", "nim", "--json") == json.dumps([facts("nim")]) + "\n"
+    told = ok("games", "connect-four:5,4", "hex")
+    assert "a stone falls onto the topmost one" in told and "there is no swap" in told and "bits" not in told
+    code, out, err = run("games", "go")
+    assert (code, out) == (2, "") and "no game 'go': did you mean nogo, " in err and "All: solver games" in err
+
+
+def test_info_has_the_agreed_shape(book):
+    facts = json.loads(ok("info", book, "--json"))
+    assert list(facts) == [
+        "game", "rules", "method", "scope", "symmetry", "states", "terminal", "stored", "counts", "tiers", "root",
+        "longest", "values", "wdl", "expectation", "estimate", "trim", "codec", "bytes", "bits_per_state", "digest",
+    ]  # fmt: skip
+    assert (facts["states"], facts["terminal"], facts["stored"]) == (765, 138, 627)  # under the board's symmetries
+    assert facts["root"] == {"value": "draw", "score": 0, "distance": None}
+    assert facts["bytes"] == book.stat().st_size
+    assert sum(tier["states"] for tier in facts["tiers"]) == 765
+    text = ok("info", book)
+    assert "765, 138 of them terminal" in text and "win in 5 plies" in text
+
+
+def test_unfolded_counts_are_the_published_ones(tmp_path):
+    facts = json.loads(ok("solve", "tic-tac-toe", "--no-symmetry", "--json", "-o", tmp_path / "b.lmdb"))
+    assert facts["states"] == 5478
+    assert facts["counts"] == {"win": 2836, "draw": 1068, "loss": 1574}
+
+
+def test_query_has_the_agreed_shape(book):
+    facts = json.loads(ok("query", book, "a1 b1 a2 b2", "--json"))
+    assert list(facts) == [
+        "game", "position", "state", "to_move", "ply", "gained", "terminal", "value", "score", "distance", "estimate",
+        "exact", "source", "evaluation", "best", "moves", "elapsed_us",
+    ]  # fmt: skip
+    assert (facts["value"], facts["distance"], facts["best"]) == ("win", 1, ["a3"])
+    move = facts["moves"][0]
+    assert list(move) == ["move", "value", "score", "distance", "estimate", "exact", "source", "best", "child"]
+    assert (move["value"], move["source"]) == ("win", "terminal")
+    assert (move["child"]["value"], move["child"]["score"]) == ("loss", -1)
+    assert [one["score"] for one in facts["moves"]] == sorted((one["score"] for one in facts["moves"]), reverse=True)
+    slow_losses = [one["distance"] for one in facts["moves"] if one["value"] == "loss"]
+    assert slow_losses == sorted(slow_losses, reverse=True)
+    assert "moves" not in json.loads(ok("query", book, "start", "--json", "--no-moves"))
+
+
+def test_a_batch_answers_every_line_in_order(book):
+    lines = ["start", "a1", "#0", "nonsense", "", "a1 a1", "#99999999999999999999"]
+    answers = [json.loads(line) for line in ok("query", book, "-", stdin="\n".join(lines) + "\n").splitlines()]
+    assert [answer["position"] for answer in answers] == lines
+    assert ["error" in answer for answer in answers] == [False, False, False, True, False, True, True]
+
+
+def test_a_program_may_ask_and_read_in_turns(book):
+    """Nothing is held back while the writer of a pipe waits; lines may come in pieces, the last without an end."""
+    command = [sys.executable, "-m", "solver", "query", str(book), "-", "--no-moves"]
+    environment = {name: text for name, text in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "bufsize": 0}
+    with subprocess.Popen(command, env=environment, **pipes) as asked:
+
+        def answer_to(*pieces):
+            for piece in pieces:
+                asked.stdin.write(piece)
+            ready, _, _ = select.select([asked.stdout], [], [], 20)
+            assert ready, "no answer while the writer waits"
+            return json.loads(asked.stdout.readline())
+
+        assert answer_to(b"a1\n")["ply"] == 1
+        assert answer_to(b"a", b"1 b", b"1\r\n")["ply"] == 2
+        assert "error" in answer_to(b"\xff\n")
+        asked.stdin.write(b"a1 b1 c1")
+        asked.stdin.close()
+        assert json.loads(asked.stdout.readline())["ply"] == 3
+
+
+def test_a_closed_standard_input_is_an_empty_one():
+    for command in ("query nim -", "grade nim - -q", "play nim -q"):
+        closed = ["bash", "-c", f"{sys.executable} -m solver {command} <&-"]
+        done = subprocess.run(closed, capture_output=True, text=True)
+        assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+
+
+def test_a_game_is_searched_live():
+    facts = json.loads(ok("query", "tic-tac-toe", "a1 b1 a2 b2", "--json", "--live"))
+    assert (facts["value"], facts["distance"], facts["best"], facts["source"]) == ("win", 1, ["a3"], "search")
+    code, out, err = run("query", "tic-tac-toe", "start", "--book-only", "--live")
+    assert code == 3 and "--book-only" in err
+    unknown = json.loads(ok("query", "hexapawn:5,6", "start", "--json", "--budget", "0.01"))
+    assert [unknown[name] for name in ("value", "score", "distance", "estimate", "exact", "source")] == [
+        None, None, None, None, False, "missing",
+    ]  # fmt: skip
+
+
+def test_an_estimate_is_no_value():
+    code, out, err = run("query", "connect-four:5,5", "1213", "--json", "--budget", "0.1")
+    facts = json.loads(out)
+    assert (code, facts["source"]) == (0, "search") and "--budget" in err and "solver solve connect-four:5,5" in err
+    for one in (facts, *facts["moves"]):
+        assert (one["value"], one["score"], one["distance"], one["exact"]) == (None, None, None, False)
+        assert -1 < one["estimate"] < 1
+    assert {"value": None, "score": None, "distance": None}.items() <= facts["moves"][0]["child"].items()
+    text = ok("query", "connect-four:5,5", "1213", "--budget", "0.1")
+    assert "unknown, looks" in text and "draw" not in text
+    assert "unknown, looks" in ok("play", "connect-four:5,5", "--budget", "0.1", stdin="hint\nquit\n")
+
+
+def test_a_line_put_together_by_hand_says_what_ask_says(book):
+    """Every state of a folded and an unfolded book, what is no state, and what no book holds."""
+    for moves in (True, False):
+        with Book(book) as opened:
+            answers = Answers(Player(opened), moves=moves)
+            states = [*opened][:300]
+            texts = [*(f"#{state}" for state in states), "#7", "#0009", "#4294967295", "#999999999999999999", "a1", "x"]
+            for text in texts:
+                facts = json.loads(answers.line(text))
+                try:
+                    expected = {**answers.ask(text), "elapsed_us": facts["elapsed_us"]}
+                    assert list(facts) == list(expected)
+                except PositionError as error:
+                    expected = {"position": text, "error": str(error)}
+                assert facts == json.loads(json.dumps(expected))
+            quick = [answers.stored(f"#{state}") is not None for state in states]
+            assert all(quick)
+
+
+@pytest.mark.interpreted
+def test_estimates_count_what_they_can():
+    pytest.importorskip("numba")
+    sweep = json.loads(ok("estimate", "connect-four:4,3", "--json", "--seconds", "60"))
+    assert (sweep["stored"], sweep["counted"]) == (5_525, True)  # what solving it stores
+    opening = json.loads(ok("estimate", "connect-four:4,3", "--max-ply", "2", "--json", "--seconds", "60"))
+    assert opening["plies"] == [1, 2, 8]
+    assert (opening["sample"], opening["unfinished"], opening["margin"]) == (8, 0, 0)
+    cyclic = json.loads(ok("estimate", "mu-torere", "--json", "--seconds", "60"))
+    assert (cyclic["stored"], cyclic["counted"], cyclic["cyclic"]) == (80, True, True)
+    assert set(sweep["book_times"]) == {"verify", "trim", "pack"} and min(sweep["book_times"].values()) > 0
+    assert cyclic["book_times"]["trim"] is None  # no wins without distances where play may go round
+
+
+def test_verify_and_its_refusal(book, tmp_path):
+    assert "627 states verified" in ok("verify", book)
+    facts = json.loads(ok("verify", book, "--json", "--memory", "1G"))
+    assert (facts["closed"], facts["plain"]) == (True, 627)
+    assert "627 of them in plain Python" in ok("verify", book)
+    data = bytearray(book.read_bytes())
+    with Book(book) as opened:
+        segment = next(opened.segments())
+    data[data.index(segment[:100]) + 1000] ^= 1
+    (tmp_path / "damaged.lmdb").write_bytes(data)
+    assert run("verify", tmp_path / "damaged.lmdb")[0] == 5
+
+
+ILL = [
+    (("query", "{book}", "zz"), 4, "choose one of"),
+    (("query", "{book}", "a1 a1"), 4, "move 2"),
+    (("query", "missing.lmdb", "start"), 2, "no book"),
+    (("query", "no-such-game", "start"), 2, "no-such-game"),
+    (("query", "connect-four:1000,1000", "start"), 2, ""),
+    (("solve", "connect-four:-1,4"), 2, ""),
+    (("solve", "connect-four:4,4,4,4,4"), 2, ""),
+    (("solve", "connect-four:width=4,wide=4"), 2, "wide"),
+    (("solve", "connect-four:1e309,4"), 2, ""),
+    (("solve", "coins", "--workers", "0"), 2, "workers"),
+    (("solve", "coins", "--workers", "1000000000"), 2, "workers"),
+    (("solve", "coins", "--memory", "-1"), 2, "no size"),
+    (("solve", "coins", "--memory", "nan"), 2, "no size"),
+    (("solve", "coins", "--memory", "100"), 6, "memory"),
+    (("solve", "mu-torere", "--method", "minimax"), 2, "retrograde"),
+    (("solve", "missing.py::Game"), 2, "missing.py"),
+    (("solve", "tic-tac-toe", "--pruned"), 2, "tree"),
+    (("solve", "tic-tac-toe", "--pruned", "-o", "b.lmdb"), 2, "--output means nothing to --pruned"),
+    (("solve", "tic-tac-toe", "--pruned", "--method", "minimax"), 2, "--method means nothing to --pruned"),
+    (("solve", "tic-tac-toe", "--restart"), 2, "--restart is about what an unfinished book keeps"),
+    (("solve", "tic-tac-toe", "--checkpoint", "0"), 2, "--checkpoint is about what an unfinished book keeps"),
+    (("solve", "tic-tac-toe", "--table", "1G"), 2, "--table means nothing to the sweep"),
+    (("solve", "mu-torere", "--method", "alphabeta"), 2, "cycles"),
+    (("solve", "mu-torere", "--max-ply", "40"), 2, "cycles"),
+    (("solve", "tree:missing.json"), 2, "missing.json"),
+    (("solve", "coins", "-o", "no/such/folder/book.lmdb"), 2, "folder"),
+    (("info", "{text}"), 5, "no LMDB file"),
+    (("info", "."), 5, "no regular file"),
+    (("verify", "missing.lmdb"), 2, "no file"),
+    (("verify", "{book}", "--memory", "100"), 6, "memory"),
+    (("info",), 2, "Missing argument"),
+    (("bogus",), 2, "No such command"),
+    (("play", "{book}", "--from", "zz"), 4, "no legal move"),
+    *(((*command, "#7"), 4, "play cannot reach state 7, as the complete book") for command in (
+        ("query", "{book}"), ("query", "{book}", "--json"), ("query", "{book}", "--no-moves", "--book-only"),
+        ("line", "{book}"), ("play", "{book}", "--from"), ("query", "tic-tac-toe", "-q"),
+    )),
+]
+
+
+@pytest.mark.parametrize(("command", "code", "message"), ILL)
+def test_bad_input_gets_one_line_and_a_code(book, tmp_path, monkeypatch, command, code, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text").write_text("no book" * 1000)
+    actual, out, err = run(*(part.format(book=book, text="text") for part in command))
+    assert (actual, out) == (code, ""), err
+    errors = [line for line in err.splitlines() if line and not line.startswith(("Usage:", "Try "))]
+    assert len(errors) == 1 and message in errors[0]
+
+
+def test_play_to_the_end_with_hints_and_undo(book):
+    out = ok("play", book, stdin="hint\nb2\nundo\nb2\nhelp\nnonsense\nquit\n")
+    assert "hint, undo, swap" in out
+    assert "is no legal move" in out
+    assert out.startswith(f"tic-tac-toe: you begin (level 10, from {book})\nType a move such as a1, or hint")
+    second = ok("play", book, "--second", stdin="QUIT\n")
+    assert "X" in second and "the computer begins" in second and second.endswith("bye\n")
+    assert "O" in ok("play", book, stdin="B2\nquit\n")
+    heuristic = ok("play", "othello:4,4", "--method", "heuristic", "--depth", "1", "--second", stdin="quit\n")
+    assert "heuristic of depth 1" in heuristic
+    code, _, err = run("play", "hexapawn", "--method", "heuristic")
+    assert code == 2 and "no evaluate" in err
+
+
+def test_play_without_a_book_says_what_the_computer_does_not_know():
+    out = ok("play", "teeko", "--second", "--budget", "0.1", stdin="quit\n")
+    assert "moves at random" in out and "solver solve teeko -o BOOK" in out
+    out = ok("play", "connect-four:6,6", "--second", "--budget", "0.1", stdin="quit\n")
+    assert "does not see the end" in out
+    assert "does not" not in ok("play", "pong-hau-ki", "--second", "--live", stdin="quit\n")
+
+
+@pytest.mark.parametrize(("game", "moves"), [("quixo", "a1t"), ("othello:4,4", "a3"), ("animal-shogi", "b2b3")])
+def test_the_board_does_not_turn_round_between_moves(game, moves):
+    """What only one player has moved stays where it was for the eye, whoever moves next."""
+    rules = load_game(game)
+    state = rules.initial()
+    before = show(rules, state, 0).splitlines()
+    after = show(rules, rules.result(state, parse_action(rules, state, moves)), 1).splitlines()
+    cells = [
+        (old, new)
+        for above, below in zip(before, after, strict=True)
+        for old, new in zip(above[2:8], below[2:8], strict=True)
+        if not above.lstrip()[:1].isalpha()
+    ]
+    changed = [pair for pair in cells if pair[0] != pair[1]]
+    assert 1 <= len(changed) <= 2
+    out = ok("play", game, "--budget", "0.05", stdin=f"{moves}\nquit\n")
+    assert show(rules, rules.result(state, parse_action(rules, state, moves)), 1) in out
+
+
+def test_kalahs_board_stays_and_the_movers_houses_have_numbers():
+    rules = load_game("kalah:3,2")
+    assert show(rules, rules.initial(), 0).splitlines()[-1].split()[:3] == ["1", "2", "3"]
+    after = show(rules, rules.result(rules.initial(), 2), 1).splitlines()
+    assert after[0].split() == ["3", "2", "1"] and after[3].split() == ["2", "2", "0", "player", "2", "to", "move"]
+
+
+def test_one_ply_is_no_plies():
+    assert OUTCOME.verdict(Value(1, 1)) == "first player wins in 1 ply"
+    assert OUTCOME.verdict(Value(-1, 12)) == "second player wins in 12 plies"
+    assert "cut off after 1 ply: --most" in ok("line", "coins", "--most", "1", "--live")
+
+
+def test_the_tree_exercise(tmp_path):
+    path = tmp_path / "exercise.json"
+    path.write_text("[[3, 12, 8], [2, 4, 6], [14, 5, 2]]")  # Russell and Norvig, figure 6.2
+    facts = json.loads(ok("solve", f"tree:{path}", "--pruned", "--json"))
+    assert facts == {"value": 3, "best": "1", "leaves": 9, "pruned": [{"leaf": 5, "value": 4}, {"leaf": 6, "value": 6}]}
+    lowest = json.loads(ok("solve", f"tree:{path},min", "--pruned", "--json"))
+    assert lowest["value"] == 6  # MIN chooses between MAX's 12, 6 and 14
+    book, page = tmp_path / "tree.lmdb", tmp_path / "site"
+    ok("solve", f"tree:{path}", "-o", book)
+    code, _, err = run("export", book, "-o", f"{page}/")
+    assert code == 5 and "which no book opens: name its rules: solver export --game tree:PATH/exercise.json" in err
+    ok("export", book, "-o", f"{page}/", "--game", f"tree:{path}")
+    assert "<h1>Tree exercise.json</h1>" in (page / "index.html").read_text()
+
+
+def shell(command):
+    """Exit code, stdout, stderr of a command in which `solver` is the program."""
+    command = command.replace("solver", f"{sys.executable} -m solver", 1)
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, timeout=300)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_reader_of_a_pipe_who_has_seen_enough_is_told_nothing(book):
+    code, out, err = shell(f"solver query {book} - --no-moves < <(yes start | head -20000) | head -1")
+    assert (code, err) == (141, "")
+    assert json.loads(out)["value"] == "draw"
+    assert shell("solver --help | true") == (141, "", "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_output_that_cannot_be_written_is_said():
+    said = "Error: standard output cannot be written to: "
+    assert shell("solver books > /dev/full") == (6, "", f"{said}No space left on device\n")
+    assert shell("solver books >&-") == (1, "", f"{said}Bad file descriptor\n")
+    assert shell("solver books --nothing >&- 2>&-") == (2, "", "")
+
+
+def test_a_line_is_the_best_play_to_the_end(book):
+    facts = json.loads(ok("line", book, "--json"))
+    assert (facts["score"], facts["ending"], len(facts["moves"])) == (0, "the game is over", 9)
+    longest = json.loads(ok("line", book, "--longest", "--json"))
+    assert (longest["words"], len(longest["moves"])) == ("win in 5", 5)
+    assert "win in 5 for the side to move" in ok("line", book, "--longest")
+    assert json.loads(ok("line", book, "--json", "--most", "2"))["ending"] == "cut off after 2 plies: --most"
+    code, _, err = run("line", book, "a1a1")
+    assert code == 4 and "no legal move" in err
+
+
+def test_a_drawn_line_of_a_game_with_cycles_ends_where_it_repeats():
+    assert json.loads(ok("line", "mu-torere", "--json", "--live"))["ending"] == "the position repeats: a draw"
+
+
+def test_a_line_without_a_book_is_searched_or_says_why_not(monkeypatch):
+    assert "loss in 11 for the side to move" in ok("line", "coins", "--live")
+    monkeypatch.setattr("solver.cli.line.SECONDS", 0.1)
+    code, out, err = run("line", "teeko")
+    assert (code, out) == (3, "") and "solver solve teeko -o BOOK" in err
+
+
+def test_counts_by_tier_and_by_distance(book):
+    facts = json.loads(ok("info", book, "--json"))
+    assert sum(value["stored"] for value in facts["values"]) == facts["stored"]
+    assert len(facts["longest"]["line"]) == facts["longest"]["distance"]
+    distances = [value["distance"] for value in facts["values"] if value["score"] == 1]
+    assert distances == sorted(distances) and max(distances) == facts["longest"]["distance"]
+    words = ok("info", book, "--counts").split()
+    for tier in facts["tiers"]:
+        assert f"{tier['states']:,}" in words
+
+
+@pytest.mark.parametrize("name", [*slow("chart.svg"), "chart.png"])
+def test_a_chart_of_a_book(book, tmp_path, name):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / name
+    ok("info", book, "--plot", path)
+    assert path.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r")
+    code, _, err = run("info", book, "--plot", tmp_path / "chart.txt")
+    assert code == 2 and ".svg" in err
+
+
+@pytest.mark.parametrize(
+    ("module", "opening", "arguments"),
+    [
+        ("check", "game_of", ("check", "nim:2,3", "--quick")),
+        ("compare", "game_of", ("compare", "nim:2,3")),
+        ("common", "book_and_game", ("query", "nim:2,3", "start")),
+    ],
+)
+def test_commands_say_how_far_a_game_is_that_loads(module, opening, arguments, monkeypatch):
+    commands = importlib.import_module(f"solver.cli.{module}")
+    open_it = getattr(commands, opening)
+
+    def slowly(*given, **options):
+        listener().say("a third of it is explored")
+        return open_it(*given, **options)
+
+    monkeypatch.setattr(commands, opening, slowly)
+    assert "Note: a third of it is explored" in run(*arguments)[2]
+    assert "a third" not in run(*arguments, "-q")[2]

@@ -1,0 +1,415 @@
+"""Files of strangers: whatever they hold, one line within ten seconds and 500 MB."""
+
+import errno
+import json
+import os
+import pickle
+import re
+import resource
+import shlex
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tracemalloc
+import zlib
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from solver.base import errors
+from solver.base.errors import BookError, GameError, ResourceError
+from solver.base.files import replacing_folder, write_whole
+from solver.base.loading import listening
+from solver.base.numbers import exact, whole_weights
+from solver.base.options import quiet
+from solver.base.progress import silent
+from solver.base.shown import excerpt, reason, shortened
+from solver.games import tree
+from solver.games.common import description, table
+from solver.learning import engines
+from solver.rules.game import load_game
+from tests import ROOT
+from tests.commands import run
+from tests.ways import until
+
+RULES = """(role a) (role b) (init (at 0)) (legal a go) (legal b noop) (<= (next (at 1)) (true (at 0)))
+(<= terminal (true (at 1))) (goal a 100) (goal b 0)
+"""
+SECONDS, ADDRESSES = 10, 1 << 30  # CPU; of address space 500 MB are the interpreter's libraries
+
+
+def judged(*arguments):
+    """Exit code and stderr of a command that may take SECONDS of a processor and so much memory."""
+
+    def bound():
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+        resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
+
+    command = [sys.executable, "-m", "solver", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=bound, cwd=ROOT, timeout=300)
+    return done.returncode, done.stderr
+
+
+def values(count):
+    return " ".join(f"(v {number})" for number in range(count))
+
+
+def chosen(count):
+    return " ".join(f"(v ?v{number})" for number in range(count))
+
+
+TWELVE = " ".join(f"(distinct ?v{i} ?v{j})" for i in range(12) for j in range(i))
+TOO_LARGE = "line 3: a term of more than 1,000 words, or 40 in each other"
+TOO_MANY = "its variables can be chosen in too many ways"
+TOO_MANY_WAYS = "line 3: its alternatives can be chosen in over 1,024 ways"
+GROWING = {
+    "a product": ("(<= (goal a 0) (and " + "(or (p a) (p b)) " * 40 + "))", TOO_MANY_WAYS),
+    "a product of parts": ("(<= (goal a 0) " + "(or (p a) (p b)) " * 40 + ")", TOO_MANY_WAYS),
+    "a sum of products": (
+        "(<= (goal a 0) (or " + ("(and " + "(or (p a) (p b)) " * 4 + ")") * 400 + "))",
+        TOO_MANY_WAYS,
+    ),
+    "a term that doubles": ("(p a) (<= (p (f ?x ?x)) (p ?x)) (<= terminal (p b))", TOO_LARGE),
+    "a term that deepens": ("(p a) (<= (p (f ?x)) (p ?x)) (<= terminal (p b))", TOO_LARGE),
+    "a start that deepens": ("(init a) (<= (init (f ?x)) (init ?x))", TOO_LARGE),
+    "a term that is long": ("(p " + "a " * 5000 + ") (<= terminal (p b))", TOO_LARGE),
+    "a rule that is long": (f"(v 1) (<= (goal a 0) {chosen(3000)})", "line 3: a rule of more than 1,000 parts"),
+    "distinct variables": (f"{values(11)} (<= (goal a 0) {chosen(12)} {TWELVE})", TOO_MANY),
+    "tuples": (f"{values(60)} (<= (q ?v0 ?v1 ?v2 ?v3 ?v4) {chosen(5)}) (<= terminal (q 1 1 1 1 1))", TOO_MANY),
+    "tuples that deepen": (
+        "(n a) (n b) (n c) (p n) (<= (p (f ?x ?y)) (p ?x) (n ?y)) (<= terminal (p b))",
+        TOO_MANY,
+    ),
+    "relations": (
+        "".join(f"(<= (r{i} 2) (r{i + 1} 1))" for i in range(2000)) + "(<= terminal (r0 a))",
+        "more than 1,000 relations",
+    ),
+    "a goal without measure": (f"(goal a {'9' * 5000})", "is no goal: they are numbers from 0 to 100"),
+    "a goal that is a term": ("(goal a (f 1))", "is no goal: they are numbers from 0 to 100"),
+}
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_a_description_is_counted_before_it_is_made(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(description, "MOST_WORK", 100_000)
+    text, message = GROWING[name]
+    (tmp_path / "odd.kif").write_text(RULES + text)
+    with pytest.raises(GameError, match=message):
+        load_game(str(tmp_path / "odd.kif"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GROWING)
+def test_a_description_is_refused_within_ten_seconds(tmp_path, name):
+    (tmp_path / "odd.kif").write_text(RULES + GROWING[name][0])
+    code, error = judged("solve", tmp_path / "odd.kif", "-q", "-o", tmp_path / "odd.lmdb")
+    assert (code, error.count("\n")) == (2, 1), error
+
+
+def test_a_description_of_any_order_says_what_holds_everywhere(tmp_path):
+    """Facts that follow from facts, in the order that needs most rounds, with what holds nowhere among them."""
+    chain = "".join(f"(<= (z {i}) (z {i + 1}) (not (no {i})))" for i in range(50))
+    told = RULES.replace("(goal a 100)", "(<= (goal a 100) (z 0)) (<= (goal a 50) (not (z 0)))")
+    (tmp_path / "chain.kif").write_text(f"{told} (no 50) {chain} (z 50)")
+    assert load_game(str(tmp_path / "chain.kif")).nodes.worths.tolist() == [0, -1]
+    (tmp_path / "broken.kif").write_text(f"{told} (no 25) {chain} (z 50)".replace("goal b 0", "goal b 50"))
+    assert load_game(str(tmp_path / "broken.kif")).nodes.worths.tolist() == [0, 0]
+
+
+HEADER = "state,next,reward,player,weight\n"
+DENOMINATORS = [10**17 + 2 * number + 1 for number in range(400)]
+TABLES = {
+    "an exponent": (HEADER + "a,b,1e999999999,,\n", "line 2: '1e999999999' is no reward"),
+    "a small exponent": (HEADER + "a,b,,x,1e-999999999\n", "line 2: '1e-999999999' is no weight"),
+    "digits": (HEADER + f"a,b,{'9' * 5000},,\n", "is no reward: give a whole number below 2**40"),
+    "zero": (HEADER + "a,b,1/0,,\n", "line 2: '1/0' is no reward"),
+    "denominators": (HEADER + "".join(f"a,b{n},,,1/{n}\n" for n in DENOMINATORS), "line 2: the weights of 'a' add up"),
+    "long denominators": (HEADER + f"a,b,,,1/{10**4000 + 1}\n", "is no weight: give nothing, or a number above 0"),
+    "a row without an end": (HEADER + '"a\n",' * 300_000, "a row of more than 1,048,576 characters: close the quotes"),
+    "a field without an end": (HEADER + '"' + "a" * 200_000, "quotes that do not match, or 131,072 characters"),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_numbers_of_a_table_are_text_before_they_are_numbers(tmp_path, name):
+    text, message = TABLES[name]
+    (tmp_path / "odd.csv").write_text(text)
+    with pytest.raises(GameError) as error:
+        load_game(str(tmp_path / "odd.csv"))
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["odd.csv", "odd.tsv", "odd.json", "odd.kif"])
+def test_a_file_without_measure_is_not_read(tmp_path, name):
+    with open(tmp_path / name, "wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(GameError, match="bytes, of .* at most"):
+        load_game(str(tmp_path / name))
+    (tmp_path / name).unlink()
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(GameError, match="it is no regular file"):
+        load_game(str(tmp_path / name))
+
+
+def test_a_table_larger_than_the_memory_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(table, "STEP", 4)
+    monkeypatch.setattr(table, "resident_memory", iter(range(0, 1 << 40, 1 << 30)).__next__)
+    (tmp_path / "large.csv").write_text("state,next\n" + "".join(f"{n},{n + 1}\n" for n in range(40)))
+    with listening(silent, quiet, 3 << 30), pytest.raises(ResourceError, match="more than 16 lines, .* 3.0 GiB"):
+        load_game(str(tmp_path / "large.csv"))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2", 2),
+        ("-0.25", Fraction(-1, 4)),
+        ("+1/3", Fraction(1, 3)),
+        (".5", Fraction(1, 2)),
+        ("2.", 2),
+        ("1e99", 10**99),
+        ("25e-2", Fraction(1, 4)),
+        *((text, None) for text in ("", ".", "1/0", "1/3e5", "1e100", "1_000", " 1", "\u0663", "nan", "1" * 21, "0x1")),
+    ],
+)
+def test_numbers_are_exact_or_none(text, value):
+    assert exact(text) == value
+
+
+def test_whole_weights_are_in_proportion():
+    assert whole_weights([Fraction(1, 6), Fraction(1, 3), Fraction(1, 2)], 6) == [1, 2, 3]
+    assert whole_weights([Fraction(1, 6), Fraction(1, 3), Fraction(1, 2)], 5) is None
+    assert whole_weights([Fraction(1, 10**18)] * 3, 3) == [1, 1, 1]
+    assert whole_weights([], 1) == []
+
+
+DEEP = 20_000
+CHANCES = ",".join(f'["1/{number}",1]' for number in DENOMINATORS)
+TREES = {
+    "twice": ('{"MAX":[1],"MAX":[2]}', "an object has 'MAX' twice"),
+    "no commas": ("[1 2,,,3]", "line 1: no JSON from column 4 on"),
+    "no commas, deep": ("[" * DEEP + "1 2,,,3" + "]" * DEEP, "whole numbers, not '2,,,3]]]]]]]]]]]]...'"),
+    "a comma too many, deep": ("[" * DEEP + "1,\n]" + "]" * DEEP, "line 2: a deep tree"),
+    "behind the end, deep": ("[" * DEEP + "1" + "]" * DEEP + ",1", "whole numbers, not ',1'"),
+    "unclosed, deep": ("[" * DEEP + "1" + "]" * (DEEP - 1), "the brackets of the tree do not match"),
+    "objects, deep": ('{"MAX":[' * DEEP + "1" + "]}" * DEEP, "a deep tree holds lists"),
+    "an exponent": ("[1e999999999]", "'1e999999999' is no number of a tree"),
+    "digits": (f"[{'9' * 5000}]", "is no number of a tree"),
+    "denominators": (f'{{"chance":[{CHANCES}]}}', "the 400 probabilities of a node have no small common denominator"),
+    "a deep node": ('{"MAX":' + "[" * 800 + "1" + "]" * 800 + ',"MIN":[1]}', "not {'MAX': [[[[[[...]]]]]], "),
+    "a terminal's command": (r'["\u001b[31mred"]', r"'\x1b[31mred' is no number of a tree"),
+    "nodes": ("[" + "1," * 600_000 + "1]", "more than 524,288 nodes"),
+}
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_a_tree_is_refused_with_its_place(tmp_path, name):
+    text, message = TREES[name]
+    (tmp_path / "odd.json").write_text(text)
+    with pytest.raises(GameError) as error:
+        load_game(str(tmp_path / "odd.json"))
+    assert message in str(error.value) and str(error.value).isprintable()
+
+
+def test_a_deep_tree_is_read_as_a_flat_one_is():
+    for text in ("[[3, 12], [ -2 ,4],\n[14]]", "7", "[]"):
+        assert tree._parse_deep(text) == tree.parse(text) == json.loads(text)
+
+
+def test_a_deep_tree_is_gone_through_in_memory_that_grows_with_its_depth(tmp_path):
+    depth = 5000
+    (tmp_path / "deep.json").write_text("[" * depth + "1,2" + "]" * depth)
+    tracemalloc.start()
+    try:
+        code, output, error = run("solve", tmp_path / "deep.json", "--pruned")
+        assert tracemalloc.get_traced_memory()[1] < 40 << 20
+    finally:
+        tracemalloc.stop()
+    assert (code, output.splitlines()[0], error) == (0, "value 1, best move 1", "")  # at an even depth MIN chooses
+    code, output, error = run("solve", tmp_path / "deep.json", "--trace")
+    assert (code, output) == (2, "") and "5,002 nodes, up to 5,000 deep, too many to print each step" in error
+
+
+IMPORTS = {
+    "digits": (f'{{"state":{"9" * 5000},"score":1,"distance":1}}\n', "line 1: a number of 5,000 digits"),
+    "twice": ('{"state":1,"state":2,"score":0}\n', "line 1: an object has 'state' twice"),
+    "no JSON": ('{"state":0,"score":0}\n{"state":1,,}\n', "line 2: no JSON from character 12 on"),
+    "brackets": ('{"state":' + "[" * 100_000 + "\n", "line 1: brackets nested too deep"),
+    "no numbers": ('{"state":0,"score":1e999,"distance":NaN}\n', "line 1: score inf with distance nan is no value"),
+}
+
+
+@pytest.mark.parametrize("name", IMPORTS)
+def test_values_from_elsewhere_are_refused_with_their_line(tmp_path, name):
+    text, message = IMPORTS[name]
+    (tmp_path / "odd.jsonl").write_text(text)
+    code, output, error = run("import", tmp_path / "odd.jsonl", "tic-tac-toe", "-o", tmp_path / "odd.lmdb", "-q")
+    assert (code, output, error.count("\n")) == (2, "", 1) and message in error
+
+
+LINGERS = """
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()  # it is in no group of the engine's, and keeps its pipe
+    print("child", os.getpid(), file=open(sys.argv[1], "w"))
+    time.sleep(600)
+for line in sys.stdin:
+    if line.startswith("ugi"): print("ugiok", flush=True)
+    if line.startswith("isready"): print("readyok", flush=True)
+    if line.startswith("quit"): break
+"""
+
+
+def test_an_engine_that_leaves_a_child_with_its_pipe_is_not_waited_for(tmp_path):
+    (tmp_path / "engine.py").write_text(LINGERS)
+    command = shlex.join([sys.executable, "-SE", str(tmp_path / "engine.py"), str(tmp_path / "child")])
+    script = f"from solver.learning.engines import Process; Process({command!r}).close(); print('closed')"
+    try:
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, cwd=ROOT)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "closed\n", "")
+    finally:
+        os.kill(int((tmp_path / "child").read_text().split()[1]), signal.SIGKILL)
+
+
+def test_an_engine_ends_with_its_children(tmp_path):
+    (tmp_path / "engine.py").write_text(LINGERS.replace("os.setsid()", "pass"))
+    process = engines.Process(shlex.join([sys.executable, "-SE", str(tmp_path / "engine.py"), str(tmp_path / "child")]))
+    process.close()
+    child = int((tmp_path / "child").read_text().split()[1])
+    until(lambda: not is_running(child))
+
+
+def is_running(number):
+    """Whether a process runs; one that has ended and that nobody has asked for does not."""
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"), [(errno.ENOSPC, ResourceError), (errno.EIO, ResourceError), (errno.EACCES, BookError)]
+)
+def test_a_file_is_written_whole_or_left_alone(tmp_path, monkeypatch, number, kind):
+    def fail(*arguments):
+        raise OSError(number, os.strerror(number))
+
+    write_whole(tmp_path / "file", b"older")
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(kind, match=re.escape(f"file cannot be written ({os.strerror(number)})")):
+        write_whole(tmp_path / "file", b"newer")
+    with pytest.raises(BookError, match="none/file cannot be written .*: name another file"):
+        write_whole(tmp_path / "none" / "file", b"")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("file", b"older")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EFBIG])
+def test_what_a_match_and_learning_write_is_whole_or_not_there(tmp_path, monkeypatch, number):
+    """On a disk that is full, or fails, as it is written, and as it is synced."""
+
+    def fail(*arguments):
+        raise OSError(number, os.strerror(number))
+
+    saved, learned = tmp_path / "games.txt", tmp_path / "game.eval"
+    saved.write_text("older\n")
+    monkeypatch.setattr(os, "fsync", fail)
+    for patched in ("fsync", "write"):
+        if patched == "write":
+            monkeypatch.setattr(Path, "write_bytes", fail)
+        for arguments in (
+            ("match", "random", "random", "--game", "tic-tac-toe", "--games", 2, "--save", saved),
+            ("learn", "tic-tac-toe", "--states", 100, "-o", learned),
+        ):
+            code, output, error = run(*arguments, "-q")
+            assert (code, output) == (6, ""), error
+            assert error == f"Error: {arguments[-1]} cannot be written ({os.strerror(number)}): make room, then again\n"
+    assert saved.read_text() == "older\n" and [path.name for path in tmp_path.iterdir()] == ["games.txt"]
+
+
+def test_exports_into_one_folder_at_the_same_time_all_succeed(tmp_path):
+    command = [sys.executable, "-m", "solver", "export", "tic-tac-toe", "-q", "-o", f"{tmp_path / 'site'}/"]
+    started = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT) for _ in range(3)]
+    assert [one.communicate()[1] for one in started] == [""] * 3 and [one.returncode for one in started] == [0] * 3
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_folders_are_put_in_their_place_whatever_others_do(tmp_path, monkeypatch):
+    """Another writer's folder appears, and goes, between any two steps."""
+    target = tmp_path / "site"
+    rename, steps = os.rename, []
+
+    def other(source, aim):
+        steps.append(aim)
+        if len(steps) == 1:
+            shutil.rmtree(target)  # another has taken the older one away
+        elif len(steps) in (2, 4):
+            target.mkdir(exist_ok=True)
+            (target / "other").write_text("")
+        return rename(source, aim)
+
+    target.mkdir()
+    with replacing_folder(target) as folder:
+        folder.mkdir()
+        (folder / "ours").write_text("")
+        monkeypatch.setattr(os, "rename", other)
+    assert [path.name for path in target.iterdir()] == ["ours"]
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def leaves(kind):
+    """A kind of error, and all that are derived from it."""
+    yield kind
+    for other in kind.__subclasses__():
+        if other.__module__ == errors.__name__:
+            yield from leaves(other)
+
+
+HOSTILE = "\x1b]0;title\x07red\u202e\x00\ud800\nnext"
+ESCAPED = r"\x1b]0;title\x07red\u202e\x00\ud800 next"
+
+
+@pytest.mark.parametrize("kind", [*leaves(errors.SolverError)], ids=lambda kind: kind.__name__)
+def test_every_error_is_a_line_that_may_be_printed(kind):
+    arguments = (HOSTILE,) if kind is not errors.MissingRules else (HOSTILE, "own.py")
+    for error in (kind(*arguments), pickle.loads(pickle.dumps(kind(*arguments)))):  # noqa: S301
+        assert str(error).startswith(ESCAPED) and str(error).isprintable()
+    long = kind("begin" + "x" * 100_000 + "end: remedy", *arguments[1:])
+    assert len(str(long)) <= 1000 and str(long).startswith("beginxxx") and "end: remedy" in str(long)
+
+
+def test_excerpts_are_short_and_escaped():
+    assert excerpt("a" * 50) == f"'{'a' * 37}...'" and excerpt("a" * 40) == f"'{'a' * 40}'"
+    assert excerpt(HOSTILE).isprintable() and shortened(HOSTILE).isprintable()
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert excerpt(deep) == "[[[[[[[...]]]]]]]" and excerpt([1] * 10**6) == "[1, 1, 1, 1, 1, 1, ...]"
+    assert excerpt(10**5000) == "a number of 16,610 bits" and excerpt({"a": None}) == "{'a': None}"
+    assert len(shortened("\x1b" * 1000)) == 200
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: int("9" * 5000), "a number or text of another form"),
+        (lambda: int("x"), "a number or text of another form"),
+        (lambda: (1).isdecimal(), "a part of another kind"),
+        (lambda: [][0], "a part is missing"),
+        (lambda: {}["key"], "a part is missing"),
+        (lambda: b"\xff".decode(), "no text in UTF-8"),
+        (lambda: json.loads("{"), "no JSON"),
+        (lambda: struct.unpack("<Q", b""), "a part ends early"),
+        (lambda: zlib.decompress(b"x"), "a part cannot be inflated"),
+        (lambda: (1 << 80).to_bytes(8, "little"), "a number out of range"),
+        (lambda: json.loads("[" * 100_000), "nested too deep"),
+        (lambda: (_ for _ in ()).throw(ValueError(f"unknown codec {HOSTILE}")), f"unknown codec {ESCAPED}"),
+    ],
+)
+def test_reasons_are_in_our_words(make, words):
+    with pytest.raises(Exception) as caught:  # noqa: B017, PT011
+        make()
+    assert reason(caught.value) == words.replace(" next", r"\nnext")

@@ -1,0 +1,669 @@
+"""A store that fails, is damaged, or is driven by two: the same book in the end, or one line that says what to do.
+
+Tasks run on threads here, since none of this depends on what runs them; `test_cluster_faults` has Ray.
+"""
+
+import errno
+import hashlib
+import itertools
+import json
+import os
+import random
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from solver import __version__
+from solver.base import extras
+from solver.base.errors import GameError, MethodError, ResourceError
+from solver.book import streaming
+from solver.cluster import driver, nodes, on_ray, shards, solving, store, tasks
+from solver.cluster.engine import Node, Threads
+from solver.cluster.store import Store
+from solver.cluster.tasks import Bench, Job
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import load_game
+from solver.solving import pipeline
+from tests.commands import run
+from tests.ways import slow, until
+
+fsspec = pytest.importorskip("fsspec")
+if not extras.has_cluster():  # to ask for it imports nothing of Ray
+    pytest.skip("the extra [cluster] is not installed", allow_module_level=True)
+LocalFileSystem = pytest.importorskip("fsspec.implementations.local").LocalFileSystem
+MemoryFileSystem = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem
+pytestmark = pytest.mark.interpreted
+
+HOST = socket.gethostname()
+GAME = "connect-four:3,3"
+LAST = 21  # commit of a solve of it: the starts, ten tiers, the scale, ten tiers
+
+
+class Faults:
+    """What happens at each operation of a store: `strike(operation, path)` raises, or returns what `cat_file` cuts."""
+
+    strike = staticmethod(lambda operation, path: None)
+    calls = 0
+
+    @classmethod
+    def of(cls, operation, path):
+        cls.calls += 1
+        return cls.strike(operation, path)
+
+    def cat_file(self, path, start=None, end=None, **more):
+        most = Faults.of("read", path)
+        return super().cat_file(path, start, end, **more)[:most]
+
+    def _open(self, path, mode="rb", **more):
+        Faults.of("write" if "w" in mode else "read", path)
+        return super()._open(path, mode, **more)
+
+    def pipe_file(self, path, value, **more):
+        Faults.of("write", path)
+        return super().pipe_file(path, value, **more)
+
+    def mv(self, path, other, **more):
+        Faults.of("rename", other)
+        return super().mv(path, other, **more)
+
+    def rm_file(self, path):
+        Faults.of("remove", path)
+        return super().rm_file(path)
+
+    def ls(self, path, detail=True, **more):
+        Faults.of("list", path)
+        return super().ls(path, detail=detail, **more)
+
+
+class Folder(Faults, LocalFileSystem):
+    """A folder that fails: what is renamed when it is whole."""
+
+    protocol = "faulty"
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return LocalFileSystem._strip_protocol(str(path).removeprefix("faulty://"))
+
+
+class Objects(Faults, MemoryFileSystem):
+    """An object store that fails: what appears whole, in no folder."""
+
+    protocol = ("objects", "memory")
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return MemoryFileSystem._strip_protocol(str(path).removeprefix("objects://"))
+
+
+class Remote(Objects):
+    """Folders on another machine: what is renamed, but is no file of this one."""
+
+    protocol = "remote"
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return MemoryFileSystem._strip_protocol(str(path).removeprefix("remote://"))
+
+
+fsspec.register_implementation("faulty", Folder, clobber=True)
+fsspec.register_implementation("remote", Remote, clobber=True)
+fsspec.register_implementation("objects", Objects, clobber=True)
+
+
+@pytest.fixture(autouse=True)
+def threads(monkeypatch):
+    """Clusters are threads, tiers of some dozen states have several shards, and nobody waits for long."""
+    monkeypatch.setattr(on_ray, "connect", lambda where, memory=None, **_: Threads(4))
+    monkeypatch.setattr(shards, "LEAST", 16)
+    monkeypatch.setattr(shards, "NEAR", 16)
+    monkeypatch.setattr(shards, "EVERY", 0.0)
+    monkeypatch.setattr(store, "PATIENCE", 0.0005)
+    monkeypatch.setattr(Faults, "strike", Faults.strike)
+    monkeypatch.setattr(Faults, "calls", 0)
+    MemoryFileSystem.store.clear()
+    store.store_at.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def truth(tmp_path_factory):
+    """The digest of a game's book as one machine makes it."""
+    folder, known = tmp_path_factory.mktemp("truth"), {}
+
+    def find(game):
+        if game not in known:
+            pipeline.solve(game, folder / "book.lmdb")
+            known[game] = digest(folder / "book.lmdb")
+            (folder / "book.lmdb").unlink()
+        return known[game]
+
+    return find
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def solve(book, url=None, game=GAME, **options):
+    """The digest of a book made on a cluster, and what was said."""
+    said = []
+    pipeline.solve(game, book, cluster="local:2", store=url, say=said.append, **options)
+    found = digest(book)
+    book.unlink()
+    return found, said
+
+
+def refused(book, url=None, **options):
+    """The one line of a solve that is refused."""
+    with pytest.raises((ResourceError, MethodError, GameError)) as caught:
+        solve(book, url, **options)
+    assert len(str(caught.value).splitlines()) == 1
+    assert not book.exists()
+    return str(caught.value)
+
+
+@pytest.fixture(params=["faulty", "objects", "remote"])
+def place(request, tmp_path):
+    """A store's URL, and what is left in it."""
+    folder = tmp_path / "store"
+    if request.param != "faulty":
+        Remote().makedirs("/bucket/prefix", exist_ok=True)
+        return f"{request.param}://bucket/prefix", lambda: sorted(MemoryFileSystem.store)
+    folder.mkdir()
+    return f"faulty://{folder}", lambda: sorted(path.name for path in folder.rglob("*"))
+
+
+def every(number, act):
+    """Do something at every so many operations."""
+
+    def strike(operation, path):
+        return act(operation) if Faults.calls % number == 0 else None
+
+    return strike
+
+
+def fail(operation):
+    raise OSError(errno.EIO, "the disk is tired")
+
+
+def throttle(operation):
+    raise RuntimeError("SlowDown: Please reduce\nyour request rate (503)")  # as libraries raise what is no OSError
+
+
+def cut(operation):
+    return 5 if operation == "read" else None
+
+
+def test_a_store_that_fails_now_and_then(tmp_path, truth, place):
+    url, left = place
+    acts = itertools.cycle((fail, throttle, cut))
+    Faults.strike = every(5, lambda operation: next(acts)(operation))
+    assert solve(tmp_path / "b.lmdb", url)[0] == truth(GAME)
+    assert not left()
+    assert Faults.calls > 100
+
+
+@pytest.mark.parametrize("kind", ["write", "read", *slow("rename", "remove")])
+def test_a_store_that_fails_for_good(tmp_path, truth, place, kind):
+    """Whenever that is: one line, and when it is mended the same command goes on."""
+    url, left = place
+    solve(tmp_path / "b.lmdb", url)
+    chance = random.Random(kind)
+    for last in chance.sample(range(200), 1):
+        Faults.calls = 0
+
+        def strike(operation, path, last=last):
+            if Faults.calls > last and operation == kind:
+                raise OSError(errno.EIO, "the disk is\ntired")
+
+        Faults.strike = strike
+        book = tmp_path / "b.lmdb"
+        try:
+            found, _ = solve(book, url)
+        except ResourceError as error:
+            assert str(error).endswith("the disk is tired: mend it, then the same command goes on")
+            book.unlink(missing_ok=True)  # it was complete, but the store could not be cleared
+            Faults.strike = staticmethod(lambda operation, path: None)
+            found, _ = solve(book, url)
+        assert found == truth(GAME)
+        assert not left()
+
+
+def test_a_full_disk_is_said_at_once_and_its_parts_are_removed(tmp_path, truth):
+    folder = tmp_path / "store"
+    folder.mkdir()
+
+    def strike(operation, path):
+        if operation == "rename" and "states" in path:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    Faults.strike = strike
+    line = refused(tmp_path / "b.lmdb", f"faulty://{folder}")
+    assert line.endswith("No space left on device: mend it, then the same command goes on")
+    assert not [path for path in folder.rglob(".*")]
+    assert [path.name for path in folder.rglob("commit*")] == ["commit-000000"]
+    Faults.strike = staticmethod(lambda operation, path: None)
+    found, said = solve(tmp_path / "b.lmdb", f"faulty://{folder}")
+    assert found == truth(GAME) and said[0].startswith("going on from")
+    assert not any(folder.iterdir())
+
+
+def test_places_that_are_no_store(tmp_path):
+    file = tmp_path / "file"
+    file.touch()
+    book = tmp_path / "b.lmdb"
+    assert "there is no folder" in refused(book, str(tmp_path / "absent"))
+    assert "there is no folder" in refused(book, str(file))
+    assert "Protocol not known" in refused(book, "nothing://here")
+    (tmp_path / "b.lmdb.shards").touch()
+    assert "File exists" in refused(book)
+    (tmp_path / "b.lmdb.shards").unlink()
+    assert not Path("/proc/solve").exists() and "mend it" in refused(book, "/proc")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
+
+
+def test_options_that_do_not_go_together(tmp_path):
+    book = tmp_path / "b.lmdb"
+    with pytest.raises(MethodError, match="--store means nothing"):
+        pipeline.solve(GAME, book, store=str(tmp_path))
+    with pytest.raises(MethodError, match="--cluster is about"):
+        pipeline.run(load_game(GAME), None, pipeline.Options(cluster="local:2"))
+    for options in ({"max_ply": 3}, {"table": 1 << 20}, {"method": "alphabeta"}, {"anyway": True}):
+        assert "means nothing to" in refused(book, **options)
+    assert not any(tmp_path.iterdir())
+
+
+# The lease
+
+
+def lease(folder, ago=0, **changes):
+    """A lease in a folder, as another driver wrote it some seconds ago."""
+    holder = {"host": "elsewhere", "process": 1, "token": "1", "time": time.time() - ago, **changes}
+    place = Path(Store(solving.url_of(solving.Rules(load_game(GAME)), str(folder))).root)
+    place.mkdir(exist_ok=True)
+    (place / "lease").write_text(json.dumps(holder))
+    return place
+
+
+def ended():
+    """The number of a process that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_one_of_two_drivers_is_refused(tmp_path, truth, monkeypatch):
+    monkeypatch.setattr(store, "LOOKED", 0.01)
+    here, book = socket.gethostname(), tmp_path / "b.lmdb"
+    for changes in ({}, {"host": here, "process": os.getppid()}, {"ago": 50}, {"ago": -50}):
+        place = lease(tmp_path, **changes)
+        assert "is driven by process" in refused(book, str(tmp_path))
+        assert [path.name for path in place.iterdir()] == ["lease"]
+    for changes in ({"host": here, "process": ended()}, {"ago": 70}, {"ago": -700}):
+        lease(tmp_path, **changes)
+        assert solve(book, str(tmp_path))[0] == truth(GAME)
+        assert not any(tmp_path.iterdir())
+    for text in ("", "[]", '{"host": "", "process": "x", "token": "", "time": 1}'):
+        (lease(tmp_path) / "lease").write_text(text)
+        assert solve(book, str(tmp_path))[0] == truth(GAME)
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_holder_whose_clock_is_wrong_is_left_alone_while_it_lives(tmp_path, monkeypatch):
+    place = lease(tmp_path, ago=1000)
+    sleep = time.sleep
+
+    def alive(seconds):
+        lease(tmp_path, ago=995)
+        sleep(0)
+
+    monkeypatch.setattr(time, "sleep", alive)
+    assert "is driven by process 1 on elsewhere" in refused(tmp_path / "b.lmdb", str(tmp_path))
+    assert [path.name for path in place.iterdir()] == ["lease"]
+
+
+def test_who_has_lost_the_lease_commits_nothing(tmp_path, truth, monkeypatch):
+    """As after a pause that was too long."""
+    commit = Store.commit
+
+    def taken(self, number, facts):
+        if number == 5:
+            lease(tmp_path)
+        commit(self, number, facts)
+
+    monkeypatch.setattr(Store, "commit", taken)
+    assert "another process has taken over" in refused(tmp_path / "b.lmdb", str(tmp_path))
+    (place,) = tmp_path.iterdir()
+    assert len(list(place.glob("commit*"))) == 5 and (place / "lease").exists()
+    lease(tmp_path, host=socket.gethostname(), process=ended())
+    monkeypatch.setattr(Store, "commit", commit)
+    assert solve(tmp_path / "b.lmdb", str(tmp_path))[0] == truth(GAME)
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_lease_is_renewed_and_ends_with_its_holder(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "RENEWED", 0.01)
+    place = Store(str(tmp_path / "solve"))
+    held = place.hold()
+    first = json.loads((tmp_path / "solve/lease").read_text())
+
+    def later():
+        found = json.loads((tmp_path / "solve/lease").read_text())
+        return found["time"] > first["time"] and found
+
+    found = until(later)
+    assert found == {**first, "time": found["time"]}
+    held.release()
+    place.leave()
+    assert not any(tmp_path.iterdir())
+
+
+# Damaged files
+
+
+def flip(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 64
+    path.write_bytes(data)
+
+
+def truncate(path):
+    path.write_bytes(path.read_bytes()[:-3])
+
+
+DAMAGES = list(itertools.product(("run", "states", "values"), (flip, truncate, Path.unlink)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "damage"),
+    [pytest.param(*one, marks=[pytest.mark.slow] * (place % 4 > 0)) for place, one in enumerate(DAMAGES)],
+)
+def test_a_damaged_shard_file_is_computed_again(tmp_path, truth, monkeypatch, kind, damage):
+    """Whenever it is found: forward, backward, or while the book is written; and all files of a kind at once."""
+    commit = Store.commit
+
+    def damaging(self, number, facts):
+        commit(self, number, facts)
+        if number in (4, 9, 15, LAST):
+            for path in Path(self.root).glob(f"{kind}*"):
+                damage(path)
+
+    monkeypatch.setattr(Store, "commit", damaging)
+    book, said = solve(tmp_path / "b.lmdb")
+    assert book == truth(GAME)
+    found = [line for line in said if "damaged" in line]
+    assert all(
+        line.startswith(kind) and line.endswith(f"is damaged or lost, as {HOST} sees it: it is computed again")
+        for line in found
+    )
+    assert len(found) > 1
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("game", [GAME, *slow("connect-four:4,3")])
+def test_a_file_damaged_anywhere_while_the_book_is_written(tmp_path, truth, monkeypatch, game):
+    expected, chance, write, noted = truth(game), random.Random(1), pipeline._write, 0
+
+    def damaged(target, job, outcome):
+        files = sorted((tmp_path / "b.lmdb.shards").glob("[sv]*"))
+        for path in chance.sample(files, 2):
+            data = bytearray(path.read_bytes())
+            place = chance.randrange(len(data) // 8) * 8 if "states" in path.name else chance.randrange(len(data))
+            data[place] ^= chance.choice([1, 2, 255])
+            path.write_bytes(data)
+        return write(target, job, outcome)
+
+    monkeypatch.setattr(pipeline, "_write", damaged)
+    for _ in range(2):
+        book, said = solve(tmp_path / "b.lmdb", game=game)
+        assert book == expected
+        noted += sum("damaged" in line for line in said)
+        assert not any(tmp_path.iterdir())
+    assert noted >= 2
+
+
+def test_damaged_results_in_files_are_made_again(tmp_path, truth, monkeypatch):
+    """Those that are made for a tier, for the one after it, and what is left of a life that ended."""
+    write, struck = Store.write, set()
+
+    def damaging(self, name, data, lasting=False):
+        write(self, name, data, lasting)
+        if name.startswith("mail") and len(struck) < 6 and name not in struck:
+            struck.add(name)
+            flip(Path(self.root, name))
+
+    monkeypatch.setattr(shards, "FILED", 1)
+    monkeypatch.setattr(Store, "write", damaging)
+    book, said = solve(tmp_path / "b.lmdb")
+    assert book == truth(GAME)
+    assert any(line.startswith("mail") and "damaged" in line for line in said)
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("few", [0, streaming.PLAIN_LIMIT])
+def test_a_damaged_range_of_the_book_is_put_in_order_again(tmp_path, truth, monkeypatch, few):
+    """Whether tasks or the driver read it."""
+    write, struck = Store.write, set()
+
+    def damaging(self, name, data, lasting=False):
+        write(self, name, data, lasting)
+        if name.startswith("part") and name not in struck:
+            struck.add(name)
+            flip(Path(self.root, name))
+
+    monkeypatch.setattr(streaming, "PLAIN_LIMIT", few)
+    monkeypatch.setattr(Store, "write", damaging)
+    book, said = solve(tmp_path / "b.lmdb")
+    assert book == truth(GAME)
+    assert struck and any(line.startswith("part") and "damaged" in line for line in said)
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_solution_that_was_read_wrong_is_not_taken_for_wrong_rules(tmp_path, truth, monkeypatch):
+    """What is held against the plain rules is read a state at a time, without a digest."""
+    solved, tries = solving.Clustered._solved, []
+
+    def damaged(self, begun):
+        if not tries:
+            for path in Path(self.store.root).glob("values_[0-3]-*"):
+                path.write_bytes(b"\1" * path.stat().st_size)
+        tries.append(1)
+        return solved(self, begun)
+
+    monkeypatch.setattr(solving.Clustered, "_solved", damaged)
+    book, said = solve(tmp_path / "b.lmdb")
+    assert book == truth(GAME)
+    assert sum("damaged" in line for line in said) == 4
+
+
+@pytest.mark.parametrize("damage", [flip, truncate])
+def test_a_damaged_commit_is_refused(tmp_path, truth, monkeypatch, damage):
+    book = tmp_path / "b.lmdb"
+    commit = Store.commit
+
+    def stopped(self, number, facts):
+        if number == 7:
+            raise ResourceError("enough")
+        commit(self, number, facts)
+
+    monkeypatch.setattr(Store, "commit", stopped)
+    assert refused(book) == "enough"
+    damage(tmp_path / "b.lmdb.shards/commit-000003")
+    monkeypatch.setattr(Store, "commit", commit)
+    assert refused(book).endswith("commit-000003 is damaged: --restart discards what was done")
+    (tmp_path / "b.lmdb.shards/notes").write_text("mine")
+    assert solve(book, restart=True)[0] == truth(GAME)
+    assert [path.name for path in tmp_path.rglob("*")] == ["b.lmdb.shards", "notes"]  # what is not ours stays
+
+
+def test_a_lost_commit_costs_what_came_after_it(tmp_path, truth, monkeypatch):
+    commit = Store.commit
+
+    def stopped(self, number, facts):
+        if number == 9:
+            raise ResourceError("enough")
+        commit(self, number, facts)
+
+    monkeypatch.setattr(Store, "commit", stopped)
+    refused(tmp_path / "b.lmdb")
+    (tmp_path / "b.lmdb.shards/commit-000004").unlink()
+    monkeypatch.setattr(Store, "commit", commit)
+    assert solve(tmp_path / "b.lmdb")[0] == truth(GAME)
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_store_that_damages_whatever_is_written_is_given_up(tmp_path, monkeypatch):
+    write = Store.write
+
+    def damaging(self, name, data, lasting=False):
+        write(self, name, data, lasting)
+        if name.startswith("values_3"):
+            flip(Path(self.root, name))
+
+    monkeypatch.setattr(driver, "MENDED", 3)
+    monkeypatch.setattr(Store, "write", damaging)
+    assert refused(tmp_path / "b.lmdb").endswith("shard files are damaged as soon as they are written: mend the store")
+
+
+# Rules
+
+
+COUNTDOWN = """
+from typing import NamedTuple
+
+class Countdown(NamedTuple):
+    size: int = 400
+    worst: int = 0
+
+    def initial(self): return self.size
+    def actions(self, state): return [1, 2, 3] if state > 2 else [1]
+    def result(self, state, action): return state - action
+    def is_terminal(self, state): return state == 0
+    def utility(self, state): return -1
+    def tier(self, state): return (self.size - state) * (-1 if self.worst and state == self.worst else 1)
+"""
+
+
+def test_rules_of_ones_own(tmp_path, truth):
+    file = tmp_path / "countdown.py"
+    file.write_text(COUNTDOWN)
+    assert solve(tmp_path / "b.lmdb", game=f"{file}::Countdown:40")[0] == truth(f"{file}::Countdown:40")
+    line = refused(tmp_path / "b.lmdb", game=f"{file}::Countdown:40,20")
+    assert "tier" in line and "20" in line
+
+
+def test_a_node_that_has_other_rules_is_refused(tmp_path):
+    file = tmp_path / "countdown.py"
+    file.write_text(COUNTDOWN)
+    game = load_game(f"{file}::Countdown")
+    with pytest.raises(
+        GameError, match=f"the node {HOST} of the cluster, with solverbook {__version__}, has other rul"
+    ):
+        Bench(Job("tic-tac-toe", fingerprint(game), True, True, str(tmp_path)))
+
+
+# Nodes, looked at before they get work
+
+
+class Machines(Threads):
+    """A cluster whose nodes differ by their names from what this machine is."""
+
+    hosts = ("right",)
+    elsewhere = ""
+
+    def nodes(self):
+        return [Node(host, host) for host in self.hosts]
+
+    def submit(self, task, *arguments, returns=1, memory=0, node=""):
+        answers = {
+            "blind": lambda game, wanted, url, *file: task(game, wanted, self.elsewhere, *file),
+            "older": lambda *given: task(*given) | {"version": "0.0.1"},
+            "late": lambda *given: task(*given) | {"clock": time.time() - 100},
+            "early": lambda *given: task(*given) | {"clock": time.time() + 100},
+            "unlike": lambda *given: task(*given) | {"fingerprint": "f" * 64},
+            "ruleless": lambda game, *given: task("nosuch.py::Game", *given),
+            "broken": lambda *given: 1 // 0,
+            "silent": lambda *given: time.sleep(1),
+        }
+        return super().submit(answers.get(node, task), *arguments, returns=returns, memory=memory)
+
+
+@pytest.fixture
+def machines(monkeypatch, tmp_path):
+    """Have a cluster of nodes of these names; a store for it."""
+    folder, elsewhere = tmp_path / "store", tmp_path / "elsewhere"
+    folder.mkdir(), elsewhere.mkdir()
+
+    def have(*hosts):
+        monkeypatch.setattr(Machines, "hosts", hosts)
+        monkeypatch.setattr(Machines, "elsewhere", str(elsewhere))
+        monkeypatch.setattr(on_ray, "connect", lambda *_, **__: Machines(2))
+        return folder
+
+    return have
+
+
+FAULTS = {
+    "blind": f"does not see what {HOST} writes to ",
+    "older": f"has solverbook 0.0.1, {HOST} has {__version__}: install the same on both",
+    "unlike": "has other rules of tic-tac-toe: give all nodes the same files",
+    "ruleless": "cannot load the rules (no file 'nosuch.py'",
+    "broken": "cannot be asked: ",
+    "silent": "has not answered for 0.5 s: look into Ray's log there",
+}
+
+
+@pytest.mark.parametrize("host", FAULTS)
+def test_a_node_that_is_wrong_is_named(machines, host, monkeypatch):
+    if host == "silent":
+        monkeypatch.setattr(nodes, "PATIENCE", 0.5)
+    store = machines("right", host)
+    code, output, error = run("cluster", "check", "head:6379", "tic-tac-toe", "--store", store)
+    rules = fingerprint(load_game("tic-tac-toe"))[:12]
+    right, wrong = output.splitlines()
+    assert right.startswith(f"node right: solverbook {__version__}, rules {rules}, sees the store, writes ")
+    assert right.endswith(" GB of memory free, clock right")
+    assert wrong.startswith(f"node {host}") and FAULTS[host] in wrong
+    assert code == 6 and error.startswith(f"Error: node {host} {FAULTS[host]}") and len(error.splitlines()) == 1
+    assert not list(store.iterdir())
+
+
+def test_nodes_that_are_right_and_their_clocks(machines):
+    store = machines("right", "late", "early")
+    code, output, error = run("cluster", "check", "head:6379", "--store", store, "--json")
+    found = json.loads(output)
+    assert (code, error) == (0, "")
+    assert [node["host"] for node in found] == ["right", "late", "early"]
+    assert [round(node["ahead"], -1) for node in found] == [0, -100, 100]
+    assert all(node["sees_store"] and node["version"] == __version__ and not node["faults"] for node in found)
+    assert all(node["memory"] > 1 << 20 and node["written"] > 0 for node in found)
+    output = run("cluster", "check", "head:6379", "--store", store)[1]
+    assert "its clock is 100 s behind of this machine's: let both follow one time server" in output
+
+
+def test_what_cannot_be_checked_is_refused(machines, tmp_path):
+    machines()
+    code, _, error = run("cluster", "check", "head:6379", "--store", tmp_path / "absent")
+    assert code == 6 and f"there is no folder {tmp_path / 'absent'}: make it where all nodes see it" in error
+    code, _, error = run("cluster", "check", "head:6379", "--store", tmp_path)
+    assert code == 6 and "no node of the cluster runs tasks" in error
+
+
+def test_a_solve_looks_at_the_nodes_first(machines, tmp_path):
+    store, said = machines("right", "late"), []
+    pipeline.solve(GAME, tmp_path / "b.lmdb", cluster="head:6379", store=str(store), say=said.append)
+    assert [line.partition(":")[0] for line in said[:2]] == ["node right", "node late"]
+    machines("right", "blind", "older")
+    with pytest.raises(ResourceError, match=r"^node blind does not see .* \(older cannot take part either\)$"):
+        pipeline.solve(GAME, tmp_path / "c.lmdb", cluster="head:6379", store=str(store))
+    assert not list(store.iterdir()) and not (tmp_path / "c.lmdb").exists()
+
+
+def test_a_slow_tier_names_the_node_of_its_slowest_task(tmp_path, monkeypatch):
+    monkeypatch.setattr(driver, "TOLD", 0.0)
+    monkeypatch.setattr(tasks, "spent", lambda begun: tasks.Spent("node-3", 1.5))
+    said = [line for line in solve(tmp_path / "b.lmdb")[1] if ", tier" in line and ": 0 states" not in line]
+    assert said and all(line.endswith(" s, the slowest task 1.5 s on node-3") for line in said)

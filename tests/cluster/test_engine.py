@@ -1,0 +1,331 @@
+"""Both engines run the same tasks alike: threads of this process, and Ray on this machine."""
+
+import contextlib
+import importlib.util
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.base.errors import DamagedBook, MethodError, MissingState, ResourceError
+from solver.cluster import on_ray
+from solver.cluster.engine import Threads
+from tests import ROOT
+from tests.ways import until
+
+MEMORY = 1 << 30
+
+
+def add(*numbers):
+    return sum(numbers)
+
+
+def deal(numbers, owners):
+    return [numbers[numbers % owners == owner] for owner in range(owners)]
+
+
+def merge(*blocks):
+    return np.sort(np.concatenate(blocks))
+
+
+def refuse(message):
+    error = DamagedBook(message)
+    error.shard = 7
+    raise error
+
+
+def miss(state):
+    raise MissingState(state)
+
+
+def divide(number):
+    return 1 // number
+
+
+def overwrite(numbers):
+    numbers[0] = 1
+
+
+def host_name():
+    return socket.gethostname()
+
+
+def doze(seconds):
+    time.sleep(seconds)
+
+
+def die_once(folder, number):
+    mark = Path(folder, "killed")
+    if not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def loaded(folder, name):
+    Path(folder, str(os.getpid())).touch()
+    until(lambda: len(os.listdir(folder)) == 2)  # each worker has been asked
+    return os.getpid(), name in sys.modules
+
+
+def setting(name):
+    return os.environ.get(name)
+
+
+@contextlib.contextmanager
+def threads():
+    with Threads(2, MEMORY) as engine:
+        yield engine
+
+
+@contextlib.contextmanager
+def ray():
+    with on_ray.connect("local:2", MEMORY, modules=["solver.store.sorting"]) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="module", params=[threads, ray], ids=["threads", "ray"])
+def engine(request):
+    with request.param() as engine:
+        yield engine
+
+
+def test_results_come_in_the_order_asked_for(engine):
+    handles = [engine.submit(add, number, 1)[0] for number in range(20)]
+    assert list(engine.results(handles)) == list(range(1, 21))
+    assert engine.result(handles[3]) == 4  # again
+    assert engine.workers == 2
+    assert MEMORY // 4 < engine.memory <= MEMORY // 2
+
+
+def test_a_handle_stands_for_its_result(engine):
+    first = engine.submit(add, 1, 2)
+    second = engine.submit(add, *first, 10)
+    for _ in range(20):  # longer than there are workers
+        second = engine.submit(add, *second, *first)
+    assert engine.result(*second) == 73
+
+
+def test_a_shuffle(engine):
+    numbers = np.random.default_rng(1).permutation(200_000)
+    dealt = [engine.submit(deal, part, 5, returns=5) for part in np.array_split(numbers, 4)]
+    merged = [engine.submit(merge, *blocks, memory=MEMORY // 8)[0] for blocks in zip(*dealt, strict=True)]
+    for owner, found in enumerate(engine.results(merged)):
+        np.testing.assert_array_equal(found, np.arange(owner, 200_000, 5))
+
+
+def test_an_error_of_ours_comes_as_it_was_raised(engine):
+    with pytest.raises(DamagedBook, match="^shard 7 is damaged$") as caught:
+        engine.result(*engine.submit(refuse, "shard 7 is damaged"))
+    assert type(caught.value) is DamagedBook
+    assert caught.value.shard == 7
+    through = engine.submit(add, *engine.submit(miss, 42))  # by way of a task that waited for it
+    with pytest.raises(MissingState, match="^42$"):
+        engine.result(*through)
+
+
+def test_any_other_error_comes_too(engine):
+    with pytest.raises(ZeroDivisionError):
+        list(engine.results(engine.submit(divide, number)[0] for number in (1, 0)))
+    with pytest.raises(ValueError, match="3"):
+        engine.result(engine.submit(deal, np.arange(9), 3, returns=2)[0])
+
+
+def test_what_takes_longer_than_asked_for(engine):
+    dozing = engine.submit(doze, 2)
+    with pytest.raises(TimeoutError):
+        engine.result(*dozing, 0.1)
+    assert engine.result(*dozing, 300) is None
+
+
+def test_a_task_runs_on_a_node(engine):
+    nodes = engine.nodes()
+    assert [node.host for node in nodes] == [socket.gethostname()]
+    assert engine.result(*engine.submit(host_name, node=nodes[0].id)) == socket.gethostname()
+
+
+def test_what_can_never_run_is_refused(engine):
+    with pytest.raises(ResourceError, match="raise --memory"):
+        engine.submit(add, 1, memory=MEMORY + 1)
+
+
+@pytest.mark.parametrize("engine", [ray], indirect=True, ids=["ray"])
+def test_a_worker_that_is_killed_costs_its_task_only(engine, tmp_path):
+    first, other = engine.submit(die_once, str(tmp_path), 5), engine.submit(add, 1)
+    assert list(engine.results([*first, *other, *engine.submit(add, *first, 1)])) == [5, 1, 6]
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", [ray], indirect=True, ids=["ray"])
+def test_more_than_the_object_store_holds(engine):
+    numbers = [engine.submit(np.full, 5_000_000, number)[0] for number in range(12)]  # 480 MB; it has 307
+    assert [int(engine.result(handle).sum()) for handle in numbers] == [number * 5_000_000 for number in range(12)]
+
+
+@pytest.mark.parametrize("engine", [ray], indirect=True, ids=["ray"])
+def test_results_that_nobody_wants_are_let_go(engine):
+    kept = engine.submit(add, 1, 2)
+    for _ in range(3):
+        engine.submit(np.full, 1000, 0)
+    assert engine.result(*engine.submit(add, *kept, 1)) == 4
+    assert len(engine._dropped) <= 1  # what came before went with the last question
+    assert engine.result(*kept) == 3
+
+
+def test_the_end_of_the_process_that_ray_ends_is_an_error():
+    """As where its raylet or the head dies."""
+    with ray() as engine:
+        waiting = engine.submit(add, 1, 2)
+        os.kill(engine._child.pid, signal.SIGKILL)
+        for _ in range(2):
+            with pytest.raises(ResourceError, match="Ray has ended, or was killed: the same command goes on"):
+                engine.result(*waiting)
+
+
+def test_closing_gives_up_what_has_not_begun():
+    before, begun, waiting = threading.active_count(), [], []
+
+    def wait(number):  # until those behind it are given up
+        begun.append(number)
+        until(lambda: waiting and waiting[-1][0].cancelled())
+
+    with pytest.raises(ZeroDivisionError), Threads(1, MEMORY) as engine:
+        failing = engine.submit(divide, 0)
+        waiting += [engine.submit(wait, number) for number in range(4)]
+        engine.result(*failing)
+    assert begun in ([], [0])
+    assert threading.active_count() <= before  # one of an earlier test may have ended meanwhile
+
+
+def test_so_many_tasks_as_memory_allows():
+    most, running, lock, both = 0, 0, threading.Lock(), threading.Barrier(2)
+
+    def count():
+        nonlocal most, running
+        with lock:
+            running += 1
+            most = max(most, running)
+        both.wait(300)  # two at a time, not one
+        with lock:
+            running -= 1
+
+    with Threads(4, 100) as engine:
+        handles = [engine.submit(count, memory=50)[0] for _ in range(12)]
+        list(engine.results(handles))
+    assert most == 2
+
+
+def gone(process):
+    """Whether a process has ended."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+@pytest.mark.slow
+def test_a_cluster_is_quiet_and_leaves_nothing_behind(tmp_path):
+    script = """
+import json, os, sys
+from tests.cluster.test_engine import loaded, ray, setting
+with ray() as engine:
+    handles = [engine.submit(loaded, sys.argv[1], "solver.store.sorting")[0] for _ in range(6)]
+    print(json.dumps(list(engine.results(handles))))
+    print(engine.result(engine.submit(setting, "RAY_AUTH_MODE")[0]))
+assert "RAY_AUTH_MODE" not in os.environ and "ray" not in sys.modules
+"""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    home, here, asked = tmp_path / "home", tmp_path / "here", tmp_path / "asked"
+    home.mkdir(), here.mkdir(), asked.mkdir()
+    environment |= {"HOME": str(home), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", script, str(asked)]
+    done = subprocess.run(command, cwd=here, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    answers, mode = done.stdout.splitlines()
+    workers = dict(json.loads(answers))
+    assert set(workers.values()) == {True}  # imported ahead, from the checkout, though started elsewhere
+    assert mode == "token"
+    until(lambda: all(gone(process) for process in workers))
+    assert {path.name for folder in (home, here) for path in folder.iterdir()} <= {".cache"}
+
+
+@pytest.mark.parametrize("where", ["", "local:0", "here", "host", "http://host:1"])
+def test_no_such_cluster(where):
+    with pytest.raises(MethodError, match=f"^'{where}' is no address of a cluster: say local, local:N, auto"):
+        on_ray.connect(where)
+
+
+def test_machines_are_no_address():
+    with pytest.raises(MethodError, match="describes machines, for solver estimate"):
+        on_ray.connect("nodes=4,cores=32")
+
+
+def test_a_client_sends_its_options_as_json(monkeypatch):
+    given = {}
+    monkeypatch.setattr(on_ray, "_knock", lambda where: None)
+    monkeypatch.setattr(on_ray, "_connected", lambda started, **options: given.update(options))
+    on_ray._join(contextlib.ExitStack(), "ray://host:10001")
+    assert json.loads(json.dumps(given)) == given
+    paths = given["runtime_env"]["env_vars"]["PYTHONPATH"].split(os.pathsep)
+    assert given["address"] == "ray://host:10001" and paths == [*on_ray._own_path(), "${PYTHONPATH}"]
+
+
+def test_grpc_is_not_installed(monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "grpc" else find(name))
+    with pytest.raises(MethodError, match=r"pip install 'ray\[client\]' brings grpcio"):
+        on_ray.connect("ray://host:10001")
+
+
+def test_nobody_answers():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        with pytest.raises(ResourceError, match="no cluster at"):
+            on_ray.connect(f"127.0.0.1:{taken.getsockname()[1]}")
+
+
+def test_another_server_answers():
+    def greet():
+        with server.accept()[0] as visitor:
+            visitor.sendall(b"220 mail.example\r\n")
+            visitor.recv(1000)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=greet)
+        thread.start()
+        with pytest.raises(ResourceError, match="not Ray"):
+            on_ray.connect(f"127.0.0.1:{server.getsockname()[1]}")
+        thread.join()
+
+
+def test_ray_is_not_installed(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MethodError, match=r"pip install 'solverbook\[cluster\]'"):
+        on_ray.connect("local")
+
+
+def test_a_process_leaves_with_ray_on_its_machine(tmp_path):
+    left, ended = [], threading.Event()
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "raylet"))
+        listening.listen()
+        look = (str(tmp_path / "raylet"), ended, lambda: left.append(True), 0.01)
+        watching = threading.Thread(target=on_ray.watch, args=look)
+        watching.start()
+        for _ in range(2 * on_ray.LOOKS):
+            listening.accept()[0].close()
+        assert watching.is_alive() and left == []
+    watching.join(10)
+    assert left == [True]
+    ended.set()
+    on_ray.watch(*look)
+    assert left == [True]

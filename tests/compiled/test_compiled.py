@@ -1,0 +1,324 @@
+"""Rules compiled per game: each trap of Numba's cache and typing that was met once has a test here."""
+
+import ast
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from solver.base.errors import GameError
+from solver.rules import sources
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import Rules, load_game
+from tests import ROOT
+
+pytest.importorskip("numba")
+
+from solver.compiled import edges, probe  # noqa: E402
+from solver.compiled.binding import bind  # noqa: E402
+from solver.compiled.identity import are_cached, constants_of, identity_of  # noqa: E402
+from solver.store import shared  # noqa: E402
+
+RACE = """
+    from typing import NamedTuple
+
+    class {name}(NamedTuple):
+        goal: int = {goal}
+
+        def initial(self):
+            return 0
+
+        def actions(self, state):
+            for step in range(1, 3):
+                if self._ahead(state{extra}) >= step:
+                    yield step
+
+        def result(self, state, action):
+            return state + action
+
+        def is_terminal(self, state):
+            return state == self.goal
+
+        def utility(self, state):
+            return {utility}
+
+        def tier(self, state):
+            return state
+
+        def _ahead(self, state{parameters}):
+            return self.goal - state
+"""
+
+
+def write_race(path, *, name="Race", goal=10, utility=-1, helper_parameters=0):
+    path.write_text(
+        textwrap.dedent(
+            RACE.format(
+                name=name,
+                goal=goal,
+                utility=utility,
+                extra=", 0" * helper_parameters,
+                parameters="".join(f", spare{i}" for i in range(helper_parameters)),
+            )
+        )
+    )
+    return path
+
+
+PLAY = """
+    from solver.compiled import probe
+    kernels = bind(probe, game, False)
+    def worth(state):
+        if kernels.is_terminal(state):
+            return kernels.utility(state)
+        return max(-worth(kernels.result(state, action)) for action in kernels.actions(state).tolist())
+    root = worth(game.initial())
+"""
+SWEEP = """
+    from solver.compiled import edges
+    from solver.base.options import Options
+    from solver.sweep import exhaustive
+    root = exhaustive.solve(game, options=Options(symmetry=False)).root.score
+    kernels = bind(edges, game, False, tiers=True)
+"""
+
+
+def in_a_new_process(game, cache, cwd, body):
+    """What a process of its own finds the start worth, and how often Numba's cache hit and missed."""
+    head = f"""
+        import json
+        from solver.rules.game import load_game
+        from solver.compiled.binding import bind
+        game = load_game({str(game)!r})
+    """
+    tail = """
+        stats = [kernel.stats for kernel in vars(kernels).values()]
+        hits, misses = (sum(sum(one[at].values()) for one in stats) for at in (1, 2))
+        print(json.dumps([root, hits, misses]))
+    """
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT)}
+    run = subprocess.run(
+        [sys.executable, "-c", "".join(map(textwrap.dedent, (head, body, tail)))],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=cwd,
+        check=True,
+    )
+    return json.loads(run.stdout)
+
+
+@pytest.mark.parametrize("body", [PLAY, pytest.param(SWEEP, marks=pytest.mark.slow)], ids=["play", "sweep"])
+def test_a_second_process_loads_compiled_rules_of_a_users_file_and_an_edit_compiles_anew(tmp_path, body):
+    rules = write_race(tmp_path / "race.py")
+    first = in_a_new_process("race.py::Race", tmp_path / "cache", tmp_path, body)
+    second = in_a_new_process("race.py::Race", tmp_path / "cache", tmp_path, body)
+    write_race(rules, utility=1)
+    edited = in_a_new_process("race.py::Race", tmp_path / "cache", tmp_path, body)
+    assert first[0] == second[0] == 1  # who cannot move loses: 10 % 3 != 0
+    assert first[2] > 0 and second[1] > 0 == second[2]
+    assert edited[0] == -1 and edited[2] > 0  # misere: 10 % 3 == 1
+
+
+@pytest.mark.slow
+def test_another_board_does_not_run_the_code_of_the_first(tmp_path):
+    body = """
+        from solver.compiled import probe
+        kernels = bind(probe, game, False)
+        root = len(kernels.actions(game.initial()))
+    """
+    for board, moves in (("connect-four:4,3", 4), ("connect-four:3,4", 3), ("connect-four:4,3", 4)):
+        assert in_a_new_process(board, tmp_path, tmp_path, body)[0] == moves
+
+
+def test_equal_parameters_of_two_games_are_two_games(tmp_path):
+    one = load_game(f"{write_race(tmp_path / 'equal_one.py', utility=1)}::Race")
+    two = load_game(f"{write_race(tmp_path / 'equal_two.py', utility=-1)}::Race")
+    assert one == two
+    assert bind(probe, one).utility(10) == 1
+    assert bind(probe, two).utility(10) == -1
+
+
+def test_helpers_of_one_name_may_take_different_parameters(tmp_path):
+    one = load_game(f"{write_race(tmp_path / 'helper_one.py')}::Race")
+    two = load_game(f"{write_race(tmp_path / 'helper_two.py', helper_parameters=2)}::Race")
+    for game in (one, two):
+        assert list(bind(probe, game).actions(9)[:1]) == [1]
+
+
+def test_a_method_of_one_game_hides_no_parameter_of_another(tmp_path):
+    text = write_race(tmp_path / "method_race.py").read_text() + "\n    def length(self):\n        return 1\n"
+    (tmp_path / "method_race.py").write_text(text)
+    (tmp_path / "field_race.py").write_text(text.replace("goal", "length").partition("\n    def length(self)")[0])
+    for name in ("method_race.py", "field_race.py"):
+        assert list(bind(probe, load_game(f"{tmp_path / name}::Race")).actions(0)) == [1, 2]
+
+
+def test_fingerprint_sees_rules_helpers_and_parameters_but_no_comments(tmp_path):
+    path = write_race(tmp_path / "printed.py")
+    plain = fingerprint(load_game(f"{path}::Race"))
+    assert fingerprint(load_game(f"{path}::Race:11")) != plain
+    text = path.read_text()
+    variants = {
+        "comment": (text.replace("return self.goal - state", "return self.goal - state  # ahead"), True),
+        "docstring": (text.replace("def initial(self):", 'def initial(self):\n        """The start."""'), True),
+        "text side": (text + "\n    def show(self, state):\n        return str(state)\n", True),
+        "helper": (text.replace("return self.goal - state", "return self.goal - state - 0"), False),
+        "rule": (text.replace("range(1, 3)", "range(1, 4)"), False),
+    }
+    for name, (source, same) in variants.items():
+        other = tmp_path / f"printed_{name.replace(' ', '_')}.py"
+        other.write_text(source)
+        assert (fingerprint(load_game(f"{other}::Race")) == plain) == same, name
+
+
+def test_rules_without_source_are_refused():
+    scope = {}
+    exec("from typing import NamedTuple\nclass Lost(NamedTuple):\n def initial(self): return 0", scope)  # noqa: S102
+    with pytest.raises(GameError, match="put the rules into a file"):
+        fingerprint(scope["Lost"]())
+
+
+def test_bit_count_and_bit_length_are_pythons():
+    numbers = [0, 1, 2, 3, 2**62, 2**63 - 1, *(random.Random(1).getrandbits(63) for _ in range(1000))]
+    for number in numbers:
+        assert probe.bit_count(number) == number.bit_count()
+        assert probe.bit_length(number) == number.bit_length()
+
+
+def test_rules_that_cannot_be_compiled_are_named(tmp_path):
+    path = write_race(tmp_path / "dynamic.py")
+    path.write_text(path.read_text().replace("return state + action", "return sum({state: 1, 'a': action})"))
+    with pytest.raises(GameError, match=r"Race cannot be compiled: .*dynamic\.py"):
+        from solver.sweep import exhaustive
+
+        exhaustive.solve(load_game(f"{path}::Race"))
+
+
+def test_cached_kernels_are_found_without_the_compiler(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    rules = Rules(load_game(f"{write_race(tmp_path / 'cached.py')}::Race"))
+    assert not are_cached(rules, tiers=True)
+    name = f"edges.edges-{identity_of(rules, constants_of(rules), edges.__file__)}-68.py311.nbi"
+    (tmp_path / "kernels_0123").mkdir()
+    (tmp_path / "kernels_0123" / name).touch()
+    assert are_cached(rules, tiers=True) and not are_cached(rules, tiers=False)
+
+
+def package_imports(path):
+    """The files of the package that one imports, as its syntax tree tells."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = [alias.name for alias in node.names] if isinstance(node, (ast.Import, ast.ImportFrom)) else []
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, path  # or the package's digests do not see it
+            names = [f"{node.module}.{name}" for name in names] + [node.module]
+        for name in names:
+            place = ROOT.joinpath(*name.split("."))
+            found = next((one for one in (place.with_suffix(".py"), place / "__init__.py") if one.is_file()), None)
+            if found is not None and name.partition(".")[0] == "solver":
+                yield str(found)
+
+
+def test_all_that_a_file_imports_counts_for_its_machine_code():
+    """A package itself counts where a name of its own is taken from it, as its modules need not all."""
+    files = Path(sources.PACKAGE).rglob("*.py")
+    kernels = [path for path in files if re.search("^@(shared|kernel)", path.read_text(), re.MULTILINE)]
+    assert len(kernels) > 20
+    for path in kernels:
+        missing = set(package_imports(path)) - sources.files_behind(str(path))
+        assert not {name for name in missing if not name.endswith("__init__.py")}, path
+    taken = sources.files_behind(str(ROOT / "solver/cli/__init__.py"))
+    assert {str(ROOT / "solver/__init__.py"), str(ROOT / "solver/base/errors.py")} <= taken
+
+
+def is_slice(node):
+    return isinstance(node, ast.Subscript) and any(isinstance(part, ast.Slice) for part in ast.walk(node.slice))
+
+
+def test_no_kernel_assigns_a_slice_to_a_slice():
+    """That takes Numba two seconds to compile, for a message about shapes; a loop takes none."""
+    for path in Path(sources.PACKAGE).rglob("*.py"):
+        text = path.read_text()
+        if re.search(r"^@(shared|kernel|inlined|register_jitable)", text, re.MULTILINE):
+            for function in ast.parse(text).body:
+                if isinstance(function, ast.FunctionDef) and function.decorator_list:
+                    assigned = [node for node in ast.walk(function) if isinstance(node, ast.Assign)]
+                    assert not [node.lineno for node in assigned if is_slice(node.targets[0]) and is_slice(node.value)]
+
+
+def test_all_machine_code_is_cached_by_what_it_may_hold():
+    """Numba is asked in two places only, which put a digest into the name of what they cache; `extras` only tries."""
+    asked = [path for path in Path(sources.PACKAGE).rglob("*.py") if "njit(" in path.read_text()]
+    assert {path.name for path in asked} == {"shared.py", "binding.py", "extras.py"}
+    from solver.cluster.blocks import owner_of
+    from solver.compiled.exact.table import spread
+
+    for kernel in (owner_of, spread):
+        name, digest = kernel.py_func.__qualname__.split("-")
+        assert digest == sources.digest_behind(shared.__file__, kernel.py_func.__code__.co_filename)
+
+
+def test_an_edit_of_what_kernels_call_is_an_edit_of_them(tmp_path, monkeypatch):
+    """Of an edited `owner_of` in blocks.py the kernels of rounds.py once ran the old code."""
+    copy = tmp_path / "solver"
+    shutil.copytree(sources.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "books", "data"))
+    monkeypatch.setattr(sources, "PACKAGE", str(copy))
+    rules = Rules(load_game("coins"))
+    files = [str(copy / name) for name in ("cluster/rounds.py", "compiled/lookahead/depth.py", "book/bulk.py")]
+
+    def keys():
+        for cached in (sources.digest_behind, sources._digest_and_imports, sources._file_of):
+            cached.cache_clear()
+        return [sources.digest_behind(files[0]), identity_of(rules, {}, files[1]), sources.digest_behind(files[2])]
+
+    def edited(name):
+        with (copy / name).open("a") as file:
+            file.write("EDITED = True\n")
+        return keys()
+
+    try:
+        first = keys()
+        blocks, moves = edited("cluster/blocks.py"), edited("compiled/edges.py")
+    finally:
+        monkeypatch.undo()
+        keys()
+    assert [one == other for one, other in zip(first, blocks, strict=True)] == [False, True, True]
+    assert [one == other for one, other in zip(blocks, moves, strict=True)] == [False, False, True]
+
+
+def test_parts_of_kernels_are_not_compiled_by_themselves(tmp_path, monkeypatch):
+    from numba.core.codegen import CPUCodeLibrary
+
+    optimised = []
+    optimise = CPUCodeLibrary._optimize_final_module
+
+    def counted(self):
+        optimised.append(self.name)
+        optimise(self)
+
+    monkeypatch.setattr(CPUCodeLibrary, "_optimize_final_module", counted)
+    rules = bind(probe, load_game(f"{write_race(tmp_path / 'parts.py')}::Race"))
+    assert rules.result(3, 1) == 4 and rules.is_terminal(10)
+    assert optimised and not [name for name in optimised if "Race." in name]
+
+
+def test_linear_algebra_is_loaded_by_kernels_that_want_it_alone():
+    """Under a limit on address space the OpenBLAS of scipy would ask for its buffers for ever."""
+    code = """
+        import sys, numba, numpy, solver
+        from solver.solving.ways import plain
+        plain.PLAIN_LIMIT = 0
+        solver.solve("tic-tac-toe").close()
+        print("solver.sweep.forward" in sys.modules, "scipy.linalg" in sys.modules)
+        square = numba.njit(lambda row: numpy.dot(row, row))(numpy.arange(3.0))
+        print(square, "scipy.linalg" in sys.modules)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=300)
+    assert done.stdout.split() == ["True", "False", "5.0", "True"], done.stderr

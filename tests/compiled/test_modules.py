@@ -1,0 +1,413 @@
+"""Modules of WebAssembly: the shipped ones against truth, what is refused, and the player that asks them."""
+
+import gzip
+import json
+import os
+import pickle
+import random
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from solver import Player, load_game
+from solver.base import extras
+from solver.base.errors import (
+    BookError,
+    BudgetExceeded,
+    DamagedBook,
+    ForeignBook,
+    MethodError,
+    ResourceError,
+    UncompiledRules,
+)
+from solver.base.value import Value, lift_value, merit_of
+from solver.play import modules
+from solver.rules.game import Rules
+from solver.search import Budget, heuristic
+from solver.wasm import binary
+from solver.wasm.binary import MOST_BYTES, SEAL_BYTES, Reader, facts_of, sealed, text
+from solver.wasm.host import Module
+from tests import ROOT, naive
+from tests.commands import ok, run
+from tests.compiled.test_alphabeta import pons, scored
+from tests.modules import FACTS, FOR_EVER, GREEDY, IDLE, NAN, crowded, forged, mutants, nested, with_sections
+from tests.ways import slow
+
+pytest.importorskip("wasmtime")
+WIN = 8_388_607  # of modules
+SHIPPED = sorted(path.name.removesuffix(".wasm.gz") for path in modules.FOLDER.glob("*.wasm.gz"))
+
+
+def data_of(name):
+    return gzip.decompress(modules.path_of(name).read_bytes())
+
+
+def module_of(name):
+    return Module(data_of(name), Rules(load_game(name)))
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe", "coins", "hexapawn"])
+def test_every_value_is_the_naive_twins(name):
+    game, module = load_game(name), module_of(name)
+    truth = naive.solve(game)
+    for state, value in random.Random(0).sample([*truth.items()], min(len(truth), 500)):
+        assert module.value(state) == value
+        if not game.is_terminal(state):
+            assert module.reaches(state, value)
+            assert not module.reaches(state, value, more=True)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_modules_have_the_rules_of_plain_python(name):
+    game, module, chance = load_game(name), module_of(name), random.Random(1)
+    rules, room = Rules(game), 69_632
+    for _ in range(2):
+        state = game.initial()
+        assert module.ask("initial") == state
+        for _ in range(60):
+            assert module.ask("is_terminal", state) == game.is_terminal(state)
+            assert module.ask("canonical", state) == rules.canonical(state) if rules.folds else True
+            if game.is_terminal(state):
+                assert module.ask("utility", state) == game.utility(state)
+                break
+            actions = list(game.actions(state))
+            assert module.ask("actions", state, room, 64) == len(actions)
+            for action in actions:
+                assert module.ask("result", state, action) == game.result(state, action)
+            state = game.result(state, chance.choice(actions))
+
+
+def test_published_connect_four_scores():
+    module = module_of("connect-four")
+    for state, ply, score in scored("end-easy", 100):
+        assert pons(module.value(state), ply) == score
+
+
+@pytest.mark.parametrize("name", ["connect-four", "othello", "kalah", "breakthrough"])
+def test_what_it_sees_some_plies_ahead_is_what_plain_python_sees(name):
+    game, module, chance = load_game(name), module_of(name), random.Random(2)
+    for depth in (1, 2, 3):
+        state = game.initial()
+        for _ in range(12):
+            found, wanted = module.look(state, depth), heuristic.search(game, state, depth=depth)
+            assert (found.value, found.action, found.exact) == (wanted.value, wanted.action, wanted.exact)
+            state = game.result(state, chance.choice(list(game.actions(state))))
+            if game.is_terminal(state):
+                break
+
+
+def test_a_budget_ends_a_search_and_the_next_goes_on_from_its_table():
+    game, module = load_game("connect-four"), module_of("connect-four")
+    with pytest.raises(BudgetExceeded):
+        module.value(game.initial(), nodes=3000)
+    assert 3000 <= module.nodes() < 3100
+    with pytest.raises(BudgetExceeded):
+        module.value(game.initial(), seconds=0.0)
+
+
+def test_altered_modules_and_those_of_other_rules_are_said():
+    data, rules = data_of("coins"), Rules(load_game("coins"))
+    assert facts_of(data)["rules"] == rules.fingerprint
+    chance = random.Random(3)
+    for _ in range(2000):
+        altered = bytearray(data)
+        altered[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        with pytest.raises(DamagedBook):
+            facts_of(bytes(altered))
+    for cut in range(0, len(data), 97):
+        with pytest.raises(DamagedBook):
+            facts_of(data[:cut])
+    for other in (Rules(load_game("coins:20")), Rules(load_game("nim"))):
+        with pytest.raises(ForeignBook, match="build it again"):
+            Module(data, other)
+
+
+def test_what_does_not_end_is_ended_and_asked_anew(monkeypatch):
+    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
+    state = rules.game.initial()
+    assert Module(forged(data), rules).value(state) == Value(0)
+    for name in ("go_on", "begin", "found"):
+        module = Module(forged(data, {name: FOR_EVER}), rules)
+        module.patience = 0.01
+        for _ in range(2):
+            with pytest.raises(UncompiledRules, match=rf"{name}.* fails in its module: it does not end$"):
+                module.value(state, seconds=0.01)
+        module.patience = 5.0
+        assert module.look(state, 9).value == Value(0)
+    for lazy in ({"go_on": IDLE}, {"look_on": IDLE}):
+        module = Module(forged(data, lazy), rules)
+        with pytest.raises(UncompiledRules, match="does not get on"):
+            module.look(state, 3) if "look_on" in lazy else module.value(state)
+    monkeypatch.setattr("solver.wasm.host.PATIENCE", 0.01)
+    with pytest.raises(DamagedBook, match="does not start: it does not end: build it again"):
+        Module(forged(data, {"lay_out": FOR_EVER}), rules)
+
+
+def test_a_module_has_the_memory_that_its_host_allows():
+    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
+    for memory in (None, bytes([1, 0, 2])):  # bounded by itself, or not
+        module = Module(forged(data, {"settled": GREEDY}, memory), rules)
+        assert module.ask("settled", 0, 0) == -1 and module.value(rules.game.initial()) == Value(0)
+    with pytest.raises(DamagedBook, match="does not start"):
+        Module(forged(data, memory=bytes([1, 0, *(255, 255, 3)])), rules)
+
+
+@pytest.mark.parametrize("facts", FACTS.values(), ids=FACTS)
+def test_facts_that_are_none_are_refused(facts):
+    with pytest.raises(DamagedBook, match="no module as `solver build` writes them"):
+        facts_of(forged(data_of("tic-tac-toe"), facts=facts))
+
+
+def test_facts_of_others_are_said_in_a_line():
+    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
+    with pytest.raises(ForeignBook) as refusal:
+        Module(forged(data, facts={"rules": "\x1b[2J\n" * 1000}), rules)
+    assert str(refusal.value).isprintable() and len(str(refusal.value)) < 500
+
+
+def test_numbers_have_ten_bytes_at_most():
+    assert Reader(bytes([255] * 9 + [1])).number() == (1 << 64) - 1
+    with pytest.raises(ValueError, match="more than ten bytes"):
+        Reader(bytes([128] * 1000 + [0])).number()
+
+
+def test_sections_that_no_module_of_ours_has_are_refused():
+    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
+    table = bytes([1, 0x70, 0, 1])  # of one function at least
+    exported = bytes([1]) + text("memory") + bytes([1, 0])
+    for altered in (
+        with_sections(data, START=bytes([0])),
+        with_sections(data, TABLE=table),
+        with_sections(data, TABLE=table, MEMORY=None, EXPORT=exported),
+        with_sections(data, IMPORT=bytes([0])),
+        with_sections(data, ELEMENT=bytes([0])),
+        crowded(data),
+    ):
+        with pytest.raises(DamagedBook, match="no module as `solver build` writes them"):
+            Module(altered, rules)
+    with pytest.raises(DamagedBook, match="262,144 at most"):
+        Module(data + bytes(MOST_BYTES), rules)
+
+
+def test_no_module_is_built_that_hosts_refuse():
+    """Objects of no function, whose constants make modules of the most bytes, and of one more."""
+
+    def built(constants):
+        parts = {binary.DATA: bytes(constants), binary.CUSTOM: text("linking") + bytes([2])}
+        return binary.finished(binary.joined(parts), [], {"game": "coins"}, 1 << 16, 2, 4)
+
+    most = 2 * MOST_BYTES - 1000 - len(built(MOST_BYTES - 1000))
+    assert len(built(most)) == MOST_BYTES
+    with pytest.raises(MethodError, match="of coins has 262,145 bytes, and hosts take 262,144: shorten its rules"):
+        built(most + 1)
+
+
+def test_an_export_of_another_kind_is_no_memory(monkeypatch):
+    """Tables grow, too."""
+    monkeypatch.setattr(binary, "OURS", {*range(13)})
+    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
+    reader = Reader(dict(binary.sections(data[: -SEAL_BYTES - 7]))[binary.EXPORT])
+    count = reader.number()
+    reader.take(len(text("memory")) + 2)
+    exports = binary.number(count) + text("memory") + bytes([1, 0]) + reader.data[reader.at :]
+    with pytest.raises(DamagedBook, match="the module lacks a memory: build it again"):
+        Module(with_sections(data, TABLE=bytes([1, 0x70, 0, 1]), EXPORT=exports), rules)
+
+
+def test_what_takes_too_much_to_compile_is_ended(monkeypatch):
+    """A minute and gigabytes for 40 KB: another process compiles, which has limits, and this one hears signals."""
+    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
+    with pytest.raises(DamagedBook, match="takes more than (5 seconds|512 MB) to compile: build it again"):
+        Module(forged(data, {"utility": nested()}), rules)
+    with pytest.raises(DamagedBook, match="does not compile: build it again"):
+        Module(forged(data, {"utility": b"\0\x0b"}), rules)
+    monkeypatch.setattr("solver.wasm.watch.SECONDS", 0.001)
+    with pytest.raises(DamagedBook, match=r"takes more than 0\.001 seconds to compile: build it again"):
+        Module(forged(data, {"utility": FOR_EVER}), rules)
+    monkeypatch.setattr("sys.executable", "/no/python")
+    with pytest.raises(ResourceError, match=r"/no/python does not start \(No such file"):
+        Module(forged(data, {"utility": IDLE}), rules)
+
+
+def test_estimates_that_are_no_numbers_are_refused():
+    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
+    with pytest.raises(UncompiledRules, match="no number"):
+        Module(forged(data, {"merit": NAN}), rules).look(rules.game.initial(), 3)
+
+
+def test_modules_that_lack_a_function_are_said():
+    data, rules = data_of("coins"), Rules(load_game("coins"))
+    for name in ("begin", "cut", "utility"):
+        other = data[: -SEAL_BYTES - 7].replace(text(name) + b"\0", text(name[::-1]) + b"\0")
+        with pytest.raises(DamagedBook, match=f"the module lacks {name}: build it again"):
+            Module(sealed(other), rules)
+
+
+def test_a_module_looks_254_plies_ahead_at_most():
+    module = module_of("tic-tac-toe")
+    with pytest.raises(UncompiledRules, match="254 plies ahead at most, not 255"):
+        module.look(0, 255)
+
+
+@pytest.mark.parametrize("count", [10, *slow(2000)])
+def test_altered_modules_sealed_anew_do_no_harm(count, monkeypatch):
+    """They are refused, trapped, ended, or answer: rightly or not, a seal is against accidents."""
+    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
+    state, ends = rules.game.initial(), Counter()
+    monkeypatch.setattr("solver.wasm.host.PATIENCE", 0.5)
+    for altered in mutants(data, count):
+        try:
+            module = Module(altered, rules, is_ours=count > 10)  # a process for each would take ten minutes
+            module.patience = 0.2
+            found = module.value(state, seconds=1.0), module.look(state, 9, None, Budget(seconds=1.0)).value
+            ends["right" if found == (Value(0), Value(0)) else "wrong"] += 1
+        except (BookError, BudgetExceeded, UncompiledRules) as error:
+            ends["ended" if "does not end" in str(error) else type(error).__name__] += 1
+            assert "\n" not in str(error) and len(str(error)) < 1000
+    assert ends["DamagedBook"] and ends.total() == count, ends
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A game of one's own, as it is named, and its module."""
+    path = tmp_path / "mine.py"
+    path.write_text(Path(sys.modules[type(load_game("coins")).__module__].__file__).read_text())
+    name = f"{path}::Coins"
+    (tmp_path / "mine.wasm").write_bytes(forged(data_of("coins"), facts={"rules": Rules(load_game(name)).fingerprint}))
+    return name, tmp_path / "mine.wasm"
+
+
+def test_a_player_asks_the_module_that_a_user_names(own):
+    name, path = own
+    for module in (path, path.read_bytes()):
+        player = Player(name, module=module)
+        player.prepare()
+        assert isinstance(player.foresight.compiled.it, Module) and isinstance(player._searching._team.it, Module)
+        assert player.value(21).value == naive.solve(player.game)[21]
+        assert pickle.loads(pickle.dumps(player)).foresight.module == path.read_bytes()  # noqa: S301
+    other = Player(name)
+    assert other.foresight.module is None and modules.data_of(other.rules) is None  # one beside the rules is not opened
+    with pytest.raises(ForeignBook, match="the module was made by rules .* these are .*: build it again"):
+        Player("coins:20", module=path)
+
+
+def said(code, *arguments):
+    """What a command that ends with this exit code says on stderr."""
+    found, _, err = run(*arguments)
+    assert found == code, err
+    return err
+
+
+def test_query_line_and_play_take_a_module(own, monkeypatch):
+    name, path = own
+    assert json.loads(ok("query", name, "1 2", "--module", path, "--json"))["value"] == "win"
+    assert "loss" in ok("line", name, "--module", path)
+    assert "searching live" in ok("play", name, "--module", path, stdin="quit\n")
+    assert "build it again: solver build" in said(5, "query", "coins:20", "start", "--live", "--module", path)
+    assert "--module has no part in it" in said(2, "query", name, "start", "--book-only", "--module", path)
+    fifo, large = path.with_name("fifo"), path.with_name("large")
+    os.mkfifo(fifo)
+    large.touch()
+    os.truncate(large, 1 << 40)
+    for other in (fifo, "/dev/zero", large):
+        assert "cannot be read (" in said(2, "query", name, "1 2", "--module", other)
+    path.write_bytes(path.read_bytes()[:-1])
+    assert "or it is damaged: build it again" in said(5, "line", name, "--module", path)
+    monkeypatch.setattr(extras, "has_live", lambda: False)
+    assert "pip install 'solverbook[live]' brings wasmtime" in said(2, "query", name, "start", "--module", path)
+
+
+def test_without_numba_a_player_asks_the_module():
+    """A middle position of the 7x6 board, which plain Python does not solve in a second."""
+    asked = (
+        "import json, sys, solver\n"
+        "player = solver.Player({}, solver.load_game('connect-four'), seconds=60)\n"
+        "state = player.game.initial()\n"
+        "for move in '44444432525': state = player.game.result(state, int(move) - 1)\n"
+        "found = player.value(state)\n"
+        "print(json.dumps([found.value, found.exact, found.source, 'numba' in sys.modules]))\n"
+    )
+    output = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout
+    value, exact, source, heavy = json.loads(output)
+    game = load_game("connect-four")
+    state = game.initial()
+    for move in "44444432525":
+        state = game.result(state, int(move) - 1)
+    assert (Value(*value), exact, source, heavy) == (module_of("connect-four").value(state), True, "search", False)
+
+
+def test_a_win_at_once_wants_no_module(monkeypatch):
+    monkeypatch.setattr(modules, "find", None)
+    game = load_game("connect-four")
+    state = game.initial()
+    for move in "112233":
+        state = game.result(state, int(move) - 1)
+    assert Player({}, game).best(state) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHIPPED)
+def test_what_is_shipped_is_what_is_built_now(name):
+    pytest.importorskip("numba")
+    from solver.compiled.exact.searcher import Searcher
+    from solver.compiled.module.building import build
+
+    rules, chance = Rules(load_game(name)), random.Random(4)
+    steps = []
+    data = build(rules, progress=lambda *step: steps.append(step[0]))
+    assert set(steps) == {"compile", "link"}
+    built, native = Module(data, rules), Searcher(rules)
+    shipped = module_of(name)
+    assert built.facts == shipped.facts
+    for _ in range(100):
+        state, path = rules.game.initial(), []
+        while not rules.is_terminal(state) and len(path) < 300:
+            path.append(state)
+            state = rules.result(state, chance.choice(list(rules.actions(state))))
+        state = chance.choice(path[len(path) // 2 :])
+        assert built.look(state, 2).value == shipped.look(state, 2).value
+        try:
+            value = native.value(state, nodes=50_000)
+            found = [module.value(state, nodes=200_000) for module in (built, shipped)]
+        except (BudgetExceeded, MethodError, UncompiledRules):  # too hard, or play goes round
+            continue
+        assert found == [value, value]
+
+
+@pytest.mark.slow
+def test_the_same_rules_give_the_same_bytes(tmp_path):
+    pytest.importorskip("numba")
+    for name in ("one", "two"):
+        subprocess.run([sys.executable, "-m", "solver", "build", "coins", "-o", tmp_path / name], check=True)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (shutil.which("wasm2c") and shutil.which("cc")), reason="wabt, or a C compiler, is missing")
+def test_the_example_in_c_values_every_move(tmp_path):
+    module, game = module_of("connect-four"), load_game("connect-four")
+    (tmp_path / "game.wasm").write_bytes(data_of("connect-four"))
+    subprocess.run(["wasm2c", "game.wasm", "-n", "game", "-o", "game.c"], cwd=tmp_path, check=True)
+    example = ROOT / "examples" / "player.c"
+    command = ["cc", "-O1", "-w", "-I.", example, "game.c", "-lwasm-rt-impl", "-lm", "-o", "player"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    for line in ("44444432525", "112233", "1122334"):
+        output = subprocess.run([tmp_path / "player", *line], capture_output=True, text=True, check=True).stdout
+        (_, merit), *moves = (words.split() for words in output.splitlines())
+        state = game.initial()
+        for move in line:
+            state = game.result(state, int(move) - 1)
+        if game.is_terminal(state):
+            assert moves == [] and int(merit) == -WIN
+            continue
+        assert int(merit) == merit_of(module.value(state), WIN)
+        lifted = {}
+        for action in game.actions(state):
+            child = game.result(state, action)
+            value = Value(-1, 0) if game.is_terminal(child) else module.value(child)
+            lifted[str(action + 1)] = str(merit_of(lift_value(value, False), WIN))
+        assert dict(moves) == lifted

@@ -1,0 +1,271 @@
+"""Plans for clusters: what is counted is right, what is modelled behaves, a simulated schedule keeps to its plan."""
+
+import json
+import sys
+import threading
+from collections import Counter
+
+import pytest
+from click.testing import CliRunner
+
+from solver.base.errors import MethodError
+from solver.cli import main
+from solver.estimate import phases, planning
+from solver.estimate.phases import Cluster, Costs, parse_cluster
+from solver.rules.game import Rules, load_game
+from tests import ROOT, naive
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("numba")
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from solver.sweep.projection import Tier  # noqa: E402
+
+COSTS = Costs(5e-9, 10e-9)
+MANY = Cluster(64, 32, 256 << 30, 25e9, 40e9, 2.0)
+FEW = Cluster(4, 8, 64 << 30, 10e9)
+TIERS = [Tier(30, 2 * 10**8, 18 * 10**7, 6 * 10**8, 1, False), Tier(31, 22 * 10**7, 19 * 10**7, 0, 0, False)]
+
+
+@pytest.mark.parametrize(
+    ("text", "cluster"),
+    [
+        ("nodes=64,cores=32,memory=256G,network=25G,storage=40G,price=2", MANY),
+        ("price=2,nodes=64, cores=32,network=25G,memory=256G,storage=40G", MANY),
+        ("nodes=2,cores=8,memory=1.5T", Cluster(2, 8, 3 << 39)),
+    ],
+)
+def test_a_cluster_is_read(text, cluster):
+    assert parse_cluster(text) == cluster
+
+
+def test_this_machine_is_a_cluster():
+    assert parse_cluster("local:3")[:2] == (1, 3)
+    assert parse_cluster("local").cores >= 1
+
+
+ONE = "cores=1,memory=1G"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "^'' is no size: write nodes=64"),
+        ("64", "^'64' is no size: write nodes=64"),
+        ("head:6379", "^'head:6379' is where a cluster is, and an estimate needs none, only its size: write nodes=64"),
+        ("nodes=64", "lacks cores and memory: add cores=32,memory=256G, for instance$"),
+        ("nodes=50,cores=32", "^'nodes=50,cores=32' lacks memory: add memory=256G, for instance$"),
+        (f"nodes=0,{ONE}", "has no nodes: give at least one"),
+        (f"nodes=1,nodes=2,{ONE}", "says something twice: write nodes=64"),
+        (f"nodes=-1,{ONE}", "^'nodes=-1' says nothing of a cluster: write nodes=64"),
+        (f"nodes=1,{ONE},colour=3", "^'colour=3' says nothing of a cluster: write nodes=64"),
+        (f"nodes=1,{ONE},network=0", "has no network: give at least one, or leave network and storage out"),
+    ],
+)
+def test_what_is_no_cluster_is_refused_with_the_reason(text, reason):
+    with pytest.raises(ValueError, match=reason):
+        parse_cluster(text)
+
+
+@pytest.fixture(scope="module")
+def small():
+    """A game, its rules folded, and its states."""
+    rules = Rules(load_game("connect-four:4,3"), True)
+    return rules, naive.enumerate_states(rules.game, symmetry=True)
+
+
+def children_of(rules, state):
+    return {rules.canonical(rules.result(state, action)) for action in rules.actions(state)}
+
+
+@pytest.mark.interpreted
+def test_the_tiers_of_a_game_that_can_be_counted_are_counted(small):
+    from solver.sweep import projection
+
+    rules, states = small
+    census = projection.census(rules.game, seconds=60, tiers=True)
+    assert (census.counted, census.whole) == (True, True)
+    for tier in census.tiers:
+        mine = [state for state in states if rules.tier(state) == tier.number]
+        kept = [state for state in mine if not rules.is_terminal(state)]
+        assert (tier.reached, tier.kept, tier.leads) == (len(mine), len(kept), bool(kept))
+        assert tier.moves == sum(len(children_of(rules, state)) for state in kept)
+
+
+@pytest.mark.parametrize("shards", [1, 2, 8, 64])
+def test_what_shards_deal_is_what_they_are_said_to(small, shards):
+    """Counted, with shards by a hash, in a tier of connect-four; children have more or fewer parents than the mean."""
+    rules, states = small
+    kept = [state for state in states if rules.tier(state) == 8 and not rules.is_terminal(state)]
+    led = [(state, child) for state in kept for child in children_of(rules, state)]
+    pairs = {(hash((state, 7)) % shards, child) for state, child in led}
+    children = len({child for _, child in led})
+    assert phases.dealt(len(led), children, shards) == pytest.approx(len(pairs), rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "bound"),
+    [
+        (FEW._replace(network=0.0), "cores"),
+        (FEW._replace(network=1e8), "network"),
+        (FEW._replace(storage=1e8), "store"),
+        (FEW._replace(nodes=10**4), "driver"),
+    ],
+)
+def test_what_is_scarce_binds(cluster, bound):
+    assert phases.predict(TIERS, COSTS, cluster)[0].bound == bound
+
+
+def test_more_of_anything_takes_no_longer():
+    def seconds(**more):
+        tier = phases.predict(TIERS, COSTS, FEW._replace(**more))[0]
+        return tier.forward + tier.backward
+
+    assert seconds(nodes=8) < seconds() < seconds(nodes=2)
+    assert seconds(network=1e11) <= seconds()
+    assert seconds(storage=1e12) <= seconds()
+
+
+def test_a_task_fits_a_worker():
+    for memory in (16 << 30, 256 << 30):
+        cluster = MANY._replace(memory=memory)
+        plan = planning.planned(TIERS, COSTS, cluster)
+        assert plan.memory < memory / 32
+
+
+def test_the_plan_has_the_constants_of_the_driver():
+    pytest.importorskip("fsspec")
+    from solver.cluster import blocks, merged, shards
+
+    assert (phases.TASK_BYTES, phases.BUILT.task) == (shards.BYTES, shards.MEMORY)
+    assert (phases.LEAST_STATES, phases.NEAR, phases.FILED) == (shards.LEAST, shards.NEAR, shards.FILED)
+    assert (phases.MOST_BLOCKS, phases.AHEAD) == (blocks.MOST_BLOCKS, shards.AHEAD)
+    assert (planning.ARRANGED, planning.BOUND) == (merged.ARRANGED, merged.BOUND)
+
+
+@pytest.fixture
+def counted(tmp_path, monkeypatch):
+    """Solve a game in shards on two threads; the tasks of each kind, and the bytes of arrays that they returned."""
+    pytest.importorskip("fsspec")
+    from solver.cluster import on_ray, shards
+    from solver.cluster.engine import Threads
+    from solver.solving import pipeline
+
+    monkeypatch.setattr(shards, "NEAR", -1)
+    found, lock = Counter(), threading.Lock()
+
+    class Counting(Threads):
+        def submit(self, task, *arguments, returns=1, memory=0, node=""):
+            def once(*known):
+                made = task(*known)
+                size = bytes_of(made)
+                with lock:
+                    found[task.__name__, "tasks"] += 1
+                    found[task.__name__, "bytes"] += size
+                return made
+
+            return super().submit(once, *arguments, returns=returns, memory=memory)
+
+    def solve(text, cluster):
+        free = round((1 - phases.OBJECTS) * cluster.memory)
+        monkeypatch.setattr(on_ray, "connect", lambda where, memory=None: Counting(2, free))
+        with pipeline.solve(load_game(text), tmp_path / "book.lmdb", cluster="local"):
+            return found
+
+    return solve
+
+
+def bytes_of(made):
+    """Of the blocks and arrays of what a task returned."""
+    if hasattr(made, "keys") and hasattr(made.keys, "nbytes"):
+        return made.keys.nbytes
+    return made.nbytes if hasattr(made, "nbytes") else sum(map(bytes_of, made)) if type(made) in (list, tuple) else 0
+
+
+@pytest.mark.parametrize(
+    ("text", "least"), [("connect-four:4,3", 20), pytest.param("connect-four:5,4", 1 << 17, marks=pytest.mark.slow)]
+)
+@pytest.mark.interpreted
+def test_tasks_and_bytes_are_those_of_a_solve(text, least, counted, monkeypatch):
+    from solver.cluster import shards
+    from solver.sweep import projection
+
+    monkeypatch.setattr(shards, "LEAST", least)
+    monkeypatch.setattr(phases, "LEAST_STATES", least)
+    cluster = Cluster(1, 2, 8 << 30)
+    tiers = phases.predict(projection.census(load_game(text), seconds=60, tiers=True).tiers, COSTS, cluster)
+    found = counted(text, cluster)
+    for name in ("advance", "gather", "request", "answer", "fold"):
+        mine = [phase for tier in tiers for phase in tier.phases if phase.name == name]
+        # how many shards the next tier will have the driver guesses by how the last one grew
+        assert sum(phase.tasks for phase in mine) == pytest.approx(found[name, "tasks"], rel=0.2), name
+        passed = sum(phase.passed for phase in mine)
+        if name == "advance":
+            assert passed == pytest.approx(found[name, "bytes"], rel=0.1)
+        if name in ("request", "answer"):  # beside a win at once no other move is asked about, which no plan knows
+            assert 0.9 * found[name, "bytes"] < passed < 1.25 * found[name, "bytes"], name
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["estimate", *arguments])
+
+
+def test_the_command_plans():
+    result = run("connect-four:4,3", "--seconds", "60", "--cluster", "nodes=2,cores=4,memory=16G,network=10G,price=3")
+    assert result.exit_code == 0, result.output
+    assert "5,525 states, counted" in result.output and "price" in result.output
+    assert len(result.output.splitlines()) == 1 + 13 + 7
+
+
+@pytest.mark.slow
+def test_the_plan_as_json():
+    facts = json.loads(run("connect-four:4,3", "--seconds", "60", "--cluster", "local:2", "--json").output)
+    assert (facts["game"], facts["states"], len(facts["tiers"])) == ("connect-four:4,3", 5_525, 13)
+    phases = [phase["name"] for phase in facts["tiers"][3]["phases"]]
+    assert phases == ["advance", "gather", "request", "answer", "fold"]
+
+
+@pytest.mark.interpreted
+def test_the_command_refuses_what_it_cannot_plan():
+    assert run("connect-four:4,3", "--cluster", "many").exit_code == 2
+    assert run("connect-four:4,3", "--cluster", "local:2", "--max-ply", "3").exit_code == 2
+    with pytest.raises(MethodError, match="moves that stay in their tier"):
+        planning.of_cluster(load_game("mu-torere"), parse_cluster("local:2"), seconds=60.0)
+
+
+@pytest.fixture(scope="module")
+def plan():
+    """Some seconds' work for a few nodes."""
+    return planning.planned(TIERS, COSTS, FEW)
+
+
+def test_a_schedule_without_trouble_takes_what_the_plan_says(plan):
+    from schedule import Schedule, Trouble
+
+    calm = Schedule(plan, FEW, Trouble(spread=0.0, stragglers=0.0, between=1e12), 0).run()
+    tiers = sum(tier.forward + tier.backward for tier in plan.tiers)
+    assert calm.seconds == pytest.approx(tiers + plan.book_seconds, rel=0.02)
+    assert (calm.again, calm.deaths, calm.drivers) == (0, 0, 0)
+
+
+def test_trouble_takes_time_and_all_tasks_are_done(plan):
+    from schedule import Schedule, Trouble
+
+    times = []
+    for between in (1e12, 20.0):
+        run = Schedule(plan, FEW, Trouble(between=between, replaced=1.0), 1).run()
+        times.append(run.seconds)
+        assert (run.deaths > 0) == (run.again > 0) == (between < 1e12)
+        assert 0 <= run.idle < 1
+    assert times[0] < times[1] < 20 * times[0]
+
+
+def test_the_published_counts_are_whole():
+    """Seven by six has 4,531,985,219,092 positions (Tromp), animal shogi 1,567,925,964 arrangements (Tanaka)."""
+    import scale_games
+
+    assert sum(scale_games.SEVEN_BY_SIX) == scale_games.TOTALS["connect-four"]
+    assert scale_games.arrangements(scale_games.ANIMAL) == scale_games.ANIMAL_ARRANGED
+    tiers = [Tier(ply, 10 + ply, 9 + ply, 30, 1, False) for ply in range(43)]
+    scaled = scale_games.true_to_published("connect-four", tiers)
+    assert sum(tier.reached for tier in scaled) == pytest.approx(scale_games.TOTALS["connect-four"] / 2, rel=1e-6)

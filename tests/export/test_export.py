@@ -1,0 +1,255 @@
+"""Exports: what is read back, by other programs, is what the book says."""
+
+import csv
+import json
+import random
+import re
+import sqlite3
+import struct
+import subprocess
+import sys
+import tracemalloc
+import zlib
+
+import pytest
+
+from solver.base.value import Value
+from solver.book import Book
+from solver.book.sealing import seal
+from solver.export import COLUMNS, ENDINGS, TABLES, export
+from solver.export.bin import PREFIX
+from solver.export.columns import Table
+from solver.export.tables import write_csv
+from solver.play.player import Player
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import load_game
+from solver.rules.notation import format_action, show
+from tests.books import sample_values, write_values
+from tests.commands import ok, run
+from tests.exports import FORMAT, SIMPLE, VECTOR, dump, exported, small
+from tests.play.test_player import THIRD
+
+__all__ = ["small"]  # a fixture
+
+
+def rows_of(source):
+    """What the tables of a book are to hold, told by other means than theirs."""
+    with Book(source) as book:
+        player, game = Player(book), book.game
+        for state, (score, distance) in book.items():
+            best = [format_action(game, state, move.action) for move in player.analyse(state) if move.best]
+            value = {1: "win", 0: "draw", -1: "loss"}[score]
+            yield state, show(game, state), value, score, distance, game.tier(state), best
+
+
+def read(path):
+    """The names and rows of a table, read by what others would use."""
+    if path.suffix == ".csv":
+        with open(path, newline="", encoding="utf-8") as file:
+            names, *rows = csv.reader(file)
+        kinds = [COLUMNS[name] for name in names]
+        return names, [tuple(typed(kind, text) for kind, text in zip(kinds, row, strict=True)) for row in rows]
+    if path.suffix == ".jsonl":
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        return list(lines[0]), [tuple(line.values()) for line in lines]
+    if path.suffix == ".parquet":
+        table = pytest.importorskip("pyarrow.parquet").read_table(path)
+        return table.column_names, list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    database = sqlite3.connect(path)
+    cursor = database.execute("SELECT * FROM states")
+    names = [column[0] for column in cursor.description]
+    kinds = [COLUMNS[name] for name in names]
+    rows = [tuple(typed(kind, text) for kind, text in zip(kinds, row, strict=True)) for row in cursor]
+    assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    database.close()
+    return names, rows
+
+
+def typed(kind, text):
+    if text in ("", None):
+        return None
+    return text.split(" ") if kind is list else kind(text)
+
+
+def test_no_text_of_a_csv_is_a_formula(tmp_path):
+    rows = [(1, "=1+1\n+---", -1, None, ["-2", "3"]), (2, "|+|", 0, -3, ["\t1"]), (3, "@x", 1, 5, None)]
+    write_csv(Table(["state", "board", "score", "distance", "best"], iter(rows), {}), tmp_path / "table.csv")
+    with open(tmp_path / "table.csv", newline="") as file:
+        assert [*csv.reader(file)][1:] == [
+            ["1", "'=1+1\n+---", "-1", "", "'-2 3"], ["2", "|+|", "0", "-3", "'\t1"], ["3", "'@x", "1", "5", ""],
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", TABLES)
+def test_tables_are_read_back(small, tmp_path, ending):
+    if ending == ".parquet":
+        pytest.importorskip("pyarrow")
+    names, rows = read(exported(small, tmp_path / f"book{ending}"))
+    assert names == list(COLUMNS)
+    assert rows == list(rows_of(small))
+    chosen = ["distance", "best", "state"]
+    names, rows = read(exported(small, tmp_path / f"few{ending}", chosen))
+    assert names == chosen
+    assert rows == [(row[4], row[6], row[0]) for row in rows_of(small)]
+    again = exported(small, tmp_path / f"again{ending}")
+    assert again.read_bytes() == (tmp_path / f"book{ending}").read_bytes()
+
+
+def test_a_database_says_what_book_it_is_of(small, tmp_path):
+    database = sqlite3.connect(exported(small, tmp_path / "book.sqlite", SIMPLE))
+    about = dict(database.execute("SELECT name, value FROM about"))
+    with Book(small) as book:
+        assert (about["game"], about["digest"], about["states"]) == ("tic-tac-toe", book.digest, "627")
+        state = random.Random(1).choice(list(book))
+        found = database.execute("SELECT score, distance FROM states WHERE state = ?", (state,)).fetchone()
+        assert found == tuple(book[state])
+    database.close()
+
+
+@pytest.mark.parametrize("ending", [ending for ending in ENDINGS if ending != ".parquet"])
+def test_states_of_any_size_and_no_states(tmp_path, ending):
+    values = {state: Value(state % 3 - 1, None if state % 3 == 1 else 7) for state in (0, 2**53 + 1, 2**62, 2**63 - 1)}
+    for number, some in enumerate((values, {})):
+        source, target = tmp_path / f"{number}.lmdb", tmp_path / f"{number}{ending}"
+        write_values(source, some)
+        exported(source, target, None if ending == ".bin" else SIMPLE)
+        if ending != ".bin" and some:
+            assert read(target)[1] == [(state, *value) for state, value in some.items()]
+
+
+def test_best_moves_are_those_that_are_known(small, tmp_path):
+    with Book(small) as book:
+        game, whole = book.game, dict(book.items())
+    values = {state: value for state, value in whole.items() if game.tier(state) <= 1}
+    facts = {"game": "tic-tac-toe", "rules": fingerprint(game), "method": "alphabeta", "scope": "ply 1",
+             "symmetry": True, "states": None, "terminal": None, "tiers": None}  # fmt: skip
+    write_values(tmp_path / "opening.lmdb", values, facts=facts)
+    _, rows = read(exported(tmp_path / "opening.lmdb", tmp_path / "opening.jsonl", ["tier", "best"]))
+    everything = {(tier, " ".join(best)) for *_, tier, best in rows_of(small)}
+    assert sorted(rows, key=lambda row: row[0])[0][0] == 0
+    assert all(best is None if tier else (0, " ".join(best)) in everything for tier, best in rows)
+
+
+def test_nothing_is_left_of_an_export_that_fails(small, tmp_path):
+    def interrupt(step, done, total, note=""):
+        raise KeyboardInterrupt
+
+    (tmp_path / ".book.csv.999999999.partial").write_text("left by an export that was killed")
+
+    for ending in TABLES:
+        if ending == ".parquet":
+            continue
+        target = tmp_path / f"book{ending}"
+        target.write_text("older")
+        with Book(small) as book, pytest.raises(KeyboardInterrupt):
+            export(book, target, SIMPLE, progress=interrupt)
+        assert target.read_text() == "older"
+    with Book(small) as book, pytest.raises(KeyboardInterrupt):
+        export(book, tmp_path / "book.bin", progress=interrupt)
+    assert len(list(tmp_path.iterdir())) == len(TABLES) - 1
+
+
+def test_a_damaged_book_is_not_exported(tmp_path):
+    write_values(tmp_path / "book.lmdb", sample_values(20_000))
+    with Book(tmp_path / "book.lmdb") as book:
+        last = list(book.segments())[-1]
+    data = bytearray((tmp_path / "book.lmdb").read_bytes())
+    data[data.index(last) + len(last) // 2] ^= 1
+    (tmp_path / "book.lmdb").write_bytes(data)
+    for ending in (".csv", ".jsonl", ".sqlite", ".bin"):
+        columns = [] if ending == ".bin" else ["--columns", "state,score"]
+        code, out, err = run("export", tmp_path / "book.lmdb", "-o", tmp_path / f"book{ending}", *columns)
+        assert (code, out) == (5, "") and "fails its checksum" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["book.lmdb"]
+
+
+FULL = """
+import resource, signal, sys
+from solver.cli import main
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+main(["export", *sys.argv[1:]])
+"""
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_full_disk_is_said_in_one_line(tmp_path, ending):
+    if ending == ".parquet":
+        pytest.importorskip("pyarrow")
+    write_values(tmp_path / "book.lmdb", sample_values(50_000))
+    columns = [] if ending == ".bin" else ["--columns", "state,score"]
+    command = [sys.executable, "-c", FULL, str(tmp_path / "book.lmdb"), "-o", str(tmp_path / f"full{ending}"), *columns]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (6, "", 1), done.stderr
+    assert "make room" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["book.lmdb"]
+
+
+def test_memory_does_not_grow_with_the_book(tmp_path):
+    write_values(tmp_path / "book.lmdb", sample_values(20_000))
+    for ending in (".csv", ".bin"):
+        tracemalloc.start()
+        exported(tmp_path / "book.lmdb", tmp_path / f"book{ending}", SIMPLE if ending == ".csv" else None)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 1 << 20
+
+
+def test_what_cannot_be_written_is_said_in_one_line(small, tmp_path, monkeypatch):
+    def refused(*arguments, code=2):
+        found, out, err = run("export", *arguments)
+        assert (found, out) == (code, "") and err.count("\n") == 1, err
+        return err
+
+    assert ".csv, .jsonl, .sqlite, .parquet, .bin" in refused(small, "-o", tmp_path / "book.xlsx")
+    assert "no column 'boards': choose from state" in refused(small, "-o", tmp_path / "b.csv", "--columns", "boards")
+    assert "each once" in refused(small, "-o", tmp_path / "b.csv", "--columns", "state,state")
+    assert "whole book" in refused(small, "-o", tmp_path / "b.bin", "--columns", "state")
+    assert "does not exist" in refused(small, "-o", tmp_path / "none" / "b.csv")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert "pip install 'solverbook[parquet]'" in refused(small, "-o", tmp_path / "b.parquet")
+    assert list(tmp_path.iterdir()) == []
+    facts = {"game": "mu-torere", "rules": fingerprint(load_game("mu-torere"))}
+    path = tmp_path / "cycles.lmdb"
+    write_values(path, VECTOR, facts=facts)
+    assert "leave out the column tier" in refused(path, "-o", tmp_path / "b.csv", "--columns", "tier")
+
+
+def test_a_book_of_what_is_no_state_is_damaged(tmp_path):
+    facts = {"game": "hexapawn", "rules": fingerprint(load_game("hexapawn"))}
+    write_values(tmp_path / "forged.lmdb", {(1 << 60) + 5: Value(1, 1)}, facts=facts)
+    code, out, err = run("export", tmp_path / "forged.lmdb", "-o", tmp_path / "forged.csv")
+    assert (code, out) == (5, "") and "is no state of its game" in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["forged.lmdb"]
+
+
+def test_a_game_of_your_own(tmp_path):
+    (tmp_path / "third.py").write_text(THIRD.replace("return 2", "return 1"))
+    rules = f"{tmp_path}/third.py::Third"
+    path = tmp_path / "own.lmdb"
+    values = {state: Value(1, state) for state in range(1, 9)}
+    write_values(path, values, facts={"game": "third.py::Third", "rules": fingerprint(load_game(rules))})
+    code, _, err = run("export", path, "-o", tmp_path / "own.csv")
+    assert code == 5 and "--game" in err
+    assert "own.csv: 8 states" in ok("export", path, "-o", tmp_path / "own.csv", "--columns", "state,score")
+    assert read(tmp_path / "own.csv")[1] == [(state, 1) for state in values]
+    assert "8 states" in ok("export", path, "-o", tmp_path / "own.bin")
+
+
+def test_the_file_is_what_the_documentation_says(tmp_path):
+    write_values(tmp_path / "vector.lmdb", VECTOR)
+    data = exported(tmp_path / "vector.lmdb", tmp_path / "vector.bin").read_bytes()
+    prefix = PREFIX.unpack_from(data)
+    _, _, codec, size, stored, book_id, facts, values, segments, index_bytes, _ = prefix
+    assert (codec, size, stored, values, segments, index_bytes) == (0, len(data), 4, 3, 1, 1)
+    assert struct.unpack_from("<I", data, 60)[0] == zlib.crc32(data[:60])
+    ends = [64, 64 + facts, 68 + facts + 16 * values, 72 + facts + 16 * (values + segments), size]
+    parts = [data[begin:end] for begin, end in zip(ends, ends[1:], strict=False)]
+    for number, part in zip((0, 1, 2, 0), parts, strict=True):
+        assert part == seal(book_id, number, part[4:])
+    assert json.loads(parts[0][4:])["longest"] == {"distance": 3, "state": "5"}
+    text = FORMAT.read_text()
+    blocks = re.findall(r"^```(?:json|text)\n(.*?)\n```$", text, re.MULTILINE | re.DOTALL)
+    assert blocks[:3] == [dump(data[:64]), parts[0][4:].decode(), "\n".join(dump(part[4:]) for part in parts[1:])]
+    assert f"The crc32 of `solver` is `{zlib.crc32(b'solver'):08x}`." in text

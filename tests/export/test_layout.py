@@ -1,0 +1,149 @@
+"""Layouts of games for learners: declared ones hold whatever play shows, and others come from all positions."""
+
+import random
+import tomllib
+from itertools import islice
+from typing import NamedTuple
+
+import pytest
+
+import solver
+from solver.base.errors import GameError
+from solver.export.layout import EMPTY, Layout, layout_of
+from solver.games import CATALOGUE
+from solver.rules.game import Rules, load_game
+from tests import ROOT
+
+PLAIN = [name for name in CATALOGUE if name not in ("graph", "tree", "chess-ending")] + ["chess-ending:KPK"]
+CATALOG = tomllib.loads((ROOT / "books" / "catalog.toml").read_text())
+SIZES = ["othello:4,5", "six-mens-morris:3,true", "ur:2,1", "ur:2,2", "wythoff:40,3", "nim:31,2", "checkers:6"]
+
+
+def met(rules, states, plays):
+    """The first positions breadth first, and those of some random games, as an iterator with repetitions."""
+    seen = dict.fromkeys([rules.game.initial(), *islice(rules.starts(), 50)])
+    for state in (waiting := list(seen)):
+        if len(seen) < states and not rules.is_terminal(state):
+            new = [child for _, _, child in rules.children(state) if child not in seen]
+            seen.update(dict.fromkeys(new))
+            waiting.extend(dict.fromkeys(new))
+    yield from seen
+    chance = random.Random(1)
+    for _ in range(plays):
+        state = rules.game.initial()
+        for _ in range(200):
+            yield state
+            if rules.is_terminal(state):
+                break
+            state = chance.choice([child for _, _, child in rules.children(state)])
+
+
+def check_layout(text, states, plays):
+    rules = Rules(load_game(text))
+    layout = layout_of(rules)
+    symbols, actions = rules.game.layout()
+    assert layout.symbols == symbols and layout.actions == tuple(actions)
+    for state in met(rules, states, plays):
+        layout.planes(rules, state)
+        if not rules.is_terminal(state) and not any(True for _ in rules.outcomes(state)):
+            layout.mask(rules.actions(state))
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_every_game_declares_a_layout_that_holds_what_play_shows(text):
+    """If this fails, complete `layout()` of the game by the character or the action that the error names."""
+    check_layout(text, 200, 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", [*CATALOG, *SIZES])
+def test_layouts_hold_what_long_play_shows(text):
+    check_layout(text, 10_000, 200)
+
+
+def test_a_layout_numbers_actions_densely_and_draws_planes():
+    rules = Rules(load_game("tic-tac-toe"))
+    layout = layout_of(rules)
+    assert layout == Layout("Xo", 3, 3, (0, 1, 2, 4, 5, 6, 8, 9, 10)) and layout.shape == (3, 3, 3)
+    assert [layout.number(action) for action in rules.actions(rules.game.initial())] == list(range(9))
+    assert [*layout.mask([1, 10])] == [0, 1, 0, 0, 0, 0, 0, 0, 1]
+    state = rules.game.result(rules.game.initial(), 4)
+    assert layout.planes(rules, state) == bytes([*[0, 0, 0, 1, 0, 0, 0, 0, 0], *[0] * 9, *[rules.mover(state)] * 9])
+    with pytest.raises(GameError, match=r"layout\(\) lacks action 3: add it"):
+        layout.mask([3])
+    with pytest.raises(GameError, match=r"tic-tac-toe: layout\(\) lacks the board of state .*: add it"):
+        Layout("o", 3, 3, layout.actions).planes(rules, state)
+
+
+class Stack(NamedTuple):
+    """Take two, three or seven coins; declares no layout."""
+
+    coins: int = 12
+
+    def initial(self):
+        return self.coins
+
+    def actions(self, state):
+        yield from (take for take in (2, 3, 7) if take <= state)
+
+    def result(self, state, action):
+        return state - action
+
+    def is_terminal(self, state):
+        return state < 2
+
+    def utility(self, state):
+        return -1
+
+
+def test_a_game_of_few_positions_needs_no_declaration_and_no_board():
+    rules = Rules(Stack())
+    layout = layout_of(rules)
+    assert layout == Layout("", 1, 63, (2, 3, 7)) and layout.shape == (2, 1, 63)
+    assert layout.planes(rules, 5) == bytes([1, 0, 1, *[0] * 60, *[0] * 63])
+
+
+def test_a_complete_book_gives_the_layout_of_a_game_of_many_positions(monkeypatch):
+    monkeypatch.setattr("solver.export.layout.FEW", 3)
+    game = type("Larger", (Stack,), {})(13)
+    rules = Rules(game)
+    with solver.solve(game) as book:
+        assert layout_of(rules, book) == Layout("", 1, 63, (2, 3, 7))
+    with pytest.raises(
+        GameError, match=r"Larger:13 has over 3 positions and no layout\(self\).*add it, or take a complete book"
+    ):
+        layout_of(rules)
+
+
+def test_a_folded_book_lacks_images_and_gives_no_layout(monkeypatch):
+    monkeypatch.setattr("solver.export.layout.FEW", 3)
+    kind = type(load_game("hexapawn"))
+    game = type("Folded", (kind,), {"layout": None})(3, 3)
+    rules = Rules(game)
+    with solver.solve(game, symmetry=False) as book:
+        assert layout_of(rules, book) == layout_of(Rules(load_game("hexapawn")))
+    with solver.solve(game) as book, pytest.raises(GameError, match="take a complete book solved without symmetry"):
+        layout_of(rules, book)
+
+
+@pytest.mark.parametrize(
+    ("declared", "error"),
+    [
+        (("Xo", [3, 2]), "actions that do not ascend from 0: sort them, each once"),
+        (("Xo", [2, 2]), "actions that do not ascend from 0"),
+        (("Xo", [-1]), "actions that do not ascend from 0"),
+        (("XX", [1]), r"names 'XX': name each character once, '\.' and ' ' not at all"),
+        ((EMPTY, [1]), r"names '\. '"),
+    ],
+)
+def test_wrong_declarations_are_named(declared, error):
+    game = type("Wrong", (type(load_game("hex")),), {"layout": lambda self: declared})(3)
+    with pytest.raises(GameError, match=error):
+        layout_of(Rules(game))
+
+
+def test_graphs_and_trees_declare_the_longest_list_of_moves(tmp_path):
+    (tmp_path / "tree.json").write_text("[[3, 12, 8, 1], [2, 4, 6], [14, 5, 2]]")
+    assert layout_of(Rules(load_game(f"tree:{tmp_path}/tree.json"))).actions == (0, 1, 2, 3)
+    (tmp_path / "moves.csv").write_text("state,action,next,reward\na,x,b,\na,y,c,\nb,,,1\nc,,,-1\n")
+    assert layout_of(Rules(load_game(f"graph:{tmp_path}/moves.csv"))).actions == (0, 1)

@@ -1,0 +1,299 @@
+"""Boards as SVG and HTML: every game at random positions, what notebooks show, and `query --svg`."""
+
+import functools
+import pickle
+import random
+import re
+import subprocess
+import sys
+from collections import Counter
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+
+import solver
+from solver.base.errors import BookError, MethodError, PositionError
+from solver.cli import main
+from solver.games import CATALOGUE
+from solver.play import showing
+from solver.play.analysis import Answer
+from solver.rules.boards import labels, looks, men
+from solver.rules.boards.cells import board_of, cells_of_move, drawing_of
+from solver.rules.boards.labels import label_of, marks_of
+from solver.rules.boards.surfaces import OWN_MEN
+from solver.rules.game import Rules
+from solver.rules.notation import chances, first_position, format_action, next_position
+from tests.project.test_imports import PACKAGE, loaded_by
+
+SITE = PACKAGE / "web" / "site"
+NAMES = [{"chess-ending": "chess-ending:KBNK"}.get(name, name) for name in CATALOGUE if name not in ("graph", "tree")]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def positions(rules, count=3, seed=1):
+    """Some positions of random games: the start, and unfinished or finished ones where a player decides."""
+    chance = random.Random(seed)
+    found = [first_position(rules)]
+    for _ in range(count):
+        position = found[0]
+        for _ in range(chance.randrange(2, 12)):
+            if rules.is_terminal(position.state):
+                break
+            outcomes = chances(rules.game, position.state)
+            actions = list(range(len(outcomes))) or list(rules.actions(position.state))
+            position = next_position(rules, position, chance.choice(actions))
+        found.append(position)
+    return found
+
+
+def invented(rules, position):
+    """Labels of all moves, with values as they come."""
+    if rules.is_terminal(position.state) or chances(rules.game, position.state):
+        return []
+    board = board_of(rules.game, position.state, position.mover or 0)
+    values = [solver.Value(1, 11), solver.Value(0), solver.Value(-1, 4), None]
+    values = [solver.Value(3), solver.Value(0), solver.Value(-12), None] if rules.scores else values
+    told = []
+    for number, action in enumerate(rules.actions(position.state)):
+        cells = cells_of_move(rules.game, position.state, action, board)
+        name = format_action(rules.game, position.state, action)
+        told.append(label_of(name, cells, rules, values[number % 4], None, number == 0))
+    return told
+
+
+def run(*arguments):
+    result = CliRunner().invoke(main, [*map(str, arguments)], prog_name="solver")
+    return result.exit_code, result.stdout, result.stderr
+
+
+def parsed(text):
+    root = ElementTree.fromstring(text)
+    places = ("x", "y", "cx", "cy", "r", "points", "transform")
+    numbers = [element.get(name) for element in root.iter() for name in places]
+    assert not re.search(r"nan|inf|e-", " ".join(filter(None, numbers)))
+    assert root.tag == f"{SVG}svg" and root[0].tag == f"{SVG}title" and root[0].text
+    return root
+
+
+def words_of(root):
+    return [element.text for element in root.iter(f"{SVG}text")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_game_is_drawn(name):
+    rules = Rules(solver.load_game(name))
+    kind = drawing_of(rules.game).get("board")
+    for position in positions(rules):
+        told = invented(rules, position)
+        text = showing.drawn(rules, position, told, "a <caption> & more")
+        assert text == showing.drawn(rules, position, told, "a <caption> & more")
+        root = parsed(text)
+        width, height = map(float, root.get("viewBox").split()[2:])
+        said = Counter(words_of(root))
+        assert "a <caption> & more" in " ".join(said)
+        marks = "".join(board_of(rules.game, position.state, position.mover or 0))
+        if kind not in OWN_MEN:
+            known = drawing_of(rules.game).get("men", {})
+            shown = Counter(element.get("data-mark") for element in root.iter(f"{SVG}g") if element.get("data-mark"))
+            assert shown == Counter(mark for mark in marks if men.kind_of_man(mark, known))
+        badges = marks_of(told, drawing_of(rules.game).get("free", 0)).badges
+        chips = [one for one in root.iter(f"{SVG}rect") if one.get("fill") in looks.VALUES.values()]
+        assert len(chips) == len(badges)
+        for rect in chips:  # in the picture, whole
+            left, top = float(rect.get("x")), float(rect.get("y"))
+            assert left >= -14 and top >= -14 and left + float(rect.get("width")) <= width
+            assert top + float(rect.get("height")) <= height
+
+
+def test_every_move_without_cells_is_named_below():
+    rules = Rules(solver.load_game("nogo"))
+    position = first_position(rules)
+    said = " ".join(words_of(parsed(showing.drawn(rules, position, invented(rules, position)))))
+    assert all(f"{one.name}: {one.words}" in said for one in invented(rules, position))
+
+
+def test_boards_of_numbers_tell_them():
+    assert {"0", "4"} <= {*words_of(parsed(solver.board("kalah:6,4")))}
+    assert "0 of 100" in words_of(parsed(solver.board("pig")))
+    assert {"24", "off", "bar"} <= {*words_of(parsed(solver.board("hypergammon")))}
+
+
+def test_a_game_without_cells_is_drawn_as_its_text(tmp_path):
+    (tmp_path / "heap.py").write_text(HEAP)
+    root = parsed(solver.board(f"{tmp_path / 'heap.py'}::Heap:7"))
+    assert words_of(root) == ["7 <left> & more"]
+
+
+HEAP = """
+from typing import NamedTuple
+
+class Heap(NamedTuple):
+    size: int = 5
+
+    def initial(self):
+        return self.size
+
+    def actions(self, state):
+        yield 1
+
+    def result(self, state, action):
+        return state - action
+
+    def is_terminal(self, state):
+        return state == 0
+
+    def utility(self, state):
+        return -1
+
+    def show(self, state):
+        return f"{state} <left> & more"
+"""
+
+
+@functools.cache
+def player(name="tic-tac-toe"):
+    return solver.Player(solver.Book(name))
+
+
+def test_the_values_of_a_board_are_those_of_its_book():
+    text = solver.board(player().solution, "a1 b2")
+    root = parsed(text)
+    assert root[0].text == "tic-tac-toe, state 131073: draw for the side to move"
+    chips = Counter(looks.VALUES[move.value.outcome] for move in player().analyse(131073))
+    shown = Counter(one.get("fill") for one in root.iter(f"{SVG}rect") if one.get("fill") in looks.VALUES.values())
+    assert shown == chips and sum(chips.values()) == 7
+    moves = player().analyse(131073)
+    assert text == solver.board(player(), "a1 b2") == solver.board("tic-tac-toe", 131073, moves=moves)
+    assert text == solver.board(player().solution.path, "a1 b2") == solver.board(str(player().solution.path), "a1 b2")
+    assert parsed(solver.board("tic-tac-toe")).find(f"{SVG}rect").get("fill") == looks.PAPER
+
+
+def test_a_board_is_refused_with_the_moves_of_another_position():
+    with pytest.raises(PositionError, match="these are the moves of state 0: 'a1' is state"):
+        solver.board("tic-tac-toe", "a1", moves=player().analyse(0))
+    with pytest.raises(PositionError, match="no legal move"):
+        solver.board("tic-tac-toe", "z9")
+    with pytest.raises(BookError, match="there is no book no.lmdb"):
+        solver.board("no.lmdb")
+
+
+def test_analyse_returns_a_list_that_shows_itself():
+    moves = player().analyse(131073)
+    assert moves == list(moves) == player().examine(131073)[1] and isinstance(moves, list)
+    assert moves.game == player().game and moves.state == 131073 and moves.answer == player().value(131073)
+    assert pickle.loads(pickle.dumps(moves)) == moves and type(moves[:2]) is list  # noqa: S301
+    html = moves._repr_html_()
+    root = ElementTree.fromstring(html.replace("&#9733;", "*").replace("&nbsp;", " "))
+    assert len(root.findall(".//tr")) == 7 and html.count("*") <= 1
+    assert "<svg" in html and "draw for the side to move" in html and ">b1<" in html
+
+
+def test_the_moves_of_a_finished_position_are_a_board_alone():
+    state = first_position(Rules(player().game)).state
+    while not player().game.is_terminal(state):
+        state = player().game.result(state, player().best(state))
+    assert "the game is over: draw" in player().analyse(state)._repr_html_()
+
+
+def test_an_answer_shows_its_board():
+    answer = player().value(131073)
+    assert answer == (solver.Value(0), True, "book", None) and repr(answer).startswith("Answer(value=")
+    assert "draw for the side to move" in answer._repr_html_() and "from: book" in answer._repr_html_()
+    assert Answer(None, False, "missing")._repr_html_() is None
+
+
+@pytest.mark.parametrize("name", ["connect-four:4,4", "kalah:3", "pig:15", "tic-tac-toe"])
+def test_a_book_shows_its_counts(name):
+    with solver.Book(name) as book:
+        html = book._repr_html_()
+    root = ElementTree.fromstring(html.replace("&nbsp;", " "))
+    assert name in html and book.path.name in html and book._repr_html_() == html
+    said = "".join(root.itertext())
+    counts = zip(book.counts.values(), book.header.kind.counted, strict=True)
+    assert all(f"{count:,} {name}" in said for count, name in counts)
+    bars = [float(width) for width in re.findall(r"width:([\d.]+)%;background", html)]
+    assert len(bars) == 3 and sum(bars) == pytest.approx(100, abs=0.05)
+
+
+def test_a_book_whose_file_is_gone_shows_itself(tmp_path):
+    with solver.solve("coins:9") as book:
+        pass
+    assert "bytes" not in book._repr_html_() and "coins:9" in book._repr_html_()
+
+
+def test_boards_and_figures_are_those_of_the_page():
+    css, script = (SITE / "board.css").read_text(), (SITE / "men.js").read_text()
+    for name, side in looks.SIDES.items():
+        first, second = (re.search(rf"\.{way}-{name}\b[^{{]*{{ --{way}: (#\w+)", css) for way in ("first", "second"))
+        assert side.body in {found[1] for found in (first, second) if found}, name
+    page = (SITE / "page.css").read_text()
+    assert all(f"--{kind}: {colour};" in page for kind, colour in looks.VALUES.items())
+    outlines = [outline for piece in men.PIECES.values() for outline in piece]
+    outlines += [value for name, value in vars(men).items() if name.isupper() and str(value)[:1] == "M"]
+    assert len(outlines) > 20 and all(outline in script for outline in outlines)
+    assert all(f".{name}" in css or name in css for name in ("hexagon", "wedge", "felt"))
+
+
+def test_of_moves_that_share_a_cell_the_best_is_shown():
+    moves = [labels.Label("ab", (0, 1), "win in 1", ("win", "1"), "win", True)]
+    moves += [labels.Label("ac", (0, 1), "draw", ("draw", ""), "draw")]
+    assert marks_of(moves).badges == {(0,): moves[0]} and marks_of(moves).arrows == moves[:1]
+
+
+def test_a_position_is_written_as_svg(tmp_path):
+    path = tmp_path / "board.svg"
+    code, output, _ = run("query", "tic-tac-toe", "a1 b2", "--svg", path)
+    assert code == 0 and "X . ." in output
+    assert path.read_text() == solver.board(player(), "a1 b2")
+    assert solver.board(player(), "a1 b2").save(tmp_path / "two.svg").read_bytes() == path.read_bytes()
+    run("query", "tic-tac-toe", "a1 b2", "--no-moves", "--svg", path)
+    assert not [one for one in parsed(path.read_text()).iter(f"{SVG}rect") if one.get("fill") in looks.VALUES.values()]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["start", "a1", "--svg", "board.svg"], 2, "--svg draws one position: name one POSITION"),
+        (["-", "--svg", "board.svg"], 2, "--svg draws one position"),
+        (["start", "--svg", "board.png"], 2, "a board is written as SVG: name a .svg file"),
+        (["start", "--svg", "nowhere/board.svg"], 2, "the folder nowhere does not exist"),
+        (["z9", "--svg", "board.svg"], 4, "no legal move"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(tmp_path, monkeypatch, arguments, code, said):
+    monkeypatch.chdir(tmp_path)
+    found, _, error = run("query", "tic-tac-toe", *arguments)
+    assert (found, said in error) == (code, True), (found, error)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_boards_are_saved_as_svg_alone(tmp_path):
+    with pytest.raises(MethodError, match="name a .svg file"):
+        solver.board("tic-tac-toe").save(tmp_path / "board.html")
+    with pytest.raises(BookError):
+        solver.board("tic-tac-toe").save(tmp_path / "nowhere" / "board.svg")
+
+
+def test_pictures_load_nothing_heavy_and_only_when_asked_for():
+    code = "import solver\nbook = solver.Book('tic-tac-toe')\nplayer = solver.Player(book)\n"
+    code += "player.analyse(player.game.initial())\nassert not any('rules.boards' in name for name in sys.modules)\n"
+    code += "player.analyse(player.game.initial())._repr_html_(), book._repr_html_()\nsolver.board(book)"
+    assert loaded_by(code) == []
+
+
+def test_bars_fit_a_notebook_without_widgets():
+    script = """
+import sys, types, warnings
+warnings.simplefilter("error")
+shell = types.SimpleNamespace(config={"IPKernelApp": {}})
+sys.modules["IPython"] = types.ModuleType("IPython")
+sys.modules["IPython"].get_ipython = lambda: shell
+sys.modules["ipywidgets"] = None
+import solver
+with solver.Bars() as bars:
+    solver.solve("coins:9", progress=bars)
+    bars("counting", 5, 10)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "counting" in done.stderr and "Warning" not in done.stderr

@@ -1,0 +1,99 @@
+"""Games judged by a book, against the naive twin's values."""
+
+import json
+import random
+
+import pytest
+
+from solver import Book, Player, grade, load_game, solve
+from solver.base import errors
+from solver.rules.game import Rules
+from solver.rules.notation import format_action
+from tests import naive
+from tests.commands import ok, run
+
+
+def random_game(game, chance, most=40):
+    """The states and actions of a random game, up to so many plies."""
+    state, moves = game.initial(), []
+    while not game.is_terminal(state) and len(moves) < most:
+        moves.append((state, chance.choice(list(game.actions(state)))))
+        state = game.result(*moves[-1])
+    return moves
+
+
+def worth(rules, values, state, action):
+    """What an action makes of a state, by the children's values: score and distance for who moves there."""
+    child = rules.result(state, action)
+    score, distance = values[child]
+    sign = 1 if rules.same_mover(state, action, child) else -1
+    return rules.gain(state, action) + sign * score, None if distance is None else distance + 1
+
+
+@pytest.mark.parametrize("text", ["tic-tac-toe", "connect-four:4,3", "kalah:2,3", "dots-and-boxes:2,1", "mu-torere"])
+def test_every_move_is_judged_as_the_naive_twin_does(tmp_path, text):
+    game = load_game(text)
+    rules, values, chance = Rules(game), naive.solve(game), random.Random(1)
+    games = [random_game(game, chance) for _ in range(40)]
+    lines = [" ".join(format_action(game, *move) for move in moves) for moves in games]
+    with solve(text, tmp_path / "book.lmdb") as book:
+        grades = grade(Player(book, live=False), ["", *lines])
+    moves = [(line, *move) for line, moves in enumerate(games, 2) for move in moves]
+    judged = [(values[state], worth(rules, values, state, action)) for _, state, action in moves]
+    assert (grades.games, grades.unknown, grades.total.moves) == (40, 0, len(moves))
+    assert grades.total.perfect == sum(before == after for before, after in judged)
+    assert grades.total.kept == sum(before[0] == after[0] for before, after in judged)
+    assert grades.total.perfect <= grades.total.kept < len(moves)
+    blunders = [
+        (line, state, before, after)
+        for (line, state, _), (before, after) in zip(moves, judged, strict=True)
+        if before[0] != after[0]
+    ]
+    assert [(one.line, one.state, one.before, one.after) for one in grades.blunders] == blunders
+    assert tuple(map(sum, zip(*grades.sides, strict=True))) == grades.total
+    for one in grades.blunders:
+        names = {format_action(game, one.state, action): action for action in game.actions(one.state)}
+        assert one.best and one.move not in one.best
+        assert {worth(rules, values, one.state, names[name]) for name in one.best} == {one.before}
+
+
+def test_a_book_that_plays_itself_makes_no_mistake(tmp_path):
+    with solve("connect-four:4,3", tmp_path / "book.lmdb") as book:
+        player = Player(book)
+        line = "".join(str(action + 1) for action, _ in player.line(book.game.initial()))
+        grades = grade(player, [line])
+    assert grades.total == (12, 12, 12) and grades.sides == [(6, 6, 6)] * 2 and grades.blunders == []
+
+
+@pytest.mark.interpreted
+def test_what_a_book_does_not_know_is_not_judged(tmp_path):
+    solve("connect-four:4,3", tmp_path / "opening.lmdb", max_ply=3).close()
+    with Book(tmp_path / "opening.lmdb") as book:
+        grades = grade(Player(book, live=False), ["112233"])
+    assert (grades.total.moves, grades.unknown) == (3, 3)
+
+
+def test_the_command_counts_lines_and_names_the_wrong_one(tmp_path):
+    book = tmp_path / "book.lmdb"
+    solve("tic-tac-toe", book).close()
+    games = "a1 b2 c3\n\na1 b1 b2 a2\n"
+    facts = json.loads(ok("grade", book, "-", "--json", stdin=games))
+    assert (facts["games"], facts["moves"], facts["unknown"], facts["kept"]) == (2, 7, 0, 6)
+    assert [(one["line"], one["ply"], one["side"], one["move"]) for one in facts["blunders"]] == [
+        (3, 2, 1, "b1")
+    ]
+    text = ok("grade", book, "-", stdin=games)
+    assert "2 games, 7 moves judged" in text and "line 3, ply 2: b1 at #" in text and "best b2" in text
+    (tmp_path / "games.txt").write_bytes(b"a1\na1 \xff\n")
+    code, _, err = run("grade", book, tmp_path / "games.txt")
+    assert code == 4 and "line 2: no text in UTF-8" in err
+    assert "0 moves judged" in ok("grade", book, "-", stdin="\n")
+    with pytest.raises(errors.PositionError, match="line 1: move 2"), Book(book) as opened:
+        grade(Player(opened), ["a1 a1"])
+
+
+def test_progress_counts_the_moves(tmp_path):
+    steps = []
+    with solve("tic-tac-toe", tmp_path / "book.lmdb") as book:
+        grade(book, ["a1 b2 c3", "", "a1 b2"], progress=lambda *step: steps.append(step))
+    assert steps == [("grade", moves, None) for moves in range(1, 6)]

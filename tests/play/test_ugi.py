@@ -1,0 +1,243 @@
+"""The Universal Game Interface: a player as an engine, and engines as players of matches."""
+
+import json
+import shlex
+import sys
+
+import pytest
+
+from solver import Player, load_game
+from solver.base.errors import MethodError
+from solver.base.value import Value
+from solver.learning import engines
+from solver.learning.engines import Engine, Forfeit, Limits
+from solver.learning.matches import match
+from solver.learning.players import Random
+from solver.play import thinking
+from solver.play.analysis import Answer
+from solver.play.ugi import Session, score
+from solver.rules.game import Rules
+from solver.rules.notation import format_action, parse_position
+from tests import ROOT, naive
+from tests.commands import run
+from tests.ways import plainly
+
+SCRIPTED = ROOT / "tests" / "scripted.py"
+
+
+class Talk:
+    """A session, and what it says."""
+
+    def __init__(self, *source, **options):
+        self.said = []
+        self.session = Session(Player(*source, **options), self.said.append, 5.0, "tested")
+
+    def __call__(self, *lines):
+        """What these lines are answered, once every search that has an end has ended."""
+        before = len(self.said)
+        for line in lines:
+            assert self.session.obey(line)
+        self.session.end(at_once=False)
+        return self.said[before:]
+
+
+def infos(said):
+    """The `info` lines of searches, as their words by name."""
+    for line in said:
+        words = line.split()
+        if words[:2] == ["info", "depth"]:
+            at = words.index("pv")
+            yield {"depth": int(words[2]), "score": (words[4], int(words[5])), "pv": words[at + 1 :]}
+
+
+def test_a_book_answers_at_once_and_the_rules_what_is_asked_of_them():
+    talk = Talk("tic-tac-toe")
+    assert talk("ugi") == ["id name tested tic-tac-toe", "id author the authors of solverbook", "ugiok"]
+    assert talk("isready") == ["readyok"]
+    assert talk("uginewgame", "query p1turn", "query gameover", "query result") == [
+        "response true", "response false", "response none",
+    ]  # fmt: skip
+    said = talk("position startpos moves a1 b1 a2 b2", "go movetime 1000")
+    (info,) = infos(said)
+    assert info == {"depth": 0, "score": ("mate", 1), "pv": ["a3"]}
+    assert said[-2:] == ["info string exact, by terminal", "bestmove a3"]
+    assert talk("position startpos moves a1", "query p1turn") == ["response false"]
+    said = talk("position startpos moves a1 b1 a2 b2 a3", "query gameover", "query result", "go")
+    assert said == ["response true", "response p1win", "info string the game is over", "bestmove (none)"]
+    assert talk("position startpos moves a1 b1 a2 b2 c3 b3", "query result") == ["response p2win"]
+
+
+def test_what_is_wrong_is_said_and_the_session_goes_on():
+    talk = Talk("tic-tac-toe")
+    (said,) = talk("position startpos moves a1 a1")
+    assert said.startswith("info string position refused: move 2: 'a1' is no legal move here")
+    refused = "info string there is no position: the last was refused"
+    assert talk("go", "query p1turn") == [refused, "bestmove (none)", refused]
+    for line, what in (
+        ("position", "position startpos, or position fen"), ("position fen #x", "no state"), ("go depth", "no whole"),
+        ("go depth x", "no whole"), ("go fast", "no limit 'fast'"), ("setoption name x", "no options"), ("hm", "'hm'"),
+    ):  # fmt: skip
+        (said,) = talk(line)
+        assert said.startswith("info string ") and what in said, line
+    (said,) = talk("", "position startpos", "query winner")
+    assert said == "info string no query 'winner': there are gameover, p1turn, result"
+
+
+def test_a_position_that_play_cannot_reach_is_refused():
+    talk = Talk(load_game("tic-tac-toe"))  # by its book
+    (said,) = talk("position fen #7")
+    assert said.startswith("info string position refused: play cannot reach state 7, as the complete book")
+    assert talk("go")[-1] == "bestmove (none)"
+
+
+def test_a_position_may_be_a_number_and_dice_have_no_best_move():
+    game = load_game("connect-four:4,4")
+    state = parse_position(game, "112").state
+    talk = Talk(game)
+    assert talk("position startpos moves 1 1 2", "go")[-1] == talk(f"position fen #{state}", "go")[-1]
+    talk = Talk("pig:15")
+    assert talk("position startpos moves roll", "go depth 3") == ["info string chance decides here", "bestmove (none)"]
+
+
+@pytest.mark.parametrize("go", ["go movetime 60000", "go depth 9", "go nodes 100000000"])
+def test_a_live_search_deepens_until_it_knows(monkeypatch, go):
+    plainly(monkeypatch)
+    monkeypatch.setattr(thinking, "FIRST_TURN", 1000.0)  # no turn of the exact search, which repeats a depth
+    game = load_game("tic-tac-toe")
+    talk = Talk({}, game)
+    said = talk("position startpos moves a1 b2 c3 c2", go)
+    found = list(infos(said))
+    assert [one["depth"] for one in found] == [*range(1, len(found) + 1)]
+    state = parse_position(game, "a1 b2 c3 c2").state
+    value = naive.solve(game)[state]
+    assert found[-1]["score"] == ("cp", 0) and value.score == 0
+    assert said[-1] == f"bestmove {found[-1]['pv'][0]}" == "bestmove a2"  # all else loses
+    for one in found:
+        parse_position(game, " ".join(["a1 b2 c3 c2", *one["pv"]]))
+
+
+def test_stop_ends_a_search_without_an_end(monkeypatch):
+    plainly(monkeypatch)
+    talk = Talk({}, load_game("connect-four"))
+    for line in ("position startpos", "go infinite", "go depth 1", "isready", "stop"):
+        assert talk.session.obey(line)
+    assert "info string a search is under way: stop it first" in talk.said
+    assert "readyok" in talk.said and talk.said[-1].startswith("bestmove ")
+    assert talk("go depth 2")[-1].startswith("bestmove ")
+    talk.session.obey("go infinite")
+    talk.session.end(at_once=True)
+    assert talk.said[-1].startswith("bestmove ")
+
+
+def test_scores_are_of_the_side_to_move():
+    for answer, said in (
+        (Answer(Value(1, 1), True, "book"), "mate 1"), (Answer(Value(1, 7), True, "book"), "mate 4"),
+        (Answer(Value(-1, 6), True, "book"), "mate -3"), (Answer(Value(-1, None), True, "book"), "cp -100"),
+        (Answer(Value(0, None), True, "book"), "cp 0"), (Answer(Value(5, None), True, "book"), "cp 500"),
+        (Answer(None, False, "search", -0.256), "cp -26"), (Answer(None, False, "missing"), "cp 0"),
+    ):  # fmt: skip
+        assert score(answer) == said
+
+
+def test_the_command_speaks_until_quit_or_the_end_of_the_input():
+    code, out, err = run("ugi", "tic-tac-toe", stdin="ugi\nposition startpos moves a1 b1 a2 b2\ngo\n")
+    assert (code, out.splitlines()[-1], err) == (0, "bestmove a3", "")
+    code, out, _ = run("ugi", "tic-tac-toe", stdin="query p1turn\nquit\nquery p1turn\n")
+    assert (code, out) == (0, "response true\n")
+    assert run("ugi", "pig", "--live")[0] == 2
+
+
+# -- engines as players
+
+
+def scripted(*words):
+    return shlex.join([sys.executable, "-SE", str(SCRIPTED), *map(str, words)])
+
+
+class Impatient(engines.Process):
+    """Waits for an answer but where it knows that none comes."""
+
+    def tell(self, line):
+        if line.startswith("position"):
+            self.stones = line.count(" ") - 2
+        super().tell(line)
+
+    def ask(self, line, awaited, seconds):
+        return super().ask(line, awaited, 0.01 if awaited == "bestmove" and self.stones == 2 else seconds)
+
+
+def played(*words, **limits):
+    rules = Rules(load_game("tic-tac-toe"))
+    engine = Engine(rules, scripted(*words), Limits(**limits), processes=2)
+    try:
+        return match(rules, engine, Random(1), games=4, plies=1), engine
+    finally:
+        engine.close()
+
+
+def test_an_engine_plays_what_it_says():
+    found, engine = played()
+    assert engine.forfeits == [] == found.forfeits[0]
+    assert found.standing.wins + found.standing.draws + found.standing.losses == 4
+    game = load_game("tic-tac-toe")
+    for number, (line, plies) in enumerate(zip(found.games, found.plies, strict=True)):
+        words, state = line.split(), game.initial()
+        for ply, word in enumerate(words):
+            action = next(one for one in game.actions(state) if format_action(game, state, one) == word)
+            if ply >= plies and (ply - plies + number) % 2 == 0:
+                first = [column + row for row in "123" for column in "abc"]
+                assert word == next(square for square in first if square not in words[:ply])
+            state = game.result(state, action)
+        assert game.is_terminal(state)
+
+
+@pytest.mark.parametrize("reason", engines.REASONS)
+def test_games_are_lost_by_rule(reason, monkeypatch):
+    """With three stones on the board, one of the opening, it is to move where it was second behind the opening."""
+    monkeypatch.setattr(engines, "LAST", 0.01)
+    if reason == "silence":
+        monkeypatch.setattr(engines, "Process", Impatient)
+    found, engine = played(reason, 2, grace=60)
+    said = found.games[1].split()[0] if reason == "illegal" else ""
+    assert sorted(engine.forfeits)[0] == Forfeit(1, reason, said)
+    assert [one.game for one in sorted(engine.forfeits)] == [1, 3] and found.forfeits == [engine.forfeits, []]
+    assert all(len(found.games[number].split()) == 2 for number in (1, 3))
+    assert found.standing.losses >= 2
+
+
+def test_what_an_engine_lost_by_rule_is_reported():
+    words = ("match", "random", f"engine:{scripted('illegal', 2)}", "--game", "tic-tac-toe", "--games", 4, "--plies", 1)
+    code, out, _ = run(*words, "--json", "-q", "--seed", 1)
+    facts = json.loads(out)
+    lost = facts["forfeits"][1]
+    assert code == 0 and facts["forfeits"][0]["games"] == 0
+    assert lost["games"] == lost["illegal"] == 2 and lost["first"]["game"] == 1 and facts["wins"] >= 2
+    told = f"lost 2 by rule: 2 by no legal move; first game 1, '{lost['first']['said']}'"
+    assert told in run(*words, "-q", "--seed", 1)[1]
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [("no-such-program", "cannot be started"), ("'", "cannot be started"), (f"{sys.executable} -Sc 0", "crash before")],
+)
+def test_an_engine_that_does_not_start_is_refused(command, message):
+    with pytest.raises(MethodError, match=message):
+        Engine(Rules(load_game("tic-tac-toe")), command, Limits())
+
+
+def test_an_engine_that_speaks_something_else_is_refused(monkeypatch):
+    monkeypatch.setattr(engines, "GREETING", 0.01)
+    monkeypatch.setattr(engines, "LAST", 0.01)
+    with pytest.raises(MethodError, match="silence before ugiok"):
+        Engine(Rules(load_game("tic-tac-toe")), scripted("mute"), Limits())
+
+
+@pytest.mark.slow
+def test_our_own_engine_never_loses_with_a_book():
+    rules = Rules(load_game("tic-tac-toe"))
+    engine = Engine(rules, f"{sys.executable} -m solver ugi tic-tac-toe", Limits())
+    try:
+        found = match(rules, engine, Random(1), games=20, plies=1).standing
+    finally:
+        engine.close()
+    assert found.losses == 0 and found.wins > 0

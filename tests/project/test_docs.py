@@ -1,0 +1,127 @@
+"""What the guides name is there: files, rooms, modules, what they define, tests, links; and no room is off the tour."""
+
+import re
+import tomllib
+
+import pytest
+
+import solver
+from solver.book import shipped
+from solver.games import CATALOGUE
+from tests import ROOT, table
+from tests.project.test_imports import ALLOWED, PACKAGE
+
+TESTS = {path.stem for path in (ROOT / "tests").rglob("test_*.py")}
+GUIDES = ["README.md", "CONTRIBUTING.md", "examples/README.md"]
+GUIDES += sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
+# by commands, users, whoever adds one
+MADE = {
+    *("app.py", "book.bin", "book.js", "broken.py", "dist/", "exercise.json", "game.js", "games.js", "my_game.py"),
+    *("package.json", "search.js", "site/", "strict.py", "book/codecs/NAME.py"),
+}
+ENDINGS = (".py", ".js", ".css", ".c", ".wasm", ".bin", ".lmdb", ".csv", ".kif")  # what they follow is no module
+FILE = re.compile(r"(?:[\w.-]+/)*(?:[\w-]+\.(?:py|js|md|json|toml|css|html|svg)|[\w.-]+/)")
+
+
+def sections(guide):
+    """Those of a guide, without its sessions and trees."""
+    text = re.sub(r"^```.*?^```$", "", (ROOT / guide).read_text(), flags=re.MULTILINE | re.DOTALL)
+    return re.split(r"^#+ ", text, flags=re.MULTILINE)
+
+
+def words(text):
+    """What a section has between backticks."""
+    return [word.strip(",;") for span in re.findall(r"`([^`]+)`", text) for word in span.split()]
+
+
+def lost_files(guide, section):
+    """The files and folders that a section names and that are neither there nor in a folder that it names."""
+    files = {word for word in words(section) if FILE.fullmatch(word)} - MADE
+    folders = {word.rpartition("/")[0] for word in files if "/" in word}
+    places = {ROOT, PACKAGE, (ROOT / guide).parent, *(place / one for one in folders for place in (ROOT, PACKAGE))}
+    return {word for word in files if not any((place / word).exists() for place in places)}
+
+
+def names():
+    """Modules and what they define, by dotted names, whole and without the first of their parts."""
+    for path in PACKAGE.rglob("*.py"):
+        module = [part for part in path.relative_to(ROOT).with_suffix("").parts if part != "__init__"]
+        for name in re.findall(r"^(?: *(?:def|class) )?(\w+)\b", path.read_text(), re.MULTILINE):
+            yield from (".".join([*module[first:], name]) for first in range(len(module)))
+        yield from (".".join(module[first:]) for first in range(len(module)))
+
+
+KNOWN = {*names(), *(f"solver.{name}" for name in solver.__all__)}
+OURS = {name.partition(".")[0] for name in KNOWN if "." in name}
+
+
+def is_lost(word):
+    """Whether a word is `test_this`, `solver.module.name` or `module.name`, and there is none."""
+    if word.startswith("test_"):
+        return word not in TESTS
+    dotted = re.fullmatch(r"(\w+)(?:\.\w+)+", word)
+    return dotted is not None and dotted[1] in OURS and word not in KNOWN and not word.endswith(ENDINGS)
+
+
+def anchors(path):
+    """What links may end in: the headings of a guide."""
+    headings = re.findall(r"^#+ (.*)", path.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_what_a_guide_names_is_there(guide):
+    assert {word for section in sections(guide) for word in lost_files(guide, section)} == set()
+    assert {word for section in sections(guide) for word in words(section) if is_lost(word)} == set()
+    for link, anchor in re.findall(r"\]\((?!http)([^)#]*)#?([^)]*)\)", (ROOT / guide).read_text()):
+        path = (ROOT / guide).parent / link if link else ROOT / guide
+        assert path.exists() and (not anchor or anchor in anchors(path)), (link, anchor)
+
+
+def test_every_room_is_on_the_tour():
+    named = {word for section in sections("docs/explanation/design.md") for word in words(section)}
+    assert {f"{room}/" for room in (*ALLOWED, "web")} <= named
+
+
+def test_the_tree_of_the_tour_is_that_of_the_package():
+    tour = (ROOT / "docs" / "explanation" / "design.md").read_text()
+    tree = re.search(r"^solver/ .*\n((?:  \w+/ .*\n)+)", tour, re.MULTILINE)
+    assert re.findall(r"^  (\w+)/", tree[1], re.MULTILINE) == [*ALLOWED, "web"]
+
+
+@pytest.mark.parametrize("word", ["test_nothing", "solver.nothing", "solver.sweep.nothing", "value.lifted"])
+def test_what_is_lost_is_found(word):
+    assert is_lost(word)
+    assert lost_files("docs/explanation/design.md", f"`sweep/forward.py` and `lost.py`, `{word}`") == {"lost.py"}
+
+
+def test_the_tables_of_games_are_those_of_the_oracles():
+    remedy = "the tables of games are not those of tests/oracles.py: run python -m tests.table"
+    assert table.GUIDE.read_text() == table.guide(), remedy
+
+
+def test_every_game_has_an_oracle_in_a_test_that_is_there():
+    known = table.rows()
+    missing = set(CATALOGUE) - {table.name_of(row.game) for row in known}
+    assert not missing, "games without a published figure: add one to tests/oracles.py, then run python -m tests.table"
+    for row in known:
+        assert (ROOT / row.test).exists() or row.test in TESTS
+
+
+COUNTED = {
+    r"(\d+)\s+games\s+and\s+\d+\s+books": lambda: len(CATALOGUE),
+    r"(\d+)\s+built-in\s+games": lambda: len(CATALOGUE),
+    r"(?:games and )?(\d+)\s+(?:shipped\s+)?books\s+(?:come|ship)": lambda: len(shipped.paths()),
+    r"(\d+)\s+shipped\s+books": lambda: len(shipped.paths()),
+    r"(\d+)\s+catalogue\s+entries": lambda: len(tomllib.loads((ROOT / "books" / "catalog.toml").read_text())),
+}
+
+
+def test_the_numbers_of_games_and_books_are_those_of_the_package():
+    texts = {path: (ROOT / path).read_text() for path in (*GUIDES, "CHANGELOG.md", "solver/__init__.py")}
+    for pattern, count in COUNTED.items():
+        quoted = [(path, int(number)) for path, text in texts.items() for number in re.findall(pattern, text)]
+        assert quoted, f"nobody says how many: {pattern}"
+        assert [one for one in quoted if one[1] != count()] == []
+    old = re.compile(r"(?:some|all) eighty|(?:twenty|thirty|forty|fifty|eighty)-\w+ (?:games|books)", re.IGNORECASE)
+    assert [path for path, text in texts.items() if old.search(text)] == []

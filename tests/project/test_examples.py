@@ -1,0 +1,251 @@
+"""The examples for clusters, as far as they can be tried without one: against stand-ins, and field by field."""
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+from tests import ROOT
+from tests.ways import until
+
+EXAMPLES = ROOT / "examples"
+SLURM = EXAMPLES / "slurm.sh"
+# what each directive may be: https://slurm.schedmd.com/sbatch.html
+DIRECTIVES = {
+    "job-name": r"\S+",
+    "nodes": r"\d+(-\d+)?",
+    "ntasks-per-node": r"\d+",
+    "cpus-per-task": r"\d+",
+    "mem": r"\d+[KMGT]?",
+    "exclusive": "",
+    "time": r"(\d+-)?\d+(:\d\d){0,2}",
+    "signal": r"([RB]{1,2}:)?\w+(@\d+)?",
+    "requeue": "",
+    "open-mode": "append|truncate",
+    "output": r"\S+",
+}
+STAND_IN = """#!/bin/bash
+printf '%s\\n' "$(basename "$0") $*" >>"$RECORD"
+{body}
+"""
+BODIES = {
+    "scontrol": '[ "$1" = show ] && printf "a%d\\n" 1 2 3; exit 0',
+    "srun": 'while [[ "$1" == --* ]]; do shift; done; exec "$@"',
+    "hostname": 'echo "fe80::1 192.0.2.7 192.0.2.8"',
+    # Ray says where its token is, and stays
+    "ray": 'printf "%s %s\\n" "$RAY_AUTH_MODE" "$(cat "$RAY_AUTH_TOKEN_PATH")" >>"$RECORD.tokens"; '
+    'case " $* " in *" --block "*) exec sleep 600;; esac',
+    "kill": "exit 127",  # a minimal node has no such program: the script takes the shell's own
+    # it ends when both starts and the status between them have said where the token is
+    "solver": 'until [ "$(cat "$RECORD.tokens" | wc -l)" -ge 3 ]; do sleep 0.02; done',
+}
+
+
+@pytest.fixture
+def job(tmp_path):
+    """Starts the script as SLURM would, with stand-ins for all commands, some of them others than usual."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    running = []
+
+    def start(*arguments, **bodies):
+        for name, body in {**BODIES, **bodies}.items():
+            (folder / name).write_text(STAND_IN.format(body=body))
+            (folder / name).chmod(0o755)
+        environment = {
+            "PATH": f"{folder}:{os.environ['PATH']}",
+            "HOME": str(tmp_path),
+            "RECORD": str(tmp_path / "record"),
+            "SLURM_JOB_ID": "4711",
+            "SLURM_JOB_NODELIST": "a[1-3]",
+            "SLURM_JOB_NUM_NODES": "3",
+            "SLURM_CPUS_PER_TASK": "8",
+        }
+        arguments = arguments or ("connect-four:6,6", "/shared/store", "/shared/book.lmdb")
+        process = subprocess.Popen(
+            ["bash", SLURM, *arguments], env=environment, start_new_session=True, stderr=subprocess.PIPE, text=True
+        )
+        running.append(process)
+        return process
+
+    start.calls = lambda: (tmp_path / "record").read_text().splitlines()
+    start.tokens = lambda: (tmp_path / "record.tokens").read_text().splitlines()
+    start.solving = (tmp_path / "record.solving").exists
+    start.left = lambda: list((tmp_path / ".ray").iterdir())
+    yield start
+    for process in running:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        process.stderr.close()
+
+
+def test_the_directives_are_slurms():
+    lines = [line.split()[1] for line in SLURM.read_text().splitlines() if line.startswith("#SBATCH")]
+    found = dict(line.removeprefix("--").partition("=")[::2] for line in lines)
+    assert len(found) == len(lines)
+    for name, value in found.items():
+        assert re.fullmatch(DIRECTIVES[name], value), name
+    assert found["signal"].startswith("B:TERM")  # or the script would not hear of the time limit
+    text = SLURM.read_text()
+    assert text.index("set -e") > text.rindex("#SBATCH")  # sbatch stops reading at the first command
+
+
+@pytest.mark.skipif(not shutil.which("shellcheck"), reason="there is no shellcheck here")
+def test_shellcheck_finds_nothing():
+    assert subprocess.run(["shellcheck", SLURM], capture_output=True, text=True).stdout == ""
+
+
+def test_a_job_starts_ray_on_all_its_nodes_and_solves(job):
+    process = job()
+    assert process.wait(300) == 0, process.stderr.read()
+    calls = job.calls()
+    ray = "ray start"
+    head = "--nodes=1 --ntasks=1 --overlap --nodelist=a1"
+    starts = [call for call in calls if call.startswith("srun") and ray in call]
+    first, others = sorted(starts, key=lambda call: " --head " not in call)  # started at once: they record in any order
+    assert first.startswith(f"srun {head} {ray} --head --node-ip-address=192.0.2.7 --port=24711 --num-cpus=7 ")
+    assert others.startswith(
+        f"srun --nodes=2 --ntasks=2 --ntasks-per-node=1 --overlap --exclude=a1 {ray} --address=192.0.2.7:24711"
+        " --num-cpus=8 "
+    )
+    assert all("--disable-usage-stats" in call and call.endswith("--block") for call in starts)
+    solve = "solver solve connect-four:6,6 --cluster 192.0.2.7:24711 --store /shared/store -o /shared/book.lmdb"
+    assert solve in calls
+    assert not any("requeue" in call for call in calls)
+
+
+def test_every_start_has_a_token_of_its_own_that_does_not_stay(job):
+    for _ in range(2):
+        assert job().wait(300) == 0
+    tokens = set(job.tokens())
+    assert len(tokens) == 2 and all(re.fullmatch("token [0-9a-f]{64}", token) for token in tokens)
+    assert job.left() == []
+
+
+def test_a_time_limit_ends_the_solve_and_queues_the_job_again(job):
+    process = job(solver='trap "exit 143" TERM; touch "$RECORD.solving"; while :; do sleep 0.1; done')
+    until(job.solving)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(300) == 143
+    assert "scontrol requeue 4711" in job.calls()
+    assert job.left() == []
+
+
+def test_a_solve_that_fails_is_not_queued_again(job):
+    process = job(solver="exit 6")
+    assert process.wait(300) == 6
+    assert not any("requeue" in call for call in job.calls())
+
+
+def test_a_job_without_its_arguments_says_how(job):
+    process = job("connect-four")
+    assert process.wait(300) == 2
+    assert "usage: sbatch" in process.stderr.read()
+
+
+def test_the_command_lines_of_the_examples_are_solves():
+    from solver.cli import main
+
+    options = {name for parameter in main.get_command(None, "solve").params for name in parameter.opts}
+    text = re.sub(r"\s+", " ", (EXAMPLES / "kuberay.yaml").read_text() + SLURM.read_text())
+    for command in re.findall(r"solver solve [^#&\n]*?-o \S+", text):
+        assert {word for word in shlex.split(command) if word.startswith("-")} <= options, command
+
+
+# The fields of https://ray-project.github.io/kuberay/reference/api/ (ray.io/v1), as far as they may be of use here; a
+# field that is not in these lists is refused by the operator, or ignored.
+RAY_JOB = {
+    "entrypoint": str,
+    "submissionMode": str,
+    "backoffLimit": int,
+    "activeDeadlineSeconds": int,
+    "shutdownAfterJobFinishes": bool,
+    "ttlSecondsAfterFinished": int,
+    "suspend": bool,
+    "submitterPodTemplate": dict,
+    "submitterConfig": dict,
+    "runtimeEnvYAML": str,
+    "metadata": dict,
+    "rayClusterSpec": dict,
+}
+RAY_CLUSTER = {
+    "rayVersion": str,
+    "authOptions": dict,
+    "enableInTreeAutoscaling": bool,
+    "autoscalerOptions": dict,
+    "gcsFaultToleranceOptions": dict,
+    "headGroupSpec": dict,
+    "workerGroupSpecs": list,
+}
+HEAD_GROUP = {"template": dict, "rayStartParams": dict, "serviceType": str}
+WORKER_GROUP = {
+    "groupName": str,
+    "replicas": int,
+    "minReplicas": int,
+    "maxReplicas": int,
+    "numOfHosts": int,
+    "idleTimeoutSeconds": int,
+    "rayStartParams": dict,
+    "template": dict,
+}
+
+
+@pytest.fixture(scope="module")
+def ray_job():
+    yaml = pytest.importorskip("yaml")
+    return yaml.safe_load((EXAMPLES / "kuberay.yaml").read_text())
+
+
+def has_fields(found, fields):
+    """Nothing but these fields, each of its type."""
+    assert set(found) <= set(fields)
+    for name, value in found.items():
+        assert type(value) is fields[name], name
+
+
+def test_the_ray_job_has_the_fields_of_kuberays_reference(ray_job):
+    assert (ray_job["apiVersion"], ray_job["kind"], set(ray_job)) == (
+        "ray.io/v1", "RayJob", {"apiVersion", "kind", "metadata", "spec"},
+    )
+    spec = ray_job["spec"]
+    has_fields(spec, RAY_JOB)
+    assert spec["submissionMode"] in {"K8sJobMode", "HTTPMode", "InteractiveMode", "SidecarMode"}
+    assert spec["shutdownAfterJobFinishes"] or not spec.get("ttlSecondsAfterFinished")
+    cluster = spec["rayClusterSpec"]
+    has_fields(cluster, RAY_CLUSTER)
+    assert cluster["authOptions"] == {"mode": "token"}
+    has_fields(cluster["headGroupSpec"], HEAD_GROUP)
+    for group in cluster["workerGroupSpecs"]:
+        has_fields(group, WORKER_GROUP)
+        assert group["minReplicas"] <= group["replicas"] <= group["maxReplicas"]
+    for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"]):
+        assert all(type(value) is str for value in group["rayStartParams"].values())
+
+
+def test_its_pods_have_what_they_name_and_no_secret(ray_job):
+    cluster = ray_job["spec"]["rayClusterSpec"]
+    for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"]):
+        pod = group["template"]["spec"]
+        assert set(pod) <= {"containers", "volumes", "securityContext"}
+        (container,) = pod["containers"]
+        assert set(container) == {"name", "image", "env", "resources", "volumeMounts"}
+        mounted = {mount["name"] for mount in container["volumeMounts"]}
+        assert mounted == {volume["name"] for volume in pod["volumes"]}
+        assert container["resources"]["requests"] == container["resources"]["limits"]
+        for variable in container["env"]:
+            assert set(variable) in ({"name", "value"}, {"name", "valueFrom"})
+            if re.search("KEY|SECRET|TOKEN", variable["name"]):
+                assert set(variable["valueFrom"]["secretKeyRef"]) == {"name", "key"}
+    # the book is written where it stays, by the head, which runs no tasks
+    (book,) = re.findall(r"-o (\S+)", ray_job["spec"]["entrypoint"])
+    (mount,) = cluster["headGroupSpec"]["template"]["spec"]["containers"][0]["volumeMounts"]
+    assert book.startswith(mount["mountPath"])
+    assert cluster["headGroupSpec"]["rayStartParams"]["num-cpus"] == "0"
+    (worker,) = cluster["workerGroupSpecs"]
+    resources = worker["template"]["spec"]["containers"][0]["resources"]
+    assert worker["rayStartParams"]["num-cpus"] == resources["limits"]["cpu"]

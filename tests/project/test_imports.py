@@ -1,0 +1,168 @@
+"""Which rooms may import which, and that the light half stays light."""
+
+import ast
+import functools
+import subprocess
+import sys
+
+import pytest
+
+from tests import ROOT
+
+PACKAGE = ROOT / "solver"
+HEAVY = {"numpy", "numba", "llvmlite"}
+HOMES = {"adapters", "cluster", "compiled", "learning", "store", "sweep"}  # of those
+HEAVY_FILES = {  # in rooms of which the rest is light
+    "book/bulk.py", "book/codecs/encoders.py", "book/codecs/ranked_kernels.py", "book/codecs/reading.py",
+    "export/batches.py", "verifying/audit.py", "verifying/grounding.py", "verifying/expectations.py",
+    "verifying/nimbers.py", "verifying/reached.py",
+}  # fmt: skip
+ALLOWED = {  # third-party packages and other rooms that each may import anywhere in its code, the lowest rooms first
+    "base": set(),
+    "games": {"pyspiel", "base"},
+    "rules": {"base", "games"},
+    "search": {"base", "rules"},
+    "check": {"base", "rules", "search"},
+    "wasm": {"wasmtime", "base", "rules", "search"},
+    "store": {"llvmlite", "numba", "numpy", "base", "rules"},
+    "compiled": {"llvmlite", "msgpack", "numba", "numpy", "base", "games", "rules", "search", "check", "store", "wasm"},
+    "book": {"lmdb", "msgpack", "numba", "numpy", "base", "games", "rules", "compiled", "store"},
+    "play": {"base", "rules", "search", "check", "wasm", "compiled", "book"},
+    "export": {"numpy", "pyarrow", "base", "rules", "check", "compiled", "book", "play"},
+    "learning": {
+        "cma", "numpy", "sklearn", "threadpoolctl", "base", "rules", "search", "compiled", "book", "play",
+    },
+    "sweep": {"numba", "numpy", "base", "rules", "search", "check", "compiled", "store", "book"},
+    "cluster": {
+        "fsspec", "numba", "numpy", "psutil", "ray", "base", "rules", "compiled", "store", "book", "sweep",
+    },
+    "verifying": {"numpy", "base", "rules", "search", "compiled", "store", "book", "play", "sweep"},
+    "solving": {"base", "rules", "search", "check", "compiled", "store", "book", "sweep", "cluster"},
+    "edit": {"base", "rules", "search", "compiled", "book", "solving"},
+    "estimate": {"base", "rules", "search", "check", "compiled", "sweep", "solving"},
+    "report": {"matplotlib", "base", "games", "rules", "search", "check", "book", "play"},
+    "serve": {"anyio", "starlette", "uvicorn", "base", "rules", "book", "play", "export", "report"},
+    "cli": {
+        "click", "tqdm", "base", "games", "rules", "search", "check", "compiled", "book", "play", "export", "learning",
+        "verifying", "cluster", "solving", "edit", "estimate", "report", "serve",
+    },
+    "adapters": {
+        "gymnasium", "numpy", "open_spiel", "pettingzoo", "pyspiel", "base", "games", "rules", "book", "play", "export",
+    },
+}  # fmt: skip
+
+
+@functools.cache
+def imports(path, top_level=False):
+    """Modules and packages imported by a file, names imported from them included, by their dotted names."""
+    tree, found = ast.parse(path.read_text()), []
+    for node in tree.body if top_level else ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return found
+
+
+def packages(path):
+    """The third-party packages among them."""
+    names = {name.partition(".")[0] for name in imports(path)}
+    return names - {*sys.stdlib_module_names, "solver"}
+
+
+def rooms(path):
+    """The rooms of `solver` among them: TYPE_CHECKING counts too."""
+    names = [name.split(".") for name in imports(path)]
+    return {name[1] for name in names if name[0] == "solver"} & {*ALLOWED}
+
+
+def room_of(path):
+    return path.relative_to(PACKAGE).parts[0]
+
+
+def files(room):
+    return sorted((PACKAGE / room).rglob("*.py"))
+
+
+@pytest.mark.parametrize("room", ALLOWED)
+def test_imports_run_one_way(room):
+    found = {name for path in files(room) for name in rooms(path) | packages(path)}
+    assert found - {room} == ALLOWED[room]
+    lower = [*ALLOWED][: [*ALLOWED].index(room)]
+    assert ALLOWED[room] & {*ALLOWED} <= {*lower}
+
+
+def test_every_file_is_in_a_room_and_every_room_says_what_it_is_for():
+    assert {path.name for path in PACKAGE.glob("*.py")} == {"__init__.py", "__main__.py"}
+    assert {room_of(path) for path in PACKAGE.glob("*/*.py")} == {*ALLOWED}
+    for room in ALLOWED:
+        assert ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text())), room
+
+
+def test_no_module_is_above_itself():
+    """Within rooms, too, and TYPE_CHECKING counts."""
+    modules = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in PACKAGE.rglob("*.py")}
+    below = {}
+    for name, path in modules.items():
+        known = [one if one in modules else one.rpartition(".")[0] for one in imports(path)]
+        below[name] = {one for one in known if one in modules and one != name}
+    while leaves := {name for name, others in below.items() if not others & {*below}}:
+        below = {name: others for name, others in below.items() if name not in leaves}
+    assert below == {}
+
+
+def test_numba_and_numpy_live_in_their_rooms_only():
+    heavy = {path for path in PACKAGE.rglob("*.py") if HEAVY & packages(path) and room_of(path) not in HOMES}
+    assert {str(path.relative_to(PACKAGE)) for path in heavy} <= HEAVY_FILES
+
+
+def test_nothing_light_imports_the_kernels_at_its_top():
+    heavy = [f"solver.{name}." for name in HOMES]
+    heavy += [f"solver.{name.removesuffix('.py').replace('/', '.')}." for name in HEAVY_FILES]
+    for path in PACKAGE.rglob("*.py"):
+        name = str(path.relative_to(PACKAGE))
+        if room_of(path) not in HOMES and name not in HEAVY_FILES:
+            loaded = [one for one in imports(path, top_level=True) if f"{one}.".startswith(tuple(heavy))]
+            assert loaded == [], path
+
+
+def asked_of_games(path):
+    """Where a file asks a game by name what it has: `hasattr(game, ...)` or `getattr(self.game, ...)`."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) in ("hasattr", "getattr"):
+            asked = ast.unparse(node.args[0]).removeprefix("type(").rstrip(")")  # of a game or its class
+            if asked.rpartition(".")[2] in ("game", "cls", "rules"):
+                yield f"{path.relative_to(PACKAGE)}:{node.lineno}"
+
+
+def test_only_rules_ask_what_a_game_has():
+    """`game.Rules` fills in what a game lacks; a few files look at the class itself, which is their duty."""
+    names = ("game.py", "protocol.py", "fingerprint.py", "meaning.py", "width.py")
+    duty = {PACKAGE / "check/conformance.py", PACKAGE / "compiled/rewriting.py", PACKAGE / "compiled/known.py"}
+    duty |= {PACKAGE / "rules" / name for name in names}
+    assert [place for path in sorted({*PACKAGE.rglob("*.py")} - duty) for place in asked_of_games(path)] == []
+    assert list(asked_of_games(PACKAGE / "check/conformance.py"))  # the search finds what it looks for
+
+
+def loaded_by(code, *arguments):
+    script = f"import sys\n{code}\nprint(*sorted({HEAVY} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_answers_from_a_book_load_neither_numpy_nor_numba(tmp_path):
+    from solver import load_game
+    from solver.solving import pipeline
+
+    path = tmp_path / "book.lmdb"
+    pipeline.solve(load_game("tic-tac-toe"), path)
+    ask = """
+import solver
+book = solver.Book(sys.argv[1])
+player = solver.Player(book)
+player.best(book.game.initial()), player.analyse(book.game.initial())
+solver.verify, solver.solve, solver.check_book(sys.argv[1])
+"""
+    assert loaded_by(ask, str(path)) == []
+    commands = "from solver.cli import main\nfor name in main.list_commands(None): main.get_command(None, name)"
+    assert loaded_by(commands) == []

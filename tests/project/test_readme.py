@@ -1,0 +1,107 @@
+"""The sessions of the README and of the documentation print what the pages show; public names have their help."""
+
+import ast
+import doctest
+import os
+import pydoc
+import re
+import sys
+import textwrap
+import typing
+from pathlib import Path
+
+import pytest
+
+import solver
+from solver.book import Book
+from solver.rules.game import load_game
+from solver.rules.protocol import OPTIONAL, REQUIRED
+from tests import ROOT
+from tests.sessions import by_shell, in_process, run_page
+
+README = ROOT / "README.md"
+DOCS = README.parent / "docs"
+
+
+COMPILED = frozenset({"solver verify connect-four-4x4.lmdb"})  # by the shell, among the slow tests
+LONG = frozenset({"solver compare tic-tac-toe"})  # seconds each
+QUICK = ("guides/trees", "guides/other-games", "reference/limits", "tutorials/lesson")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder to work in, and the command `solver` of this Python on the PATH."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}")
+
+
+@pytest.mark.parametrize("output_of", [in_process, pytest.param(by_shell, marks=pytest.mark.slow)])
+def test_every_session_prints_what_the_readme_says(output_of):
+    pytest.importorskip("numba")
+    assert run_page(README, output_of, COMPILED if output_of is in_process else frozenset()) >= 8
+    assert doctest.testmod(solver) == (0, 9)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_every_session_of_a_guide_prints_what_it_says(name):
+    assert run_page(DOCS / f"{name}.md", leave=LONG) >= 2
+
+
+PAGES = {page.relative_to(DOCS).as_posix(): page for page in sorted(DOCS.rglob("*.md"))}
+PAGES |= {name: README.parent / name for name in ("examples/README.md", "CONTRIBUTING.md")}
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+def test_every_block_of_a_page_runs(page):
+    run_page(page)
+
+
+def test_what_only_reads_the_package_knows_its_names():
+    """Type checkers take `__all__` if it is a plain list, and the names that are imported for them alone."""
+    tree = ast.parse(Path(solver.__file__).read_text())
+    (listed,) = (
+        node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    )
+    assert ast.literal_eval(listed) == list(solver._HOMES) == solver.__all__
+    typed = next(node for node in tree.body if isinstance(node, ast.If))
+    imported = {name.name: node.module for node in typed.body for name in node.names if node.module != "typing"}
+    assert imported == {name: f"solver.{home}" for name, home in solver._HOMES.items()}
+    assert Book.lookup.__annotations__["return"] == "Values"
+    bulk = pytest.importorskip("solver.book.bulk")
+    # the text of an array's type differs from one NumPy to the next, the name of its elements' type does not
+    dtypes = [re.findall(r"int64|float64|bool", str(hint)) for hint in typing.get_type_hints(bulk.Values).values()]
+    assert dtypes == [["int64", "float64"], ["int64"], ["bool"]]
+
+
+def test_help_lists_the_public_names_and_what_they_are():
+    text = pydoc.plain(pydoc.render_doc(solver))
+    assert solver.__doc__.splitlines()[0] in text and "connect-four-4x4.lmdb" in text
+    for name in solver.__all__:
+        thing = getattr(solver, name)
+        assert (name in text and thing.__doc__) or name == "Solution", name
+    assert [name for name in vars(Book) if name[:1] != "_" and not getattr(Book, name).__doc__] == []
+
+
+def test_the_guide_to_rules_shows_rules_that_work_and_names_all_methods(tmp_path):
+    guide = (README.parent / "docs" / "reference" / "rules.md").read_text()
+    (tmp_path / "guide.py").write_text(re.search(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)[1])
+    assert solver.solve(f"{tmp_path / 'guide.py'}::Race").root.outcome == "win"  # 21 % 4 != 0
+    assert [name for name in {**REQUIRED, **OPTIONAL} if name not in ("to_text",) and f"{name}(" not in guide] == []
+
+
+def test_the_examples_of_optional_methods_keep_their_promises(tmp_path):
+    guide = (DOCS / "reference" / "rules.md").read_text()
+    race, *blocks = re.findall(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    for_race = [block for block in blocks if block.startswith("# Race\n")]
+    assert len(for_race) >= 6
+    (tmp_path / "race.py").write_text("\n".join([race, *(textwrap.indent(block, "    ") for block in for_race)]))
+    game = load_game(tmp_path / "race.py")
+    solver.check_game(game)
+    with solver.solve(game) as book:
+        assert (book.root.outcome, book.states) == ("win", 22)
+    for block in blocks:
+        methods = {node.name: node for node in ast.parse(block).body if isinstance(node, ast.FunctionDef)}
+        for name, expected in {**REQUIRED, **OPTIONAL}.items():
+            if name in methods:
+                assert [arg.arg for arg in methods[name].args.args] == ["self", *expected]

@@ -1,0 +1,204 @@
+"""The reference pages on errors, exit codes and JSON say what the commands print."""
+
+import json
+import re
+
+import pytest
+
+import solver
+from solver.cli import COMMANDS, EXIT_CODES
+from tests import ROOT
+from tests.commands import ok, run
+
+REFERENCE = ROOT / "docs" / "reference"
+RULES = """from typing import NamedTuple
+
+class Race(NamedTuple):
+    goal: int = 21
+
+    def initial(self):
+        return 0
+
+    def actions(self, state):
+        return range(1, min(3, self.goal - state) + 1)
+
+    def result(self, state, action):
+        return state + action
+
+    def is_terminal(self, state):
+        return state == self.goal
+
+    def utility(self, state):
+        return -1
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Rules, sound and not, and books, sound and not."""
+    folder = tmp_path_factory.mktemp("reference")
+    (folder / "my_game.py").write_text(RULES)
+    (folder / "other.py").write_text(RULES.replace("min(3", "min(4"))
+    (folder / "bad.py").write_text(RULES.replace("state + action", "state + [1]"))
+    (folder / "less.py").write_text(RULES.replace("def utility", "def worth"))
+    (folder / "notes.txt").write_text("no book\n")
+    (folder / "exercise.json").write_text('{"root": "MAX", "tree": [[3, 12, 8], [2, 4, 6], [14, 5, 2]]}')
+    with solver.solve("tic-tac-toe", folder / "whole.lmdb") as book:
+        data = bytearray(book.path.read_bytes())
+        segment = next(book.segments())
+    (folder / "cut.lmdb").write_bytes(data[:5000])
+    data[data.index(segment[100:200])] ^= 1
+    (folder / "damaged.lmdb").write_bytes(data)
+    solver.solve(solver.load_game(f"{folder / 'my_game.py'}::Race:30"), folder / "race.lmdb").close()
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def here(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("SOLVER_GAME", raising=False)
+
+
+def rows(page):
+    """The rows of a page's tables, without their heads."""
+    for line in (REFERENCE / page).read_text().splitlines():
+        cells = re.split(r"(?<!\\) ?\| ?", line)[1:-1]
+        if cells and not cells[0].startswith("---"):
+            yield cells
+
+
+def listed():
+    """Patterns of messages, and the exit codes beside them, None for those of Python alone."""
+    for message, *rest in rows("errors.md"):
+        if message.startswith("`") and len(rest) == 2:
+            pattern = ".+".join(re.escape(part) for part in message.strip("`").split("…"))
+            yield pattern, None if rest[1] == "—" else int(rest[1])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "query conect-four 1",
+        "query nosuch.lmdb 1",
+        "query tic-tac-toe start --game my_game.py",
+        "query whole.lmdb start --live",
+        "query tic-tac-toe:3,3,3,true,1 start",
+        "query notes.txt start",
+        "query cut.lmdb start",
+        "query damaged.lmdb start",
+        "query race.lmdb start --game other.py",
+        "query race.lmdb start",
+        "merge tic-tac-toe achi -o both.lmdb",
+        "query tic-tac-toe e9",
+        "query connect-four:4,4 1111222233334444112",
+        "query connect-four:4,4 #7",
+        "query chess-ending:KQK x/y",
+        "query connect-four 443332525 --book-only",
+        "line connect-four 443332525",
+        "sample tic-tac-toe --value win --distance 50",
+        "solve teeko --method minimax",
+        "query pig:20 start",
+        "solve othello:8,8 -o large.lmdb",
+        "sample achi --ply 3",
+        "trim tic-tac-toe -o less.lmdb",
+        "solve less.py",
+        "solve bad.py",
+        "solve connect-four:4,4 --memory 1M",
+        "solve tic-tac-toe -o nosuch/book.lmdb",
+    ],
+)
+def test_the_page_lists_a_message_with_its_exit_code(command):
+    code, _, error = run(*command.split(), "-q")
+    message = error.strip().splitlines()[-1].removeprefix("Error: ")
+    assert [wanted for pattern, wanted in listed() if re.fullmatch(pattern, message)] == [code], message
+
+
+def test_the_page_lists_what_python_says():
+    book = solver.Book("tic-tac-toe")
+    for ask in (
+        lambda: book[7],
+        lambda: book[7.0],
+        lambda: solver.Book("whole.lmdb", sha256="0" * 64),
+    ):
+        with pytest.raises(solver.SolverError) as raised:
+            ask()
+        assert [wanted for pattern, wanted in listed() if re.fullmatch(pattern, str(raised.value))] == [None]
+
+
+def test_the_page_of_exit_codes_has_every_code_and_exception():
+    told = {int(cells[0]): cells for cells in rows("exit-codes.md") if cells[0].isdecimal()}
+    assert {code for _, code in EXIT_CODES} <= told.keys()
+    for kind, code in EXIT_CODES:
+        assert f"`{kind.__name__}`" in told[code][2], kind
+
+
+def section(name):
+    """What the page on JSON says of a command."""
+    text = (REFERENCE / "json.md").read_text()
+    found = re.search(rf"^## {name}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert found is not None, name
+    return found[1]
+
+
+def keys(facts):
+    """The names of all fields, but those of free choice."""
+    if isinstance(facts, list):
+        return set().union(*map(keys, facts))
+    if not isinstance(facts, dict):
+        return set()
+    free = ("header", "near_misses", "parameters")
+    return facts.keys() | set().union(*(keys(fact) for name, fact in facts.items() if name not in free))
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("query", "query tic-tac-toe b2 --json"),
+        ("query", "query nim start --json"),
+        ("query", "query pig:15 roll --json"),
+        ("line", "line tic-tac-toe --json"),
+        ("info", "info tic-tac-toe --json"),
+        ("info", "info pig:15 --json"),
+        ("info", "solve tic-tac-toe --json"),
+        ("info", "books --json"),
+        ("info", "trim tic-tac-toe -o trimmed.lmdb --drop-plies 1 --json"),
+        ("verify", "verify tic-tac-toe --json"),
+        ("sample", "sample tic-tac-toe -n 1 --json"),
+        ("grade", "grade tic-tac-toe games.txt --json"),
+        ("diff", "diff tic-tac-toe trimmed.lmdb --json"),
+        ("check", "check tic-tac-toe --json"),
+        ("compare", "compare coins:5 --json"),
+        ("compare", "compare tic-tac-toe b2 --depth 2 --json"),
+        ("Solve a tree", "solve tree:exercise.json --trace --json"),
+        ("games", "games tic-tac-toe --json"),
+    ],
+)
+def test_the_page_on_json_lists_every_field(name, command, folder):
+    (folder / "games.txt").write_text("b2 a2 a1\n")
+    _, out, _ = run(*command.split())
+    told = section(name) + section("Values")
+    assert {field for field in keys(json.loads(out)) if f"`{field}`" not in told} == set()
+
+
+def test_the_page_on_json_lists_the_fields_of_what_takes_long():
+    pytest.importorskip("numba")
+    from solver.cluster.nodes import Examined
+    from solver.estimate.books import BookTimes
+    from solver.estimate.estimation import Opening, Sweep
+    from solver.estimate.phases import Phase, TierPlan
+    from solver.estimate.planning import Plan
+    from solver.learning.standing import Standing
+    from solver.rules.placements import Placements
+
+    told = {"estimate": (Opening, Sweep, BookTimes, Placements, Plan, TierPlan, Phase)}
+    told |= {"match": (Standing,), "cluster check": (Examined,)}
+    for name, kinds in told.items():
+        assert {field for kind in kinds for field in kind._fields if f"`{field}`" not in section(name)} == set()
+
+
+def test_the_page_on_json_lists_every_command_that_has_it():
+    text = (REFERENCE / "json.md").read_text()
+    for name in COMMANDS:
+        has = "--json" in ok(name, "--help") or name == "cluster"
+        without = re.search(r"^(.*) have no `--json`", text, re.MULTILINE)[1]
+        assert (f"`{name}`" in without) != has, name

@@ -1,0 +1,115 @@
+"""What is published: the description that a package index shows, and versions that were tried."""
+
+import ast
+import contextlib
+import os
+import re
+import runpy
+import subprocess
+import sys
+import types
+
+import pytest
+
+import solver
+from solver.base.errors import UncompiledRules
+from tests import ROOT
+
+PROJECT = (ROOT / "pyproject.toml").read_text()
+(LICENCE,) = re.findall(r'^license = "(.*)"$', PROJECT, re.MULTILINE)
+SUBSTITUTION = re.compile(r"^pattern = '(.*)'\nreplacement = '(.*)'$", re.MULTILINE)
+
+
+def test_the_description_links_to_nothing_that_only_a_checkout_has():
+    text = (ROOT / "README.md").read_text()
+    rules = SUBSTITUTION.findall(PROJECT)
+    assert len(rules) == 3
+    for pattern, replacement in rules:
+        text = re.sub(pattern, replacement, text)
+    assert "Writing rules (`docs/reference/rules.md`)" in text and "<picture>" not in text
+    links = re.findall(r"\]\(([^)]*)\)", text)
+    assert [link for link in links if not link.startswith(("https://", "http://", "#"))] == []
+
+
+def test_the_pythons_that_are_supported_are_named_alike_everywhere():
+    named = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', PROJECT)
+    (least,) = re.findall(r'^requires-python = ">=(.*)"$', PROJECT, re.MULTILINE)
+    assert named == [f"3.{minor}" for minor in range(int(least.partition(".")[2]), 15)]
+    assert f'target-version = "py{least.replace(".", "")}"' in PROJECT
+    assert f"It runs on Python {least} to {named[-1]}." in (ROOT / "README.md").read_text()
+
+
+def test_every_version_that_is_asked_for_has_a_lower_bound():
+    lists = re.findall(r"^(?:dependencies|solve|learn|cluster|plot|parquet) = (\[.*\])$", PROJECT, re.MULTILINE)
+    asked = [one for text in lists for one in ast.literal_eval(text) if not one.startswith("solverbook[")]
+    assert len(asked) > 10 and all(re.fullmatch(r"[a-z-]+>=[\d.]+", one) for one in asked)
+
+
+WITHOUT_NAMES_OF_ITS_OWN = """
+import sys
+
+sys.modules["solver.compiled.linking"] = None
+from solver.rules.game import load_game
+from solver.compiled import agreement, binding, inlining
+
+def gone(template):
+    raise AttributeError("_resolve")
+
+binding._spare_parameters = gone
+assert "pipeline_class" not in inlining.PART
+agreement.compare(load_game("coins:8"), range(9))
+"""
+
+
+def test_without_names_of_numbas_own_parts_are_compiled_like_any_function(monkeypatch):
+    pytest.importorskip("numba")
+    parts = ROOT / "solver" / "compiled" / "inlining.py"
+    monkeypatch.delitem(sys.modules, "solver.compiled.linking", raising=False)
+    monkeypatch.delattr("numba._dynfunc.make_function")
+    assert "pipeline_class" not in runpy.run_path(str(parts))["PART"]
+    monkeypatch.undo()
+    assert "pipeline_class" in runpy.run_path(str(parts))["PART"]
+
+
+@pytest.mark.slow
+def test_without_names_of_numbas_own_rules_compile(tmp_path):
+    pytest.importorskip("numba")
+    own = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", WITHOUT_NAMES_OF_ITS_OWN], env=own, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_code_whose_place_is_not_told_is_said_in_one_line():
+    edges = pytest.importorskip("solver.compiled.edges")
+    silent = types.SimpleNamespace(compile=lambda kinds: None, overloads={(): types.SimpleNamespace(library=None)})
+    with pytest.raises(UncompiledRules, match="install one that was tried"):
+        edges.address_of(silent, ())
+
+
+@pytest.mark.slow
+def test_without_names_of_rays_own_a_cluster_runs(monkeypatch):
+    pytest.importorskip("ray")
+    from solver.cluster import on_ray
+    from tests.cluster.test_engine import add
+
+    monkeypatch.setattr(on_ray, "_lean", lambda nodes: iter(()))
+    monkeypatch.setattr(on_ray, "_instead", lambda *wanted: contextlib.nullcontext())
+    with on_ray.opened("local:1", 1 << 30, None, ()) as engine:
+        assert engine.result(engine.submit(add, 1, 2)[0]) == 3
+
+
+def test_the_image_copies_files_that_are_there_and_installs_extras_that_exist():
+    dockerfile = (ROOT / "Dockerfile").read_text()
+    copied = [word for line in re.findall(r"^COPY (.*) \S+$", dockerfile, re.MULTILINE) for word in line.split()]
+    assert len(copied) == 5 and [name for name in copied if not (ROOT / name).exists()] == []
+    let_in = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    assert let_in == set(copied)
+    (extras,) = re.findall(r"/source\[(.*?)\]", dockerfile)
+    assert [extra for extra in extras.split(",") if f"\n{extra} = [" not in PROJECT] == []
+    (port,) = re.findall(r"^EXPOSE (\d+)$", dockerfile, re.MULTILINE)
+    assert f'ports: ["{port}:{port}"]' in (ROOT / "compose.yaml").read_text()
+
+
+def test_the_citation_is_of_this_version():
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert f"\nversion: {solver.__version__}\n" in citation and f"\nlicense: {LICENCE}\n" in citation

@@ -1,0 +1,50 @@
+"""The measure behind the warnings of `make lint`: lines of code alone count."""
+
+import sys
+
+import pytest
+
+from tests import ROOT
+
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import shape  # noqa: E402
+
+BODY = "\n    x = 0" * 40
+TAKEN = ", ".join("abcdefghi")
+
+
+@pytest.mark.parametrize(
+    ("source", "warning"),
+    [
+        ("x = 0\n" * 401, "here.py: 401 lines of code, more than 400"),
+        ("x = 0\n\n# why\n" * 400, None),
+        (f"def f():{BODY}", "here.py:1: f has 41 lines of code, more than 40"),
+        (f'def f():\n    """Do it.\n{BODY}\n    """\n    # why\n\n    return 0', None),
+        (f"@numba.njit(cache=True)\ndef f():{BODY}", None),
+        (f"@shared\ndef f():{BODY}{BODY}", "here.py:2: f has 81 lines of code, more than 60"),
+        ('def f():\n    x = """' + "\n" * 40 + '"""', "here.py:1: f has 42 lines of code, more than 40"),
+        (f"def f({TAKEN}): ...", "here.py:1: f takes 9 arguments, more than 8"),
+        (f"def f(self, a, *b, c, d, e, f, g, **h): {TAKEN}", None),
+        (f"@click.command('solve')\ndef f({TAKEN}): ...", None),
+    ],
+)
+def test_lines_of_code_and_arguments_are_counted(source, warning):
+    assert list(shape.warnings_of(source, "here.py")) == ([] if warning is None else [warning])
+
+
+def test_rooms_floors_and_arrows_are_counted():
+    tower = {f"room{number}": {f"room{below}" for below in range(number)} for number in range(23)}
+    assert list(shape.warnings_of_rooms(tower)) == [
+        "solver: 23 rooms, more than 22",
+        "solver: 23 floors, more than 12",
+        "solver: 253 arrows, more than 125",
+    ]
+
+
+def test_warnings_are_printed_and_stop_nobody(tmp_path, monkeypatch, capsys):
+    (tmp_path / "long.py").write_text(f"def f({TAKEN}): ...\n")
+    monkeypatch.setattr(shape, "ROOT", tmp_path)
+    monkeypatch.setattr(shape, "PACKAGE", tmp_path)
+    shape.main()
+    assert "warning: long.py:1: f takes 9 arguments, more than 8\n" in capsys.readouterr().out

@@ -1,0 +1,317 @@
+"""Games of chance: published values, rules written apart, and the plain algorithms against an independent judge."""
+
+import itertools
+import math
+import random
+import re
+from fractions import Fraction
+from typing import NamedTuple
+
+import pytest
+
+from solver.base.errors import BudgetExceeded, GameError, MethodError
+from solver.check.conformance import check_game
+from solver.rules.game import load_game
+from solver.search import Budget, expectiminimax, value_iteration
+from tests import ROOT, chance, dice_games
+from tests.games import CHANCE_ACYCLIC, CHANCE_CYCLIC, CHANCE_GAMES
+from tests.oracles import CHANCE_ORACLES, LAST_CHECKERS, PIGLET
+from tests.ways import slow, slowly
+
+THROWS = [(die, other) for die in range(1, 7) for other in range(1, die + 1)]  # of two dice, as the games list them
+JUDGED = 3_000  # states that the judge takes in the fast tests
+SMALL_ORACLES = [oracle for oracle in CHANCE_ORACLES if oracle.states is not None and oracle.states <= JUDGED]
+LARGE_ORACLES = [oracle for oracle in CHANCE_ORACLES if oracle.states is not None and oracle.states > JUDGED]
+
+
+def wins(expectation):
+    """The winning chance that an expectation of utilities -1 and 1 stands for."""
+    return (1 + expectation) / 2
+
+
+def check_oracle(oracle):
+    game = load_game(oracle.game)
+    values = chance.solve(game, symmetry=True)
+    assert len(values) == oracle.states
+    assert abs(wins(values[game.canonical(game.initial())]) - oracle.chance) <= oracle.error
+
+
+@pytest.mark.parametrize("oracle", SMALL_ORACLES, ids=lambda oracle: oracle.game)
+def test_published_chances(oracle):
+    check_oracle(oracle)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("oracle", LARGE_ORACLES, ids=lambda oracle: oracle.game)
+def test_chances_of_larger_games(oracle):
+    check_oracle(oracle)
+
+
+@pytest.mark.parametrize("text", CHANCE_GAMES)
+def test_play_ends_and_tiers_never_fall(text):
+    game = load_game(text)
+    nodes = chance.nodes_of(game)
+    assert chance.ends_surely(nodes)
+    least = 1 if text in CHANCE_ACYCLIC else 0
+    rises = [game.tier(key) - game.tier(state) for state in nodes for *_, key in nodes[state].children]
+    assert min(rises) >= least
+    assert least or 0 in rises
+
+
+@pytest.mark.parametrize("text", ["piglet:3", "pig:7,4", "backgammon-bearoff:2,4", "nannon:3,2,3", "einstein:3,2"])
+def test_folding_keeps_every_value(text):
+    game = load_game(text)
+    folded, values = chance.solve(game, symmetry=True), chance.solve(game)
+    assert len(folded) < len(values)
+    assert all(value == folded[game.canonical(state)] for state, value in values.items())
+
+
+@pytest.mark.parametrize("text", CHANCE_ACYCLIC)
+def test_expectiminimax_is_exact(text):
+    game = load_game(text)
+    values = chance.solve(game, symmetry=True)
+    found = expectiminimax.solve(game)
+    assert found.table == values
+    assert found.value.score == values[game.canonical(game.initial())]
+
+
+@pytest.mark.parametrize("text", slowly([*CHANCE_CYCLIC, "backgammon-bearoff:1", "einstein:3,2"], "pig:15"))
+def test_value_iteration_keeps_its_error(text):
+    game = load_game(text)
+    values = chance.solve(game, symmetry=True)
+    found = value_iteration.solve(game)
+    assert found.table.keys() == values.keys()
+    error = found.units.kind.error - found.units.kind.step / 2  # before values are rounded to steps
+    assert error < 4e-12
+    # the judge solves some equations in floats
+    assert max(abs(found.table[state] / found.units.point - value) for state, value in values.items()) <= error + 1e-14
+
+
+def test_piglet_to_two_points():
+    game = load_game("piglet:2")
+    values = chance.solve(game)
+    assert {text: wins(values[game.parse_position(text)]) for text in PIGLET} == PIGLET
+    assert value_iteration.solve(game, game.parse_position("0-1-1")).action == 0  # flips on: 3/5 against 1/2
+
+
+def test_the_last_checkers_against_one_that_is_off_next():
+    game = load_game("backgammon-bearoff:2")
+    table = {}
+    for checkers, throws in LAST_CHECKERS.items():
+        found = expectiminimax.solve(game, game.parse_position(f"{checkers}-1"), table=table)
+        assert wins(found.value.score) == Fraction(throws, 36)
+
+
+def test_bearing_off_by_other_rules():
+    game = load_game("backgammon-bearoff:3,3,true")
+    values = chance.solve(game, symmetry=True)
+    for text in ("3-3", "321-31", "333-33", "1-333", "222-111", "332-32"):
+        sides = [tuple(sorted(map(int, side))) for side in text.split("-")]
+        assert wins(values[game.parse_position(text)]) == dice_games.bearoff(*sides)
+
+
+def test_dice_of_a_position():
+    game = load_game("backgammon-bearoff:3")
+    for text, moves in {
+        "53-1 42": "5/1 3/1 5/3",
+        "61-1 65": "6/off 6/1",
+        "32-1 65": "3/off",
+        "31-6 11": "3/2 1/off",
+        "6-1 31": "6/3 6/5",
+    }.items():
+        state = game.parse_position(text)
+        assert {game.format_action(state, action) for action in game.actions(state)} == set(moves.split()), text
+    for text in ("7-1", "61-", "1-1 7", "3", "start"):
+        assert game.parse_position(text) is None
+    with pytest.raises(ValueError, match="at most 3 checkers on points 1 to 6"):
+        game.parse_position("1111-1")
+
+
+@pytest.mark.parametrize("text", ["3,2,3", "4,2,4", pytest.param("6,3,6", marks=pytest.mark.slow)])
+def test_nannon_by_other_rules(text):
+    spots, checkers, sides = map(int, text.split(","))
+    game = load_game(f"nannon:{text}")
+    opening, values = dice_games.nannon(spots, checkers, sides)
+    found = value_iteration.solve(game)
+    assert abs(wins(found.value.score) - opening) < 1e-10
+    thrown = {state for state in found.table if [*game.chance(state)] and not game.is_terminal(state)}
+    assert len(thrown) == len(values) + 1  # the opening throw
+    ours = sorted(wins(found.table[state] / found.units.point) for state in thrown if state != game.initial())
+    assert max(abs(one - other) for one, other in zip(ours, sorted(values.values()), strict=True)) < 1e-10
+
+
+def test_nannon_moves():
+    """Three checkers each, the first player's at home, a and b; f and e are the second's prime."""
+    game = load_game("nannon")
+    opening = [*game.chance(game.initial())]
+    assert [weight for weight, _ in opening] == [5, 4, 3, 2, 1]
+
+    def moves(state):
+        return {game.format_action(state, action): game.result(state, action) for action in game.actions(state)}
+
+    listed = [" ".join(moves(state)) for _, state in opening]
+    assert listed == ["b-c", "a-c b-d", "home-c a-d", "home-d", "b-safe"]
+    after = moves(opening[2][1])["a-d"]
+    (reply,) = (state for _, state in game.chance(after) if "has thrown 1" in game.show(state))
+    hit = moves(reply)["e-d"]
+    assert game.show(hit).splitlines()[:2] == ["x: 2 home, 0 safe   o: 1 home, 0 safe", ". x . o . o"]
+
+
+@pytest.mark.parametrize("text", ["2,1", "3,1", "4,1", "3,2", *slow("4,2", "3,3")])
+def test_einstein_by_other_rules(text):
+    game = load_game(f"einstein:{text}")
+    assert wins(expectiminimax.solve(game).value.score) == dice_games.einstein(*map(int, text.split(",")))
+
+
+@pytest.mark.parametrize("text", ["2,1", "3,1", *slow("4,1", "6,1", "4,2", "6,2")])
+def test_shut_the_box_by_other_rules(text):
+    game = load_game(f"shut-the-box:{text}")
+    assert wins(expectiminimax.solve(game).value.score) == dice_games.shut_the_box(*map(int, text.split(",")))
+
+
+@pytest.mark.parametrize("text", slow("1", "1,1", "1,2", "2", "2,1"))
+def test_ur_by_other_rules(text):
+    """The states in which someone throws: where none of four coins may show heads they are all placements."""
+    game = load_game(f"ur:{text}")
+    opening, states = dice_games.ur(*game)
+    found = value_iteration.solve(game)
+    assert abs(wins(found.value.score) - opening) < 1e-10
+    assert sum(state & 7 == 0 for state in found.table) == states
+    if game.rules < 2:
+        assert states == throwing(*game)
+
+
+@pytest.mark.parametrize("most", slow(1, 2, 3))
+def test_hypergammon_by_other_rules(most):
+    game = load_game(f"hypergammon:1,{most}")
+    opening, values = dice_games.hypergammon(1, most)
+    found = value_iteration.solve(game)
+    assert abs(found.value.score - opening) < 1e-10
+    ours = {(state & 31, state >> 15 & 31): value for state, value in found.table.items() if state >> 15}
+    assert ours.keys() == {own + other for own, other in values}
+    assert max(abs(ours[own + other] / found.units.point - value) for (own, other), value in values.items()) < 1e-10
+
+
+def test_plays_of_hypergammon_by_other_rules():
+    """All throws of some positions with three checkers a side."""
+    game, chance = load_game("hypergammon"), random.Random(1)
+
+    def sides(state):
+        return tuple(tuple(state >> 5 * slot + shift & 31 for slot in range(3)) for shift in (15, 0))
+
+    state = game.initial()
+    for _ in range(40):
+        own, other = reversed(sides(state))
+        for (_, after), dice in zip(game.chance(state), THROWS, strict=True):
+            thrown = game.vanishing(after)
+            plays = [sides(game.result(after, action)) for action in game.actions(after)] if thrown else [sides(after)]
+            assert len(set(plays)) == len(plays)
+            assert set(plays) == dice_games.hypergammon_plays(own, other, *dice), (own, other, dice)
+            assert len({game.format_action(after, action) for action in game.actions(after)}) == len(plays) * thrown
+        after = chance.choice([after for _, after in game.chance(state)])
+        state = game.result(after, chance.choice([*game.actions(after)])) if game.vanishing(after) else after
+        state = game.initial() if game.is_terminal(state) else state
+
+
+def test_placements_of_hypergammon_are_the_published_ones():
+    """The other's checkers are on none of the points taken, on the bar or off."""
+    sides = itertools.combinations_with_replacement(range(26), 3)
+    free = (26 - len({*side} - {0, 25}) for side in sides)
+    assert sum(math.comb(places + 2, 3) for places in free) == 7_959_904
+
+
+def throwing(pieces, rules):
+    """Placements of both sides' men in which the mover has not won: as many as are published of the usual games."""
+    own, shared = (6, 8) if rules == 0 else (4, 12)
+    total = 0
+    for first, second in itertools.product(range(pieces + 1), repeat=2):
+        for one, other in itertools.product(range(first + 1), range(second + 1)):
+            men = math.comb(own, first - one) * math.comb(own, second - other)
+            total += men * math.comb(shared, one) * math.comb(shared - one, other) * (
+                (pieces - first + (first > 0)) * (pieces - second + 1)
+            )
+    return total
+
+
+def test_placements_of_ur_are_the_published_ones():
+    assert [throwing(7, 0), throwing(5, 1), throwing(7, 2)] == [137_892_016, 41_254_034, 500_981_472]
+
+
+def test_the_guide_shows_a_dice_race_that_works(tmp_path):
+    guide = (ROOT / "docs" / "guides" / "dice.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    (tmp_path / "dash.py").write_text(next(block for block in blocks if "class Dash" in block))
+    game = load_game(f"{tmp_path / 'dash.py'}::Dash")
+    check_game(game)
+    found = expectiminimax.solve(game)
+    assert found.table == chance.solve(game, symmetry=True)
+    assert ">>> expectiminimax.solve(load_game(\"dash.py::Dash\"))" in guide
+    assert f"\n{found.value.score!r}\n" in guide and f"wins {wins(found.value.score)}".replace("/", " of ") in guide
+
+
+class Ways(NamedTuple):
+    """Stay or throw, for ever; chance as the test says."""
+
+    weights: tuple[int, ...] = (1,)
+
+    def initial(self):
+        return 0
+
+    def actions(self, state):
+        yield from (0, 1)
+
+    def result(self, state, action):
+        return action
+
+    def is_terminal(self, state):
+        return state > 2
+
+    def utility(self, state):
+        return -1
+
+    def to_move(self, state):
+        return 0
+
+    def chance(self, state):
+        if state == 1:
+            for weight in self.weights:
+                yield weight, 2 + weight
+
+
+@pytest.mark.parametrize("search", [expectiminimax, value_iteration])
+def test_unsound_chance_is_named(search):
+    with pytest.raises(GameError, match=r"chance\(1\) has the weight 0: weights are whole numbers from 1 on"):
+        search.solve(Ways((0,)), 1)
+    with pytest.raises(GameError, match=r"chance\(1\) has the weight 0.5: weights are whole"):
+        search.solve(Ways((0.5,)), 1)
+    with pytest.raises(GameError, match=r"chance\(1\) leads to 9223372036854775810: it is outside \[0, 2\*\*63\)"):
+        search.solve(Ways((1 << 63,)), 1)
+    with pytest.raises(MethodError, match=r"no chance\(state\): use minimax"):
+        search.solve(load_game("coins"))
+    with pytest.raises(BudgetExceeded):
+        search.solve(load_game("einstein:3,2"), budget=Budget(nodes=100))
+
+
+def test_play_that_need_not_end_is_refused():
+    with pytest.raises(MethodError, match="has cycles, which expectiminimax cannot solve: use value iteration"):
+        expectiminimax.solve(Ways())
+    with pytest.raises(MethodError, match="need not end, whatever the dice"):
+        value_iteration.solve(Ways())
+    assert not chance.ends_surely(chance.nodes_of(Ways()))
+
+
+def test_the_judge_judges():
+    """A coin that is thrown until it shows heads, by turns: who throws first wins 2 of 3."""
+
+    class Coin(NamedTuple):
+        initial = staticmethod(lambda: 0)
+        actions = result = None
+        to_move = staticmethod(lambda state: state % 2)
+        is_terminal = staticmethod(lambda state: state > 1)
+        utility = staticmethod(lambda state: 1)
+
+        def chance(self, state):
+            yield 1, state + 2
+            yield 1, 1 - state
+
+    assert chance.solve(Coin()) == {0: Fraction(1, 3), 1: Fraction(1, 3), 2: 1, 3: 1}

@@ -1,0 +1,364 @@
+"""The server's own interface: what it answers, what it refuses, and that its description says so."""
+
+import asyncio
+import json
+import threading
+
+import pytest
+
+from tests import ROOT
+
+pytest.importorskip("starlette")
+
+from solver.base.errors import BookError
+from solver.book import Book
+from solver.cli import main
+from solver.games import CATALOGUE
+from solver.play.player import Player
+from solver.report.answers import Answers
+from solver.rules.game import load_game
+from solver.serve import batch, handlers, operations, searches
+from solver.serve.application import Application
+from solver.serve.pages import Pages
+from solver.serve.reply import FOREVER, Kept, Reply
+from solver.serve.shelf import Served, Shelf, all_shipped
+from tests.commands import ok, run
+from tests.serving import Client
+from tests.ways import plainly, until
+
+BOOK = "/v1/books/connect-four:4,4"
+PARTIAL = "/v1/books/connect-four"
+PAGE = ROOT / "docs" / "reference" / "http.md"
+
+
+def served(*names):
+    for name in names:
+        book = Book(name) if name != "teeko" else None
+        yield Served(load_game(name) if book is None else book.game, book)
+
+
+@pytest.fixture(scope="module")
+def shelf():
+    return Shelf(served("connect-four:4,4", "tic-tac-toe", "connect-four", "teeko", "pig:15", "kalah:3"))
+
+
+@pytest.fixture(scope="module")
+def client(shelf, tmp_path_factory):
+    return Client(Application(shelf, Pages(shelf, tmp_path_factory.mktemp("pages"))))
+
+
+@pytest.mark.parametrize("position", ["11242", "start", "%2399462", "%23067813", "1%201,2"])
+@pytest.mark.parametrize("moves", [True, False])
+def test_a_position_is_what_query_prints(client, position, moves):
+    heard = client.get(f"{BOOK}/positions/{position}{'' if moves else '?moves=false'}")
+    text = position.replace("%20", " ").replace("%23", "#")
+    expected = json.loads(ok("query", "connect-four:4,4", text, "--json", "-q", *([] if moves else ["--no-moves"])))
+    del expected["elapsed_us"]
+    assert heard.status == 200 and heard.facts == expected
+    assert list(heard.facts) == list(expected)
+    assert heard.headers["cache-control"] == FOREVER and heard.headers["access-control-allow-origin"] == "*"
+
+
+def test_what_has_not_changed_is_not_sent_again(client):
+    address = f"{BOOK}/positions/11243"
+    first, kept = client.get(address), client.get(address)
+    tag = first.headers["etag"]
+    assert first == kept and tag == f'"{tag[1:-1]}"'  # strong
+    again = client.get(address, if_none_match=tag)
+    assert (again.status, again.body, again.headers["etag"]) == (304, b"", tag)
+    assert client.get(address, if_none_match='"other"').body == first.body
+    head = client.ask("HEAD", address)
+    assert (head.status, head.body, head.headers) == (200, b"", first.headers)
+    assert client.get(f"{BOOK}/positions/11242").headers["etag"] != tag
+    assert client.get(f"{address}?moves=false").headers["etag"] != tag
+
+
+def test_what_is_long_is_compressed_for_who_takes_that(client):
+    address = f"{BOOK}/counts"
+    plain, packed = client.get(address), client.get(address, accept_encoding="gzip, br")
+    assert packed.headers["content-encoding"] == "gzip" and len(packed.body) < len(plain.body) // 2
+    assert packed.facts == plain.facts and packed.headers["etag"] != plain.headers["etag"]
+    assert client.get(address, accept_encoding="gzip;q=0").body == plain.body
+    assert client.get(address, accept_encoding="gzip", if_none_match=packed.headers["etag"]).status == 304
+
+
+def test_lists_and_what_a_book_holds(client, shelf):
+    games = client.get("/v1/games").facts
+    assert [one["name"] for one in games if not one["book"]] == ["teeko"]
+    assert client.get("/v1/games/teeko").facts == games[3]
+    assert [one["name"] for one in client.get("/v1/books").facts] == [one.name for one, _ in shelf.books]
+    expected = json.loads(ok("info", "connect-four:4,4", "--json"))
+    del expected["longest"]["line"]
+    assert client.get(BOOK).facts == expected
+    counts = client.get(f"{BOOK}/counts").facts
+    assert counts == {name: expected[name] for name in counts} and counts["tiers"]
+    line = json.loads(ok("line", "connect-four:4,4", "11242", "--json"))
+    assert client.get(f"{BOOK}/lines/11242").facts == line
+    assert client.get(f"{BOOK}/lines/11242?most=3").facts["moves"] == line["moves"][:3]
+
+
+def test_a_batch_has_a_line_for_each(client, monkeypatch):
+    asked = '"11242"\n\n{"position": "start"}\n"99"\n7\n{}\nnonsense\n"#99462"'
+    heard = client.post(f"{BOOK}/positions?moves=false", asked.encode())
+    assert heard.status == 200 and heard.headers["content-type"].startswith("application/x-ndjson")
+    assert [one.get("position") for one in heard.lines] == ["11242", "start", "99", "7", "{}", "nonsense", "#99462"]
+    assert ["error" in one for one in heard.lines] == [False, False, True, True, True, True, False]
+    assert heard.lines[0] == client.get(f"{BOOK}/positions/11242?moves=false").facts
+    assert client.post(f"{BOOK}/positions?moves=false", asked.encode(), accept_encoding="gzip").lines == heard.lines
+    assert client.post(f"{BOOK}/positions", b"").lines == []
+    many = client.post(f"{BOOK}/positions?moves=false", b'"start"\n' * 1_000)
+    assert len(many.lines) == 1_000
+    monkeypatch.setattr(batch, "MOST_QUESTIONS", 2)
+    assert client.post(f"{BOOK}/positions", asked.encode()).status == 413
+    monkeypatch.setattr(batch, "MOST_BYTES", 10)
+    assert client.post(f"{BOOK}/positions", asked.encode()).status == 413
+
+
+def test_a_batch_is_answered_line_by_line_and_its_end_told_by_a_line(client, monkeypatch):
+    """The client writes a line, waits for its answer, and writes the next, past the limit in the end."""
+    monkeypatch.setattr(batch, "MOST_QUESTIONS", 2)
+    heard, lines = [], [b'"1', b'"\n', b'"2"\n"', b'3"\n', b"dropped\n", b""]
+    answered = asyncio.Queue()
+
+    async def ask():
+        async def receive():
+            if len(lines) in (4, 3):  # two lines were sent, one after the other
+                heard.append(await answered.get())
+            piece = lines.pop(0) if lines else await asyncio.Event().wait()
+            return {"type": "http.request", "body": piece, "more_body": bool(lines)}
+
+        async def send(message):
+            if message.get("body"):
+                answered.put_nowait(json.loads(message["body"]))
+
+        scope = {
+            "type": "http", "method": "POST", "path": f"{BOOK}/positions", "raw_path": f"{BOOK}/positions".encode(),
+            "query_string": b"moves=false", "headers": [], "root_path": "", "scheme": "http", "http_version": "1.1",
+        }  # fmt: skip
+        await client.application(scope, receive, send)
+        while not answered.empty():
+            heard.append(answered.get_nowait())
+
+    asyncio.run(asyncio.wait_for(ask(), 60))
+    assert [one.get("position") for one in heard] == ["1", "2", None]
+    assert heard[2] == {"error": "more than 2 lines: send several batches"} and not lines
+
+
+@pytest.mark.parametrize(
+    ("target", "status", "said"),
+    [
+        ("/v1/books/teeko", 404, "no book 'teeko' is served"),
+        ("/v1/books/..%2f..%2fetc%2fpasswd", 404, "nothing"),
+        ("/v1/games/chess", 404, "/v1/games lists"),
+        (f"{BOOK}/positions/9", 400, "choose one of 1, 2, 3, 4"),
+        (f"{BOOK}/positions/%23-1", 400, "is no state"),
+        (f"{BOOK}/positions/%0a", 200, ""),
+        (f"{BOOK}/positions/{'1' * 2001}", 414, "at most 2,000"),
+        (f"{BOOK}/positions/1?moves=maybe", 400, "true or false"),
+        (f"{BOOK}/lines/1?most=0", 400, "from 1 to 1,000"),
+        ("/v1/books/connect-four:4,4/lines/%2312345", 400, "play cannot reach state 12345"),
+        ("/v1/books/connect-four:4,4/positions/%2312345", 400, "play cannot reach state 12345"),
+        ("/v1/games/connect-four:4,4/positions/%2312345?moves=false", 400, "play cannot reach state 12345"),
+        ("/v1/nothing", 404, "v1"),
+        ("/teeko/passwd", 404, ""),
+        ("/nothing/", 404, "/ lists the games"),
+    ],
+)
+def test_bad_input_gets_one_line(client, target, status, said):
+    heard = client.get(target)
+    assert heard.status == status
+    if status != 200:
+        assert list(heard.facts) == ["error"] and said in heard.facts["error"] and "\n" not in heard.facts["error"]
+        assert heard.headers["cache-control"] == "no-store"
+
+
+def test_methods_and_preflight(client):
+    heard = client.ask("DELETE", BOOK)
+    assert heard.status == 405 and heard.headers["allow"] == "GET, HEAD" and "GET" in heard.facts["error"]
+    assert client.get(f"{BOOK}/positions").status == 405
+    heard = client.ask("OPTIONS", f"{BOOK}/positions", origin="https://example.org")
+    assert heard.status == 204 and "POST" in heard.headers["access-control-allow-methods"]
+
+
+def test_what_breaks_is_said_in_a_line_and_no_more(client, monkeypatch):
+    def breaks(header, size):
+        raise ValueError("secret")
+
+    monkeypatch.setattr(handlers.books, "facts", breaks)
+    with pytest.raises(ValueError, match="secret"):  # for the server's log
+        client.get(BOOK)
+    start, body = client.heard
+    assert start["status"] == 500 and b"its own log" in body["body"] and b"secret" not in body["body"]
+
+
+def test_past_the_end_of_a_book_nothing_is_made_up(client):
+    heard = client.get(f"{PARTIAL}/positions/3216462544")
+    assert (heard.facts["source"], heard.facts["value"]) == ("missing", None)
+    assert heard.headers["cache-control"] == "no-cache"  # another server may know
+    assert client.get(f"{PARTIAL}/lines/3216462544").status == 404
+    assert client.get("/v1/games/teeko/positions/start").facts["source"] == "missing"
+    assert client.get("/v1/games/connect-four:4,4/positions/1").facts["source"] == "book"
+
+
+def test_live_search_is_bounded_and_not_kept(shelf, tmp_path):
+    client = Client(Application(shelf, Pages(shelf, tmp_path), seconds=0.2))
+    heard = client.get(f"{PARTIAL}/positions/3216462544?moves=false")
+    assert heard.facts["source"] == "search" and heard.headers["cache-control"] == "no-store"
+    assert client.get(f"{BOOK}/positions/1").headers["cache-control"] == FOREVER
+
+
+def test_a_queue_that_is_full_and_clients_that_go():
+    """Threads stand for searches: one is under way, one waits, the third is refused; both clients go."""
+    found = []
+
+    async def ask():
+        pool = searches.Searches(3, most=2)
+        begun, gone = asyncio.Event(), asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        class Request:
+            async def receive(self):
+                await gone.wait()
+                return {"type": "http.disconnect"}
+
+        def search(stop):
+            loop.call_soon_threadsafe(begun.set)
+            until(stop)
+            found.append("stopped")
+            return "half"
+
+        first = asyncio.ensure_future(pool.run(Request(), search))
+        await begun.wait()
+        second = asyncio.ensure_future(pool.run(Request(), search))
+        while pool.under_way < 2:
+            await asyncio.sleep(0)
+        with pytest.raises(searches.Refused) as refused:
+            await pool.run(Request(), search)
+        gone.set()
+        return refused.value, await first, await asyncio.gather(second, return_exceptions=True), pool.under_way
+
+    refused, first, (second,), left = asyncio.run(ask())
+    assert refused.status == 503 and refused.headers == {"Retry-After": "6"} and "ask again" in refused.message
+    assert (first, found, left) == ("half", ["stopped"], 0)  # the second has never begun
+    assert isinstance(second, searches.Refused)
+
+
+def test_a_search_ends_when_it_is_told_to(monkeypatch):
+    """By the flag that a client who goes sets."""
+    plainly(monkeypatch)
+    player = Player({}, load_game("neutreeko"), seconds=1e6)
+    stop = threading.Event()
+    stop.set()
+    facts = Answers(player, moves=False).ask("start", player.budget(stop.is_set))
+    assert not facts["exact"]
+
+
+def test_searchers_are_kept_for_few_games(monkeypatch):
+    monkeypatch.setattr(searches, "GAMES", 2)
+    monkeypatch.setattr(searches, "ANSWERS", 2)
+    pool = searches.Searches(1)
+    first, second, third = (Served(load_game(name), None) for name in ("teeko", "hex", "nim"))
+    player = pool._player(first)
+    assert pool._player(first) is player and pool._player(first) is not player
+    for one in (second, third):
+        pool._player(one)
+    assert list(pool._players) == ["hex", "nim"]
+
+
+def test_replies_are_kept_as_far_as_there_is_room():
+    kept, scope = Kept(most=10_000), {"query_string": b""}
+    for number in range(10):
+        kept.keep({**scope, "raw_path": b"%d" % number}, Reply(b"x", cache=FOREVER))
+    kept.keep({**scope, "raw_path": b"never"}, Reply(b"x"))
+    found = [number for number in range(10) if kept.get((b"%d" % number, b""))]
+    assert found == [6, 7, 8, 9] and kept.get((b"never", b"")) is None
+
+
+def test_the_document_describes_every_route_and_answers_fit_it(client):
+    """Each operation's own examples, and every book's facts."""
+    jsonschema = pytest.importorskip("jsonschema")
+    document = client.get("/v1/openapi.json").facts
+    schemas = document["components"]["schemas"]
+
+    def fits(facts, name):
+        schema = {"$ref": f"#/components/schemas/{name}", "components": {"schemas": schemas}}
+        jsonschema.Draft202012Validator(schema).validate(facts)
+
+    routed = {
+        (route.path.replace("{position:path}", "{position}"), method)
+        for route in client.application._routed.routes
+        for method in route.methods - {"HEAD"}
+        if route.path.startswith("/v1")
+    }
+    described = {(path, method.upper()) for path, item in document["paths"].items() for method in item}
+    assert routed == described and len(described) == len(operations.OPERATIONS)
+    for one in operations.OPERATIONS:
+        target = one.path
+        for parameter in one.parameters:
+            target = target.replace(f"{{{parameter.name}}}", str(parameter.example))
+        heard = client.post(target, b'"start"\n"9"\n') if one.method == "POST" else client.get(target)
+        assert heard.status == 200, target
+        for facts in heard.lines:
+            fits(facts, one.gives)
+    for target in ("games/teeko/positions/start", "books/pig:15/positions/start", "books/kalah:3/positions/1"):
+        fits(client.get(f"/v1/{target}").facts, "Position")
+    fits(client.get("/v1/games/chess").facts, "Error")
+
+
+def test_the_page_names_every_path_parameter_and_status(client):
+    page = PAGE.read_text()
+    for one in operations.OPERATIONS:
+        assert f"`{one.method} {one.path}`" in page, one.path
+        for parameter in one.parameters:
+            assert f"`{parameter.name}`" in page or f"`{{{parameter.name}}}`" in page, parameter.name
+    for status in operations.REASONS:
+        assert f"\n| {status} | " in page, status
+    others = [route.path for route in client.application._routed.routes if not route.path.startswith("/v1")]
+    assert [path for path in others if f"{path}" not in page] == []
+
+
+def test_without_arguments_each_game_is_served_once():
+    """The book that comes with the package in place of the game that it is of."""
+    names = [one.name for one in Shelf(all_shipped(CATALOGUE))]
+    assert "minichess:KRPKR" in names and len(names) > len(CATALOGUE) // 2
+
+
+@pytest.mark.slow
+def test_all_that_is_shipped_fits_the_document(tmp_path):
+    jsonschema = pytest.importorskip("jsonschema")
+    shelf = Shelf(all_shipped(CATALOGUE))
+    client = Client(Application(shelf, Pages(shelf, tmp_path)))
+    components = client.get("/v1/openapi.json").facts["components"]
+    assert len(shelf.books) == len(client.get("/v1/books").facts) and len(shelf) > len(shelf.books)
+    for name, path in [("Book", ""), ("Counts", "/counts"), ("Position", "/positions/start"), ("Line", "/lines/start")]:
+        schema = jsonschema.Draft202012Validator({"$ref": f"#/components/schemas/{name}", "components": components})
+        for one, _ in shelf.books:
+            heard = client.get(f"/v1/books/{one.name}{path}")
+            assert heard.status == 200, heard.facts
+            schema.validate(heard.facts)
+
+
+def test_pages_are_there_when_they_are_asked_for(client):
+    index = client.get("/")
+    assert b'src="list.js"' in index.body and index.headers["content-type"].startswith("text/html")
+    assert b'"name":"connect-four:4,4","title":"Connect Four 4' in client.get("/games.js").body
+    assert client.get("/page.js").headers["content-type"].startswith("text/javascript")  # what all pages share
+    assert client.get("/connect-four:4,4").headers["location"] == "./connect-four:4,4/"  # else it has a scheme
+    page = client.get("/connect-four:4,4/")
+    assert page.status == 200 and b"Connect Four 4" in page.body and b'src="../page.js"' in page.body
+    part = client.get("/connect-four:4,4/book.bin", range="bytes=0-7")
+    assert part.status == 206 and len(part.body) == 8
+
+
+def test_names_are_served_once():
+    with pytest.raises(BookError, match="named twice"):
+        Shelf(served("tic-tac-toe", "tic-tac-toe"))
+    code, _, error = run("serve", "tic-tac-toe", "tic-tac-toe", "--port", "0")
+    assert code == 2 and "another book of it on another port" in error
+
+
+def test_the_command_is_listed_and_says_what_it_needs(monkeypatch):
+    assert "serve" in main.list_commands(None)
+    monkeypatch.setattr("solver.base.extras.has_serving", lambda: False)
+    code, _, error = run("serve", "tic-tac-toe")
+    assert code == 2 and "pip install 'solverbook[serve]'" in error

@@ -1,0 +1,180 @@
+"""The server as its users run it: the sessions of the guide by curl, signals, workers, a port that is taken."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests import ROOT
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+from solver.base.errors import ResourceError
+from solver.serve import running
+from tests.sessions import blocks, commands, matches
+from tests.ways import until
+
+PAGES = [ROOT / "docs" / name for name in ("guides/serve.md", "reference/http.md")]
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and forks")
+
+
+@contextlib.contextmanager
+def serving(*arguments):
+    """A server, and where it is."""
+    command = [sys.executable, "-m", "solver", "serve", *arguments, "--port", "0"]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+    ) as process:  # fmt: skip
+        try:
+            url = process.stdout.readline().partition(" ")[0]
+            assert url.startswith("http://127.0.0.1:"), process.stderr.read()
+            yield process, url
+        finally:
+            process.kill()
+
+
+def asked(url):
+    with urllib.request.urlopen(url, timeout=300) as heard:
+        return json.load(heard)
+
+
+def children(process):
+    return [int(one) for one in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+
+
+def test_every_session_of_the_guide_prints_what_it_says():
+    if shutil.which("curl") is None:
+        pytest.skip("curl is not there")
+    sessions = [block.text for page in PAGES for block in blocks(page) if block.kind == "console"]
+    names = ("connect-four:4,4", "connect-four", "chess-ending:KQK")
+    ran = 0
+    with serving(*names, "--workers", "1") as (_, url):
+        for command, expected in (pair for text in sessions for pair in commands(text)):
+            here = command.replace("http://127.0.0.1:8000/", url)
+            done = subprocess.run(["bash", "-c", here], capture_output=True, text=True, timeout=300)
+            assert matches(expected, done.stdout), f"$ {command}\n{done.stdout}{done.stderr}"
+            ran += 1
+    assert ran >= 8
+
+
+@pytest.mark.parametrize(
+    ("workers", "number", "code"),
+    [(2, signal.SIGTERM, 143), pytest.param(1, signal.SIGINT, 130, marks=pytest.mark.slow)],
+)
+def test_a_signal_ends_it_as_every_command(workers, number, code):
+    with serving("tic-tac-toe", "--workers", str(workers)) as (process, url):
+        assert asked(f"{url}v1/books/tic-tac-toe/positions/start")["value"] == "draw"
+        process.send_signal(number)
+        assert process.wait(300) == code
+        assert process.stderr.read().strip() == f"Error: {'interrupted' if code == 130 else 'terminated'}"
+    with pytest.raises(OSError):
+        asked(url)
+
+
+@pytest.mark.slow
+def test_requests_under_way_are_answered_before_it_ends():
+    """A batch that is being sent while SIGTERM comes."""
+    with serving("tic-tac-toe", "--workers", "2") as (process, url):
+        host, port = re.fullmatch("http://(.*):(.*)/", url).groups()
+        with socket.create_connection((host, int(port)), timeout=300) as line:
+            body = b'"start"\n' * 10
+            head = b"POST /v1/books/tic-tac-toe/positions?moves=false HTTP/1.1\r\nHost: x\r\n"
+            line.sendall(head + b"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n" % len(body))
+            assert line.recv(1000).startswith(b"HTTP/1.1 100")  # the server has begun to read
+            process.send_signal(signal.SIGTERM)
+            line.sendall(body)
+            heard = b""
+            while some := line.recv(1 << 16):
+                heard += some
+            assert heard.startswith(b"HTTP/1.1 200") and heard.count(b'"game":"tic-tac-toe"') == 10
+        assert process.wait(300) == 143
+
+
+@pytest.mark.faults
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+def test_a_worker_that_dies_is_replaced_and_none_outlives_its_parent():
+    with serving("tic-tac-toe", "--workers", "2") as (process, url):
+        until(lambda: len(children(process)) == 2)
+        first = children(process)
+        os.kill(first[0], signal.SIGKILL)
+        until(lambda: len(set(children(process)) - set(first)) == 1)
+        for _ in range(20):
+            assert asked(f"{url}v1/books/tic-tac-toe/positions/start")["source"] == "book"
+        left = children(process)
+        process.kill()
+        process.wait()
+        until(lambda: not any(Path(f"/proc/{one}").exists() for one in left))
+
+
+@pytest.mark.faults
+def test_workers_that_cannot_start_are_given_up():
+    """And their number is bounded: here each ends as soon as it begins."""
+    code = """
+from solver.base.errors import ResourceError
+from solver.serve import running
+def make():
+    raise SystemExit
+try:
+    running.run(make, running.bound("127.0.0.1", 0, 2), 2, 0)
+except ResourceError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.stdout == "workers die as soon as they start: --workers 1 says why\n"
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_port_that_is_taken_is_refused(workers):
+    """Also where several sockets may share one."""
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(ResourceError, match="--port 0 takes one"):
+        running.bound("127.0.0.1", taken.getsockname()[1], workers)
+    with pytest.raises(ResourceError, match="cannot be listened on"):
+        running.bound("no.such.host.invalid", 0, workers)
+    sockets = running.bound("127.0.0.1", 0, workers)
+    with pytest.raises(ResourceError):
+        running.bound("127.0.0.1", sockets[0].getsockname()[1], workers)
+    for one in sockets:
+        one.close()
+
+
+def exchanged(url, *parts):
+    """The status and JSON that come back for parts of a request, sent one after the other until the server hangs up."""
+    host, port = re.fullmatch("http://(.*):(.*)/", url).groups()
+    with socket.create_connection((host, int(port)), timeout=60) as line:
+        for part in parts:
+            line.sendall(part)
+        with line.makefile("rb") as heard:
+            status, _, rest = heard.read().partition(b"\r\n")
+    return int(status.split()[1]), json.loads(rest.partition(b"\r\n\r\n")[2])
+
+
+def test_heads_that_are_too_long_are_refused_in_a_line():
+    """At once, and while they still come; shorter ones are answered, and so is the next client."""
+    get, close = b"GET /v1/books/tic-tac-toe/positions/start?moves=false", b"connection: close\r\n\r\n"
+    long = b"x-long: " + b"a" * 200_000
+    many = b"".join(b"x-%d: %s\r\n" % (number, b"a" * 1000) for number in range(70))
+    fits = b"".join(b"x-%d: %s\r\n" % (number, b"a" * 1000) for number in range(60))
+    with serving("tic-tac-toe", "--workers", "1") as (_, url):
+        for status, parts in (
+            (200, [get, b" HTTP/1.1\r\n" + fits + close]),
+            (414, [b"GET /" + b"a" * 9_000 + b" HTTP/1.1\r\n" + close]),
+            (414, [b"GET /" + b"a" * 5_000, b"a" * 4_000]),
+            (431, [get, b" HTTP/1.1\r\n", long, b"\r\n" + close]),
+            (431, [get, b" HTTP/1.1\r\nx-endless: ", *[b"a" * 10_000] * 20]),
+            (431, [get, b" HTTP/1.1\r\n", many, close]),
+            (400, [b"no request at all\r\n\r\n"]),
+        ):
+            said, facts = exchanged(url, *parts)
+            assert said == status and (status == 200 or list(facts) == ["error"]), (status, said, facts)
+        assert asked(f"{url}v1/books/tic-tac-toe/positions/start")["value"] == "draw"

@@ -1,0 +1,141 @@
+"""Faults of the disk, injected from outside: full, failing at any call, without power.
+
+The rows are those of the fault matrix in `docs/explanation/reliability.md`.
+"""
+
+import os
+import random
+import resource
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests import ROOT
+from tests.processes import CYCLIC, SWEEP, digest, is_one_line, only, resumed, solve, truth
+
+pytest.importorskip("numba")
+pytestmark = [pytest.mark.faults, pytest.mark.skipif(os.name != "posix", reason="signals")]
+
+
+@pytest.fixture(scope="session")
+def shim(tmp_path_factory):
+    """The library that injects faults of the disk."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None or not sys.platform.startswith("linux"):
+        pytest.skip("needs a C compiler and Linux")
+    library = tmp_path_factory.mktemp("shim") / "shim.so"
+    source = ROOT / "tests" / "faults" / "shim.c"
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl", "-lpthread"], check=True)
+    return library
+
+
+@pytest.mark.skipif(os.geteuid() != 0 if hasattr(os, "geteuid") else True, reason="mounts need root")
+@pytest.mark.parametrize("game", [SWEEP, CYCLIC, "connect-four:5,4"])
+def test_a_full_disk_of_any_size(tmp_path, game):
+    """Row 4: the reserve is left alone, and after making room the same command goes on."""
+    expected, _ = truth(game)
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    seen = set()
+    for megabytes in (1, 40, 65, 66, 68, 72, 80, 120):
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", disk]
+        mounted = subprocess.run(mount, capture_output=True)
+        if mounted.returncode:
+            pytest.skip("mounts are not allowed here")
+        try:
+            book = disk / "book.lmdb"
+            code, error = solve(game, book, "--checkpoint", 0)
+            seen.add(code)
+            if code:
+                assert (code, is_one_line(error)) == (6, True), error
+                assert str(disk) in error and "bytes free" in error
+                assert not book.exists()
+                subprocess.run(["mount", "-o", "remount,size=300m", disk], check=True)
+                assert resumed(game, book, "--checkpoint", 0)[0] == 0
+            assert digest(book) == expected
+            assert only(disk, "book.lmdb")
+        finally:
+            subprocess.run(["umount", disk], check=True)
+    assert seen == {0, 6}
+
+
+@pytest.mark.parametrize("limit", [1 << 12, 1 << 16, 1 << 20, 5 << 19])
+def test_a_limit_on_the_size_of_files(tmp_path, limit):
+    """Row 5."""
+    game = "connect-four:5,4"
+    expected, _ = truth(game)
+    book = tmp_path / "book.lmdb"
+    code, error = solve(
+        game, book, "--checkpoint", 0, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    )
+    assert (code, is_one_line(error)) == (6, True), error
+    assert resumed(game, book, "--checkpoint", 0)[0] == 0
+    assert digest(book) == expected
+
+
+def calls_of(game, folder, shim):
+    """How many calls that change files a solve with many checkpoints makes."""
+    settings = {"LD_PRELOAD": str(shim), "FAULT_PATH": str(folder), "FAULT_COUNT": str(folder.parent / "count")}
+    assert solve(game, folder / "counted.lmdb", "--checkpoint", 0, env=settings)[0] == 0
+    (folder / "counted.lmdb").unlink()
+    return int((folder.parent / "count").read_text())
+
+
+@pytest.mark.parametrize("sticky", [False, True])
+@pytest.mark.parametrize("game", [SWEEP, CYCLIC])
+def test_the_disk_fails_at_any_call(tmp_path, shim, game, sticky):
+    """Row 6."""
+    expected, _ = truth(game)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    calls = calls_of(game, folder, shim)
+    assert calls > 100
+    chance = random.Random(sticky)
+    book = folder / "book.lmdb"
+    for at in [*range(1, 6), *sorted(chance.sample(range(6, calls), 11)), calls - 1, calls]:
+        settings = {"LD_PRELOAD": str(shim), "FAULT_PATH": str(folder), "FAULT_KIND": "errno", "FAULT_AT": str(at)}
+        settings["FAULT_ERRNO"] = chance.choice(["5", "28"])
+        if sticky:
+            settings["FAULT_STICKY"] = "1"
+        code, error = solve(game, book, "--checkpoint", 0, env=settings)
+        if code:  # an error while cleaning up does not matter
+            assert (code, is_one_line(error)) == (6, True), (at, error)
+            assert str(folder) in error
+            assert not book.exists() or digest(book) == expected
+            assert resumed(game, book, "--checkpoint", 0)[0] == 0
+        assert digest(book) == expected, at
+        book.unlink()
+        assert only(folder), at
+
+
+@pytest.mark.parametrize("game", [SWEEP, CYCLIC])
+def test_writes_that_do_half(tmp_path, shim, game):
+    """Row 7."""
+    expected, _ = truth(game)
+    settings = {"LD_PRELOAD": str(shim), "FAULT_PATH": str(tmp_path), "FAULT_KIND": "short", "FAULT_AT": "1"}
+    code, error = solve(game, tmp_path / "book.lmdb", "--checkpoint", 0, env=settings)
+    if code:  # LMDB takes a short write for an error
+        assert (code, is_one_line(error)) == (6, True), error
+        assert resumed(game, tmp_path / "book.lmdb")[0] == 0
+    assert digest(tmp_path / "book.lmdb") == expected
+
+
+@pytest.mark.parametrize("game", [SWEEP, CYCLIC])
+def test_the_power_goes_at_any_call(tmp_path, shim, game):
+    """Row 8: what was not synced is cut off or zeros, a rename may be undone."""
+    expected, _ = truth(game)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    calls = calls_of(game, folder, shim)
+    chance = random.Random(8)
+    book = folder / "book.lmdb"
+    for at in sorted(chance.sample(range(1, calls + 1), 24)):
+        settings = {"LD_PRELOAD": str(shim), "FAULT_PATH": str(folder), "FAULT_KIND": "power", "FAULT_AT": str(at)}
+        code, error = solve(game, book, "--checkpoint", 0, env={**settings, "FAULT_SEED": str(at)})
+        assert code in (137, 0), error
+        assert resumed(game, book, "--checkpoint", 0)[0] == 0
+        assert digest(book) == expected, at
+        book.unlink()
+        assert only(folder), at

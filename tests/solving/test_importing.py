@@ -1,0 +1,140 @@
+"""Values from elsewhere: what an export says comes back to the byte, and nothing wrong is believed."""
+
+import json
+
+import pytest
+
+from solver.book import Book
+from solver.export import export
+from solver.rules.game import load_game
+from solver.solving import pipeline
+from solver.verifying import verification
+from tests.commands import ok, run
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory):
+    """The lines of a book, and the book."""
+    folder = tmp_path_factory.mktemp("import")
+    with pipeline.solve(load_game("tic-tac-toe"), folder / "book.lmdb") as book:
+        export(book, folder / "book.jsonl", ["state", "score", "distance"])
+    return (folder / "book.jsonl").read_text().splitlines(), folder / "book.lmdb"
+
+
+@pytest.mark.parametrize("game", ["tic-tac-toe", "kalah:2,3", "mu-torere", "dots-and-boxes:2,1", "three-mens-morris:1"])
+def test_an_exported_book_comes_back_to_the_byte(tmp_path, game):
+    with pipeline.solve(load_game(game), tmp_path / "book.lmdb") as book:
+        export(book, tmp_path / "book.jsonl")
+    facts = json.loads(ok("import", tmp_path / "book.jsonl", game, "-o", tmp_path / "again.lmdb", "--json"))
+    assert facts["scope"] == "complete"
+    assert (tmp_path / "again.lmdb").read_bytes() == (tmp_path / "book.lmdb").read_bytes()
+
+
+def test_a_file_in_any_order_with_all_images_is_folded(solved, tmp_path):
+    game = load_game("tic-tac-toe")
+    with pipeline.solve(game, tmp_path / "whole.lmdb", symmetry=False) as book:
+        export(book, tmp_path / "whole.jsonl", ["distance", "score", "state"])
+    lines = (tmp_path / "whole.jsonl").read_text().splitlines()
+    lines = [line.replace('"state":', '"state":"').replace("}", '"}') for line in reversed(lines)]  # for JavaScript
+    (tmp_path / "whole.jsonl").write_text("\n".join(lines))
+    ok("import", tmp_path / "whole.jsonl", "tic-tac-toe", "-o", tmp_path / "folded.lmdb")
+    assert (tmp_path / "folded.lmdb").read_bytes() == solved[1].read_bytes()
+    ok("import", tmp_path / "whole.jsonl", "tic-tac-toe", "-o", tmp_path / "apart.lmdb", "--no-symmetry")
+    assert (tmp_path / "apart.lmdb").read_bytes() == (tmp_path / "whole.lmdb").read_bytes()
+
+
+def test_some_states_make_a_book_of_exact_entries(solved, tmp_path):
+    lines, _ = solved
+    (tmp_path / "some.jsonl").write_text("\n".join(lines[:1] + lines[7::3]) + "\n")
+    code, out, err = run("import", tmp_path / "some.jsonl", "tic-tac-toe", "-o", tmp_path / "some.lmdb")
+    assert code == 0 and "exact" in out and "not all of the game" in err
+    with Book(tmp_path / "some.lmdb") as book:
+        assert len(book) == len(lines[:1] + lines[7::3])
+    assert verification.verify(tmp_path / "some.lmdb").closed is False
+
+
+def changed(line, **fields):
+    return json.dumps({**json.loads(line), **fields})
+
+
+def test_nothing_wrong_is_imported(solved, tmp_path):
+    lines, _ = solved
+    target = tmp_path / "book.lmdb"
+    wrong = tmp_path / "wrong.jsonl"
+    win = next(number for number, line in enumerate(lines) if json.loads(line)["score"] == 1)
+    distance = json.loads(lines[win])["distance"]
+
+    def refused(expected, *rest, code=2):
+        wrong.write_text("\n".join(rest) + "\n")
+        found, out, err = run("import", wrong, "tic-tac-toe", "-o", target)
+        assert (found, out, err.count("\n")) == (code, "", 1) and expected in err and str(wrong) in err, err
+        assert not target.exists()
+
+    others = lines[:win] + lines[win + 1 :]
+    for fields in ({"distance": distance + 2}, {"score": -1}, {"score": 0, "distance": None}):
+        refused("another value than its moves give it", *others, changed(lines[win], **fields), code=5)
+    refused("has another value before", *lines, changed(lines[win], distance=distance + 2), code=5)
+    refused(f"line {len(lines) + 1}", *lines, "{")
+    refused("lacks the start", *lines[1:])
+    for fields in (
+        {"score": 2}, {"score": True}, {"score": 1.0}, {"score": None}, {"distance": -1}, {"distance": None},
+        {"distance": 10**15}, {"distance": "5"}, {"state": -1}, {"state": 2**63}, {"state": "x"}, {"state": [1]},
+    ):  # fmt: skip
+        refused(f"line {win + 1}: ", *lines[:win], changed(lines[win], **fields), *lines[win + 1 :])
+    refused("line 1", "[" * 100_000)
+    refused("line 1", '"text"')
+    refused("no state and score", '{"state": 0}')
+    game = load_game("tic-tac-toe")
+    finished = next(
+        game.result(state, action)
+        for state in (json.loads(line)["state"] for line in lines)
+        for action in game.actions(state)
+        if game.is_terminal(game.result(state, action))
+    )
+    refused("finished", *lines, json.dumps({"state": finished, "score": 0, "distance": None}))
+
+
+ROUND = """
+from typing import NamedTuple
+class Round(NamedTuple):
+    score_game = True
+    size: int = 3
+    def initial(self): return 0
+    def actions(self, state): yield from (1, 2)
+    def result(self, state, action): return (state + action) % self.size if action == 1 else self.size
+    def is_terminal(self, state): return state == self.size
+    def utility(self, state): return 0
+"""
+
+
+def test_margins_that_follow_from_themselves_prove_nothing(tmp_path):
+    (tmp_path / "round.py").write_text(ROUND)
+    (tmp_path / "round.jsonl").write_text("".join(f'{{"state":{state},"score":0}}\n' for state in range(3)))
+    command = ("import", tmp_path / "round.jsonl", f"{tmp_path}/round.py::Round", "-o", tmp_path / "round.lmdb")
+    code, _, err = run(*command)
+    assert code == 2 and "--no-verify" in err
+    assert "stored   3" in ok(*command, "--no-verify")
+
+
+def test_numbers_that_are_no_states_are_refused(solved, tmp_path, monkeypatch):
+    lines, _ = solved
+    (tmp_path / "odd.jsonl").write_text("\n".join([*lines, '{"state":9223372036854775807,"score":0}']))
+    code, _, err = run("import", tmp_path / "odd.jsonl", "tic-tac-toe", "-o", tmp_path / "odd.lmdb")
+    assert code in (2, 5) and "9223372036854775807" in err and err.count("\n") == 1
+    monkeypatch.setattr("solver.solving.ways.imported.STATE_BYTES", 1 << 40)
+    monkeypatch.setattr("solver.solving.ways.imported.STEP", 100)
+    code, _, err = run("import", tmp_path / "odd.jsonl", "tic-tac-toe", "-o", tmp_path / "odd.lmdb")
+    assert code == 6 and "free some memory" in err
+    code, _, err = run("import", tmp_path / "none.jsonl", "tic-tac-toe", "-o", tmp_path / "odd.lmdb")
+    assert code == 2 and "cannot be read" in err
+
+
+def test_values_may_be_taken_unverified(solved, tmp_path):
+    lines, _ = solved
+    win = next(number for number, line in enumerate(lines) if json.loads(line)["score"] == 1)
+    distance = json.loads(lines[win])["distance"]
+    odd = [*lines[:win], changed(lines[win], distance=distance + 2), *lines[win + 1 :]]
+    (tmp_path / "odd.jsonl").write_text("\n".join(odd))
+    ok("import", tmp_path / "odd.jsonl", "tic-tac-toe", "-o", tmp_path / "odd.lmdb", "--no-verify")
+    code, _, err = run("verify", tmp_path / "odd.lmdb")
+    assert code == 5 and "another value than its children" in err

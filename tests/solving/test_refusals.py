@@ -1,0 +1,328 @@
+"""What a solve refuses: before any work, in one line, and leaving nothing behind."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from solver.base import extras, options
+from solver.base.errors import BookError, GameError, MethodError, ResourceError
+from solver.base.memory import LEAST_MEMORY, MEMORY_SHARE, free_memory
+from solver.book import Book, shipped
+from solver.rules.game import Rules, load_game
+from solver.solving import choosing, pipeline
+from solver.solving.job import Job
+from solver.solving.ways import plain
+from tests.commands import run
+from tests.compiled.test_compiled import write_race
+from tests.processes import BY_KERNELS
+from tests.search.test_search import Dice
+from tests.solving.test_pipeline import SAME_TIER
+from tests.ways import by_kernels, compiled, plainly
+
+
+def test_plain_python_ends_where_the_memory_does(monkeypatch, tmp_path):
+    plainly(monkeypatch)
+    for name in ("minimax", "retrograde"):
+        monkeypatch.setitem(plain.STATE_BYTES, name, 1 << 20)
+    with pytest.raises(ResourceError, match="states are too many for plain Python .*pip install.* --memory"):
+        pipeline.solve(load_game("connect-four"), tmp_path / "book.lmdb", memory=LEAST_MEMORY)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"table": 1 << 20}, "--table means nothing to the sweep: leave it out; it is for --method alphabeta"),
+        ({"method": "alphabeta", "memory": 1 << 30}, "--memory means nothing to --method alphabeta"),
+        ({"method": "alphabeta", "workers": 2}, "--workers means nothing"),
+        ({"method": "alphabeta", "restart": True}, "--restart means nothing"),
+        ({"max_ply": 2, "checkpoint": 0.0}, "--checkpoint means nothing to an opening book"),
+        ({"max_ply": 2, "anyway": True}, "--anyway means nothing to an opening book"),
+        ({"max_ply": 2, "method": "retrograde"}, "--method alphabeta, not retrograde"),
+    ],
+)
+def test_options_that_a_method_would_ignore_are_refused(tmp_path, options, message):
+    with pytest.raises(MethodError, match=message):
+        pipeline.solve(load_game("coins"), tmp_path / "book.lmdb", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("option", ["restart", "checkpoint"])
+def test_options_about_an_unfinished_book_need_one(option):
+    with pytest.raises(MethodError, match=f"--{option} is about what an unfinished book keeps: name one with -o"):
+        pipeline.solve(load_game("coins"), **{option: True})
+
+
+@pytest.mark.parametrize("method", sorted({"auto", *plain.METHODS} - {"nimbers"}))
+def test_methods_refuse_what_they_cannot_do_before_any_work(method):
+    def refuse(rules):
+        job = Job(rules, None, options.Options(method=method))
+        choosing.refuse(job, choosing.way_of(job))
+
+    dice, coins, kalah = Rules(Dice()), Rules(load_game("coins")), Rules(load_game("kalah:2,2"))
+    if method == "expectiminimax":
+        refuse(dice)
+        with pytest.raises(MethodError, match="coins is no game of chance: use minimax"):
+            refuse(coins)
+        return
+    if method == "auto":
+        refuse(dice)
+    else:
+        with pytest.raises(MethodError, match="Dice is a game of chance: use expectiminimax"):
+            refuse(dice)
+    refuse(coins)
+    refuse(kalah)
+
+
+GIB = 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("files", "free"),
+    [
+        ({}, 10 * GIB),
+        ({"proc/self/cgroup": "0::/", "sys/fs/cgroup/memory.max": "max"}, 10 * GIB),
+        (
+            {  # the group's own limit, what files take of it not counted
+                "proc/self/cgroup": "0::/a/b",
+                "sys/fs/cgroup/a/b/memory.max": f"{8 * GIB}",
+                "sys/fs/cgroup/a/b/memory.current": f"{6 * GIB}",
+                "sys/fs/cgroup/a/b/memory.stat": f"anon 1\ninactive_file {2 * GIB}\n",
+            },
+            4 * GIB,
+        ),
+        (
+            {  # that of the group around it
+                "proc/self/cgroup": "0::/a/b",
+                "sys/fs/cgroup/a/memory.high": f"{3 * GIB}",
+                "sys/fs/cgroup/a/memory.current": "0",
+                "sys/fs/cgroup/a/b/memory.max": f"{8 * GIB}",
+                "sys/fs/cgroup/a/b/memory.current": "0",
+            },
+            3 * GIB,
+        ),
+        (
+            {  # version 1, in a container that sees its own group as the top
+                "proc/self/cgroup": "4:cpu:/x\n3:memory,hugetlb:/docker/1\n",
+                "sys/fs/cgroup/memory/memory.limit_in_bytes": f"{5 * GIB}",
+                "sys/fs/cgroup/memory/memory.usage_in_bytes": f"{1 * GIB}",
+            },
+            4 * GIB,
+        ),
+    ],
+)
+def test_free_memory_is_what_the_control_groups_leave(tmp_path, files, free):
+    for name, text in {"proc/meminfo": f"MemTotal: 1 kB\nMemAvailable: {10 * GIB >> 10} kB\n", **files}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert free_memory(tmp_path) == int(MEMORY_SHARE * free)
+
+
+def test_bad_rules_of_a_user_are_refused_before_solving(tmp_path):
+    (tmp_path / "bad.py").write_text(SAME_TIER.format(tier="9 - state").replace("% self.size", "% self.size - 1"))
+    with pytest.raises(GameError, match="state"):
+        pipeline.solve(load_game(f"{tmp_path / 'bad.py'}::Ring"), tmp_path / "bad.lmdb")
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".lmdb"] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [({"method": "magic"}, MethodError), ({"method": "minimax", "memory": 1000}, ResourceError)],
+)
+def test_a_refused_solve_leaves_nothing_behind(tmp_path, options, error):
+    if error is ResourceError and not extras.has_kernels():
+        return
+    with pytest.raises(error):
+        pipeline.solve(load_game("tic-tac-toe"), tmp_path / "book.lmdb", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_target_that_cannot_be_written_is_refused_before_solving(tmp_path):
+    (tmp_path / "folder.lmdb").mkdir()
+    for target in (tmp_path / "missing" / "book.lmdb", tmp_path / "folder.lmdb"):
+        with pytest.raises((BookError, ResourceError)):
+            pipeline.solve(load_game("connect-four"), target)  # would take hours
+
+
+def test_boards_too_large_are_refused_at_once():
+    for text in ("connect-four:20,20", "connect-four:0,4", "tic-tac-toe:1000,1000", "nim:" + ",".join(["9999"] * 7)):
+        with pytest.raises(GameError):
+            load_game(text)
+
+
+@pytest.mark.parametrize("kernels", [False, pytest.param(True, marks=compiled)])
+def test_rules_that_fail_where_no_random_game_went_are_named_with_the_state(tmp_path, monkeypatch, kernels):
+    if kernels:
+        by_kernels(monkeypatch)
+    monkeypatch.setattr(plain, "random_games", lambda game, progress: [])
+    text = SAME_TIER.replace("(state + action) % self.size", "state + action + 0 // (7 - state)")
+    (tmp_path / "failing.py").write_text(text.replace("state == 0", "state >= 9").format(tier="state"))
+    with pytest.raises(GameError, match=r"state 7.*fails: ZeroDivisionError"):
+        pipeline.solve(load_game(f"{tmp_path / 'failing.py'}::Ring"), tmp_path / "book.lmdb")
+    assert [path.name for path in tmp_path.glob("book*")] == []
+
+
+@compiled
+@pytest.mark.parametrize(
+    ("name", "code", "reason"),
+    [
+        ("numpy", "raise ImportError('a C\\n library')", "(ImportError: a C library): install it again"),
+        ("numba", "raise SystemError('built for 2.0')", "(SystemError: built for 2.0): install it again"),
+        ("numba", "def njit(*_, **__): raise RuntimeError('no locator')", "(RuntimeError: no locator): set NUMBA_"),
+    ],
+)
+def test_a_broken_installation_is_named_and_done_without(tmp_path, name, code, reason):
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "__init__.py").write_text(code)
+    path = os.pathsep.join([str(tmp_path), str(Path(pipeline.__file__).parents[2])])
+    command = [sys.executable, "-c", BY_KERNELS, "solve", "kalah:2,3", "-o", "book.lmdb"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=True
+    )
+    assert done.stderr.startswith(f"Note: {options.PLAINLY}: ")
+    assert f" is installed but fails {reason}" in done.stderr and done.stderr.count("\n") == 1
+    assert Book(tmp_path / "book.lmdb").header.stored == 80
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name")
+@pytest.mark.parametrize(
+    ("command", "code", "too_large"),
+    [
+        ("info BOOK", 5, 5),
+        ("info FILE", 2, 2),
+        ("query tic-tac-toe start --evaluate FILE", 2, 2),
+        ("play tic-tac-toe --evaluate FILE", 2, 2),
+        ("match BOOK evaluate", 2, 5),
+        ("match FILE evaluate", 2, 2),
+        ("import FILE tic-tac-toe -o b.lmdb", 2, 2),
+        ("grade tic-tac-toe FILE", 2, 2),
+        ("solve tree:FILE", 2, 2),
+        ("check FILE::Game", 2, 2),
+    ],
+)
+def test_no_input_is_waited_for_or_without_end(tmp_path, monkeypatch, command, code, too_large):
+    """A pipe into which nobody writes, a device, a folder, and a file of a terabyte without a line."""
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("fifo.py")
+    os.symlink("/dev/zero", "zero.py")
+    os.mkdir("folder.py")
+    with open("large.py", "wb") as file:
+        file.truncate(1 << 40)
+    for name in ("fifo.py", "zero.py", "folder.py", "large.py"):
+        os.symlink(name, "book")
+        found, out, err = run(*command.replace("FILE", name).replace("BOOK", "book").split())
+        os.remove("book")
+        assert (found, out) == (too_large if name == "large.py" else code, ""), err
+        assert err.splitlines()[-1].startswith("Error: ") and "Traceback" not in err
+    assert sorted(os.listdir()) == ["fifo.py", "folder.py", "large.py", "zero.py"]
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "message"),
+    [
+        ("def result(self, state, action): return len([0] * (1 << 60))", 6, "state 0: .*MemoryError"),
+        ("def tier(self, state): return (1 << 64) + state", 2, "state 0.*: has tier 18446744073709551616"),
+        ("def actions(self, state): return None", 2, "state 0: actions fails"),
+    ],
+)
+def test_rules_that_fail_are_told_from_memory_that_does_not_suffice(tmp_path, body, code, message):
+    path = write_race(tmp_path / "race.py")
+    path.write_text(path.read_text() + f"\n\nclass Odd(Race):\n    {body}\n")
+    for command in ("solve", "check", "line", "play"):
+        found, _, err = run(command, f"{path}::Odd", "-q", stdin="quit\n")
+        assert found == code and re.match(f"Error: .*{message}", err), err
+
+
+@pytest.mark.parametrize("name", ["book.lmdb/", "n" * 255, "n" * 5000, "folder/../book.lmdb/", "/dev/full", "."])
+def test_names_that_no_file_can_have_are_refused(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    book = shipped.path_of("coins")
+    for command in ("solve coins -o", f"pack {book} -o", f"learn {book} -o", "info coins --plot", "export coins -o"):
+        if command.startswith("export") and name.endswith("/"):
+            continue  # a page
+        code, _, err = run(*command.split(), name)
+        assert code == 2 and err.splitlines()[-1].startswith("Error: "), err
+    assert os.listdir() == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are text")
+def test_names_that_are_no_text_are_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    book = os.fsdecode(b"\xff.lmdb")
+    code, out, _ = run("solve", "coins", "-o", book)
+    assert code == 0 and "written to \\udcff.lmdb" in out
+    for command in ("verify", "info", "query"):
+        assert run(command, book, *["start"][: command == "query"])[0] == 0
+    assert run("export", book, "-o", os.fsdecode(b"\xff.csv"))[0] == 0
+    assert sorted(os.listdir(b".")) == [b"\xff.csv", b"\xff.lmdb"]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="a file that cannot be read")
+def test_a_file_that_cannot_be_read_is_said():
+    said = "Error: /proc/self/mem cannot be read (Input/output error): fetch it again\n"
+    assert run("info", "/proc/self/mem") == (5, "", said)
+
+
+def test_where_numba_must_not_compile_plain_python_runs(monkeypatch):
+    config = pytest.importorskip("numba").config
+    monkeypatch.setattr(config, "DISABLE_JIT", 1)
+    extras._defect.cache_clear()
+    try:
+        assert "NUMBA_DISABLE_JIT" in extras.remedy() and not extras.has_kernels()
+    finally:
+        extras._defect.cache_clear()
+
+
+CHANGING = """
+from functools import cache
+from typing import NamedTuple
+
+COUNT, SEEN = 0, {{}}
+
+@cache
+def is_over(state):
+    return state == 0
+
+class Counting(NamedTuple):
+    coins: int = 9
+
+    def initial(self):
+        return self.coins
+
+    def actions(self, state):
+        yield 1
+
+    def result(self, state, action):
+        {result}
+        return state - action
+
+    def is_terminal(self, state):
+        return is_over(state)
+
+    def utility(self, state):
+        return -1
+"""
+
+
+@pytest.mark.parametrize(
+    ("result", "changed"),
+    [("global COUNT; COUNT += 1", "COUNT"), ("SEEN[state] = action", "SEEN"), ("SEEN.get(state)", None)],
+)
+@pytest.mark.parametrize("options", [{}, {"max_ply": 3}, {"method": "alphabeta"}])
+def test_rules_that_change_what_they_name_are_refused(tmp_path, monkeypatch, result, changed, options):
+    """Their book would be one of other rules at once. What is kept by functools.cache is no rule."""
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    path = tmp_path / "book.lmdb"
+    (tmp_path / "counting.py").write_text(CHANGING.format(result=result))
+    game = load_game(f"{tmp_path / 'counting.py'}::Counting")
+    if changed is None:
+        with pipeline.solve(game, path, **options) as book:
+            assert book.root.score
+        return
+    with pytest.raises(GameError, match=f": {changed} changed while the rules ran"):
+        pipeline.solve(game, path, **options)
+    assert [file.name for file in tmp_path.glob("*.lmdb*")] == []

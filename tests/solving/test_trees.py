@@ -1,0 +1,194 @@
+"""Trees from files: alpha-beta's trace against the textbook's recursion, chance nodes, fractions, drawings."""
+
+import json
+import math
+import random
+from fractions import Fraction
+
+import pytest
+
+from solver.games.tree import Tree, written
+from solver.report import trees
+from solver.search import expectiminimax
+from solver.search.trace import trace
+from solver.solving import pipeline
+from tests.commands import ok, run
+from tests.search.test_search import TEXTBOOK, random_tree
+
+
+def textbook(node, player, alpha, beta, visited):
+    """ALPHA-BETA-SEARCH and EXPECTIMINIMAX as books print them, on lists; `visited` gets (alpha, beta, value) of each
+    node, the window as it comes in, in the order of coming."""
+    place = len(visited)
+    visited.append(None)
+    low, high = alpha, beta
+    if isinstance(node, dict):
+        name, below = next(iter(node.items()))
+        if name == "chance":
+            value = Fraction(0)
+            for share, child in below:
+                value += Fraction(str(share)) * textbook(child, player, -math.inf, math.inf, visited)
+            visited[place] = (low, high, value)
+            return value
+        node, player = below, name.lower()
+    if not isinstance(node, list):
+        visited[place] = (low, high, Fraction(str(node)))
+        return Fraction(str(node))
+    value = -math.inf if player == "max" else math.inf
+    for child in node:
+        found = textbook(child, "min" if player == "max" else "max", alpha, beta, visited)
+        if player == "max":
+            value, alpha = max(value, found), max(alpha, found)
+            done = value >= beta
+        else:
+            value, beta = min(value, found), min(beta, found)
+            done = value <= alpha
+        if done:
+            break
+    visited[place] = (low, high, value)
+    return value
+
+
+def strange_tree(chance, depth):
+    """Of chance nodes, fractions, and players who move again."""
+    if depth == 0 or chance.random() < 0.1:
+        return chance.choice([chance.randint(-9, 9), chance.randint(-90, 90) / 10, "1/3"])
+    below = [strange_tree(chance, depth - 1) for _ in range(chance.randint(1, 3))]
+    kind = chance.choice(["", "", "MAX", "min", "chance"])
+    if kind == "chance":
+        shares = {1: ["1"], 2: [0.6, 0.4], 3: ["1/3", "1/2", "1/6"]}[len(below)]
+        return {kind: [list(pair) for pair in zip(shares, below, strict=True)]}
+    return {kind: below} if kind else below
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_trace_is_the_textbooks_visit(seed):
+    chance = random.Random(seed)
+    make = strange_tree if seed % 2 else random_tree
+    nodes = [make(chance, 5) for _ in range(3)]
+    root = chance.choice(["max", "min"])
+    visited = []
+    value = textbook(nodes, root, -math.inf, math.inf, visited)
+    tree = Tree.from_lists(nodes, root)
+    found = trace(tree, tree.payoff)
+    assert found.nodes[0].value == value
+    assert [(*node.before, node.value) for node in found.nodes.values()] == visited
+    for node in found.nodes.values():  # what it claims of the true value
+        truth = textbook_value(tree, node.state)
+        assert node.low <= truth <= node.high
+        assert (truth == node.value) if node.low == node.high else (node.value in (node.low, node.high))
+
+
+def textbook_value(tree, state):
+    """Without a window."""
+    if tree.is_terminal(state):
+        return tree.payoff(state)
+    below = [textbook_value(tree, child) for child in tree.children[state]]
+    if tree.weights[state]:
+        return sum(share * value for share, value in zip(tree.shares(state), below, strict=True))
+    return (min if tree.to_move(state) else max)(below)
+
+
+def test_the_textbook_tree_is_traced(tmp_path):
+    path = tmp_path / "exercise.json"
+    path.write_text(json.dumps(TEXTBOOK))
+    facts = json.loads(ok("solve", f"tree:{path}", "--trace", "--json"))
+    assert (facts["value"], facts["best"], [leaf["leaf"] for leaf in facts["pruned"]]) == (3, "1", [5, 6])
+    left = {step["node"]: step for step in facts["steps"] if not step["entered"]}
+    assert left["2"] == {
+        "node": "2", "player": "MIN", "entered": False, "alpha": 3, "beta": 2, "value": 2, "bound": "upper", "cut": 2,
+    }  # fmt: skip
+    assert left["3"]["bound"] == "exact"  # 14, 5 and 2 were all looked at
+
+
+def test_chance_is_written_as_it_is_read(tmp_path):
+    """Russell and Norvig's pair of trees: with chance, leaves of the same order may make another move the best."""
+    small = [{"chance": [[0.9, 2], [0.1, 3]]}, {"chance": [[0.9, 1], [0.1, 4]]}]
+    large = [{"chance": [["9/10", 20], ["1/10", 30]]}, {"chance": [[9, 1], [1, 400]]}]
+    for nodes, worths in ((small, ("2.1", "1.3")), (large, ("21", "40.9"))):
+        tree = Tree.from_lists(nodes)
+        found = trace(tree, tree.payoff)
+        assert tuple(written(found.nodes[child].value) for child in tree.children[0]) == worths
+        assert expectiminimax.solve(tree).value.score == found.nodes[0].value
+        book = pipeline.solve(tree)
+        assert book.root.score == pytest.approx(float(found.nodes[0].value), abs=1e-6)
+    path = tmp_path / "dice.json"
+    path.write_text(json.dumps(small))
+    shown = ok("solve", f"tree:{path}", "--trace")
+    assert "0.1: leaf 2.2" in shown and "CHANCE 1.3" in shown
+    assert ok("solve", f"tree:{path}", "--pruned").splitlines()[0] == "value 2.1, best move 1"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "said"),
+    [
+        ([{"chance": [[0.6, 1], [0.3, 2]]}], "0.6, 0.3 add up to 0.9"),
+        ([{"chance": [[0, 1], [1, 2]]}], "above 0"),
+        ([{"chance": [[None, 1]]}], "above 0"),
+        ([{"chance": [1, 2]}], "chance lists pairs"),
+        ([{"chance": []}], "a node is"),
+        ([{"mean": [1]}], "a node is"),
+        ([{}], "a node is"),
+        ([{"max": [1], "min": [2]}], "a node is"),
+        ([], "a node is"),
+        ([True], "a node is"),
+        ([1, "two"], "'two' is no number"),
+        (["1/0"], "is no number"),
+        ([math.nan], "is no number"),
+        ([1e300], "is no number"),
+        ([1 << 62], "between"),
+        ([1 << 61, "1/3"], "between"),
+    ],
+)
+def test_what_is_no_tree_is_refused(nodes, said):
+    with pytest.raises(ValueError, match=said):
+        Tree.from_lists(nodes)
+
+
+def test_fractions_are_traced_and_refused_elsewhere(tmp_path):
+    path = tmp_path / "half.json"
+    path.write_text('[[2.50, 3], ["1/3", 4]]')
+    assert "<=1/3" in ok("solve", f"tree:{path}", "--trace")
+    assert json.loads(ok("solve", f"tree:{path}", "--pruned", "--json"))["value"] == 2.5
+    for command in (("solve", f"tree:{path}"), ("query", f"tree:{path}", "start")):
+        code, _, error = run(*command)
+        assert code == 2 and "multiply all by 6" in error
+    assert [written(Fraction(*pair)) for pair in ((-1, 8), (1, 50), (-3, 1), (2, 3))] == ["-0.125", "0.02", "-3", "2/3"]
+
+
+DRAWN = """
+            MAX 7
+    .---------+-------.
+  MIN 3   CHANCE 3    7
+.---+--.   .--+--.
+3  12  8  0.5   0.5
+           2   MIN 4
+                .+-.
+                4  6
+"""
+
+
+def test_a_drawing_has_every_node_and_one_too_wide_says_so():
+    tree = Tree.from_lists([[3, 12, 8], {"chance": [[0.5, 2], [0.5, [4, 6]]]}, 7])
+    lines = trees.drawing(tree, trace(tree, tree.payoff))
+    assert lines == DRAWN.strip("\n").splitlines()
+    wide = Tree.from_lists([list(range(100, 150)), list(range(100, 150))])
+    assert "--plot FILE" in trees.drawing(wide, trace(wide, wide.payoff))[0]
+    deep = 1
+    for _ in range(5000):
+        deep = [deep]
+    chain = Tree.from_lists(deep)
+    assert "--plot FILE" in trees.drawing(chain, trace(chain, chain.payoff))[0]
+
+
+def test_a_tree_is_drawn_to_a_file(tmp_path):
+    path = tmp_path / "exercise.json"
+    path.write_text(json.dumps([*TEXTBOOK, {"chance": [[0.5, 1], [0.5, 2]]}]))
+    code, _, error = run("solve", f"tree:{path}", "--plot", tmp_path / "tree.svg")
+    assert code == 2 and "--trace" in error
+    pytest.importorskip("matplotlib")
+    ok("solve", f"tree:{path}", "--trace", "--plot", tmp_path / "tree.svg")
+    assert (tmp_path / "tree.svg").read_bytes()[:5] == b"<?xml"
+    path.write_text(json.dumps(list(range(1000))))
+    code, _, error = run("solve", f"tree:{path}", "--trace", "--plot", tmp_path / "tree.svg")
+    assert code == 2 and "1,001 nodes, too many for a picture" in error

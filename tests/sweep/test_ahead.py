@@ -1,0 +1,137 @@
+"""Compiling in another process while plain Python tries a game: gone with its parent, silent, and never needed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests import ROOT
+from tests.compiled.test_compiled import write_race
+from tests.processes import BY_KERNELS
+from tests.ways import until
+
+pytest.importorskip("numba")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there it is not started")
+
+
+def run(tmp_path, code, **options):
+    """Run code in a process of one thread with a cache of its own; the JSON that it prints."""
+    write_race(tmp_path / "race.py")
+    head = f"""
+        import json, os, sys, time
+        from solver.rules.game import Rules, load_game
+        from solver.sweep import ahead
+        ahead.cores = lambda: 2
+        rules = Rules(load_game({str(tmp_path / "race.py")!r} + "::Race"))
+    """
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(head) + textwrap.dedent(code)],
+        env=environment, capture_output=True, text=True, timeout=300, **options,
+    )
+    assert done.stderr == ""
+    return json.loads(done.stdout) if done.stdout else done.returncode
+
+
+@pytest.mark.slow
+def test_what_the_other_process_compiles_is_found(tmp_path):
+    found = run(
+        tmp_path,
+        """
+        with ahead.compiled_ahead(rules, True) as other:
+            started = other._process is not None
+            other.wait()
+        cached = ahead.are_cached(rules, True)
+        from solver.compiled.edges import CompiledMoves
+        compiled = CompiledMoves(rules)
+        compiled.moves
+        kernels = compiled.kernels
+        hits = [sum(one.stats.cache_hits.values()) for one in (kernels.edges, kernels.keep)]
+        again = ahead.Ahead(rules, True)._process
+        print(json.dumps([started, cached, hits, again]))
+        """,
+    )
+    assert found == [True, True, [1, 0], None]
+
+
+@pytest.mark.slow
+def test_rules_that_do_not_compile_are_told_once_by_the_solve(tmp_path):
+    """The other process says nothing of them."""
+    path = write_race(tmp_path / "race.py")
+    path.write_text(path.read_text().replace("return self.goal - state", "return int(str(self.goal - state))"))
+    done = subprocess.run(
+        [sys.executable, "-c", BY_KERNELS, "solve", f"{path}::Race"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=300,
+    )
+    assert done.returncode == 0
+    notes = [line for line in done.stderr.splitlines() if line.startswith("Note: ")]  # a slow solve says how far it is
+    assert len(notes) == 1 and "Race cannot be compiled: race.py line 12" in notes[0]
+
+
+def test_the_other_process_goes_with_its_parent_and_is_not_waited_for(tmp_path):
+    gone = run(
+        tmp_path,
+        """
+        ahead.PATIENCE = 60
+        with ahead.compiled_ahead(rules, True) as other:
+            process = other._process
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            print(json.dumps("gone"))
+        """,
+    )
+    assert gone == "gone"
+    ended = run(
+        tmp_path,
+        f"""
+        ahead.PATIENCE = 60
+        other = ahead.Ahead(rules, True)
+        open({str(tmp_path / "pid")!r}, "w").write(str(other._process))
+        os.kill(os.getpid(), 9)
+        """,
+    )
+    assert ended == -signal.SIGKILL
+    status = Path("/proc", (tmp_path / "pid").read_text(), "status")
+
+    def gone():
+        try:
+            return "\nState:\tZ" in status.read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+
+    until(gone)
+
+
+def test_it_is_not_started_where_it_gains_nothing_or_cannot_be(tmp_path):
+    started = run(
+        tmp_path,
+        """
+        import resource, threading
+        def started():
+            with ahead.compiled_ahead(rules, True) as other:
+                return other._process is not None
+        found = []
+        ahead.cores = lambda: 1
+        found.append(started())
+        ahead.cores = lambda: 2
+        fork, os.fork = os.fork, lambda: 1 / 0
+        end = threading.Event()
+        thread = threading.Thread(target=end.wait)
+        thread.start()
+        found.append(started())
+        end.set()
+        thread.join()
+        def refused():
+            raise BlockingIOError
+        os.fork = refused
+        found.append(started())
+        print(json.dumps(found))
+        """,
+    )
+    assert started == [False, False, False]

@@ -1,0 +1,477 @@
+"""Games that come as graphs: tables of moves, and games of OpenSpiel; their arrays, and books that keep them."""
+
+import random
+import unicodedata
+
+import pytest
+
+import solver
+from solver.base.errors import BookError, DamagedBook, GameError, ResourceError
+from solver.base.expectations import number_of
+from solver.base.options import Options
+from solver.base.shown import printable
+from solver.base.value import value_of
+from solver.book import streaming
+from solver.book.packing import pack
+from solver.games.common.nodes import Draft, unpacked
+from solver.games.graph import graph_of
+from solver.rules.game import Rules, game_text, load_game
+from solver.rules.keeping import game_kept
+from solver.rules.notation import parse_position
+from solver.search import minimax, retrograde, value_iteration
+from solver.solving import pipeline
+from solver.solving.tables import solved_by
+from solver.sweep import graph as arrays
+from solver.sweep import graph_expectation
+from tests import DATA
+from tests.commands import run
+
+NIM = "state,action,next,reward\n3,take 1,2,\n3,take 2,1,\n2,take 1,1,\n2,take 2,0,1\n1,take 1,0,1\n"
+
+
+def game_of(tmp_path, text, name="moves.csv"):
+    (tmp_path / name).write_text(text)
+    return load_game(str(tmp_path / name))
+
+
+def values_of(game):
+    """Texts and what they are worth, by the plain algorithms."""
+    with solver.solve(game) as book:
+        player = solver.Player(book, live=False)
+        return {game.show(state): player.value(state).value for state in game.starts()}
+
+
+def test_a_table_of_moves_is_a_game(tmp_path):
+    game = game_of(tmp_path, NIM)
+    assert game_text(game) == "graph:moves.csv"
+    assert {text: value[:] for text, value in values_of(game).items()} == {
+        "3": (-1, 2), "2": (1, 1), "1": (1, 1), "0": (-1, 0),
+    }  # fmt: skip
+    assert [game.format_action(0, action) for action in game.actions(0)] == ["take_1", "take_2"]
+
+
+def test_ends_that_are_worth_different_things_become_several(tmp_path):
+    game = game_of(tmp_path, "state,action,next,reward\na,good,end,1\na,bad,end,-1\na,even,end,\n")
+    assert not Rules(game).scores
+    assert sorted(game.utility(game.result(0, action)) for action in game.actions(0)) == [-1, 0, 1]
+    assert [game.show(game.result(0, action)) for action in game.actions(0)] == ["end"] * 3
+
+
+def test_an_end_may_have_a_line_of_its_own(tmp_path):
+    game = game_of(tmp_path, "next,state,reward\nlost,a,\n,lost,-1\n")
+    assert values_of(game)["a"][:] == (1, 1)
+
+
+def test_players_may_move_again(tmp_path):
+    text = "state\taction\tnext\treward\tplayer\na\tx\tb\t\tmax\nb\ty\tc\t\tmax\nc\tz\td\t-1\tmin\nb\tw\te\t-1\tmax\n"
+    values = values_of(game_of(tmp_path, text, "moves.tsv"))
+    assert [values[state][:] for state in "abc"] == [(1, 3), (1, 2), (-1, 1)]
+
+
+def test_rewards_on_the_way_make_margins(tmp_path):
+    game = game_of(tmp_path, "state,action,next,reward\na,x,b,3\na,y,c,1\nb,x,d,5\nc,x,d,1\nc,y,e,2\nd,x,e,4\n")
+    assert Rules(game).scores and values_of(game)["a"].score == 2
+    with pytest.raises(GameError, match="play can go on for ever from 'a', and the values are margins"):
+        game_of(tmp_path, "state,next,reward\na,b,3\nb,a,5\nb,c,\n")
+
+
+def test_chance_has_weights(tmp_path):
+    text = (
+        "state,action,next,reward,player,weight\nstart,roll,thrown,,me,\nthrown,,good,,,1/3\nthrown,,bad,,,2/3\n"
+        "good,take,won,1,me,\nbad,take,lost,-1,me,\n"
+    )
+    game = game_of(tmp_path, text)
+    assert list(game.chance(1)) == [(1, 2), (2, 3)]
+    assert values_of(game)["start"].score == pytest.approx(-1 / 3, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "line 1: no column state: name the columns"),
+        ("state,nxt\n", "line 1: no column 'nxt', or twice"),
+        ("state,next\n", "no line below its header"),
+        ("state,next,reward\na,b\n", "line 2: 2 fields under 3 columns"),
+        ("state,next,reward\na,b,\n\na,c,x\n", "line 4: 'x' is no reward"),
+        ("state,next,reward\na,b,1/2\n", "line 2: '1/2' is no whole number: multiply"),
+        ("state,next,reward\na,b,1e99\n", "line 2: '1e99' is too large"),
+        ("state,next\n,b\n", "line 2: no state"),
+        ("state,next,action\na,,x\n", "line 2: a move without next"),
+        ("state,next,action\na,b,x\na,c,x\n", "line 3: 'a' has a move 'x' already"),
+        ("state,next\na,b\na,\n", "line 3: 'a' has moves, from line 2 on"),
+        ("state,next\na,\na,b\n", "line 3: 'a' ends in line 2"),
+        ("state,next\na,\na,\n", "line 3: 'a' ends in line 2 already"),
+        ("state,next,player\na,b,x\nb,c,y\nc,d,z\n", "line 4: a third player, 'z'"),
+        ("state,next,player\na,b,x\na,c,y\n", "line 3: 'a' has another player before"),
+        ("state,next,player\na,b,x\nb,c,\n", "line 3: no player"),
+        ("state,next,player,reward\na,b,x,\nb,,,1\n", "line 3: no player: say to whom"),
+        ("state,next,weight\na,b,1\na,c,2\n", "a weight and no player"),
+        ("state,next,player,weight\na,b,x,1/0\n", "line 2: '1/0' is no weight"),
+        ("state,next,player,weight\na,b,x,1\na,c,x,\n", "line 3: chance and a player both move"),
+        ("state,next,player,weight,reward\na,b,x,1,1\n", "line 2: a reward where chance decides"),
+        ("state,next,player,weight\na,b,x,0.33333\na,c,x,0.66667\n", "line 2: the weights of 'a' add up to more"),
+        ('state,next\na,"b\n', "line 2: quotes that do not match, or 131,072 characters in a field: mend them"),
+    ],
+)
+def test_a_bad_table_is_refused_with_the_line(tmp_path, text, message):
+    with pytest.raises(GameError) as error:
+        game_of(tmp_path, text)
+    assert message in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_table_that_is_no_text_is_refused(tmp_path):
+    (tmp_path / "odd.csv").write_bytes(b"state,next\na,b\n\xff,c\n")
+    with pytest.raises(GameError, match="line 3: no text in UTF-8"):
+        load_game(str(tmp_path / "odd.csv"))
+
+
+def random_nodes(seed, turns, scores, throws=False):
+    """A graph of thirty positions: with cycles, or of margins without. `throws`: at every third chance decides, which
+    alone leads back, and often ends the game."""
+    chance, draft = random.Random(seed), Draft()
+    for node in range(30):
+        draft.node(f"p{node}", chance.randrange(2) if turns else 0, chance.choice((-5, 0, 7) if scores else (-1, 0, 1)))
+    for node in range(22):
+        thrown = throws and node % 3 == 0
+        first = node + 1 if scores or (throws and not thrown) else 0
+        for child in {chance.randrange(first, 30) for _ in range(chance.randrange(1, 4))}:
+            weight = chance.randrange(1, 9) if thrown else 0
+            draft.move(node, f"m{child}", child, chance.randrange(-2, 3) if scores and not thrown else 0, weight)
+        if thrown:
+            draft.move(node, "end", 29, 0, 9)
+    return draft.nodes(turns)
+
+
+@pytest.mark.parametrize("scores", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_arrays_find_the_expectations_that_the_plain_algorithm_finds(seed, scores):
+    nodes = random_nodes(seed, True, scores, throws=True)
+    rules = Rules(graph_of("random.csv", nodes))
+    found, solved = value_iteration.solve(rules), graph_expectation.solve(nodes, rules, Options())
+    plain = solved_by(rules, found.table, None, found.units, found.cyclic)
+    assert solved._replace(parts=None) == plain._replace(parts=None)
+    held = [(state, number) for part in solved.parts() for state, number in zip(*part, strict=True)]
+    assert held == [(state, number_of(found.table[state])) for state in sorted(found.table) if nodes.moves(state)]
+
+
+@pytest.mark.parametrize("turns", [False, True])
+@pytest.mark.parametrize("scores", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_arrays_find_what_the_plain_algorithms_find(monkeypatch, seed, turns, scores):
+    monkeypatch.setattr(arrays, "PIECE", 1 + seed)
+    nodes = random_nodes(seed, turns, scores)
+    game = graph_of("random.csv", nodes)
+    rules = Rules(game)
+    table = (minimax if scores else retrograde).solve(game).table
+    find = arrays.margins if scores else arrays.outcomes
+    merits = find(arrays.arrays_of(nodes), lambda *report: None)
+    assert {state: value_of(int(merits[state]), rules.scores) for state in range(30)} == {
+        state: value_of(table[state], rules.scores) for state in range(30)
+    }
+
+
+@pytest.mark.parametrize("scores", [False, True])
+@pytest.mark.parametrize("throws", [False, True])
+def test_arrays_make_the_book_that_plain_python_makes(tmp_path, monkeypatch, scores, throws):
+    game = graph_of("random.csv", random_nodes(1, True, scores, throws))
+    with pipeline.solve(game, tmp_path / "plain.lmdb") as plain:
+        said = []
+        monkeypatch.setattr("solver.solving.ways.plain.PLAIN_LIMIT", 5)
+        with pipeline.solve(game, tmp_path / "arrays.lmdb", say=said.append) as book:
+            assert book.digest == plain.digest and not said
+
+
+def test_a_book_keeps_the_graph(tmp_path):
+    game = game_of(tmp_path, NIM)
+    with pipeline.solve(game, tmp_path / "nim.lmdb"):
+        pass
+    pack(tmp_path / "nim.lmdb", tmp_path / "small.lmdb")
+    for name in ("nim.lmdb", "small.lmdb"):
+        with solver.Book(tmp_path / name) as book:
+            assert book.game == game and hash(book.game) == hash(game)
+            assert book.game.parse_position(" 2\n") == 2 - 1
+            assert all(streaming.pieces(book))
+    assert game.nodes.digest == unpacked(game.nodes.packed).digest
+
+
+def test_what_a_book_keeps_is_read_critically(tmp_path):
+    game = game_of(tmp_path, NIM)
+    data = game.to_bytes()
+    for place in range(len(data)):
+        changed = bytearray(data)
+        changed[place] ^= 1 << place % 8
+        with pytest.raises(GameError, match="its game is malformed"):
+            game_kept("graph:moves.csv", bytes(changed))
+    with pytest.raises(GameError):
+        game_kept("coins:7", data)
+
+
+def test_a_damaged_game_is_no_game(tmp_path, monkeypatch):
+    with pipeline.solve(game_of(tmp_path, NIM), tmp_path / "nim.lmdb"):
+        pass
+    monkeypatch.setattr("solver.games.common.nodes.TIMES", 0)
+    monkeypatch.setattr("solver.games.common.nodes.LITTLE", 10)
+    with solver.Book(tmp_path / "nim.lmdb") as book, pytest.raises(DamagedBook, match="its game is malformed"):
+        book.game  # noqa: B018
+
+
+def test_a_table_beside_books_is_no_book(tmp_path):
+    with pytest.raises(BookError):
+        solver.Book(tmp_path / "moves.csv")
+
+
+def test_openspiel_is_asked_for_where_it_lacks(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyspiel", None)
+    with pytest.raises(GameError, match=r"pip install 'solverbook\[openspiel\]'"):
+        load_game("openspiel:tic_tac_toe")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("kuhn_poker", "has hidden information"),
+        ("goofspiel", "has simultaneous moves"),
+        ("pig(players=3)", "is for 3 players"),
+        ("nosuch", "OpenSpiel has no game 'nosuch'"),
+        ("breakthrough(raws=3)", "Unknown parameter 'raws'"),
+    ],
+)
+def test_what_openspiel_has_otherwise_is_refused(text, message):
+    pytest.importorskip("pyspiel")
+    with pytest.raises(GameError, match=message):
+        load_game(f"openspiel:{text}")
+
+
+def test_a_text_that_leaves_history_out_is_refused():
+    pyspiel = pytest.importorskip("pyspiel")
+    assert pyspiel
+    from solver.games.common.exploration import Exploration
+
+    class Forgetful:
+        """Three throws of a coin, of which the text tells the last."""
+
+        def __init__(self, past=()):
+            self.past = past
+
+        def new_initial_state(self):
+            return Forgetful()
+
+        def current_player(self):
+            return -4 if self.is_terminal() else len(self.past) % 2
+
+        def is_terminal(self):
+            return len(self.past) == 3
+
+        def legal_actions(self):
+            return [0, 1]
+
+        def action_to_string(self, player, action):
+            return str(action)
+
+        def child(self, action):
+            return Forgetful((*self.past, action))
+
+        def apply_action(self, action):
+            self.past = (*self.past, action)
+
+        def player_return(self, player):
+            return (1 if sum(self.past) > 1 else -1) * (1 - 2 * player)
+
+        def __str__(self):
+            return f"{len(self.past)} {self.past[-1:]}"
+
+    exploration = Exploration("forgetful", Forgetful())
+    with pytest.raises(GameError, match="positions of one text that differ in how they end"):
+        exploration.compare(exploration.run())
+
+
+class Walk:
+    """Steps in several directions, as a game; the text of a position is the order of the steps, or their counts."""
+
+    def __init__(self, length, is_ordered, past=()):
+        self.length, self.is_ordered, self.past = length, is_ordered, past
+
+    def new_initial_state(self):
+        return Walk(self.length, self.is_ordered)
+
+    def is_terminal(self):
+        return len(self.past) == self.length
+
+    def current_player(self):
+        return -4 if self.is_terminal() else len(self.past) % 2
+
+    def legal_actions(self):
+        return list(range(5))
+
+    def action_to_string(self, player, action):
+        return str(action)
+
+    def child(self, action):
+        return Walk(self.length, self.is_ordered, (*self.past, action))
+
+    def player_return(self, player):
+        return 0
+
+    def __str__(self):
+        return str(self.past if self.is_ordered else [self.past.count(action) for action in range(5)])
+
+
+def explored(monkeypatch, game, most):
+    """A game explored with memory for so many positions; how many it has, and what was reported meanwhile."""
+    from solver.base.loading import listening
+    from solver.games.common import exploration
+
+    monkeypatch.setattr(exploration, "resident_memory", lambda: 0)
+    monkeypatch.setattr(exploration, "STEP", 64)
+    monkeypatch.setattr(exploration, "MEASURED", 256)
+    steps = []
+    with listening(lambda step, *_: steps.append(step), steps.append, most * exploration.GUESS):
+        return len(exploration.Exploration("walk", game).run().texts), steps
+
+
+def test_a_game_that_is_far_too_large_is_refused_early(monkeypatch):
+    """A tree of 5**40 leaves; a thousand games that are all different after 20 of 40 moves prove more than 50,000."""
+    with pytest.raises(ResourceError, match="different ones after 20 moves, and .* GiB of memory hold 50,000:"):
+        explored(monkeypatch, Walk(40, True), 50_000)
+
+
+def test_a_game_that_fits_is_explored_whole(monkeypatch):
+    """As many as there are ways to part n into five numbers, for n from 0 to 13: 18 over 5."""
+    assert explored(monkeypatch, Walk(13, False), 9_000)[0] == 8_568
+    assert explored(monkeypatch, Walk(5, True), 4_000)[0] == sum(5**ply for ply in range(6))
+
+
+def test_tic_tac_toe_of_openspiel_is_ours():
+    pytest.importorskip("pyspiel")
+    game = load_game("openspiel:tic_tac_toe")
+    with solver.solve(game) as theirs, solver.solve("tic-tac-toe", symmetry=False) as ours:
+        assert theirs.states == ours.states == 5478
+        assert theirs.counts == ours.counts and theirs.root == ours.root
+    assert game.show(game.parse_position("... .x. ...")) == "...\n.x.\n..."
+
+
+@pytest.mark.slow
+def test_connect_four_and_breakthrough_of_openspiel_are_ours():
+    pytest.importorskip("pyspiel")
+    for theirs, ours in (
+        ("connect_four(rows=4,columns=4)", "connect-four:4,4"),
+        ("breakthrough(rows=4,columns=3)", "breakthrough:3,4,1"),
+        ("nim(pile_sizes=3;4;5)", "nim:3,4,5,misere=true"),
+    ):
+        with solver.solve(f"openspiel:{theirs}") as one, solver.solve(ours, symmetry=False) as other:
+            assert one.root == other.root, theirs
+            if theirs.startswith("connect"):
+                assert one.counts == other.counts and one.states == 161_029
+
+
+@pytest.mark.slow
+def test_a_described_tic_tac_toe_is_ours():
+    game = load_game(str(DATA / "tic-tac-toe.kif"))
+    with solver.solve(game) as theirs, solver.solve("tic-tac-toe", symmetry=False) as ours:
+        assert theirs.states == ours.states == 5478
+        assert theirs.counts == ours.counts and theirs.root == ours.root
+
+
+def test_a_described_nim_has_terms_in_terms():
+    """A heap of three and one of two: the first player wins, and lost is where they are equal (Bouton 1901)."""
+    game = load_game(str(DATA / "nim.kif"))
+    with solver.solve(game) as book:
+        player = solver.Player(book, live=False)
+        for state in game.starts():
+            left, right = (game.show(state).split()[i].count("s(") for i in range(2))
+            assert (player.value(state).value.score < 0) == (left == right), game.show(state)
+        assert [game.format_action(0, action) for action in game.actions(0)][0] == "leave(left,s(s(zero)))"
+        assert player.best(0) == 0
+
+
+RULES = """(role a) (role b) (init (at 0)) (legal a go) (legal b noop) (<= (next (at 1)) (true (at 0)))
+(<= terminal (true (at 1))) (goal a 100) (goal b 0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("(role a", "line 1: a bracket that nothing closes"),
+        ("(role a))", "line 1: a bracket closes that nothing opened"),
+        ("\n((role) a)", "line 2: brackets begin with a name"),
+        ("(" * 50 + ")" * 50, "line 1: more than 40 brackets"),
+        ("", "no rule says what role is"),
+        (RULES + "(role c)", "a game of 3 roles"),
+        (RULES + "(<= (goal a 0) (not (p ?x)))", "line 3: goal\\(a,0\\) has a variable that no relation binds"),
+        (RULES + "(true (at 1))", "line 3: no rule says what true is"),
+        (RULES + "(<= (p 1) (not (p 1))) (<= terminal (p 1))", "line 3: p needs itself negated"),
+        (RULES + "(<= (legal a stay) (does b noop))", "legal depends on the moves"),
+        (RULES + "(<= (init (at 2)) (true (at 1)))", "init depends on the position"),
+        (RULES + "(legal a a b)", "line 3: legal is of 2, not of 3"),
+        (RULES + "(<= (p 1) ?x)", "line 3: \\?x stands where a relation is wanted"),
+        (RULES + "(<= (p 1) (not (or (q 1) (q 2))))", "line 3: not stands before one relation"),
+        (RULES + "(<= (sees a 1) (true (at 1)))", "hidden information"),
+        (RULES + "(legal a stay) (legal b stay)", "both players may choose at 'at\\(0\\)'"),
+        (RULES.replace("(legal a go)", "(<= (legal a go) (true (at 1)))"), "a has no legal move at 'at\\(0\\)'"),
+        (RULES + "(goal a 50)", "a has 2 goals at 'at\\(1\\)'"),
+        (RULES.replace("goal b 0", "goal b x"), "goal\\(b,x\\) is no goal"),
+        (
+            RULES.replace("(goal b 0)", "(<= (goal b 0) (not (true (at 2)))) (<= (goal b 50) (true (at 2)))")
+            + "(legal a on) (<= (next (at 2)) (does a on)) (<= terminal (true (at 2)))",
+            "goals add up to 1[05]0 at 'at\\(1\\).*', elsewhere to 1[05]0",
+        ),
+        ("(role \ud800)", "no text in UTF-8"),
+    ],
+)
+def test_a_bad_description_is_refused(tmp_path, text, message):
+    (tmp_path / "odd.kif").write_bytes(text.encode("utf-8", "surrogatepass"))
+    with pytest.raises(GameError, match=f"odd.kif: .*{message}"):
+        load_game(str(tmp_path / "odd.kif"))
+
+
+STRANGE = ("\x1b]0;title\x07", "a\u202eb", "\x00", "\x9b2J", "\u2066", "\ud800", "a\rb", "a\u2028b")
+
+
+def test_only_what_a_terminal_would_obey_is_escaped():
+    assert list(map(printable, STRANGE)) == [
+        r"\x1b]0;title\x07", r"a\u202eb", r"\x00", r"\x9b2J", r"\u2066", r"\ud800", r"a\rb", r"a\u2028b"
+    ]  # fmt: skip
+    for text in ("", "take 1", "z\u00fcg", "\u05d0", "\u7389\u3000\u98db", "a\u00a0b", "\\x1b", "\U0001f98a"):
+        assert printable(text) == text
+    assert printable("a\n\tb\r") == r"a\n\tb\r" and printable("a\n\tb\r", kept="\n\t") == "a\n\tb\\r"
+
+
+@pytest.fixture(scope="module")
+def strange(tmp_path_factory):
+    """A book of a graph whose texts and names would work the terminal."""
+    draft = Draft()
+    nodes = [draft.node(f"at {text}") for text in STRANGE]
+    for parent, child in zip(nodes, nodes[1:], strict=False):
+        draft.move(parent, f"go{STRANGE[child]}", child)
+    path = tmp_path_factory.mktemp("strange") / "strange.lmdb"
+    solver.solve(graph_of("strange.csv", draft.nodes(turns=False)), path).close()
+    return path
+
+
+def is_quiet(text):
+    return all(unicodedata.category(sign) not in ("Cc", "Cf", "Cs", "Zl", "Zp") for sign in text.replace("\n", ""))
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["query BOOK start", "query BOOK start --json", "line BOOK", "line BOOK --json", "info BOOK --counts",
+     "export BOOK -o FOLDER/table.csv --columns board", "export BOOK -o FOLDER/page/", "ugi BOOK", "play BOOK --second",
+     "query BOOK nonsense"],
+)  # fmt: skip
+def test_texts_of_a_book_of_anybody_are_shown_and_nothing_more(strange, tmp_path, command):
+    words = command.replace("BOOK", str(strange)).replace("FOLDER", str(tmp_path)).split()
+    _, *said = run(*words, stdin="position startpos\ngo\nquit\n")
+    said += [path.read_text() for path in tmp_path.glob("**/*") if path.name in ("table.csv", "game.js")]
+    assert all(map(is_quiet, said))
+    assert words[0] == "info" or any(r"\u202e" in text for text in said)
+
+
+def test_what_is_shown_names_positions_and_moves(strange):
+    """What `query` prints can be typed."""
+    with solver.Book(strange) as book:
+        game = book.game
+        names = [game.format_action(state, 0) for state in range(len(STRANGE) - 1)]
+        assert names[0] == r"goa\u202eb"
+        asked = [parse_position(game, text).state for text in (" ".join(names), *map(game.show, range(len(STRANGE))))]
+        assert asked == [len(STRANGE) - 1, *range(len(STRANGE))]

@@ -1,0 +1,316 @@
+"""Margins where play can come back to a state: against the naive twin, by every way; and books that deceive."""
+
+
+import pytest
+
+from solver.base.errors import DamagedBook, GameError, MethodError
+from solver.base.kinds import MARGIN
+from solver.play.player import Player
+from solver.rules.game import Rules, game_text, load_game
+from solver.search import retrograde, solution_of
+from solver.solving import pipeline
+from solver.solving.ways import plain
+from solver.verifying import grounds, verification
+from tests import naive
+from tests.books import write_values
+from tests.interpreted import interpret
+from tests.verifying.test_forgers import facts_of
+from tests.ways import by_kernels, compiled, plainly, slow
+
+MAZE = """
+from typing import NamedTuple
+
+class Maze(NamedTuple):
+    '''A graph like any other, in tiers, with two sides: moves stay in a tier, and then score nothing, or lead on.'''
+    width: int = 12
+    height: int = 3
+    seed: int = 0
+    stake: int = 0
+
+    score_game = True
+
+    def tier(self, state):
+        return state // 2 // self.width
+
+    def mixed(self, state, salt):
+        number = (state * 2654435761 + salt * 668265263 + self.seed * 40503) & 0xFFFFFFFF
+        number = (number ^ number >> 15) * 2246822519 & 0xFFFFFFFF
+        return number ^ number >> 13
+
+    def initial(self):
+        return 0
+
+    def starts(self):
+        for state in range(2 * self.width * self.height):
+            yield state
+
+    def to_move(self, state):
+        return state & 1
+
+    def actions(self, state):
+        for action in range(1 + self.mixed(state, 9) % 4):
+            yield action
+
+    def result(self, state, action):
+        number = self.mixed(state, action)
+        up = 1 if number % 4 == 0 else 0
+        mover = (state & 1) ^ (0 if number // 4 % 4 == 0 else 1)
+        return 2 * ((self.tier(state) + up) * self.width + number // 16 % self.width) + mover
+
+    def reward(self, state, action):
+        up = self.mixed(state, action) % 4 == 0
+        return self.mixed(state, action + 20) % 9 - 4 if up else 0
+
+    def endless(self, state):
+        return -self.stake if state & 1 else self.stake
+
+    def is_terminal(self, state):
+        return self.tier(state) >= self.height
+
+    def utility(self, state):
+        return self.mixed(state, 8) % 9 - 4
+"""
+
+
+@pytest.fixture(scope="module")
+def maze(tmp_path_factory):
+    path = tmp_path_factory.mktemp("games") / "maze.py"
+    path.write_text(MAZE)
+    return lambda *given: load_game(f"{path}::Maze:{','.join(map(str, given))}")
+
+
+@pytest.mark.parametrize("stake", [0, 3, -2])
+@pytest.mark.parametrize("seed", [*range(3), *slow(*range(3, 60))])
+def test_margins_with_cycles_are_those_of_the_naive_twin(maze, seed, stake):
+    game = maze(12, 3, seed, stake)
+    truth = naive.solve(game)
+    assert len({value.score for value in truth.values()}) > 5
+    assert solution_of(retrograde.solve(game).table, True) == dict(truth)
+
+
+@pytest.mark.parametrize("game", ["awari:2", *slow("awari:3", "awari:4", "awari:5")])
+def test_awari_is_that_of_the_naive_twin(game):
+    game = load_game(game)
+    assert solution_of(retrograde.solve(game).table, True) == dict(naive.solve(game))
+
+
+@pytest.mark.parametrize("given", [(12, 3, 1, 0), (6, 1, 5, -2), *slow((30, 3, 2, 3))])
+def test_live_search_finds_margins_where_play_comes_back(maze, given):
+    game, count = maze(*given), 3
+    truth = naive.solve(game)
+    open_states = [state for state in truth if not game.is_terminal(state)]
+    for state in open_states[:: len(open_states) // count + 1]:
+        answer = Player({}, game).value(state)
+        assert (answer.value, answer.exact) == (truth[state], True)
+
+
+@compiled
+@pytest.mark.parametrize("given", [(12, 3, 1, 0), (12, 3, 2, 3), *slow((3000, 4, 1, 0), (3000, 4, 2, -3))])
+def test_the_sweep_finds_what_the_naive_twin_finds(maze, tmp_path, monkeypatch, given):
+    interpret(monkeypatch)
+    by_kernels(monkeypatch)
+    game = maze(*given)
+    with pipeline.solve(game, tmp_path / "maze.lmdb") as book:
+        assert book.header.method == "retrograde"
+        truth = {state: value for state, value in retrograde.solve(game).table.items() if not game.is_terminal(state)}
+        assert {state: value.score for state, value in book.items()} == truth
+    monkeypatch.undo()
+    assert verification.verify(tmp_path / "maze.lmdb", game).verdict == "proved"
+    with pipeline.solve(game, tmp_path / "plain.lmdb"):
+        assert (tmp_path / "plain.lmdb").read_bytes() == (tmp_path / "maze.lmdb").read_bytes()
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_margins_that_rest_on_each_other_are_refused(maze, tmp_path, side):
+    """Whoever is favoured gets one more in all states from which play may stay where it is."""
+    game, found = maze(6, 1, 5), 0
+    for stake in range(-4, 5):
+        false = {**naive.solve(game._replace(stake=(1, -1)[side] * stake))}
+        values = {state: value for state, value in false.items() if not game.is_terminal(state)}
+        path = tmp_path / f"{stake}.lmdb"
+        write_values(path, values, facts=facts_of(game, values, method="retrograde"))
+        if values == {state: naive.solve(game)[state] for state in values}:
+            assert verification.verify(path, game).verdict == "proved"
+            continue
+        found += 1
+        with pytest.raises(DamagedBook, match=grounds.FAULTS[grounds.OPEN]):
+            verification.verify(path, game)
+    assert found > 2
+
+
+@compiled
+def test_compiled_grounds_are_those_of_plain_python(maze, tmp_path, monkeypatch):
+
+    interpret(monkeypatch)
+    monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
+    game = maze(12, 3, 3, 2)
+    pipeline.solve(game, tmp_path / "maze.lmdb").close()
+    assert verification.verify(tmp_path / "maze.lmdb", game).verdict == "proved"
+    false = naive.solve(maze(12, 3, 3, 3))
+    values = {state: value for state, value in false.items() if not game.is_terminal(state)}
+    write_values(tmp_path / "false.lmdb", values, facts=facts_of(game, values, method="retrograde"))
+    with pytest.raises(DamagedBook, match=grounds.FAULTS[grounds.OPEN]):
+        verification.verify(tmp_path / "false.lmdb", game)
+
+
+def test_moves_that_score_and_stay_are_refused(tmp_path):
+    (tmp_path / "mint.py").write_text(MAZE.replace("% 9 - 4 if up else 0", "% 9 - 4"))
+    with pytest.raises(MethodError, match="state .* has a move that scores and stays in its tier"):
+        pipeline.solve(f"{tmp_path / 'mint.py'}::Maze")
+
+
+def test_endless_is_a_margin():
+    class Stones:
+        def endless(self, state):
+            return 1
+
+        actions = result = is_terminal = utility = None
+
+    with pytest.raises(GameError, match="it goes with score_game = True"):
+        Rules(Stones())
+
+
+def test_awari_has_the_positions_of_the_published_databases():
+    """Whose sizes, by seeds, add up to 889,063,398,405 (Romein and Bal, 2003, with the start as one more)."""
+    states = list(load_game("awari:7").starts())
+    assert len(states) == len(set(states)) == 12 + 78 + 364 + 1_365 + 4_368 + 12_375 + 31_812
+
+
+@compiled
+@pytest.mark.slow
+def test_awari_is_worth_what_the_published_databases_say(tmp_path):
+    """A position of 16 seeds, which the databases of Romein and Bal are shown with: 100 CPU seconds."""
+    game, houses = load_game("awari:16"), (1, 1, 1, 1, 1, 2, 4, 2, 3, 0, 0, 0)
+    state = sum(seeds << 5 * house for house, seeds in enumerate(houses))
+    with pipeline.solve(game, tmp_path / "awari.lmdb") as book:
+        found = {move.action: move.value.score for move in Player(book).analyse(state)}
+        assert (book[state].score, found) == (0, {0: -1, 1: -1, 2: -2, 3: -2, 4: -2, 5: 0})
+
+
+def test_moves_of_awari():
+    game = load_game("awari:31")
+
+    def state(*houses):
+        return sum(seeds << 5 * house for house, seeds in enumerate(houses))
+
+    def houses(number):
+        return [number >> 5 * house & 31 for house in range(12)]
+
+    before = state(0, 0, 0, 0, 2, 4, 1, 2, 2, 1, 0, 5)
+    assert list(game.actions(before)) == [4, 5]
+    assert houses(game.result(before, 5)) == [0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 2, 0], "four houses are captured"
+    assert game.reward(before, 5) == 10
+    assert houses(game.result(before, 4)) == [0, 2, 2, 1, 0, 5, 0, 0, 0, 0, 0, 5] and game.reward(before, 4) == 2
+    assert houses(game.result(state(0, 0, 0, 0, 0, 13, 0, 0, 0, 0, 0, 1), 5)) == [0, 0, 1, 1, 1, 2, 1, 1, 1, 1, 1, 0]
+    taken = state(1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0)  # to take all the other has, or to leave it a move
+    assert list(game.actions(taken)) == [0] and list(game.actions(taken - 1)) == [5]
+    assert game.is_terminal(state(0, 0, 0, 0, 0, 0, 3)) and game.utility(state(0, 0, 0, 0, 0, 0, 3)) == -3
+
+
+@pytest.mark.parametrize("game", ["MAZE", *slow("awari:5")])
+def test_best_moves_get_somewhere(maze, tmp_path, game):
+    """By any best move play might go round without end, which is worth less than the book says."""
+    game = maze(8, 3, 0, 0) if game == "MAZE" else load_game(game)
+    pipeline.solve(game, tmp_path / "book.lmdb").close()
+    report = verification.verify(tmp_path / "book.lmdb", game, play=True)
+    assert report.verdict == "proved" and report.played == ("first", "second") and report.positions > 20
+    if "awari" in game_text(game):
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("solver.play.player.leading", lambda *given: None)
+        with pytest.raises(DamagedBook, match="played by the .* player"):
+            verification.verify(tmp_path / "book.lmdb", game, play=True)
+
+
+LIMITS = """
+from typing import NamedTuple
+
+class Steps(NamedTuple):
+    '''One step at a time, and from 5 or 6 two to a far end that nobody takes if the other is better.'''
+    end: int = 1
+    gain: int = 0
+    stay: int = 0
+    score_game = True
+
+    def initial(self):
+        return 9
+
+    def actions(self, state):
+        yield 1
+        if state == 5 or state == 6:
+            yield 2
+
+    def result(self, state, action):
+        return state - 1 if action == 1 else 77
+
+    def is_terminal(self, state):
+        return state == 0 or state == 77
+
+    def utility(self, state):
+        return self.end if state == 77 else 1
+
+    def reward(self, state, action):
+        return self.gain if action == 2 else 0
+
+    def endless(self, state):
+        return self.stay
+"""
+MOST = MARGIN.most - 1
+RULES = {0: ("is terminal with a margin", "utilities"), 1: ("has a move that scores", "rewards")}
+
+
+@pytest.fixture(scope="module")
+def steps(tmp_path_factory):
+    path = tmp_path_factory.mktemp("games") / "steps.py"
+    path.write_text(LIMITS)
+    return lambda *given: load_game(f"{path}::Steps:{','.join(map(str, given))}")
+
+
+@pytest.mark.parametrize("way", [plainly, by_kernels])
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("margin", [MOST + 1, -MOST - 1, 2**62, -(2**62), -(2**63)])
+def test_margins_beyond_the_limits_are_refused_by_every_way(steps, tmp_path, monkeypatch, way, rule, margin):
+    """Also where nobody chooses them."""
+    pytest.importorskip("numba")
+    interpret(monkeypatch)
+    way(monkeypatch)
+    monkeypatch.setattr(plain, "random_games", lambda game, progress: [])
+    given = [1, 0]
+    given[rule] = margin
+    message = r"state (77|5|6):? {} .*2\*\*60 or more: {} must be smaller".format(*RULES[rule])
+    with pytest.raises(GameError, match=message):
+        pipeline.solve(steps(*given), tmp_path / "book.lmdb")
+    assert not list(tmp_path.iterdir())
+    given[rule] = margin // abs(margin) * (MOST - 1)  # the end counts, too
+    with pipeline.solve(steps(*given)) as book:
+        truth = naive.solve(book.game)
+        assert dict(book.items()) == {state: truth[state] for state in book}
+        assert verification.verify(book.path, book.game).verdict == "proved"
+
+
+@pytest.mark.parametrize("way", [plainly, by_kernels])
+def test_rewards_that_add_up_beyond_the_limits_are_refused(steps, tmp_path, monkeypatch, way):
+    pytest.importorskip("numba")
+    interpret(monkeypatch)
+    way(monkeypatch)
+    with pytest.raises(GameError, match=r"margins of 2\*\*60 or more: .* must be smaller"):
+        pipeline.solve(steps(-MOST, MOST), tmp_path / "book.lmdb")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("way", [plainly, by_kernels])
+@pytest.mark.parametrize("stake", [1 << 16, 1 << 60, -(1 << 62)])
+def test_endless_play_is_worth_no_more_than_merits_hold(maze, monkeypatch, way, stake):
+    """It was cut to 16 bits, of which 2**62 leaves 0."""
+    pytest.importorskip("numba")
+    interpret(monkeypatch)
+    way(monkeypatch)
+    monkeypatch.setattr(plain, "random_games", lambda game, progress: [])
+    game = maze(12, 3, 1, stake)
+    if abs(stake) >= MARGIN.most:
+        with pytest.raises(GameError, match=r"2\*\*60 or more for endless play: endless must be smaller"):
+            pipeline.solve(game)
+    else:
+        with pipeline.solve(game) as book:
+            truth = naive.solve(game)
+            assert dict(book.items()) == {state: truth[state] for state in book}

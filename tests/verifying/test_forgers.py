@@ -1,0 +1,600 @@
+"""Books written to deceive, every checksum right: `verify` proves none of them, and what is honest it does."""
+
+import json
+import random
+import re
+from collections import Counter
+from typing import NamedTuple
+
+import pytest
+
+from solver import trim
+from solver.base import extras
+from solver.base.errors import BookError, DamagedBook, MethodError
+from solver.base.expectations import MIDDLE
+from solver.base.value import Value, sign_of
+from solver.book import Book, Trim, write_book, writer
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import Rules, load_game
+from solver.solving import pipeline
+from solver.verifying import bounding, verification
+from tests.books import write_values
+from tests.commands import ok, run
+from tests.ways import compiled, what_is_marked_by_kernels
+
+__all__ = ["what_is_marked_by_kernels"]  # a fixture
+
+RINGS = '''
+from typing import NamedTuple
+
+class Ring(NamedTuple):
+    """A stone goes round in a ring; who does not move it on gives up. Nobody must ever lose."""
+
+    size: int = 5
+    open: bool = False  # the ring ends: at the last place one must give up
+
+    def initial(self):
+        return 0
+
+    def actions(self, state):
+        yield 0
+        if not self.open or state // 2 < self.size - 1:
+            yield 1
+
+    def result(self, state, action):
+        if action == 0:
+            return 2 * self.size + (1 - state % 2)
+        return 2 * ((state // 2 + 1) % self.size) + (1 - state % 2)
+
+    def to_move(self, state):
+        return state % 2
+
+    def is_terminal(self, state):
+        return state >= 2 * self.size
+
+    def utility(self, state):
+        return 1
+
+
+class Tiered(NamedTuple):
+    size: int = 5
+    open: bool = False
+
+    initial = Ring.initial
+    actions = Ring.actions
+    result = Ring.result
+    to_move = Ring.to_move
+    is_terminal = Ring.is_terminal
+    utility = Ring.utility
+
+    def tier(self, state):
+        return int(self.is_terminal(state))
+'''
+MARGINS = RINGS.replace("    size: int = 5\n", "    score_game = True\n    size: int = 5\n")
+
+
+@pytest.fixture(autouse=True)
+def careless(monkeypatch):
+    """A forger's writer does not read back what it has written."""
+    monkeypatch.setattr(writer, "_read_back", lambda finished, header: None)
+
+
+@pytest.fixture(autouse=True)
+def plainly(monkeypatch):
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rules")
+    (folder / "rings.py").write_text(RINGS)
+    (folder / "margins.py").write_text(MARGINS)
+    return folder
+
+
+def reached(game):
+    """All canonical states that play can reach."""
+    rules = Rules(game)
+    todo = [rules.canonical(state) for state in rules.roots()]
+    seen = set(todo)
+    for state in todo:
+        if not rules.is_terminal(state):
+            children = {rules.canonical(child) for _, _, child in rules.children(state)} - seen
+            todo += children
+            seen |= children
+    return sorted(seen)
+
+
+def facts_of(game, values, **changes):
+    """What an honest header says of a complete book of these values."""
+    rules, states = Rules(game), [] if "states" in changes else reached(game)
+    ends = {state: Value(rules.utility(state)) for state in states if rules.is_terminal(state)}
+    every = [sign_of(value) for value in (*values.values(), *ends.values())]
+    outcomes = [value.outcome for value in every]
+    scores = bool(getattr(game, "score_game", False))
+    return {
+        "game": rules.name, "rules": fingerprint(game), "symmetry": rules.folds, "score_game": scores,
+        "states": len(values) + len(ends), "terminal": len(ends), "root": values.get(rules.canonical(game.initial())),
+        "counts": {name: outcomes.count(name) for name in ("win", "draw", "loss")},
+        "wdl": not scores and any(value.score and value.distance is None for value in values.values()),
+        **changes,
+    }  # fmt: skip
+
+
+def forge(path, game, values, **changes):
+    write_values(path, values, facts=facts_of(game, values, **changes))
+    return path
+
+
+def favouring(game, side, worth=1):
+    """Values by which one side wins whatever is a draw: all agree with their children's, and are false."""
+    rules = Rules(game)
+    drawn = [state for state in reached(game) if not rules.is_terminal(state)]
+    return {state: Value(worth if rules.to_move(state) == side else -worth) for state in drawn}
+
+
+def refused(path, game=None):
+    with pytest.raises(BookError) as refusal:
+        verification.verify(path, game)
+    return str(refusal.value)
+
+
+METHODS = ["minimax", "retrograde", "alphabeta", "expectiminimax", "value-iteration", "import"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("text", ["rings.py::Ring", "rings.py::Tiered", "margins.py::Ring", "margins.py::Tiered"])
+def test_values_that_rest_on_each_other_in_a_circle_are_refused(files, tmp_path, text, method):
+    """Wins and losses without a distance, and margins, by any method that a header may say."""
+    game = load_game(f"{files}/{text}")
+    for side in range(2):
+        for wdl in (False, True):
+            try:
+                path = forge(tmp_path / "ring.lmdb", game, favouring(game, side), method=method, wdl=wdl)
+            except ValueError:  # the writer itself refuses the header
+                continue
+            message = refused(path, game)
+            assert method != "minimax" or "play comes back to state" in message or "malformed" in message
+
+
+def test_a_draw_that_a_book_without_distances_calls_a_win_is_refused(tmp_path):
+    """Mu torere, 80 states, of which 62 are altered."""
+    game = load_game("mu-torere")
+    with pipeline.solve(game) as book:
+        truth = dict(book.items())
+    mover = {state: state & 1 for state in truth}
+    rules = Rules(game)
+    if rules.to_move is None:  # sides alternate: whoever is to move an even number of plies after the start
+        mover, layer, ply = {}, {rules.canonical(game.initial())}, 0
+        while layer:
+            mover |= dict.fromkeys(layer, ply % 2)
+            layer = {rules.canonical(child) for state in layer for _, _, child in rules.children(state)
+                     if not rules.is_terminal(child)} - mover.keys()  # fmt: skip
+            ply += 1
+    false = {
+        state: Value((1, -1)[mover[state]]) if value.score == 0 else sign_of(value) for state, value in truth.items()
+    }
+    assert sum(false[state] != sign_of(truth[state]) for state in truth) > 50
+    assert "play comes back" in refused(forge(tmp_path / "wdl.lmdb", game, false), game)
+    forge(tmp_path / "right.lmdb", game, truth, method="retrograde")
+    assert verification.verify(tmp_path / "right.lmdb").verdict == "proved"
+    assert "minimax does not solve" in refused(forge(tmp_path / "named.lmdb", game, truth), game)
+
+
+@pytest.mark.parametrize("distance", [1, 7, 39, 1 << 30])
+@pytest.mark.parametrize("text", ["rings.py::Ring", "rings.py::Tiered"])
+def test_no_distances_hold_up_a_circle(files, tmp_path, text, distance):
+    """Whatever they are: the same everywhere, falling along the ring, or those of some states alone."""
+    game = load_game(f"{files}/{text}")
+    false = favouring(game, 0)
+    for shape in (lambda state: distance, lambda state: distance + state // 2 * 2 + state % 2):
+        values = {state: Value(value.score, shape(state)) for state, value in false.items()}
+        path = forge(tmp_path / "distant.lmdb", game, values, method="retrograde")
+        assert "than its children give it" in refused(path, game)
+    mixed = {state: Value(0) if state > 5 else Value(value.score, distance) for state, value in false.items()}
+    assert "than its children give it" in refused(forge(tmp_path / "m.lmdb", game, mixed, method="retrograde"), game)
+
+
+@pytest.mark.parametrize("text", ["rings.py::Ring", "rings.py::Tiered", "margins.py::Ring", "margins.py::Tiered"])
+def test_what_ends_is_proved_with_and_without_distances(files, tmp_path, text):
+    """Moves stay in their tier, or there is none, but no play comes back."""
+    game = load_game(f"{files}/{text}:5,true")
+    with pipeline.solve(game, tmp_path / "whole.lmdb", method="minimax") as book:
+        truth = dict(book.items())
+    assert verification.verify(tmp_path / "whole.lmdb", game).verdict == "proved"
+    if not getattr(game, "score_game", False):
+        signs = {state: sign_of(value) for state, value in truth.items()}
+        assert verification.verify(forge(tmp_path / "wdl.lmdb", game, signs), game).verdict == "proved"
+        state = max(signs)
+        signs[state] = Value(-signs[state].score)
+        assert "than its children" in refused(forge(tmp_path / "wrong.lmdb", game, signs), game)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["rings.py::Ring", "margins.py::Tiered"])
+def test_compiled_rules_find_the_circle_too(files, tmp_path, monkeypatch, text):
+    pytest.importorskip("numba")
+    monkeypatch.undo()
+    monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
+    game = load_game(f"{files}/{text}")
+    assert "play comes back" in refused(forge(tmp_path / "ring.lmdb", game, favouring(game, 0)), game)
+    honest = load_game(f"{files}/{text}:5,true")
+    pipeline.solve(honest, tmp_path / "whole.lmdb", method="minimax").close()
+    assert verification.verify(tmp_path / "whole.lmdb", honest).verdict == "proved"
+
+
+def test_the_verdict_is_said_in_words_in_json_and_by_the_exit_code(files, tmp_path):
+    game, text = load_game(f"{files}/rings.py::Ring"), f"{files}/rings.py::Ring"
+    pipeline.solve(game, tmp_path / "proved.lmdb").close()
+    said = ok("verify", tmp_path / "proved.lmdb", "--game", text)
+    assert said.startswith(f"{tmp_path}/proved.lmdb: proved: 10 states")
+    assert json.loads(ok("verify", tmp_path / "proved.lmdb", "--game", text, "--json"))["verdict"] == "proved"
+    forge(tmp_path / "wrong.lmdb", game, favouring(game, 0))
+    code, out, err = run("verify", tmp_path / "wrong.lmdb", "--game", text)
+    assert (code, out) == (5, "") and err.startswith("Error: wrong: ") and err.count("\n") == 1
+    code, out, _ = run("verify", tmp_path / "wrong.lmdb", "--game", text, "--json")
+    facts = json.loads(out)
+    assert (code, facts["verdict"]) == (5, "wrong") and "play comes back to state" in facts["basis"]
+
+
+def test_a_book_that_is_no_book_has_no_verdict(tmp_path):
+    assert run("verify", tmp_path / "none.lmdb", "--json")[:2] == (2, "")
+    (tmp_path / "text.lmdb").write_text("no book")
+    code, out, _ = run("verify", tmp_path / "text.lmdb", "--json")
+    assert code == 5 and json.loads(out)["verdict"] == "wrong"
+
+
+PART = {"states": None, "terminal": None}
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Games of a few states, with their values: drawn, lost, margins, with cycles."""
+    found = {}
+    for text in ("mu-torere", "coins", "dots-and-boxes:2,1", "hexapawn", "connect-four:3,2"):
+        game = load_game(text)
+        with pipeline.solve(game) as book:
+            found[text] = game, dict(book.items()), book.header
+    return found
+
+
+@pytest.mark.parametrize("scope", ["exact", "ply 0", "trimmed"])
+@pytest.mark.parametrize("text", ["connect-four:3,2", "mu-torere"])
+def test_one_state_that_is_called_a_win_is_refused(small, tmp_path, text, scope):
+    game, truth, header = small[text]
+    start = Rules(game).canonical(game.initial())
+    assert truth[start] == Value(0)
+    for false in (Value(1, 5), Value(-1, 4), Value(1, 1)):
+        values = {start: false}
+        facts = {"method": "alphabeta", "scope": scope, "counts": facts_of_stored(values), **PART}
+        if scope == "trimmed":
+            facts |= {"method": header.method, "trim": Trim("0" * 64, "complete", max_ply=0)}
+        path = forge(tmp_path / "one.lmdb", game, values, **facts)
+        assert "a search finds draw" in refused(path, game) or false == Value(1, 1)
+        report = verification.verify(path, game, search=0)
+        assert (report.verdict, report.by_search, report.to_search) == ("consistent", 0, 1)
+    facts["counts"] = {"win": 0, "draw": 1, "loss": 0}
+    report = verification.verify(forge(path, game, {start: Value(0)}, **facts), game)
+    assert (report.verdict, report.by_search, report.to_search) == ("proved", 1, 1)
+
+
+def facts_of_stored(values):
+    """The counts of a book that is not complete."""
+    outcomes = [value.outcome for value in values.values()]
+    return {name: outcomes.count(name) for name in ("win", "draw", "loss")}
+
+
+def partial(path, game, header, values, trim, **changes):
+    counts = facts_of_stored(values)
+    changes = {"method": header.method, "counts": counts, "root": header.root, **PART, **changes}
+    return forge(path, game, values, scope="trimmed", trim=trim, **changes)
+
+
+TRIMS = [
+    Trim(plies=2), Trim(max_ply=3), Trim(max_ply=4, plies=1),
+    Trim(side="first"), Trim(side="both", plies=1), Trim(side="first", max_ply=5),
+]  # fmt: skip
+
+SLOW = [pytest.param(text, marks=pytest.mark.slow) for text in ("coins", "dots-and-boxes:2,1")]
+
+
+@pytest.mark.parametrize("wanted", TRIMS, ids=str)
+@pytest.mark.parametrize("text", ["hexapawn", "mu-torere", *SLOW])
+def test_trimmed_books_are_proved_and_altered_ones_refused(small, tmp_path, text, wanted):
+    """A false value, a gap, a false start."""
+    game, _, _ = small[text]
+    pipeline.solve(game, tmp_path / "whole.lmdb").close()
+    trim(tmp_path / "whole.lmdb", tmp_path / "some.lmdb", wanted)
+    with Book(tmp_path / "some.lmdb") as book:
+        header, values = book.header, dict(book.items())
+    assert verification.verify(tmp_path / "some.lmdb").verdict == "proved"
+    fields = {"trim": header.trim, "codec": header.codec}
+    for state in sorted(values)[:: 1 + len(values) // 3]:
+        others = [value for value in set(values.values()) if value != values[state]]
+        for false in others[:1]:
+            path = partial(tmp_path / "false.lmdb", game, header, {**values, state: false}, **fields)
+            refused(path, game)
+        less = {one: value for one, value in values.items() if one != state}
+        if less and wanted.side is None:
+            assert "lack" in refused(partial(tmp_path / "less.lmdb", game, header, less, **fields), game)
+    if wanted.side is not None and len(values) > 1:  # one state may be done without
+        start = {state: value for state, value in values.items() if state == Rules(game).canonical(game.initial())}
+        refused(partial(tmp_path / "less.lmdb", game, header, start or dict([values.popitem()]), **fields), game)
+    root = Value(1) if header.score_game else Value(1, 3)
+    refused(partial(tmp_path / "root.lmdb", game, header, values, **fields, root=root), game)
+
+
+class Ringed(NamedTuple):
+    """The facts of a header."""
+
+    root: Value
+    method: str = "minimax"
+
+
+def test_margins_and_signs_in_a_circle_are_searched_even_where_all_children_are_there(files, tmp_path):
+    """A ring that says that it was trimmed, and lacks nothing."""
+    for text in ("rings.py::Ring", "rings.py::Tiered", "margins.py::Ring"):
+        game = load_game(f"{files}/{text}")
+        for trim_ in (Trim("0" * 64, "complete", plies=1), Trim("0" * 64, "complete", max_ply=9)):
+            values = favouring(game, 0)
+            path = tmp_path / "ring.lmdb"
+            partial(path, game, Ringed(values[0]), values, trim_)
+            if "margins" in text:
+                assert verification.verify(path, game).verdict == "consistent"
+            else:
+                assert "a search finds draw" in refused(path, game)
+
+
+def test_an_opening_book_follows_from_its_deepest_ply(small, tmp_path):
+    game, truth, _ = small["connect-four:3,2"]
+    pipeline.solve(game, tmp_path / "three.lmdb", max_ply=3).close()
+    report = verification.verify(tmp_path / "three.lmdb")
+    with Book(tmp_path / "three.lmdb") as book:
+        header, values = book.header, dict(book.items())
+    deepest = {state for state in values if Rules(game).tier(state) == 3}
+    assert (report.verdict, report.by_search, report.to_search) == ("proved", len(deepest), len(deepest))
+    assert len(deepest) < len(values)
+    facts = {"method": "alphabeta", "scope": "ply 3", **PART, "root": header.root}
+    for shape in ({**values, max(deepest): Value(1, 6)}, {s: v for s, v in values.items() if s != max(deepest)}):
+        counts = facts_of_stored(shape)
+        refused(forge(tmp_path / "false.lmdb", game, shape, **{**facts, "counts": counts}), game)
+    # a false value all the way up: every value agrees with the others
+    false = {state: Value((1, -1)[Rules(game).tier(state) % 2], 10 - Rules(game).tier(state)) for state in values}
+    facts["root"] = false[Rules(game).canonical(game.initial())]
+    path = forge(tmp_path / "up.lmdb", game, false, **facts)
+    assert verification.verify(path, game, search=0).verdict == "consistent"
+    assert "a search finds" in refused(path, game)
+
+
+def test_what_was_not_proved_is_said(small, tmp_path):
+    path = tmp_path / "three.lmdb"
+    pipeline.solve("connect-four:3,2", path, max_ply=3).close()
+    code, out, _ = run("verify", path, "--search", "0")
+    assert code == 7 and ": consistent: " in out and "0 of 11 values proved by search in 0 s (--search)" in out
+    code, out, _ = run("verify", path, "--search", "0", "--json")
+    facts = json.loads(out)
+    assert (code, facts["verdict"], facts["by_search"], facts["to_search"]) == (7, "consistent", 0, 11)
+    assert "11 of 11 values proved by search, the others follow from their children" in ok("verify", path)
+
+
+def test_no_number_that_is_no_state_is_believed(small, tmp_path):
+    """In books of exact entries, which may hold what they like."""
+    for text in ("connect-four:3,2", "coins", "mu-torere"):
+        game, truth, header = small[text]
+        for state in (1 << 62, (1 << 40) + 1, 77_777):
+            values = {Rules(game).canonical(game.initial()): header.root, state: Value(1, 3)}
+            counts = facts_of_stored(values)
+            facts = {"method": "alphabeta", "scope": "exact", "counts": counts, **PART}
+            path = forge(tmp_path / "odd.lmdb", game, values, **facts)
+            try:
+                assert verification.verify(path, game, search=0.05).verdict == "consistent"
+            except DamagedBook:
+                assert state not in truth
+
+
+def test_counts_and_strays_of_partial_books_are_looked_at(small, tmp_path):
+    """And a small book that claims a large game is refused at once."""
+    game, truth, header = small["connect-four:3,2"]
+    start = Rules(game).canonical(game.initial())
+    for scope, trim_ in (("ply 0", None), ("trimmed", Trim("0" * 64, "complete", max_ply=0))):
+        facts = {"method": header.method if trim_ else "alphabeta", "scope": scope, "trim": trim_, **PART}
+        values = {start: truth[start]}
+        path = forge(tmp_path / "counts.lmdb", game, values, **facts, counts={"win": 1, "draw": 0, "loss": 0})
+        assert "its header counts" in refused(path, game)
+        values[max(truth)] = truth[max(truth)]
+        assert "does not come to state" in refused(
+            forge(path, game, values, **{**facts, "counts": facts_of_stored(values)}), game
+        )
+    large = load_game("connect-four:7,6")
+    for scope in ("ply 42", "ply 999999999"):
+        facts = {"method": "alphabeta", "scope": scope, "counts": {"win": 1, "draw": 0, "loss": 0}, **PART}
+        values = {Rules(large).canonical(large.initial()): Value(1, 41)}
+        assert "lacks state" in refused(forge(tmp_path / "large.lmdb", large, values, **facts), large)
+
+
+def leaning(game, values, slack):
+    """Expectations that agree with their children's but for `slack` a ply, always to the first player's good."""
+    rules = Rules(game, False)
+
+    def worth(state, action, child):
+        score = rules.utility(child) if rules.is_terminal(child) else leant[child]
+        return score if rules.same_mover(state, action, child) else -score
+
+    leant = dict(values)
+    for _ in range(100):
+        for state in sorted(leant, key=rules.tier, reverse=True):
+            seen = [(weight, worth(state, action, child)) for weight, action, child in rules.children(state)]
+            total = sum(weight for weight, _ in seen)
+            best = sum(weight * score for weight, score in seen) / total if total else max(score for _, score in seen)
+            leant[state] = max(-1.0, min(1.0, best + (slack if rules.to_move(state) == 0 else -slack)))
+    return leant
+
+
+def forge_expectations(path, book, values, error):
+    """The book with other values and another error, its counts put right."""
+    header, finished = book.header, Counter(book.header.counts)
+    finished.subtract(sign_of(value).outcome for value in book.values())
+    outcomes = Counter(sign_of(Value(score)).outcome for score in values.values())
+    numbers = {state: round(score / header.expectation.step) + MIDDLE for state, score in sorted(values.items())}
+    root = Value((numbers[book.game.initial()] - MIDDLE) * header.expectation.step)
+    header = header._replace(
+        book_id=b"", digest="", tiers=None, expectation=header.expectation._replace(error=error), root=root,
+        counts={name: finished[name] + outcomes[name] for name in ("win", "draw", "loss")},
+    )  # fmt: skip
+    write_book(path, header, [(list(numbers), list(numbers.values()))])
+    return path
+
+
+@pytest.mark.parametrize("text", ["piglet:2", "pig:3", "backgammon-bearoff:1,4"])
+def test_errors_that_add_up_are_not_proved(tmp_path, text):
+    """Games whose play comes back, and one whose play does not."""
+    with pipeline.solve(text, tmp_path / "honest.lmdb", symmetry=False) as book:
+        values, start = {state: value.score for state, value in book.items()}, book.game.initial()
+        forged = leaning(book.game, values, 0.0199)
+        assert abs(forged[start] - values[start]) > (0.07 if text == "piglet:2" else 0.02)
+        forge_expectations(tmp_path / "forged.lmdb", book, forged, 0.01)
+        assert "its header claims 0.01 at most" in refused(tmp_path / "forged.lmdb")
+        forge_expectations(tmp_path / "forged.lmdb", book, leaning(book.game, values, 1.9e-7), 1e-7)
+        assert "its header claims 1e-07 at most" in refused(tmp_path / "forged.lmdb")
+        forge_expectations(tmp_path / "forged.lmdb", book, values, 0.0)
+        refused(tmp_path / "forged.lmdb")
+        forge_expectations(tmp_path / "modest.lmdb", book, values, 0.01)
+    assert json.loads(ok("verify", tmp_path / "modest.lmdb", "--json"))["within"] < 1e-9
+    facts = json.loads(ok("verify", tmp_path / "honest.lmdb", "--json"))
+    assert facts["verdict"] == "proved" and facts["within"] <= 2.0**-31 + 1e-12
+    said = ok("verify", tmp_path / "honest.lmdb")
+    assert re.search(r": proved: .* every value is within [1-4]\.[0-9]{2}e-10 of the truth$", said.strip())
+
+
+SELDOM = '''
+from typing import NamedTuple
+
+class Seldom(NamedTuple):
+    """1 throw in 16,384 wins."""
+
+    def initial(self):
+        return 0
+
+    def actions(self, state):
+        yield from ()
+
+    def result(self, state, action):
+        return state
+
+    def to_move(self, state):
+        return 0
+
+    def is_terminal(self, state):
+        return state == 1
+
+    def utility(self, state):
+        return 1
+
+    def chance(self, state):
+        yield 1, 1
+        yield 16383, 0
+'''
+
+
+def test_what_play_takes_too_long_to_prove_is_consistent(tmp_path, monkeypatch):
+    monkeypatch.setattr(bounding, "MOST_VISITS", 1000)
+    (tmp_path / "seldom.py").write_text(SELDOM)
+    text = f"{tmp_path}/seldom.py::Seldom"
+    with pipeline.solve(text, tmp_path / "honest.lmdb") as book:
+        assert book[0].score == 1
+        forge_expectations(tmp_path / "forged.lmdb", book, {0: 0.4}, 0.0001)
+    for name in ("honest", "forged"):
+        code, out, _ = run("verify", tmp_path / f"{name}.lmdb", "--game", text)
+        assert code == 7 and "consistent" in out and "of the truth, the header claims" in out
+        facts = json.loads(run("verify", tmp_path / f"{name}.lmdb", "--game", text, "--json")[1])
+        assert facts["within"] > 1
+
+
+TOLL = '''
+from typing import NamedTuple
+
+class Toll(NamedTuple):
+    """Pay in one, then a coin ends it, or all begins again, or, if nobody stays, a way out."""
+
+    stays: bool = True
+    score_game = True
+
+    def initial(self):
+        return 0
+
+    def actions(self, state):
+        if state != 2:
+            yield 0
+
+    def result(self, state, action):
+        return 2 if state == 0 else 1
+
+    def reward(self, state, action):
+        return 1 if state == 0 else 0
+
+    def to_move(self, state):
+        return 0
+
+    def tier(self, state):
+        return 0 if self.stays else (0, 3, 1, 2)[state]
+
+    def is_terminal(self, state):
+        return state == 1
+
+    def utility(self, state):
+        return 0
+
+    def chance(self, state):
+        if state == 2:
+            yield 1, 1
+            yield 1, 0 if self.stays else 3
+'''
+
+
+def test_moves_that_score_where_play_comes_back_are_not_bounded(tmp_path):
+    """Nothing tells what they are worth at most; no method solves such a game."""
+    (tmp_path / "toll.py").write_text(TOLL)
+    text = f"{tmp_path}/toll.py::Toll"
+    game = load_game(text)
+    with pytest.raises(MethodError, match="rewards"):
+        pipeline.solve(text, tmp_path / "none.lmdb")
+    with pipeline.solve(f"{text}:false", tmp_path / "honest.lmdb") as book:
+        header = book.header._replace(
+            book_id=b"", digest="", tiers=None, game=Rules(game).name, rules=fingerprint(game), stored=2, states=3,
+            method="value-iteration", root=Value(1.0), counts={"win": 2, "draw": 1, "loss": 0},
+            expectation=book.header.expectation._replace(error=0.3),
+        )  # fmt: skip
+    numbers = [round(score / header.expectation.step) + MIDDLE for score in (1.0, 0.25)]  # they are 2 and 1
+    write_book(tmp_path / "forged.lmdb", header, [([0, 2], numbers)])
+    assert "moves score where play comes back" in refused(tmp_path / "forged.lmdb", game)
+
+
+def test_components_come_behind_those_that_they_lead_to():
+    chance = random.Random(5)
+    for size in range(1, 60):
+        children = [[chance.randrange(-1, size) for _ in range(chance.randrange(3))] for _ in range(size)]
+        to = {one: {one} for one in range(size)}
+        for _ in range(size):
+            for one in range(size):
+                to[one].update(*(to[child] for child in children[one] if child >= 0))
+        done = set()
+        for component in bounding.components(children):
+            assert {two for two in to[component[0]] if component[0] in to[two]} == set(component)
+            done |= set(component)
+            assert to[component[0]] <= done
+        assert len(done) == size
+
+
+@pytest.mark.slow
+@compiled
+def test_a_large_book_is_solved_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr(extras, "has_kernels", lambda: True)
+    monkeypatch.setattr(bounding, "PLAIN_LIMIT", 0)
+    with pipeline.solve("piglet:10", tmp_path / "honest.lmdb", symmetry=False) as book:
+        values, error = {state: value.score for state, value in book.items()}, book.expectation.error
+        forge_expectations(tmp_path / "forged.lmdb", book, leaning(book.game, values, 1.9e-7), 1e-7)
+        forge_expectations(tmp_path / "modest.lmdb", book, values, 0.01)
+    for name in ("honest", "modest"):
+        report = verification.verify(tmp_path / f"{name}.lmdb")
+        assert (report.verdict, report.within) == ("proved", pytest.approx(error, rel=1e-12))
+    assert "its header claims 1e-07 at most" in refused(tmp_path / "forged.lmdb")

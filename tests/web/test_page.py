@@ -1,0 +1,504 @@
+"""Pages: rules run in JavaScript as in Python, a page says what a player says, folders are written whole."""
+
+import json
+import os
+import re
+import shutil
+
+import pytest
+
+from solver.base.errors import GameError, MethodError
+from solver.base.value import lift_value
+from solver.book import Book, shipped
+from solver.export import export, script, site
+from solver.export.records import all_of, record_of, sampled
+from solver.games import CATALOGUE, FROM_FILES
+from solver.play.player import Player
+from solver.rules.boards.cells import drawing_of
+from solver.rules.game import Rules, game_text, load_game
+from solver.rules.notation import first_position, format_action
+from solver.rules.words import in_all, in_words
+from solver.solving import pipeline
+from tests import naive
+from tests.books import write_values
+from tests.commands import ok, run
+from tests.exports import needs_node
+from tests.modules import node as search_node
+from tests.pages import STRANGE, node, positions_of, write_grown
+from tests.ways import slow
+
+DRAWN = (
+    "tic-tac-toe", "connect-four:4,4", "hexapawn", "othello:4,2", "nine-holes", "neutreeko", "fox-and-hounds:4",
+    "nannon:3,2,3", "einstein:3,2", "kalah:3,2", "quixo", "dots-and-boxes", "l-game", "mu-torere", "pong-hau-ki",
+    "hare-and-hounds", "nim", "coins", "animal-shogi", "backgammon-bearoff:2,3", "hypergammon", "hex", "checkers:4",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """The page of a game, or of its book of another codec or method, made once; with what Node needs beside it."""
+    made = {}
+
+    def page(name):
+        if name not in made:
+            folder = tmp_path_factory.mktemp("page")
+            shutil.copy(site.WEB / "package.json", folder)
+            text, _, said = name.partition(" ")
+            asked = {"method" if said == "nimbers" else "codec": said} if said else {}
+            if text == "awari":
+                shutil.copy(shipped.path_of(game_text(load_game(text))), folder / "book.lmdb")
+            else:
+                pipeline.solve(load_game(text), folder / "book.lmdb", **asked).close()
+            with Book(folder / "book.lmdb") as book:
+                export(book, f"{folder}/site/")
+            made[name] = folder
+        return made[name]
+
+    return page
+
+
+@needs_node
+@pytest.mark.parametrize(
+    "name",
+    [
+        *["tic-tac-toe", "dots-and-boxes:2,2 ranked"],
+        *slow("dots-and-boxes:2,2", "nine-holes", "connect-four:4,4", "kalah:3,2", "connect-four:4,3 ranked", "awari"),
+    ],
+)
+def test_a_page_says_what_a_player_says(pages, name, tmp_path):
+    folder = pages(name)
+    with Book(folder / "book.lmdb") as book:
+        player, rules = Player(book), Rules(book.game, book.header.symmetry)
+        positions = positions_of(rules, 150)
+        asked = [[str(one.state), one.mover or 0, one.gained or 0] for one in positions]
+        (tmp_path / "asked").write_text(json.dumps(asked))
+        answers = node("answers", folder / "site", tmp_path / "asked")
+        for position, answer in zip(positions, answers, strict=True):
+            value, moves = player.examine(position.state)
+            said = {
+                format_action(rules.game, position.state, move.action): [in_words(move.value, rules), move.best]
+                for move in moves
+            }
+            assert {name: [words.replace("\u2212", "-"), best] for name, words, best in answer["moves"]} == said
+            if moves:
+                assert answer["words"].replace("\u2212", "-") == in_all(value.value, rules, position.gained)
+            assert answer["record"] == record_of(rules, position, keys=book.codec_keys)
+            best = player.best(position.state) if moves else None
+            assert answer["chosen"] == (best if best is None else format_action(rules.game, position.state, best))
+
+
+@needs_node
+@pytest.mark.parametrize("name", ["tic-tac-toe", "nim:2,3 nimbers"])
+def test_a_page_of_a_book_without_distances_says_none(pages, name, tmp_path):
+    folder = pages(name)
+    with Book(folder / "book.lmdb") as book:
+        player, game = Player(book), book.game
+        positions = [one for one in positions_of(player.rules, 100) if not game.is_terminal(one.state)]
+        (tmp_path / "asked").write_text(json.dumps([[str(one.state), one.mover, 0] for one in positions]))
+        answers = node("answers", folder / "site", tmp_path / "asked", "wdl")
+        for position, answer in zip(positions, answers, strict=True):
+            value, moves = player.examine(position.state)
+            said = {format_action(game, position.state, move.action): move.value.outcome for move in moves}
+            assert answer["words"] == value.value.outcome
+            assert {name: words for name, words, _ in answer["moves"]} == said
+            assert all(best == (words == value.value.outcome) for _, words, best in answer["moves"])
+
+
+@needs_node
+@pytest.mark.parametrize("kept", ["a few plies", "every third"])
+def test_of_what_a_book_lacks_two_plies_are_searched(tmp_path, kept, monkeypatch):
+    """An opening book, and one with holes: what is said is right, and where two plies tell it, it is said."""
+    with pipeline.solve(load_game("connect-four:4,3,3")) as whole:
+        rules, player = Rules(whole.game), Player(whole)
+        stays = {"a few plies": lambda state: rules.tier(state) < 4, "every third": lambda state: state % 3 == 0}[kept]
+        facts = {"game": whole.header.game, "rules": whole.header.rules, "method": "alphabeta", "scope": "exact",
+                 "symmetry": True, "states": None, "terminal": None, "tiers": None}  # fmt: skip
+        write_values(tmp_path / "b.lmdb", {one: value for one, value in whole.items() if stays(one)}, facts=facts)
+        shutil.copy(site.WEB / "package.json", tmp_path)
+        monkeypatch.setattr(site, "module_of", lambda *asked: None)
+        with Book(tmp_path / "b.lmdb") as book:
+            export(book, f"{tmp_path}/site/")
+            positions = [one for one in positions_of(rules, 150) if not rules.is_terminal(one.state)]
+            (tmp_path / "asked").write_text(json.dumps([[str(one.state), one.mover, 0] for one in positions]))
+            answers = node("answers", tmp_path / "site", tmp_path / "asked")
+            stored = sum(rules.canonical(one.state) in book for one in positions)
+        known = [is_right(*pair, player, rules) for pair in zip(positions, answers, strict=True)]
+        assert stored + 20 < sum(known) < len(known)
+        stopped = node("stopped", tmp_path / "site", tmp_path / "asked", 3)
+        fewer = [is_right(*pair, player, rules) for pair in zip(positions, stopped, strict=True)]
+        assert stored < sum(fewer) < sum(known) and max(answer["asked"] for answer in stopped) == 4
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory):
+    """The page of a grown book, and the book."""
+    folder = tmp_path_factory.mktemp("grown")
+    write_grown(folder / "book.lmdb")
+    shutil.copy(site.WEB / "package.json", folder)
+    with Book(folder / "book.lmdb") as book, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(site, "module_of", lambda *asked: None)
+        export(book, f"{folder}/site/")
+    return folder
+
+
+@needs_node
+def test_a_page_of_a_grown_book_tells_estimates_from_what_is_exact(grown, tmp_path):
+    """What is said to be exact is; what a player has from the book as an estimate is said to be one, with its depth."""
+    with Book(grown / "book.lmdb") as book:
+        game, player, truth, kinds = book.game, Player(book, live=False), naive.solve(book.game), set()
+        positions = [one for one in positions_of(player.rules, 150) if not game.is_terminal(one.state)]
+        (tmp_path / "asked").write_text(json.dumps([[str(one.state), one.mover, 0] for one in positions]))
+        answers = node("answers", grown / "site", tmp_path / "asked")
+        for position, answer in zip(positions, answers, strict=True):
+            known, moves = player.examine(position.state)
+            names = {format_action(game, position.state, move.action): move for move in moves}
+            asked = [(truth[position.state], known, answer["words"])]
+            for name, words, _ in answer["moves"]:
+                asked.append((lift_value(truth[names[name].child], False), names[name], words))
+            for value, told, words in asked:
+                kinds.add(agreed(value, told, words.replace("\u2212", "-")))
+            best = {name for name, _, is_best in answer["moves"] if is_best}
+            if all(move.source == "book" and not move.exact for move in moves):
+                assert best == {name for name, move in names.items() if move.best}
+            leans = {0.5: " far better", 0.1: " better", 0.0: "", -0.1: " worse", -0.5: " far worse"}
+            if "looks" in answer["words"]:
+                assert answer["kind"] == f"unknown{leans[round(known.estimate, 1)]}"
+    assert kinds == {"exact", "estimate", "sure", "unknown"}
+
+
+def agreed(value, told, words):
+    """How a value is told in words, which have to be right, and no less than a player says without a search."""
+    if words == "unknown":
+        assert told.value is None and told.estimate is None
+    elif words in ("win, distance unknown", "loss, distance unknown"):
+        assert words.startswith(value.outcome) and not told.exact
+        return "sure"
+    elif "estimate" in words:
+        found = re.fullmatch(r"(?:looks (even|better|worse) \()?estimate ([-+]?\d\.\d\d), depth 4\)?", words)
+        assert told.source == "book" and not told.exact and abs(float(found[2]) - told.estimate) < 0.0051, words
+        return "estimate"
+    else:
+        assert words == value.words()
+        return "exact"
+    return "unknown"
+
+
+def is_right(position, answer, player, rules):
+    """Whether the page knows a position's value; all that it says has to be the player's."""
+    value, moves = player.examine(position.state)
+    said = {format_action(rules.game, position.state, move.action): move for move in moves}
+    for name, words, best in answer["moves"]:
+        assert words in ("unknown", in_words(said[name].value, rules)) and best <= said[name].best, (position, name)
+    assert answer["words"] in ("unknown", in_words(value.value, rules))
+    return answer["words"] != "unknown"
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("connect-four:4,4", "Connect Four 4 \u00d7 4"),
+        ("connect-four:4,3,3", "Connect Four 4 \u00d7 3, connect 3"),
+        ("tic-tac-toe:3,3,3,true", "Tic Tac Toe 3 \u00d7 3, misere"),
+        ("dots-and-boxes", "Dots and Boxes 2 \u00d7 2"),
+        ("chess-ending:KPK", "Chess Ending KPK"),
+        ("pig:15", "Pig, goal 15"),
+        ("kalah:3,2,false", "Kalah, houses 3, seeds 2, without empty capture"),
+        ("nim:1,3,5", "Nim, heaps 1 3 5"),
+    ],
+)
+def test_a_page_is_titled_in_words(text, title):
+    assert site.title_of(load_game(text)) == title
+
+
+def test_a_summary_has_numbers_for_parameters():
+    assert site.summary_of(load_game("pig:15,8")).startswith("Throw a die of 8 sides again")
+    assert "; 3 in a row, column or diagonal wins" in site.summary_of(load_game("connect-four:4,3,3"))
+    for name in CATALOGUE:
+        game = load_game({"chess-ending": "chess-ending:KQK"}.get(name, name)) if name not in FROM_FILES else None
+        words = "" if game is None else site.summary_of(game)
+        assert "`" not in words and not re.search(r"\b(\w+) \1\b", words), words
+
+
+@pytest.fixture
+def tabled(tmp_path):
+    """The book of a game of a few positions whose board has no translation."""
+    text = STRANGE.replace('        """All of it in one text."""', "        import re")
+    (tmp_path / "tabled.py").write_text(text)
+    with pipeline.solve(load_game(f"{tmp_path}/tabled.py::Strange"), tmp_path / "tabled.lmdb") as book:
+        yield book
+
+
+@needs_node
+def test_rules_without_translation_are_a_table_where_the_game_is_small(tabled, tmp_path):
+    export(tabled, f"{tmp_path}/site/")
+    shutil.copy(site.WEB / "package.json", tmp_path)
+    rules, player = Rules(tabled.game), Player(tabled)
+    assert "tabled([" in (tmp_path / "site" / "game.js").read_text()
+    (tmp_path / "asked").write_text(json.dumps([[record["state"], record["mover"], 0] for record in all_of(rules, 99)]))
+    answers = node("answers", tmp_path / "site", tmp_path / "asked")
+    assert [answer["record"] for answer in answers] == all_of(rules, 99)
+    assert answers[0]["words"] == in_words(player.value(0).value, rules)
+
+
+@needs_node
+def test_text_without_translation_is_numbers_where_the_game_is_large(tabled, tmp_path, monkeypatch):
+    monkeypatch.setattr(script, "TABLED", 5)
+    (note,) = export(tabled, f"{tmp_path}/site/")
+    assert re.match(r"Strange.show, line \d+ of tabled.py: 'import re' has .*: the page shows states by", note)
+    shutil.copy(site.WEB / "package.json", tmp_path)
+    assert node("differences", tmp_path / "site" / "game.js") == {}
+    (tmp_path / "asked").write_text(json.dumps([["3", 1, 0]]))
+    (answer,) = node("answers", tmp_path / "site", tmp_path / "asked")
+    assert answer["record"]["board"] == "#3" and answer["moves"][0][0] == "+1"
+
+
+def refusing(name):
+    """A translation that refuses a method of the rules."""
+    translated = script.translation
+
+    def translation(rules, names, ranked=False):
+        if name in names:
+            raise MethodError(f"{name}, line 1: 'try' has no translation to JavaScript")
+        return translated(rules, names, ranked)
+
+    return translation
+
+
+@needs_node
+@pytest.mark.parametrize("name", ["actions", "canonical", "cells", "format_action"])
+def test_where_rules_have_no_translation_the_module_tells_them(pages, tmp_path, monkeypatch, name):
+    """The shipped one: that of a book that is whole is there for its rules, and searches nothing."""
+    path = pages("tic-tac-toe") / "book.lmdb"  # made before the patches, as other tests take it
+    monkeypatch.setattr(script, "TABLED", 5)
+    monkeypatch.setattr(script, "translation", refusing(name))
+    by_module = name in ("actions", "canonical")
+    with Book(path) as book:
+        notes = export(book, f"{tmp_path}/site/")
+    instead = {"cells": "boards as text", "format_action": "moves by their numbers"}
+    assert by_module != bool(notes) and all(note.endswith(instead[name]) for note in notes)
+    assert (tmp_path / "site" / "game.wasm").exists() == by_module
+    assert ("'wasm-unsafe-eval'" in (tmp_path / "site" / "index.html").read_text()) == by_module
+    assert '"searches":false' in (tmp_path / "site" / "game.js").read_text()
+    shutil.copy(site.WEB / "package.json", tmp_path)
+    assert node("differences", tmp_path / "site" / "game.js") == {}
+
+
+@needs_node
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pig:10", "kalah:2,2", "connect-four:4,3 ranked"])
+def test_modules_are_built_for_rules_that_have_no_translation(pages, tmp_path, monkeypatch, name):
+    """Dice, moves again and what they score, ranks."""
+    path = pages(name) / "book.lmdb"
+    monkeypatch.setattr(script, "TABLED", 5)
+    monkeypatch.setattr(script, "translation", refusing("rank" if "ranked" in name else "is_terminal"))
+    with Book(path) as book:
+        assert export(book, f"{tmp_path}/site/") == []
+    shutil.copy(site.WEB / "package.json", tmp_path)
+    assert "...module.rules" in (tmp_path / "site" / "game.js").read_text()
+    assert node("differences", tmp_path / "site" / "game.js") == {}
+
+
+KAYLES = '''
+from typing import NamedTuple
+
+class Kayles(NamedTuple):
+    """Knock down one of `pins` pins in a row, or two neighbours; who knocks down the last wins."""
+
+    pins: int = 16
+
+    def initial(self): return (1 << self.pins) - 1
+
+    def actions(self, state):
+        for pin in range(self.pins):
+            for last in (pin, pin + 1):
+                for one in range(pin, last + 1):
+                    if not state >> one & 1:
+                        break
+                else:
+                    yield 2 * pin + last - pin
+
+    def result(self, state, action):
+        return state & ~((3 if action % 2 else 1) << action // 2)
+
+    def is_terminal(self, state): return state == 0
+
+    def utility(self, state): return -1
+
+    def tier(self, state):
+        count = 0
+        for pin in range(self.pins):
+            count += 1 - (state >> pin & 1)
+        return count
+
+    def show(self, state): return " ".join("|" if state >> pin & 1 else "." for pin in range(self.pins))
+
+    def format_action(self, state, action): return f"{action // 2 + 1}{'-' * (action % 2)}"
+'''
+
+
+@needs_node
+@pytest.mark.slow
+def test_rules_that_compile_have_pages_though_they_do_not_translate(tmp_path):
+    """`else` after a loop has no translation. There is no book: who begins wins, by keeping the two halves alike."""
+    (tmp_path / "kayles.py").write_text(KAYLES)
+    rules = Rules(load_game(f"{tmp_path}/kayles.py::Kayles"))
+    assert "else of a loop" in str(script.refusal(rules, ["actions"]))
+    assert export(rules.game, f"{tmp_path}/site/") == []
+    shutil.copy(site.WEB / "package.json", tmp_path)
+    game = tmp_path / "site" / "game.js"
+    assert node("differences", game) == {} and "$show" in game.read_text() and "$actions" not in game.read_text()
+    (tmp_path / "asked").write_text(json.dumps([str(rules.game.initial())]))
+    (answer,) = search_node("answers", tmp_path / "site" / "game.wasm", tmp_path / "asked")
+    assert answer["value"][0] == 1
+
+
+def test_rules_that_neither_translate_nor_compile_are_refused(pages, tmp_path, monkeypatch):
+    path = pages("tic-tac-toe") / "book.lmdb"
+    monkeypatch.setattr(script, "TABLED", 5)
+    monkeypatch.setattr(script, "translation", refusing("actions"))
+    monkeypatch.setattr(script.modules, "data_of", lambda rules: None)
+    monkeypatch.setattr("solver.base.extras.has_kernels", lambda: False)
+    refused = pytest.raises(MethodError, match="'try' has no translation to JavaScript, and tic-tac-toe wants a module")
+    with Book(path) as book, refused:
+        export(book, f"{tmp_path}/site/")
+    assert not (tmp_path / "site").exists()
+
+
+def test_pages_are_the_same_every_time_and_need_nothing_else(pages, tmp_path):
+    folder = pages("tic-tac-toe")
+    with Book(folder / "book.lmdb") as book:
+        for name in ("one/", "two/"):
+            export(book, f"{tmp_path}/{name}")
+        export(book, tmp_path / "one")  # a page is replaced
+        export(book, tmp_path / "book.bin")
+    files = {path.name: path.read_bytes() for path in (tmp_path / "one").iterdir()}
+    assert files == {path.name: path.read_bytes() for path in (tmp_path / "two").iterdir()}
+    assert files == {path.name: path.read_bytes() for path in (folder / "site").iterdir()}
+    assert files["book.bin"] == (tmp_path / "book.bin").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["book.bin", "one", "two"]
+    texts = {name: data.decode() for name, data in files.items() if name != "book.bin"}
+    reference = r'(?:from |src=|href=|remote\(|URL\()"(?:\./)?([^"#]+)"'
+    named = {one for text in texts.values() for one in re.findall(reference, text)}
+    assert named - {"connect-four.bin"} | {"index.html"} == set(files)  # an example in a comment
+    others = {"http://www.w3.org/2000/svg"}  # the name of a language
+    assert {one for text in texts.values() for one in re.findall(r"https?://[^\s\"']+", text)} == others
+
+
+@needs_node
+def test_several_books_become_an_index_of_pages_that_share_their_files(pages, tmp_path):
+    book = pages("tic-tac-toe") / "book.lmdb"
+    said = ok("export", book, "hexapawn", "pig:15", "-o", f"{tmp_path}/site/", "-q")
+    site = tmp_path / "site"
+    assert "an index of 3 pages" in said
+    folders = {path.name for path in site.iterdir() if path.is_dir()}
+    assert folders == {"tic-tac-toe", "hexapawn", "pig-15"}
+    assert {path.name for path in (site / "hexapawn").iterdir()} == {"index.html", "game.js", "book.bin"}
+    assert (site / "hexapawn" / "book.bin").stat().st_size > 100
+    shutil.copy(pages("tic-tac-toe") / "package.json", tmp_path)
+    assert node("differences", *[site / name / "game.js" for name in sorted(folders)]) == {}
+    listed = json.loads((site / "games.js").read_text().partition("export const games = ")[2].strip().rstrip(";"))
+    verdicts = {one["name"]: one["verdict"] for one in listed}
+    assert verdicts["tic-tac-toe"] == "draw" and verdicts["hexapawn"] == "second player wins in 6 plies"
+    known = {path.relative_to(site).as_posix() for path in site.rglob("*")}
+    for path in site.rglob("*.html"):  # all that pages name is there, wherever the site lies
+        for name in re.findall(r'(?:src|href)="([^"#]+)"', path.read_text()):
+            target = os.path.normpath(os.path.join(path.parent.relative_to(site), name))
+            assert target in known or target == ".", (path, name)
+    before = {path: path.read_bytes() for path in site.rglob("*") if path.is_file()}
+    ok("export", book, "hexapawn", "pig:15", "-o", site, "-q")  # an index is replaced, by the same bytes
+    assert before == {path: path.read_bytes() for path in site.rglob("*") if path.is_file()}
+
+
+def test_what_is_no_index_is_refused_or_left_alone(pages, tmp_path):
+    book = pages("tic-tac-toe") / "book.lmdb"
+    (tmp_path / "mine" / "notes").mkdir(parents=True)
+    page = pages("tic-tac-toe") / "site"
+    for sources, options, reason in (
+        ((book, "tic-tac-toe"), ("-o", f"{tmp_path}/site/"), "two of these are of tic-tac-toe"),
+        ((book, "hexapawn"), ("-o", f"{tmp_path}/books.csv"), "become pages in a folder, with a slash"),
+        ((), ("-o", f"{tmp_path}/all.csv"), "name one book for it"),
+        ((book, "hexapawn"), ("-o", f"{tmp_path}/site/", "--columns", "state"), "--columns goes with one book"),
+        ((book, "hexapawn"), ("-o", f"{tmp_path}/mine/"), "holds notes"),
+        ((book, "hexapawn"), ("-o", page), "holds board.css: name a new folder"),
+        ((book, "pig:9"), ("-o", f"{tmp_path}/site/"), "is a game of chance"),
+    ):
+        code, out, err = run("export", *sources, *options)
+        assert (code, out) != (0, "") and reason in err and err.count("\n") == 1, err
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_folder_with_anything_else_is_left_alone(pages, tmp_path, monkeypatch):
+    book = pages("tic-tac-toe") / "book.lmdb"
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "index.html").write_text("mine")
+    (tmp_path / "file").write_text("mine")
+    shutil.copytree(pages("tic-tac-toe") / "site", tmp_path / "ours")
+    (tmp_path / "ours" / "CNAME").write_text("mine")
+    for name, reason in (("mine", "holds files that are no page"), ("ours/", "holds CNAME"), ("file/", "is no folder")):
+        code, out, err = run("export", book, "-o", f"{tmp_path}/{name}")
+        assert (code, out) == (2, "") and reason in err and err.count("\n") == 1
+    code, _, err = run("export", book, "-o", tmp_path / "site")
+    assert code == 2 and "or a folder for a page, with a slash: site/" in err
+    code, _, err = run("export", book, "-o", f"{tmp_path}/nowhere/site/")
+    assert code == 2 and "does not exist" in err
+    code, _, err = run("export", book, "-o", f"{tmp_path}/site/", "--columns", "state")
+    assert code == 2 and "holds the whole book" in err
+    assert (tmp_path / "mine" / "index.html").read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "mine", "ours"]
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    code, _, err = run("export", book, "-o", ".")
+    assert code == 2 and "is the folder you are in" in err
+    monkeypatch.chdir(tmp_path)
+    assert "627 states" in ok("export", book, "-o", tmp_path / "empty")
+
+
+def test_nothing_is_left_of_a_page_that_fails(pages, tmp_path):
+    def interrupt(step, done, total, note=""):
+        raise KeyboardInterrupt
+
+    page = tmp_path / "site"
+    with Book(pages("tic-tac-toe") / "book.lmdb") as book:
+        export(book, f"{page}/")
+        with pytest.raises(KeyboardInterrupt):
+            export(book, page, progress=interrupt)
+        assert (page / "book.bin").exists() and len(list(tmp_path.iterdir())) == 1
+        os.rename(page, tmp_path / ".site.999999999.replaced")  # killed between two steps
+        shutil.copytree(tmp_path / ".site.999999999.replaced", tmp_path / ".site.999999999.partial")
+        with pytest.raises(KeyboardInterrupt):
+            export(book, f"{page}/", progress=interrupt)
+        assert (page / "book.bin").exists() and len(list(tmp_path.iterdir())) == 1
+
+
+def test_rules_draw_boards(pages):
+    """Of every game that draws one, `show` has the same men, and a cell of a move changes with it."""
+    for name in DRAWN:
+        rules = Rules(load_game(name))
+        turns = drawing_of(rules.game).get("turns")  # the second player's cells are told as that player sees them
+        for record in sampled(rules, 6):
+            rows = record["board"]
+            assert isinstance(rows, list) and {len(row) for row in rows} == {len(rows[0])}
+            for move in record["moves"]:
+                child = record_of(rules, first_position(rules, int(move["child"]))._replace(mover=move["mover"]))
+                before, after = "".join(rows), "".join(child["board"])
+                turned = turns and record["mover"]
+                place = [len(before) - 1 - cell if turned else cell for cell in move["place"]]
+                pushes = name == "quixo"  # which may push in what is there
+                assert not place or pushes or any(before[cell] != after[cell] for cell in place), (name, move)
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        ('cells(self, state, mover): return ["..", "."]', "rows of one length, a character a cell"),
+        ("cells(self, state, mover): return []", "rows of one length, a character a cell"),
+        (
+            'cells(self, state, mover): return [".."]\n    def place(self, state, action): return [2]',
+            "cells are numbered",
+        ),
+    ],
+)
+def test_boards_that_are_none_are_refused(tmp_path, method, message):
+    (tmp_path / "rules.py").write_text(STRANGE.replace("def initial", f"def {method}\n\n    def initial"))
+    with pytest.raises(GameError, match=message):
+        sampled(Rules(load_game(f"{tmp_path}/rules.py::Strange")), 3)
