@@ -9,9 +9,10 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Self
 
 from solver.base.errors import ResourceError
 from solver.base.memory import free_memory
@@ -25,16 +26,20 @@ class Node(NamedTuple):
     id: str
 
 
-class Engine(Protocol):
+class Engine(ABC):
     """Runs tasks, for as long as it is open: `with engine:`."""
 
     @property
+    @abstractmethod
     def workers(self) -> int:
         """Tasks that run at a time, as far as is known now."""
 
     @property
+    @abstractmethod
     def memory(self) -> int:
         """Bytes that each of so many tasks may take."""
+
+    @abstractmethod
 
     def submit(
         self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0, node: str = ""
@@ -46,9 +51,7 @@ class Engine(Protocol):
         once, beside others.
         """
 
-    def nodes(self) -> list[Node]:
-        """The machines that run tasks now."""
-
+    @abstractmethod
     def result(self, handle: Any, within: float | None = None) -> Any:
         """What the task returned, once it has; raises what it raised. Arrays in it are read-only.
 
@@ -57,14 +60,20 @@ class Engine(Protocol):
 
     def results(self, handles: Iterable[Any]) -> Iterator[Any]:
         """`result` of each, in their order."""
+        return map(self.result, handles)
 
-    def __enter__(self) -> Engine: ...
+    def nodes(self) -> list[Node]:
+        """The machines that run tasks now: this one, unless an engine knows better."""
+        return [Node(socket.gethostname(), "")]
 
-    def __exit__(self, *raised: object) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:  # noqa: B027
         """Give up what is under way, and end what this engine started."""
 
 
-class Threads:
+class Threads(Engine):
     """An engine of `count` threads that share `memory` bytes; kernels release the GIL.
 
     A task waits for its arguments in its thread. That ends, because tasks begin in the order in which they come, and
@@ -72,10 +81,14 @@ class Threads:
     """
 
     def __init__(self, count: int | None = None, memory: int | None = None) -> None:
-        self.workers = count or cores()
+        self._count = count or cores()
         self._total = self._left = memory or free_memory()
         self._room = threading.Condition()
-        self._pool = ThreadPoolExecutor(self.workers)
+        self._pool = ThreadPoolExecutor(self._count)
+
+    @property
+    def workers(self) -> int:
+        return self._count
 
     @property
     def memory(self) -> int:
@@ -96,15 +109,6 @@ class Threads:
 
     def result(self, handle: Future[Any], within: float | None = None) -> Any:
         return handle.result(within)
-
-    def results(self, handles: Iterable[Future[Any]]) -> Iterator[Any]:
-        return map(self.result, handles)
-
-    def nodes(self) -> list[Node]:
-        return [Node(socket.gethostname(), "")]
-
-    def __enter__(self) -> Threads:
-        return self
 
     def __exit__(self, *raised: object) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
@@ -140,7 +144,7 @@ class Threads:
                 self._room.notify_all()
 
 
-class Here:
+class Here(Engine):
     """An engine that is done with a task when it is submitted: handles are the results."""
 
     workers, memory = 1, 1 << 62
@@ -153,18 +157,6 @@ class Here:
 
     def result(self, handle: Any, within: float | None = None) -> Any:
         return handle
-
-    def results(self, handles: Iterable[Any]) -> Iterator[Any]:
-        return iter(handles)
-
-    def nodes(self) -> list[Node]:
-        return [Node(socket.gethostname(), "")]
-
-    def __enter__(self) -> Here:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        """Nothing is under way."""
 
 
 def too_large(memory: int, most: int) -> ResourceError:

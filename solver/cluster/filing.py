@@ -8,7 +8,7 @@ digests of what is read come by Ray.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,7 +59,7 @@ class Place(NamedTuple):
     number: int
 
 
-class Filing:
+class Filing(Engine):
     """An engine over another one, for tasks that may read results from files of a store and, if it `files`, write all
     of several but the first to one."""
 
@@ -94,9 +94,6 @@ class Filing:
             return _read(self.store, handle.made.slip(handle.number))
         return self.engine.result(handle, within)
 
-    def results(self, handles: Iterable[Any]) -> Iterator[Any]:
-        return map(self.result, handles)
-
     def nodes(self) -> list[Node]:
         return self.engine.nodes()
 
@@ -105,13 +102,6 @@ class Filing:
         wanted = {made.filed.name for made in self._made if made.filed is not None}
         self.store.remove(sorted({made.filed.name for made in self._before if made.filed is not None} - wanted))
         self._before, self._made = self._made, []
-
-    def __enter__(self) -> Filing:
-        self.engine.__enter__()
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.engine.__exit__(*raised)
 
 
 def _called(url: str, task: Callable[..., Any], *given: Any) -> Any:

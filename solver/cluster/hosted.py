@@ -1,10 +1,10 @@
 """An engine in a process of its own, whose end is not ours.
 
 Ray ends the process of a driver from C++, without a word, once its raylet or the head is gone for good. So a child
-connects to Ray, and this process, which drives the solve, passes it tasks over two pipes. If the child dies, the next
+connects to Ray, and this process, which drives the solve, passes it tasks over a pipe. If the child dies, the next
 question raises ResourceError. If this process dies, the child reads the end of the pipe, and ends what it started.
 
-A question and its answer are a pickle each, behind its length. An answer takes some 0.1 ms more than in one process.
+A question and its answer are a pickle each. An answer takes some 0.1 ms more than in one process.
 """
 
 from __future__ import annotations
@@ -15,21 +15,23 @@ import os
 import pickle
 import queue
 import signal
-import struct
 import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Iterator
-from typing import IO, Any, NamedTuple
+from collections.abc import Callable
+from multiprocessing.connection import Connection, Pipe
+from typing import Any, NamedTuple
 
 from solver.base.errors import ResourceError, SolverError
 from solver.cluster.engine import Engine, Node
 
-LENGTH = struct.Struct("<Q")
 PATIENCE = 30.0  # seconds for the child to end what it started
 # isolated, since the folder of this process may hold files that are named like modules
-CHILD = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from solver.cluster.on_ray import host; host()"
+CHILD = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from solver.cluster.on_ray import host; host(int(sys.argv[2]))"
+)
 
 
 class Reference(NamedTuple):
@@ -50,7 +52,7 @@ class Handle:
         self._dropped.append(self.reference.number)
 
 
-class Hosted:
+class Hosted(Engine):
     """An engine whose tasks a child runs on the engine that `on_ray.host` opens there with these options."""
 
     def __init__(self, where: str, **options: Any) -> None:
@@ -58,13 +60,16 @@ class Hosted:
         self._dropped: list[int] = []
         self._lock = threading.Lock()
         self._is_asking = False
-        self._child = subprocess.Popen(
-            [sys.executable, "-I", "-c", CHILD, json.dumps(sys.path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # the keys of a terminal are for this process
-        )
+        self._pipe, its_end = Pipe()
+        with its_end:
+            self._child = subprocess.Popen(
+                [sys.executable, "-I", "-c", CHILD, json.dumps(sys.path), str(its_end.fileno())],
+                pass_fds=[its_end.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # the keys of a terminal are for this process
+            )
         try:
             self._ask("open", where, options)
         except BaseException:
@@ -73,11 +78,11 @@ class Hosted:
 
     @property
     def workers(self) -> int:
-        return int(self._ask("workers"))
+        return int(self._ask("look", "workers"))
 
     @property
     def memory(self) -> int:
-        return int(self._ask("memory"))
+        return int(self._ask("look", "memory"))
 
     def submit(
         self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0, node: str = ""
@@ -89,25 +94,17 @@ class Hosted:
     def result(self, handle: Handle, within: float | None = None) -> Any:
         return self._ask("result", handle.reference.number, within)
 
-    def results(self, handles: Iterable[Handle]) -> Iterator[Any]:
-        return map(self.result, handles)
-
     def nodes(self) -> list[Node]:
-        return [Node(*one) for one in self._ask("nodes")]
-
-    def __enter__(self) -> Hosted:
-        return self
+        return list(self._ask("look", "nodes"))
 
     def __exit__(self, *raised: object) -> None:
-        child, self._is_asking = self._child, True
-        for pipe in (child.stdin, child.stdout):
-            with contextlib.suppress(OSError):
-                pipe.close()  # type: ignore[union-attr]
+        self._is_asking = True
+        self._pipe.close()
         try:
-            child.wait(PATIENCE)
+            self._child.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+            self._child.kill()
+            self._child.wait()
 
     def _ask(self, *question: Any) -> Any:
         """The child's answer; raises what it raised."""
@@ -118,8 +115,8 @@ class Hosted:
             sent = pickle.dumps((dropped, question), pickle.HIGHEST_PROTOCOL)
             self._is_asking = True
             try:
-                _send(self._child.stdin, sent)
-                received = _receive(self._child.stdout)
+                self._pipe.send_bytes(sent)
+                received = self._pipe.recv_bytes()
             except (OSError, EOFError):
                 raise self._gone() from None
             self._is_asking = False
@@ -153,24 +150,24 @@ class Host:
         if not self._ended.is_set():
             raise SystemExit
 
-    def serve(self, inbox: IO[bytes], outbox: IO[bytes]) -> None:
+    def serve(self, pipe: Connection) -> None:
         """Answer until the other side is gone; then end what was started."""
         waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        threading.Thread(target=self._listen, args=(inbox, waiting), daemon=True).start()
+        threading.Thread(target=self._listen, args=(pipe, waiting), daemon=True).start()
         with self._stack:
             try:
                 while asked := waiting.get():
-                    _send(outbox, self._answer(asked))
+                    pipe.send_bytes(self._answer(asked))
             except (SystemExit, BrokenPipeError):
                 pass
             finally:
                 self._ended.set()
 
-    def _listen(self, inbox: IO[bytes], waiting: queue.SimpleQueue[bytes]) -> None:
+    def _listen(self, pipe: Connection, waiting: queue.SimpleQueue[bytes]) -> None:
         """Pass questions on. At their end interrupt the main thread, which may be waiting for a task."""
         with contextlib.suppress(OSError, EOFError):
             while True:
-                waiting.put(_receive(inbox))
+                waiting.put(pipe.recv_bytes())
         waiting.put(b"")
         while not self._ended.wait(0.5):  # again, since an exception is lost in a callback out of Ray
             os.kill(os.getpid(), signal.SIGTERM)
@@ -192,14 +189,10 @@ class Host:
     def _open(self, where: str, options: dict[str, Any]) -> None:
         self._engine = self._stack.enter_context(self._opening(where, **options))
 
-    def _workers(self) -> int:
-        return int(self._engine.workers)
-
-    def _memory(self) -> int:
-        return int(self._engine.memory)
-
-    def _nodes(self) -> list[Node]:
-        return list(self._engine.nodes())
+    def _look(self, name: str) -> Any:
+        """An attribute of the engine, or what its method returns."""
+        found = getattr(self._engine, name)
+        return found() if callable(found) else found
 
     def _submit(self, task: Callable[..., Any], given: list[Any], returns: int, memory: int, node: str) -> list[int]:
         arguments = [self._results[one.number] if isinstance(one, Reference) else one for one in given]
@@ -211,21 +204,3 @@ class Host:
 
     def _result(self, number: int, within: float | None) -> Any:
         return self._engine.result(self._results[number], within)
-
-
-def _send(pipe: Any, data: bytes) -> None:
-    pipe.write(LENGTH.pack(len(data)))
-    pipe.write(data)
-    pipe.flush()
-
-
-def _receive(pipe: Any) -> bytes:
-    """The next message. Raises EOFError at the end."""
-    head = pipe.read(LENGTH.size)
-    if len(head) < LENGTH.size:
-        raise EOFError
-    size = LENGTH.unpack(head)[0]
-    data: bytes = pipe.read(size)
-    if len(data) < size:
-        raise EOFError
-    return data

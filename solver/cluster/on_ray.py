@@ -26,7 +26,8 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ from solver.base.extras import CLUSTER
 from solver.base.files import lock
 from solver.base.memory import free_memory
 from solver.base.parallel import cores
-from solver.cluster.engine import Node, too_large
+from solver.cluster.engine import Engine, Node, too_large
 from solver.cluster.hosted import Host, Hosted
 
 TASKS = ("solver.cluster.tasks",)
@@ -65,7 +66,7 @@ LOCAL = {
 }
 
 
-class RayEngine:
+class RayEngine(Engine):
     """A connection to a cluster; `started` has what to undo when it ends, last first."""
 
     def __init__(self, ray: Any, started: contextlib.ExitStack) -> None:
@@ -107,9 +108,6 @@ class RayEngine:
         with self._explained():
             return self._ray.get(handle, timeout=within)
 
-    def results(self, handles: Iterable[Any]) -> Iterator[Any]:
-        return map(self.result, handles)
-
     def nodes(self) -> list[Node]:
         with self._explained():
             known = [one for one in self._ray.nodes() if one["Alive"] and one["Resources"].get("CPU")]
@@ -117,9 +115,6 @@ class RayEngine:
         names = [host if hosts.count(host) == 1 else f"{host} ({one['NodeManagerAddress']})"
                  for host, one in zip(hosts, known, strict=True)]  # fmt: skip
         return [Node(name, one["NodeID"]) for name, one in zip(names, known, strict=True)]
-
-    def __enter__(self) -> RayEngine:
-        return self
 
     def __exit__(self, *raised: object) -> None:
         self._started.close()
@@ -191,16 +186,13 @@ def refuse_address(where: str) -> None:
         raise MethodError(f"{where[:80]}: pip install 'ray[client]' brings grpcio, which ray:// needs")
 
 
-def host() -> None:
-    """Be the child of `connect`: answer on standard output what is asked on standard input."""
-    inbox, outbox = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1):  # what Ray prints is no answer
-        os.dup2(nothing, stream)
+def host(pipe: int) -> None:
+    """Be the child of `connect`: answer what is asked over the pipe of this descriptor."""
+    os.set_inheritable(pipe, False)  # Ray's own processes have no part in it
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     served = Host(opened)
     signal.signal(signal.SIGTERM, served.leave)
-    served.serve(inbox, outbox)
+    served.serve(Connection(pipe))
 
 
 def opened(where: str, memory: int | None, objects: int | None, modules: Sequence[str]) -> RayEngine:

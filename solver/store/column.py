@@ -78,16 +78,16 @@ class Column:
             self._unsynced = 0
             self.work.sync_later(self._filed())
 
-    def reserve(self, size: int) -> NDArray[Any]:
-        """A view of `size` items of which those not yet written must not be read; it shows what is appended later."""
-        with self.work.guarded():
-            os.truncate(self._filed(), size * self.dtype.itemsize)
-        return self._mapped(size)
-
     def view(self) -> NDArray[Any]:
         """All items, mapped, not to be written to."""
         if self.size != len(self._view):
-            self._mapped(self.size)
+            self._map, self._view = None, np.empty(0, self.dtype)
+            if self._descriptor < 0:
+                self._view = np.frombuffer(bytes(self._small), self.dtype)
+            elif self.size:
+                with self.work.guarded():
+                    self._map = mmap.mmap(self._descriptor, self.size * self.dtype.itemsize, prot=mmap.PROT_READ)
+                self._view = np.frombuffer(self._map, self.dtype)
         return self._view
 
     def part(self, begin: int, end: int) -> NDArray[Any]:
@@ -167,14 +167,3 @@ class Column:
             checksum = zlib.crc32(data, checksum)
             done += len(data)
         return checksum
-
-    def _mapped(self, size: int) -> NDArray[Any]:
-        if size == 0:
-            self._map, self._view = None, np.empty(0, self.dtype)
-        elif self._descriptor < 0:
-            self._view = np.frombuffer(bytes(self._small), self.dtype)
-        else:
-            with self.work.guarded():
-                self._map = mmap.mmap(self._descriptor, size * self.dtype.itemsize, prot=mmap.PROT_READ)
-            self._view = np.frombuffer(self._map, self.dtype)
-        return self._view

@@ -13,7 +13,7 @@ import contextlib
 import ctypes
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,12 +29,9 @@ from solver.store.work import Work
 
 States = NDArray[np.int64]
 Scattered = tuple[States, NDArray[np.int64]]  # states in any order, and their tiers
-Read = Callable[[int], None]
 PIECE = 1 << 18  # states of one piece, before doubles are dropped
 MERGED = 3  # runs: more are sorted together
 LOOK = 1 << 16  # bytes that the system maps around a state that is looked at
-SEARCH = 6 * LOOK  # and around those that a search goes by
-LOOKS = 128  # between two reports of what was mapped
 BLOCK = 32  # tiers whose scattered states wait together
 FEW = 16  # states a tier: fewer are scattered
 TIER_SPAN = 1 << 22  # tiers that the children of one chunk may span
@@ -204,10 +201,6 @@ def give_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def ignore(size: int) -> None:
-    """What runs in memory need: nothing is mapped."""
-
-
 def merged(runs: Table, team: Workers) -> Iterator[States]:
     """The runs as one, without doubles, in ascending pieces."""
     if len(runs.runs) == 1 and isinstance(runs.runs[0], np.ndarray):
@@ -250,15 +243,6 @@ def joined(runs: Table, low: int, high: int) -> States:
         both = np.empty(len(parts[-1]) + len(last), np.int64)
         parts[-1] = both[: merge(parts[-1], last, both)]
     return parts[0]
-
-
-def places_in(run: States, keys: States, read: Read = ignore) -> NDArray[np.int64]:
-    """How many states of a run are below each of the sorted keys."""
-    places = [np.empty(0, np.int64)]
-    for begin in range(0, len(keys), LOOKS):
-        places.append(np.searchsorted(run, keys[begin : begin + LOOKS]))
-        read(len(places[-1]) * SEARCH)
-    return np.concatenate(places)
 
 
 def join(parts: Sequence[States]) -> States:

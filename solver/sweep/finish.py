@@ -13,7 +13,6 @@ from solver.base.expectations import number_of
 from solver.base.options import Options
 from solver.base.parallel import Workers
 from solver.book.solution import Solved, TierCount
-from solver.book.writer import CHUNK
 from solver.compiled import agreement
 from solver.rules.game import Rules
 from solver.sweep.scale import Scale
@@ -69,7 +68,7 @@ def finish(rules: Rules, swept: Swept, options: Options, begun: float) -> Solved
 
     def parts() -> Iterator[Piece]:
         with Workers(options.workers) as team:
-            yield from _in_chunks(swept.pieces(best_first, team))
+            yield from swept.pieces(best_first, team)
 
     longest = None
     if swept.longest is not None and not rules.scores:
@@ -90,24 +89,6 @@ def finish(rules: Rules, swept: Swept, options: Options, begun: float) -> Solved
 def tier_count(tier: int, reached: int, ends: Sequence[int], unfinished: Sequence[int]) -> TierCount:
     """The counts of a tier, from those of its finished and unfinished states by outcome: wins, draws, losses."""
     return TierCount(tier, reached, sum(ends), *(one + other for one, other in zip(ends, unfinished, strict=True)))
-
-
-def _in_chunks(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The pieces joined and cut, so that all but the last hold CHUNK states."""
-    states: list[NDArray[np.int64]] = []
-    indices: list[NDArray[Any]] = []
-    ready = 0
-    for keys, places in pieces:
-        states.append(keys)
-        indices.append(places)
-        ready += len(keys)
-        while ready >= CHUNK:
-            whole, whole_indices = np.concatenate(states), np.concatenate(indices)
-            yield whole[:CHUNK], whole_indices[:CHUNK]
-            states, indices = [whole[CHUNK:]], [whole_indices[CHUNK:]]
-            ready -= CHUNK
-    if ready:
-        yield np.concatenate(states), np.concatenate(indices)
 
 
 def places_of(ascending: NDArray[np.int64], merits: NDArray[Any]) -> NDArray[Any]:

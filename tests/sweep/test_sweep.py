@@ -19,7 +19,7 @@ pytest.importorskip("numba")
 from solver.compiled import agreement, probe  # noqa: E402
 from solver.compiled.binding import bind  # noqa: E402
 from solver.store import runs  # noqa: E402
-from solver.sweep import backward, expansion, finish, ordered  # noqa: E402
+from solver.sweep import backward, expansion, ordered  # noqa: E402
 from tests.interpreted import interpret  # noqa: E402
 
 # One board a game: each compiles for seconds. Most games, and more boards, run under `-m slow`.
@@ -134,7 +134,6 @@ def test_pieces_and_chunks_of_any_size_agree(monkeypatch, text):
         (expansion, "CHILDREN", 64),
         (backward, "CHUNK", 41),
         (ordered, "PART", 1000),
-        (finish, "CHUNK", 5 * 256),
     ):
         monkeypatch.setattr(module, name, size)
         cut = swept(load_game(text))
