@@ -78,12 +78,20 @@ def format_action(game: Any, state: int, action: int) -> str:
     return str(action if said is None else said(state, action))
 
 
-def parse_action(game: Any, state: int, text: str) -> int:
-    """The legal action that a text names, of an outcome of chance its number or its dice, `6-5`.
+def parse_action(source: Any, state: int, text: str) -> int:
+    """Return the legal action that a text names, of an outcome of chance its number or its dice, `6-5`.
 
-    Raises PositionError with the legal ones.
+    Args:
+        source: A game or its Rules.
+        state: Where the action is played.
+        text: Its name.
+
+    Raises:
+        PositionError: No action is meant, or more than one. The message lists the legal ones.
     """
-    legal, outcomes = legal_actions(Rules(game), state), len(chances(game, state))
+    rules = Rules.of(source)
+    game, legal = rules.game, legal_actions(rules, state)
+    outcomes = len(chances(game, state))
     action = legal.get(text.strip())
     if action is None and outcomes:
         shown = {tuple(sorted(face.split("-"))): number for number, face in enumerate(faces(game, outcomes))}
@@ -160,7 +168,7 @@ def moves_played(
             action = choices.get(move)
             if action is None:
                 try:
-                    action = parse_action(rules.game, position.state, move)
+                    action = parse_action(rules, position.state, move)
                 except PositionError as error:
                     raise PositionError(f"move {played} of {_short(text)}: {error}") from None
             before, position = position, next_position(rules, position, action)
