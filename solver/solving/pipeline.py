@@ -149,11 +149,8 @@ def import_values(
     nothing that play can reach, else it is one of exact entries. Raises BookError for what is no such file, DamagedBook
     for wrong values, MethodError, ResourceError.
     """
-    values, options = imported.Values(Path(source), verified), Options(symmetry=symmetry, progress=progress)
-    job, way = _prepared(game, path, options, values)
-    assert job.target is not None
-    with _solved(job, way) as outcome:
-        return _write(job.target, job, outcome)
+    options = Options(symmetry=symmetry, progress=progress)
+    return run(game, path, options, imported.Values(Path(source), verified))
 
 
 def grow(
@@ -173,9 +170,15 @@ def grow(
     return header
 
 
-def run(game: Source, path: str | os.PathLike[str] | None, options: Options) -> Header:
-    """Solve a game as `solve` does, but write no book without a path: then the header has no digest."""
-    job, way = _prepared(game, path, options)
+def run(
+    game: Source, path: str | os.PathLike[str] | None, options: Options, way: Way | None = None
+) -> Header:
+    """Solve a game as `solve` does, or in a `way` of one's own, but write no book without a path.
+
+    Returns:
+        The book's header. It has no digest if no book was written.
+    """
+    job, way = _prepared(game, path, options, way)
     with _solved(job, way) as outcome:
         return _header(job, outcome) if job.target is None else _write(job.target, job, outcome)
 
