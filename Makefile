@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 GAME ?= connect-four:5,5
 BOOK ?= connect-four-5x5.lmdb
 
-.PHONY: setup book books test lint bench bench-large slow faults stress browser docs docs-serve docs-test versions release clean
+.PHONY: setup book books tables test lint bench bench-large slow faults stress browser docs docs-serve docs-test versions release clean
 
 setup: $(VENV)/installed
 
@@ -24,6 +24,10 @@ book: setup
 books: setup
 	$(BIN)/python scripts/catalog.py --check
 	$(BIN)/python scripts/modules.py --check
+
+# Write the page of all games, and the numbers of games and books that pages quote.
+tables: setup
+	$(BIN)/python -m tests.table
 
 # By file: what a file's tests share is made once; and what the processes of tests import is compiled to bytes once.
 test: export PYTHONDONTWRITEBYTECODE =

@@ -33,124 +33,28 @@ Importing this package loads no numpy and no numba, and neither does answering f
 the same: `solver --help`.
 '''
 
-from __future__ import annotations
-
 import importlib
-
-TYPE_CHECKING = False  # that of typing, for which the program would wait before it can take signals
-if TYPE_CHECKING:
-    from typing import Any
-
-    from solver.base.errors import (
-        BookError,
-        BudgetExceeded,
-        DamagedBook,
-        ForeignBook,
-        GameError,
-        MethodError,
-        MissingState,
-        PositionError,
-        ResourceError,
-        SolverError,
-    )
-    from solver.base.value import Solution, Value
-    from solver.book import Book, Trim, check_book
-    from solver.book.packing import pack
-    from solver.check.conformance import check_game
-    from solver.cli.common import Bars
-    from solver.edit.comparing import diff, merge
-    from solver.edit.sampling import sample
-    from solver.edit.trimming import trim
-    from solver.play.analysis import Answer, Move, Moves, Outcome
-    from solver.play.board import board
-    from solver.play.grading import grade
-    from solver.play.player import Player
-    from solver.rules.game import Game, load_game
-    from solver.solving.pipeline import solve
-    from solver.verifying.verification import verify
 
 __version__ = "0.1.0"
 
-__all__ = [  # in reading order, one by one: what reads the program without running it knows no other form
-    "load_game",
-    "Game",
-    "check_game",
-    "solve",
-    "Book",
-    "Value",
-    "Solution",
-    "Player",
-    "Answer",
-    "Move",
-    "Moves",
-    "Outcome",
-    "board",
-    "Bars",
-    "verify",
-    "pack",
-    "trim",
-    "Trim",
-    "sample",
-    "grade",
-    "diff",
-    "merge",
-    "check_book",
-    "SolverError",
-    "GameError",
-    "MethodError",
-    "PositionError",
-    "MissingState",
-    "BookError",
-    "DamagedBook",
-    "ForeignBook",
-    "ResourceError",
-    "BudgetExceeded",
-]
 
-_HOMES = {
-    "load_game": "rules.game",
-    "Game": "rules.game",
-    "check_game": "check.conformance",
-    "solve": "solving.pipeline",
-    "Book": "book",
-    "Value": "base.value",
-    "Solution": "base.value",
-    "Player": "play.player",
-    "Answer": "play.analysis",
-    "Move": "play.analysis",
-    "Moves": "play.analysis",
-    "Outcome": "play.analysis",
-    "board": "play.board",
-    "Bars": "cli.common",
-    "verify": "verifying.verification",
-    "pack": "book.packing",
-    "trim": "edit.trimming",
-    "Trim": "book",
-    "sample": "edit.sampling",
-    "grade": "play.grading",
-    "diff": "edit.comparing",
-    "merge": "edit.comparing",
-    "check_book": "book",
-    "SolverError": "base.errors",
-    "GameError": "base.errors",
-    "MethodError": "base.errors",
-    "PositionError": "base.errors",
-    "MissingState": "base.errors",
-    "BookError": "base.errors",
-    "DamagedBook": "base.errors",
-    "ForeignBook": "base.errors",
-    "ResourceError": "base.errors",
-    "BudgetExceeded": "base.errors",
-}
+def _homes() -> dict[str, str]:
+    """Return the public names and the modules that define them, as `__init__.pyi` lists them for type checkers."""
+    with open(f"{__path__[0]}/__init__.pyi", encoding="utf-8") as file:
+        imports = [line.split() for line in file if line.startswith("from ")]
+    return {name: module for _, module, _, name, *_ in imports}
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])
+    return sorted([*_homes(), *(name for name in globals() if name.startswith("__"))])
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+def __getattr__(name: str) -> object:
+    homes = _homes()
+    if name == "__all__":
+        return [*homes]
+    if name not in homes:
         raise AttributeError(f"module 'solver' has no attribute {name!r}")
-    item = getattr(importlib.import_module(f"solver.{_HOMES[name]}"), name)
+    item = getattr(importlib.import_module(homes[name]), name)
     globals()[name] = item
     return item

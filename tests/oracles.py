@@ -1,6 +1,6 @@
 """Published results, and results of independent programs, for the games of the package.
 
-`python -m tests.table` writes them into docs/reference/games.md, one row for each game and source. An independent
+`make tables` writes them into docs/reference/games.md, one row for each game and source. An independent
 program shares no code with this package.
 """
 

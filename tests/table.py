@@ -1,7 +1,11 @@
-"""Write docs/reference/games.md, the page of all games and their known figures: `python -m tests.table`."""
+"""Write docs/reference/games.md, the page of all games and their known figures, and the numbers of games and books
+that other pages quote: `make tables`."""
 
+import re
+import tomllib
 from typing import NamedTuple
 
+from solver.book import shipped
 from solver.games import CATALOGUE
 from solver.report import games
 from solver.rules.game import is_score_game, load_game
@@ -9,6 +13,15 @@ from tests import ROOT
 from tests.oracles import CHANCE_ORACLES, ELSEWHERE, NIMBERS, ORACLES, SOURCES, WINNERS, Oracle
 
 GUIDE = ROOT / "docs" / "reference" / "games.md"
+PAGES = ["README.md", "CONTRIBUTING.md", "examples/README.md", "CHANGELOG.md", "solver/__init__.py"]
+PAGES += sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
+COUNTED = {  # what a page says, and the number in it
+    r"(\d+)\s+games\s+and\s+\d+\s+books": lambda: len(CATALOGUE),
+    r"(\d+)\s+built-in\s+games": lambda: len(CATALOGUE),
+    r"(?:games and )?(\d+)\s+(?:shipped\s+)?books\s+(?:come|ship)": lambda: len(shipped.paths()),
+    r"(\d+)\s+shipped\s+books": lambda: len(shipped.paths()),
+    r"(\d+)\s+catalogue\s+entries": lambda: len(tomllib.loads((ROOT / "books" / "catalog.toml").read_text())),
+}
 QUICK = 12_100  # the most states that plain minimax solves in the quick tests
 HEAD = """# Games
 
@@ -55,8 +68,8 @@ Each row holds one figure from one source against our result.
 - *Longest win* is the longest one that a position has, counted in plies (a ply is one move of one player).
 - *Placements* are all ways to place the men, even if play cannot reach them.
 
-If you add a game, add its figures to `tests/oracles.py`. Then run `python -m tests.table`, which writes this page. A
-test compares the two.
+If you add a game, add its figures to `tests/oracles.py`. Then run `make tables`, which writes this page. A test
+compares the two.
 """
 
 
@@ -146,6 +159,14 @@ def guide() -> str:
     return "\n".join(parts)
 
 
+def counted(text: str) -> str:
+    """Return a page with the numbers of games and books as they are today."""
+    for pattern, count in COUNTED.items():
+        for found in reversed([*re.finditer(pattern, text)]):
+            text = f"{text[: found.start(1)]}{count()}{text[found.end(1) :]}"
+    return text
+
+
 def groups(facts) -> str:
     """Return the table of all games by group."""
     lines = ["| group | games |", "| --- | --- |"]
@@ -156,3 +177,5 @@ def groups(facts) -> str:
 
 if __name__ == "__main__":
     GUIDE.write_text(guide())
+    for page in PAGES:
+        (ROOT / page).write_text(counted((ROOT / page).read_text()))

@@ -17,10 +17,10 @@ from solver.book.reader import Book
 from solver.book.sealing import DIRECTORY_KEY, GAME_KEY, PALETTE_KEY
 from solver.book.segments import groups_of, segment_of
 from solver.book.solution import TierCount
-from solver.rules.game import Game
+from solver.rules.game import GameOrName
 
 
-def check_book(path: Source, progress: Progress = silent, game: Game | str | None = None) -> Header:
+def check_book(path: Source, progress: Progress = silent, game: GameOrName | None = None) -> Header:
     """Check all of a book's file; its header. Raises DamagedBook or ForeignBook that names what is wrong and where.
 
     The rules are asked where the codec asks them: `game` for one that is not of the package.

@@ -10,9 +10,9 @@ from solver.base.errors import BookError, GameError, MethodError
 from solver.book import shipped
 from solver.book.naming import resolved
 from solver.book.reader import Book
-from solver.rules.game import Game, game_text, load_game, rules_for
+from solver.rules.game import Game, GameOrName, game_text, load_game, rules_for
 
-Source = Book | Game | str | os.PathLike[str]
+Source = Book | GameOrName
 
 
 def game_of(source: Source) -> Game:
@@ -33,7 +33,7 @@ def game_of(source: Source) -> Game:
 
 
 def book_and_game(
-    source: Source, game: Game | str | os.PathLike[str] | None = None, *, shipped_book: bool = True
+    source: Source, game: GameOrName | None = None, *, shipped_book: bool = True
 ) -> tuple[Book | None, Game]:
     """Return the book and the game that a source names.
 

@@ -9,7 +9,7 @@ from solver.base.progress import Progress, silent
 from solver.book import Book, Header, check_codec, check_target, streaming
 from solver.book.codecs import keys_of, rules_of
 from solver.book.doors import Source
-from solver.rules.game import Game, Rules
+from solver.rules.game import GameOrName, Rules
 from solver.rules.width import refuse_wide
 
 
@@ -17,7 +17,7 @@ def pack(
     path: Source,
     target: str | os.PathLike[str],
     codec: str = "compact",
-    game: Game | str | None = None,
+    game: GameOrName | None = None,
     *,
     workers: int | None = None,
     progress: Progress = silent,
@@ -50,7 +50,7 @@ def recoded(book: Book, header: Header, codec: str) -> tuple[Header, Rules | Non
     """
     header, rules = header._replace(codec=codec), None
     if keys_of(codec) is not keys_of(book.header.codec) or keys_of(codec).ASKED or book.keeps_game:
-        rules = Rules(book.game, header.symmetry)
+        rules = book.rules
         header = header._replace(rules=rules_of(book.game, codec))
         check_codec(codec, rules, header.scope)
     return header, rules

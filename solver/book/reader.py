@@ -40,6 +40,7 @@ from solver.rules.game import (
     RULES,
     STATE_LIMIT,
     Game,
+    GameOrName,
     Rules,
     game_text,
     is_built_in,
@@ -75,7 +76,7 @@ class Book(Mapping[int, Value]):
     def __init__(
         self,
         path: str | os.PathLike[str] | Book | Game,
-        game: Game | str | os.PathLike[str] | None = None,
+        game: GameOrName | None = None,
         *,
         sha256: str | None = None,
     ) -> None:
@@ -141,7 +142,7 @@ class Book(Mapping[int, Value]):
     def _canonical(self) -> Callable[[int], int]:
         """The rules' `canonical`. Raises ForeignBook."""
         try:
-            return Rules(self.game).canonical
+            return self.rules.canonical
         except SolverError as error:
             raise ForeignBook(f"a state that is not stored may be folded by symmetry: {error}") from None
 
@@ -162,7 +163,7 @@ class Book(Mapping[int, Value]):
     @functools.cached_property
     def codec_keys(self) -> States:
         """What the codec knows states by. Raises ForeignBook as `game` does, where it asks the rules."""
-        return self.header.keys(Rules(self.game, self.header.symmetry) if keys_of(self.header.codec).ASKED else None)
+        return self.header.keys(self.rules if keys_of(self.header.codec).ASKED else None)
 
     def lookup(self, states: Any, *, missing: Literal["raise", "mask"] = "raise") -> Values:
         """Look up an array of states at once, millions a second. It needs NumPy and Numba, the extra [solve].
@@ -195,7 +196,7 @@ class Book(Mapping[int, Value]):
         try:
             places = self._places(asked)
             if self.header.symmetry and bool((places < 0).any()):
-                images = bulk.images_by(lambda: Rules(self.game), self._image)
+                images = bulk.images_by(lambda: self.rules, self._image)
                 places = bulk.filled(places, asked, images, self._places)
             values = bulk.values(places, self._open().values)
         except OFTEN_WRONG as error:
@@ -303,6 +304,17 @@ class Book(Mapping[int, Value]):
         if not is_built_in(self.header.game):
             self._game = game
         return game
+
+    @functools.cached_property
+    def rules(self) -> Rules:
+        """The rules of `game`, folded by symmetry as the book is. They are made once, when first asked for.
+
+        They value positions with distances, even where the book holds none: `header.kind` is the kind of its values.
+
+        Raises:
+            MissingRules, ForeignBook: As `game`.
+        """
+        return Rules(self.game, self.header.symmetry)
 
     @property
     def _source(self) -> tuple[Path, Game | None]:

@@ -21,7 +21,7 @@ from solver.base.patience import impatient, not_yet
 from solver.base.progress import Progress, silent
 from solver.check.playouts import MOST_MOVES, RandomGame, states_of, worth_of
 from solver.check.soundness import Hints, Twins
-from solver.rules.game import STATE_LIMIT, Rules, game_text, load_game, own_method, validate
+from solver.rules.game import STATE_LIMIT, Rules, game_text, own_method, validate
 from solver.rules.notation import format_action
 from solver.rules.protocol import REQUIRED, check_signatures
 from solver.rules.width import USUAL, outside
@@ -42,9 +42,9 @@ FOLDING_SECONDS = 1.0
 def check_game(game: Any, *, playouts: int = 100, seed: int = 0) -> list[int]:
     """Raise GameError if the rules break the protocol anywhere in `playouts` random games; the states looked at.
 
-    `game` may be a game's name, as `load_game` takes it. It ends after PLAYED_SECONDS, since rules may be slow.
+    It ends after PLAYED_SECONDS, since rules may be slow.
     """
-    return states_of(random_games(load_game(game), playouts=playouts, seed=seed))
+    return states_of(random_games(game, playouts=playouts, seed=seed))
 
 
 def random_games(

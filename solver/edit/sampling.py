@@ -12,7 +12,6 @@ from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.book import Book, streaming
 from solver.book.doors import Source
-from solver.rules.game import Rules
 
 Range = tuple[int, int]
 COARSE = 18  # bits of an expectation that are left out where expectations are counted
@@ -76,7 +75,7 @@ def _matching(
 
 
 def _tiers(book: Book) -> Callable[[int], int]:
-    rules = Rules(book.game, book.header.symmetry)
+    rules = book.rules
     if not rules.tiered:
         raise MethodError(f"the rules of {rules.name} know no tiers: choose by value and distance")
     return rules.tier

@@ -30,7 +30,7 @@ from solver.book.solution import Part
 from solver.book.trim import MOST_PLIES, SIDES, TRIMMED, Trim
 from solver.book.writer import CHUNK
 from solver.edit.strategy import needed
-from solver.rules.game import Game, Rules
+from solver.rules.game import GameOrName, Rules
 from solver.rules.width import USUAL, column_of
 from solver.search.settling import settled
 from solver.solving.ways import opening
@@ -51,7 +51,7 @@ def trim(
     book: Source,
     target: str | os.PathLike[str],
     wanted: Trim,
-    game: Game | str | None = None,
+    game: GameOrName | None = None,
     *,
     wdl: bool = False,
     codec: str | None = None,

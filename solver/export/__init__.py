@@ -131,7 +131,7 @@ def _opened(source: Source, for_page: bool) -> Iterator[Book | Game]:
 
 def _write_page(source: Book | Game, target: Path, progress: Progress) -> list[str]:
     book = source if isinstance(source, Book) else None
-    rules = Rules(source) if book is None else Rules(book.game, book.header.symmetry)
+    rules = Rules(source) if book is None else book.rules
     site.check_folder(target)
     if book is not None:
         book.get(rules.roots()[0])  # a book that cannot even say what the start is worth makes no page

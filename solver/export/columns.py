@@ -76,7 +76,7 @@ def _kind(book: Book) -> type:
 
 
 def _fitting(book: Book) -> list[str]:
-    rules = Rules(book.game, book.header.symmetry)
+    rules = book.rules
     silent = [*book.header.kind.silent, *(() if rules.tiered else ("tier",))]
     silent += ["board"] if own_method(book.game, "show") is None else []
     return [name for name in COLUMNS if name not in silent]
@@ -101,7 +101,7 @@ def _cells(book: Book, names: list[str]) -> list[Cell]:
         "distance": lambda state, value: value.distance,
     }
     if not OF_RULES.isdisjoint(names):
-        game, rules = book.game, Rules(book.game, book.header.symmetry)
+        game, rules = book.game, book.rules
         if "tier" in names and not rules.tiered:
             raise MethodError(f"the rules of {rules.name} know no tiers: leave out the column tier")
         cells["board"] = lambda state, value: show(game, state)

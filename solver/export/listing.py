@@ -83,7 +83,7 @@ def write(sources: Sequence[tuple[Game, Book | None]], folder: Path, progress: P
 
 def write_page(game: Game, book: Book | None, folder: Path, progress: Progress = silent) -> list[str]:
     """Write a page of an index into a new folder beside what the pages share; returns notes, a line each."""
-    made = site.script_of(Rules(game, book is None or book.header.symmetry), book, progress)
+    made = site.script_of(Rules(game) if book is None else book.rules, book, progress)
     site.write(made, game, book, folder, progress, ROOT)
     return made.notes
 

@@ -59,7 +59,7 @@ def write_training(book: Book, path: Path, progress: Progress) -> None:
     if book.header.estimate is not None:
         raise MethodError(f"{book.path} holds estimates, which are no truth to learn from: take a solved book")
     book.header.kind.refuse("learn", book.path.name)
-    rules = Rules(book.game, book.header.symmetry)
+    rules = book.rules
     if is_graph(rules.name):
         raise MethodError(
             f"{rules.name} is a graph: a state is a position's number and an action a place in a list, from which"

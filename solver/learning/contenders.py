@@ -18,7 +18,7 @@ from solver.learning.engines import Engine, Limits
 from solver.learning.moves import Board
 from solver.learning.players import Asked, ByBook, Deep, Random
 from solver.play.player import Player
-from solver.rules.game import Game, Rules, rules_for
+from solver.rules.game import Game, GameOrName, Rules, rules_for
 from solver.search import refuse_chance
 
 NAMES = ("evaluate", "random", "alphabeta")
@@ -45,7 +45,7 @@ class Setting(NamedTuple):
     evaluation: Evaluation | None = None  # by which grown books go on where they end
 
 
-def contender(text: str, game: Game | str | None = None) -> Contender:
+def contender(text: str, game: GameOrName | None = None) -> Contender:
     """What NAME or NAME@DEPTH names; `game` is needed for files of a game of your own.
 
     Raises MethodError with the choice there is, BookError for a file that cannot be used.

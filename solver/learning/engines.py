@@ -218,7 +218,7 @@ class Engine:
         legal = list(self.rules.actions(state))
         for text in (said, said.partition(" ")[0]):  # what follows the move may be, as in UCI, what is expected next
             with contextlib.suppress(PositionError):
-                return legal.index(parse_action(self.rules.game, state, text))
+                return legal.index(parse_action(self.rules, state, text))
         raise Lost("illegal", said[:SHOWN])
 
     def _names(self, line: Sequence[int]) -> list[str]:

@@ -71,7 +71,7 @@ class ByBook:
     def __init__(self, board: Board, book: Book, beyond: Deep | None = None) -> None:
         book.check_rules(board.rules.game)
         self.board, self.book, self.beyond = board, book, beyond
-        self.rules = Rules(book.game, book.header.symmetry)
+        self.rules = book.rules
 
     def choose(self, turn: Turn) -> Numbers:
         children, count = turn.children, len(turn.states)

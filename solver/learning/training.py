@@ -65,7 +65,7 @@ def learn(
             return learn(book, model=model, states=states, depth=depth, progress=progress)
     if not extras.has_learning():
         raise MethodError(extras.learning_remedy())
-    rules = Rules(game, book is None or book.header.symmetry)
+    rules = Rules(game) if book is None else book.rules
     refuse_chance(rules, "learning", SOLVE_IT)
     board = folded_board(rules)
     number = states + 2 * (states // HELD)

@@ -21,7 +21,6 @@ deepened for all that are left, so that their estimates compare.
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -35,7 +34,7 @@ from solver.play.analysis import Answer, Move, Moves, Outcome, as_best, best_fir
 from solver.play.live import SECONDS, Live
 from solver.play.lookahead import Foresight
 from solver.play.progress import leading
-from solver.rules.game import Game, Rules, game_text, load_game
+from solver.rules.game import Game, GameOrName, Rules, game_text, load_game
 from solver.rules.width import as_state
 from solver.search import Budget
 from solver.search.settling import Ahead, covers, value_within
@@ -65,7 +64,7 @@ class Player:
     def __init__(
         self,
         source: Source | Mapping[int, Value],
-        game: Game | str | os.PathLike[str] | None = None,
+        game: GameOrName | None = None,
         *,
         seconds: float | None = SECONDS,
         nodes: int | None = None,

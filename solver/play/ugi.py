@@ -118,7 +118,7 @@ class Session:
             position = first_position(self.rules) if kind == "startpos" else parse_position(self.rules.game, text)
             for number, word in enumerate(moves.split(), 1):
                 try:
-                    position = next_position(self.rules, position, parse_action(self.rules.game, position.state, word))
+                    position = next_position(self.rules, position, parse_action(self.rules, position.state, word))
                 except PositionError as error:
                     raise PositionError(f"move {number}: {error}") from None
             self._thinker.player.check(position.state)

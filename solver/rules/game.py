@@ -270,7 +270,11 @@ def _none(*state: Any) -> Iterator[Any]:
     return iter(())
 
 
-def load_game(text: str | os.PathLike[str] | Game) -> Game:
+GameOrName = Game | str | os.PathLike[str]
+"""A game, or what `load_game` makes it from."""
+
+
+def load_game(text: GameOrName) -> Game:
     """Return the game that a string names; a game is returned as it is.
 
     Args:
@@ -287,7 +291,7 @@ def load_game(text: str | os.PathLike[str] | Game) -> Game:
     return _made(text, *_class_and_values(text))
 
 
-def rules_for(game: str | os.PathLike[str] | Game, stated: str) -> Game:
+def rules_for(game: GameOrName, stated: str) -> Game:
     """Return the rules that you name for a book or an evaluation whose header states its game.
 
     If you name a file of yours alone, the header says which of its classes of rules. If you name no parameters, those

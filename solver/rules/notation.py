@@ -9,12 +9,14 @@ matter where only one move can be meant.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from solver.base.errors import PositionError
+from solver.base.shown import excerpt
 from solver.rules.game import Rules, own_method
 
 WORD = re.compile(r"(?:\([^()]*\)|[^\s,(]|\()+")  # what stands in brackets is one
@@ -78,29 +80,38 @@ def format_action(game: Any, state: int, action: int) -> str:
     return str(action if said is None else said(state, action))
 
 
-def parse_action(game: Any, state: int, text: str) -> int:
-    """The legal action that a text names, of an outcome of chance its number or its dice, `6-5`.
+def parse_action(source: Any, state: int, text: str) -> int:
+    """Return the legal action that a text names, of an outcome of chance its number or its dice, `6-5`.
 
-    Raises PositionError with the legal ones.
+    Args:
+        source: A game or its Rules.
+        state: Where the action is played.
+        text: Its name.
+
+    Raises:
+        PositionError: No action is meant, or more than one. The message lists the legal ones.
     """
-    legal, outcomes = legal_actions(Rules(game), state), len(chances(game, state))
-    action = legal.get(text.strip())
-    if action is None and outcomes:
-        shown = {tuple(sorted(face.split("-"))): number for number, face in enumerate(faces(game, outcomes))}
-        action = shown.get(tuple(sorted(text.strip().split("-")))) if "-" in text else None
-    if action is None and own_method(game, "parse_action") and not outcomes:
-        try:
-            action = game.parse_action(state, text)
-        except (ValueError, KeyError, IndexError):
-            action = None
-        if action not in legal.values():
-            action = None
+    rules = Rules.of(source)
+    legal = legal_actions(rules, state)
+    action = next((meant for meant in _meant(rules, state, text, legal) if meant in legal.values()), None)
     if action is None:
-        meant = [action for name, action in legal.items() if _bare(name) == _bare(text)]
-        action = meant[0] if len(meant) == 1 else None
-    if action is None:
-        raise PositionError(f"{_short(text)} is no legal move here: {_choices(legal)}")
+        raise PositionError(f"{excerpt(text, 60)} is no legal move here: {_choices(legal)}")
     return action
+
+
+def _meant(rules: Rules, state: int, text: str, legal: dict[str, int]) -> Iterator[int | None]:
+    """Yield the actions that a text may mean, the likeliest first: its name, dice, the game's own way, a like name."""
+    yield legal.get(text.strip())
+    outcomes = len(chances(rules.game, state))
+    if outcomes and "-" in text:
+        shown = {tuple(sorted(face.split("-"))): number for number, face in enumerate(faces(rules.game, outcomes))}
+        yield shown.get(tuple(sorted(text.strip().split("-"))))
+    parse = own_method(rules.game, "parse_action")
+    if parse is not None and not outcomes:
+        with contextlib.suppress(ValueError, KeyError, IndexError):
+            yield parse(state, text)
+    like = [action for name, action in legal.items() if _bare(name) == _bare(text)]
+    yield like[0] if len(like) == 1 else None
 
 
 def _bare(text: str) -> str:
@@ -135,7 +146,7 @@ def parse_position(game: Any, text: str, legal: Callable[[int], dict[str, int]] 
         try:
             own = rules.game.parse_position(text)
         except ValueError as error:
-            raise PositionError(f"{_short(text)}: {error}") from None
+            raise PositionError(f"{excerpt(text, 60)}: {error}") from None
         if own is not None:
             return first_position(rules, own)
     position = first_position(rules)
@@ -156,13 +167,13 @@ def moves_played(
             choices = choices_at(position.state) if number else choices
             played += 1
             if not choices:
-                raise PositionError(f"move {played}, {move!r}, of {_short(text)}: the game is over before it")
+                raise PositionError(f"move {played}, {move!r}, of {excerpt(text, 60)}: the game is over before it")
             action = choices.get(move)
             if action is None:
                 try:
-                    action = parse_action(rules.game, position.state, move)
+                    action = parse_action(rules, position.state, move)
                 except PositionError as error:
-                    raise PositionError(f"move {played} of {_short(text)}: {error}") from None
+                    raise PositionError(f"move {played} of {excerpt(text, 60)}: {error}") from None
             before, position = position, next_position(rules, position, action)
             yield before, action, position
 
@@ -170,14 +181,14 @@ def moves_played(
 def _number(rules: Rules, text: str) -> int:
     digits, bits = text[1:], rules.bits
     if not (digits.isascii() and digits.isdecimal() and len(digits) < 160 and int(digits) >> bits == 0):
-        raise PositionError(f"{_short(text)} is no state: # and a whole number below 2**{bits}")
+        raise PositionError(f"{excerpt(text, 60)} is no state: # and a whole number below 2**{bits}")
     state = int(digits)
     try:
         stuck = not rules.is_terminal(state) and not legal_actions(rules, state)
     except Exception as error:  # rules need not bear numbers that are no states
-        raise PositionError(f"{_short(text)} is no state of this game: {type(error).__name__}") from None
+        raise PositionError(f"{excerpt(text, 60)} is no state of this game: {type(error).__name__}") from None
     if stuck:
-        raise PositionError(f"{_short(text)} is no state of this game: it has no moves and is not over")
+        raise PositionError(f"{excerpt(text, 60)} is no state of this game: it has no moves and is not over")
     return state
 
 
@@ -205,7 +216,3 @@ def _choices(legal: dict[str, int]) -> str:
     if not names:
         return "the game is over"
     return "choose one of " + ", ".join(names[:40]) + (", ..." if len(names) > 40 else "")
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:57] + "...")

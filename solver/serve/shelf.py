@@ -24,7 +24,7 @@ class Served:
 
     def __init__(self, game: Game, book: Book | None) -> None:
         self.name, self.game, self.book = game_text(game), game, book
-        self.rules = Rules(game, book is None or book.header.symmetry)
+        self.rules = Rules(game) if book is None else book.rules
 
     @functools.cached_property
     def player(self) -> Player:

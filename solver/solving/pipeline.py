@@ -26,6 +26,7 @@ from solver.book.codecs import codec_of, rules_of
 from solver.book.codecs.wide import NAME as WIDE
 from solver.book.doors import Source, game_of
 from solver.book.format import is_name
+from solver.check import conformance
 from solver.check.conformance import blamed
 from solver.rules.game import Rules, game_text, validate
 from solver.rules.width import words_of
@@ -36,6 +37,23 @@ from solver.solving.ways.grown import Plan
 
 MOST_TIERS = 1024  # a header lists no more
 MOST_VALUES = 1 << 16  # nor counts more of them
+
+
+def check_game(game: Source, *, playouts: int = 100, seed: int = 0) -> list[int]:
+    """Look for broken promises of the rules in random games.
+
+    Args:
+        game: A game or its name; or a book or its path, whose game is checked by the rules of today.
+        playouts: How many games to play. Fewer are played if the rules are slow.
+        seed: The same seed plays the same games.
+
+    Returns:
+        The states that the games came through.
+
+    Raises:
+        GameError: The rules break a promise. The message names it, and the moves that led there.
+    """
+    return conformance.check_game(game_of(game), playouts=playouts, seed=seed)
 
 
 def solve(
@@ -103,7 +121,11 @@ def solve(
         MethodError: The method or an option does not fit the game.
         ResourceError: Memory or disk does not suffice. The message says how much would.
     """
-    options = Options._make(map(locals().__getitem__, Options._fields))
+    options = Options(
+        method=method, max_ply=max_ply, symmetry=symmetry, workers=workers, memory=memory, table=table,
+        restart=restart, checkpoint=checkpoint, anyway=anyway, codec=codec, wdl=wdl, cluster=cluster, store=store,
+        progress=progress, say=say,
+    )  # fmt: skip
     job, way = _prepared(game, path, options)
     with _solved(job, way) as outcome:
         if job.target is None:
@@ -127,11 +149,8 @@ def import_values(
     nothing that play can reach, else it is one of exact entries. Raises BookError for what is no such file, DamagedBook
     for wrong values, MethodError, ResourceError.
     """
-    values, options = imported.Values(Path(source), verified), Options(symmetry=symmetry, progress=progress)
-    job, way = _prepared(game, path, options, values)
-    assert job.target is not None
-    with _solved(job, way) as outcome:
-        return _write(job.target, job, outcome)
+    options = Options(symmetry=symmetry, progress=progress)
+    return run(game, path, options, imported.Values(Path(source), verified))
 
 
 def grow(
@@ -151,9 +170,15 @@ def grow(
     return header
 
 
-def run(game: Source, path: str | os.PathLike[str] | None, options: Options) -> Header:
-    """Solve a game as `solve` does, but write no book without a path: then the header has no digest."""
-    job, way = _prepared(game, path, options)
+def run(
+    game: Source, path: str | os.PathLike[str] | None, options: Options, way: Way | None = None
+) -> Header:
+    """Solve a game as `solve` does, or in a `way` of one's own, but write no book without a path.
+
+    Returns:
+        The book's header. It has no digest if no book was written.
+    """
+    job, way = _prepared(game, path, options, way)
     with _solved(job, way) as outcome:
         return _header(job, outcome) if job.target is None else _write(job.target, job, outcome)
 

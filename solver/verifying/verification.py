@@ -32,7 +32,7 @@ from solver.base.value import Value
 from solver.book import Book
 from solver.book.check import check_book
 from solver.book.doors import Source
-from solver.rules.game import Game, Rules, is_built_in, is_name_of, is_score_game
+from solver.rules.game import GameOrName, Rules, is_built_in, is_name_of, is_score_game
 from solver.rules.vanishing import edges
 from solver.verifying import bounding, claims, estimates, grounds, playing
 from solver.verifying.claims import Means
@@ -75,7 +75,7 @@ class Report(NamedTuple):
 
 def verify(
     path: Source,
-    game: Game | str | None = None,
+    game: GameOrName | None = None,
     *,
     workers: int | None = None,
     memory: int | None = None,

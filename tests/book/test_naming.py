@@ -77,6 +77,7 @@ def test_every_door_takes_a_book_a_path_a_game_and_a_name(source, folder):
     assert merge(source, "trimmed.lmdb", "merged.lmdb").stored == 627
     assert grade(source, ["5 1"]).total.moves == 2
     assert game_text(game_of(source)) == "tic-tac-toe"
+    assert start in check_game(source, playouts=1)
     with solver.solve(source) as solved:
         assert len(solved) == 627
     if not isinstance(source, tuple):  # a game alone has no table
@@ -84,11 +85,21 @@ def test_every_door_takes_a_book_a_path_a_game_and_a_name(source, folder):
         assert len(Path("book.jsonl").read_text().splitlines()) == 627
 
 
+@pytest.mark.parametrize("symmetry", [True, False])
+def test_a_book_makes_its_rules_once_and_folds_them_as_it_is_folded(symmetry, folder):
+    with solver.solve("tic-tac-toe", "rules.lmdb", symmetry=symmetry) as book:
+        assert book.rules is book.rules and book.rules.game == book.game
+        assert book.rules.folds == symmetry
+    with Book("race.lmdb") as book, pytest.raises(MissingRules):
+        book.rules  # noqa: B018
+
+
 def test_a_door_leaves_a_book_open_that_was_open(folder):
     with Book("book.lmdb") as book:
         trim(book, "trimmed.lmdb", Trim(plies=1))
         sample(book, 1)
         verify(book)
+        check_game(book, playouts=1)
         assert book.get(book.game.initial()) is not None
 
 

@@ -17,7 +17,7 @@ from solver import Book, Player, load_game, pack
 from solver.base.errors import ForeignBook
 from solver.base.value import Value
 from solver.book import shipped
-from solver.games import CATALOGUE, FROM_FILES
+from solver.games import CATALOGUE
 from solver.play.live import Live
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, game_text
@@ -28,7 +28,6 @@ from tests.project.test_imports import loaded_by
 
 LARGEST, ALL = 100_000, 2_000_000  # bytes
 OPENINGS = {"connect-four"}  # larger
-UNLISTED = {"animal-shogi", "checkers"}  # one of 4 GB and minutes, one that nobody solves here
 
 
 @pytest.fixture(scope="module")
@@ -36,12 +35,12 @@ def catalogue():
     return tomllib.loads((ROOT / "books" / "catalog.toml").read_text())
 
 
-def test_the_catalogue_is_of_all_games(catalogue):
-    assert len(catalogue) >= 30
-    missing = set(CATALOGUE) - set(FROM_FILES) - UNLISTED - {game.partition(":")[0] for game in catalogue}
-    assert not missing, "no book: add the game to GAMES of scripts/catalog.py, then run python scripts/catalog.py NAME"
+def test_the_catalogue_is_of_games_of_the_package(catalogue):
+    """A game needs no book: some have no small one."""
+    assert len(catalogue) >= 100
     for game, facts in catalogue.items():
         whole, options = game not in OPENINGS, r" --max-ply \d+" if game in OPENINGS else r"( --memory \d+G)?"
+        assert game.partition(":")[0] in CATALOGUE
         assert re.fullmatch(f"solver solve {game}{options} -o BOOK", facts["recipe"]) and ("states" in facts) == whole
         assert sum(facts["counts"].values()) == facts["states" if whole else "stored"] >= facts["stored"]
         assert len(facts["digest"]) == 64

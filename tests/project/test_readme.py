@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import importlib
 import os
 import pydoc
 import re
@@ -58,15 +59,17 @@ def test_every_block_of_a_page_runs(page):
 
 
 def test_what_only_reads_the_package_knows_its_names():
-    """Type checkers take `__all__` if it is a plain list, and the names that are imported for them alone."""
-    tree = ast.parse(Path(solver.__file__).read_text())
-    (listed,) = (
-        node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
-    )
-    assert ast.literal_eval(listed) == list(solver._HOMES) == solver.__all__
-    typed = next(node for node in tree.body if isinstance(node, ast.If))
-    imported = {name.name: node.module for node in typed.body for name in node.names if node.module != "typing"}
-    assert imported == {name: f"solver.{home}" for name, home in solver._HOMES.items()}
+    """Type checkers take a name of a stub as public if it is imported as itself."""
+    tree = ast.parse(Path(solver.__file__).with_suffix(".pyi").read_text())
+    imported = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    assert [alias.asname for node in imported for alias in node.names] == solver.__all__
+    for node in imported:
+        (alias,) = node.names
+        assert alias.name == alias.asname
+        assert getattr(solver, alias.name) is getattr(importlib.import_module(node.module), alias.name)
+    everything = {}
+    exec("from solver import *", everything)  # noqa: S102
+    assert {*solver.__all__} <= everything.keys() and {*solver.__all__} <= {*dir(solver)}
     assert Book.lookup.__annotations__["return"] == "Values"
     bulk = pytest.importorskip("solver.book.bulk")
     # the text of an array's type differs from one NumPy to the next, the name of its elements' type does not

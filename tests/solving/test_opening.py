@@ -168,7 +168,7 @@ def test_a_damaged_journal_is_believed_up_to_the_damage(tmp_path):
         for state in range(20):
             journal.add([(state, Value(state - 10))])
     whole = path.read_bytes()
-    header = len(whole) - 20 * opening.RECORD.size
+    header = len(whole) - 20 * (8 + opening.TAIL)
     chance = random.Random(5)
     for _ in range(50):
         at = chance.randrange(header, len(whole))
@@ -176,7 +176,7 @@ def test_a_damaged_journal_is_believed_up_to_the_damage(tmp_path):
         damaged[at] ^= 1 << chance.randrange(8)
         path.write_bytes(damaged)
         with opening.Journal(path, opening.header_of(Rules(game), 4), False) as journal:
-            kept = (at - header) // opening.RECORD.size
+            kept = (at - header) // (8 + opening.TAIL)
             assert journal.merits == {state: state - 10 for state in range(kept)}
         path.write_bytes(whole)
 

@@ -47,6 +47,17 @@ def test_a_book_holds_the_truth(tmp_path, monkeypatch, text, symmetry):
         assert truth[state] == Value(1, distance)
 
 
+def test_every_option_of_solve_gets_to_the_way(monkeypatch):
+    def prepared(game, path, given):
+        raise InterruptedError(given)
+
+    monkeypatch.setattr(pipeline, "_prepared", prepared)
+    wanted = options.Options(*(f"the {name}" for name in options.Options._fields))
+    with pytest.raises(InterruptedError) as raised:
+        pipeline.solve("coins", **wanted._asdict())
+    assert raised.value.args == (wanted,)
+
+
 def test_a_book_without_a_path_goes_when_it_is_closed(tmp_path, monkeypatch):
     plainly(monkeypatch)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

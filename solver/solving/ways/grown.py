@@ -9,7 +9,9 @@ is the checkpoint: written between rounds, it holds all that the next round depe
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import itertools
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,7 +21,7 @@ from solver.base import extras
 from solver.base.errors import BookError, BudgetExceeded, DamagedBook, ForeignBook, PositionError
 from solver.base.estimates import Estimate
 from solver.base.kinds import Units
-from solver.base.parallel import Workers
+from solver.base.parallel import Workers, lent
 from solver.base.value import in_plies, merit_of
 from solver.book import Book
 from solver.book.codecs import rules_of
@@ -102,14 +104,21 @@ class Growing:
         tree = Tree(rules, kind)
         job.checked()
         due = pause = CHECKPOINT if options.checkpoint is None else options.checkpoint
-        with _Team(rules, kind, evaluation, options.workers) as team:
-            tree.add(earlier or team.valued([[rules.canonical(state)] for state in rules.roots()]))
+        with Workers(options.workers) as workers:
+            idle = [_Member(rules, kind, evaluation) for _ in range(workers.count)]
+            idle[0].warm()
+
+            def valued(tasks: Sequence[Sequence[Any]]) -> list[tuple[Any, Any]]:
+                """States with their merits, task by task."""
+                return list(itertools.chain.from_iterable(workers.map(functools.partial(_valued, idle), tasks)))
+
+            tree.add(earlier or valued([[rules.canonical(state)] for state in rules.roots()]))
             began = time.monotonic()
             due += began
             while leaves := self._next(tree, played, time.monotonic() - began):
-                tree.add(team.valued(_shared_out(tree, leaves)))
-                said = f"{kind.words(kind.value(self._root(tree)))}"
-                options.progress("growing", len(tree.merits), plan.positions, said)
+                tree.add(valued(_shared_out(tree, leaves)))
+                root = tree.merits[rules.canonical(rules.game.initial())]
+                options.progress("growing", len(tree.merits), plan.positions, kind.words(kind.value(root)))
                 if time.monotonic() >= due:
                     yield self._grown(tree)
                     due = time.monotonic() + pause
@@ -144,9 +153,6 @@ class Growing:
             return []
         error = ERRORS[tree.kind.of] if plan.error is None else plan.error
         return tree.leaves(_width(tree), error, None if plan.side is None else SIDES.index(plan.side))
-
-    def _root(self, tree: Tree) -> Any:
-        return tree.merits[tree.rules.canonical(tree.rules.game.initial())]
 
     def _grown(self, tree: Tree) -> Outcome:
         return Outcome(solved_by(tree.rules, tree.merits, units=Units(tree.kind)), tree.kind.partial, "grown")
@@ -236,30 +242,10 @@ def _shared_out(tree: Tree, leaves: Sequence[Any]) -> list[list[Any]]:
     return tasks
 
 
-class _Team:
-    """Searches on all cores, by threads."""
-
-    def __init__(self, rules: Rules, kind: Estimate, evaluation: Any, workers: int | None) -> None:
-        self._workers = Workers(workers)
-        self._idle = [_Member(rules, kind, evaluation) for _ in range(self._workers.count)]
-        self._idle[0].warm()
-
-    def valued(self, tasks: Sequence[Sequence[Any]]) -> list[tuple[Any, Any]]:
-        """States with their merits, task by task."""
-        return [pair for pairs in self._workers.map(self._do, tasks) for pair in pairs]
-
-    def _do(self, states: Sequence[Any]) -> list[tuple[Any, Any]]:
-        member = self._idle.pop()  # there are as many as threads
-        try:
-            return member.valued(states)
-        finally:
-            self._idle.append(member)
-
-    def __enter__(self) -> _Team:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self._workers.__exit__(*raised)
+def _valued(idle: list[_Member], states: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """States with their merits, by whoever is idle."""
+    with lent(idle) as member:
+        return member.valued(states)
 
 
 class _Member:

@@ -19,7 +19,7 @@ from solver.base.errors import BookError, DamagedBook, MethodError, ResourceErro
 from solver.base.progress import Progress
 from solver.base.shown import excerpt
 from solver.base.text import TextError, fields_of, file_lines, table_rows
-from solver.base.value import WIN, Value, merit_of
+from solver.base.value import Value, merit_of
 from solver.rules.game import Rules
 from solver.search.derive import derived
 from solver.solving.job import Job, Outcome
@@ -27,7 +27,6 @@ from solver.solving.tables import solved_by
 from solver.solving.ways import plain
 
 STATE_BYTES = 300  # of memory for each state, finished ones that it leads to included
-MOST_MARGIN = 1 << 40
 MOST_DIGITS = 160  # of a state, as of those that are typed
 STEP = 1024  # states between two reports
 
@@ -147,13 +146,8 @@ def _entry(rules: Rules, fields: Any) -> tuple[int, int]:
         state = int(state)  # as JavaScript must write it
     if type(state) is not int or not 0 <= state < 1 << rules.bits:
         raise ValueError(f"{excerpt(state)} is no state")
-    if rules.scores:
-        fits = type(score) is int and abs(score) < MOST_MARGIN and distance is None
-    elif score in (1, -1):
-        fits = type(score) is int and type(distance) is int and 0 < distance < WIN
-    else:
-        fits = type(score) is int and score == 0 and distance is None
-    if not fits:
+    are_whole = type(score) is int and (distance is None or type(distance) is int)
+    if not are_whole or distance == 0 or not rules.kind.fits(Value(score, distance)):
         far = "" if distance is None else f" with distance {excerpt(distance)}"
         raise ValueError(f"score {excerpt(score)}{far} is no value")
     try:

@@ -15,7 +15,6 @@ import itertools
 import math
 import os
 import random
-import struct
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -39,7 +38,7 @@ from solver.solving.ways import plain
 name = "an opening book (--max-ply)"
 heeds = {"memory", "workers", "restart", "table", "wdl"}
 
-RECORD = struct.Struct("<8sqI")  # state, merit, crc32 of both and of the header; wide states take more bytes
+TAIL = 12  # bytes of a record behind the state: the merit in eight, crc32 of header, state and merit in four
 SYNCED = 2.0  # seconds between two syncs of the journal
 STATE_BYTES = 400  # of memory that a state takes in dictionaries; assumed
 SHARED = 1.75  # plies behind the deepest
@@ -265,14 +264,13 @@ def _may_compile(rules: Rules) -> bool:
 
 
 class Journal:
-    """What is solved so far: a header that says of what, then records, each with a checksum of its own."""
+    """What is solved so far: a header that says of what, then records, each with a checksum of its own.
+
+    `size` are the bytes of a state. Without a path nothing is written.
+    """
 
     def __init__(self, path: Path | None, header: bytes, restart: bool, size: int = 8) -> None:
-        self.path = path
-        self.header = header
-        self.size = size  # bytes of a state
-        self._record = RECORD if size == 8 else struct.Struct(f"<{size}sqI")
-        self.seed = zlib.crc32(header)
+        self.path, self.header, self.size = path, header, size
         self.merits: dict[int, int] = {}
         self._file: Any = None
         self._synced = time.monotonic()
@@ -285,10 +283,12 @@ class Journal:
         self.merits.update(found)
         if self._file is None:
             return
-        with self._writing():
+        try:
             self._file.write(b"".join([self._packed(*pair) for pair in found]))
-        if time.monotonic() - self._synced > SYNCED:
-            self._sync()
+            if time.monotonic() - self._synced > SYNCED:
+                self._sync()
+        except OSError as error:
+            raise ResourceError(f"{self.path} cannot be written ({error.strerror}): free some disk") from None
 
     def __enter__(self) -> Journal:
         return self
@@ -301,19 +301,11 @@ class Journal:
 
     def _packed(self, state: int, merit: int) -> bytes:
         record = state.to_bytes(self.size, "little") + merit.to_bytes(8, "little", signed=True)
-        return record + zlib.crc32(record, self.seed).to_bytes(4, "little")
-
-    @contextlib.contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise ResourceError(f"{self.path} cannot be written ({error.strerror}): free some disk") from None
+        return record + zlib.crc32(self.header + record).to_bytes(4, "little")
 
     def _sync(self) -> None:
-        with self._writing():
-            self._file.flush()
-            os.fsync(self._file.fileno())
+        self._file.flush()
+        os.fsync(self._file.fileno())
         self._synced = time.monotonic()
 
     def _open(self, path: Path, restart: bool) -> None:
@@ -332,24 +324,20 @@ class Journal:
 
     def _read(self, path: Path) -> None:
         """Take over the records of an earlier solve; what follows the first damaged one is cut off."""
-        begin = self._file.read(len(self.header))
-        if begin and begin != self.header[: len(begin)]:
+        file, end, size = self._file, len(self.header), self.size + TAIL
+        begin = file.read(end)
+        if not self.header.startswith(begin):
             raise ResourceError(f"{path} belongs to another solve: --restart discards it, or name another book")
-        end = len(self.header)
-        if len(begin) == end:
-            for record in iter(lambda: self._file.read(self._record.size), b""):
-                if len(record) < self._record.size:
-                    break
-                key, merit, _ = self._record.unpack(record)
-                state = int.from_bytes(key, "little")
-                if record != self._packed(state, merit):
-                    break
-                self.merits[state] = merit
-                end += self._record.size
-            self._file.seek(end)
-        else:  # new, or killed while the header was written
-            self._file.seek(0)
-            self._file.write(self.header)
-        self._file.truncate()
+        if begin != self.header:  # new, or killed while the header was written
+            file.seek(0)
+            file.write(self.header)
+        while record := file.read(size):
+            state = int.from_bytes(record[: self.size], "little")
+            merit = int.from_bytes(record[self.size : -4], "little", signed=True)
+            if record != self._packed(state, merit):
+                break
+            self.merits[state] = merit
+            end += size
+        file.seek(end)
+        file.truncate()
         self._sync()
-
