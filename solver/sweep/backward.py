@@ -27,7 +27,7 @@ from solver.base.progress import Progress
 from solver.compiled.agreement import naming_states
 from solver.compiled.edges import OPEN, ROOM
 from solver.rules.game import Rules
-from solver.store.directory import MISSING, Known
+from solver.store.directory import MISSING, PASSED, Known
 from solver.store.packed import LAST, Table
 from solver.store.runs import spans, splitters
 from solver.store.shared import shared
@@ -57,26 +57,25 @@ def evaluate(moves, known, begin, end, low, high, best):
     widest = widest_of(best)
     batch, at = new_batch(ROOM), begin
     while at < end:
-        batch, count, others, done = next_batch(moves, known, at, end, low, high, batch)
+        batch, count, done = next_batch(moves, known, at, end, low, high, batch)
         if count < 0:
             return known.states[done]
-        base = at - begin
-        for j in range(others):
-            owner, merit = base + (batch.rest.owners[j] >> 1), batch.rest.merits[j]
-            if merit != OPEN:
-                if moves.rewarded and abs(merit) > widest:
-                    return np.int64(TOO_WIDE)
-                best[owner] = max(best[owner], merit)
-        owners, rewards, rows, places = batch.edges.owners, batch.edges.rewards, batch.rows, batch.places
+        base, edges, rows, places = at - begin, batch.edges, batch.rows, batch.places
+        owners, merits, rewards = edges.owners, edges.merits, edges.rewards
         for j in range(count):
-            owner = base + (owners[j] >> 1)
-            if places[j] == MISSING:
-                return known.states[begin + owner]
-            merit = lift(value_at(known, rows[j], places[j]), (owners[j] & 1) == 1, moves.scores)
-            if moves.rewarded:
-                merit += rewards[j]
-                if abs(merit) > widest:
-                    return np.int64(TOO_WIDE)
+            owner, merit = base + (owners[j] >> 1), merits[j]
+            if merit == OPEN:
+                if rows[j] == PASSED:
+                    continue
+                # Forward reached every child. If one is not there, the rules contradict themselves.
+                if places[j] == MISSING:
+                    return known.states[begin + owner]
+                merit = lift(value_at(known, rows[j], places[j]), (owners[j] & 1) == 1, moves.scores)
+                if moves.rewarded:
+                    merit += rewards[j]
+            # Rewards add up along a line: only they make a merit too large for its dtype.
+            if moves.rewarded and abs(merit) > widest:
+                return np.int64(TOO_WIDE)
             if merit > best[owner]:
                 best[owner] = merit
         at = done

@@ -33,22 +33,23 @@ TOO_WIDE = -2  # instead of a culprit: a margin that the values cannot hold
 
 
 class Batch(NamedTuple):
-    """Moves as `edges.edges` lists them whose children were looked up, with the row of the child's tier in the table of
-    `Known` and its place there, or MISSING. `rest` are the others, all but tiers: of merit OPEN where the
-    child is not finished, but not asked for. `highs` is scratch."""
+    """Moves in the order of their states, as `edges.edges` lists them, and where their children are.
+
+    rows[j] is the child's tier, by its row in the table of `Known`; PASSED if the child is finished, not asked for, or
+    of a tier that is passed over. places[j] is its place in that tier, or MISSING. `highs` is scratch.
+    """
 
     edges: Edges
     rows: NDArray[np.int32]
     places: NDArray[np.int64]
     highs: NDArray[np.int64]
-    rest: Edges
 
 
 @register_jitable
 def new_batch(room):
     """Room for so many moves."""
     rows, places, highs = new_places(room)
-    return Batch(new_edges(room), rows, places, highs, new_edges(room))
+    return Batch(new_edges(room), rows, places, highs)
 
 
 @register_jitable
@@ -67,43 +68,26 @@ def next_edges(moves, states, at, end, edges):
 @register_jitable
 def next_batch(moves, known, at, end, low, high, batch):
     """List moves of known.states as `next_edges` does, and look up the unfinished children with keys from `low` to
-    `high`: the arrays, how many these are, how many the rest, and the first state left over."""
+    `high`: the arrays, how many moves, and the first state left over."""
     edges, count, done = next_edges(moves, known.states, at, end, batch.edges)
-    if len(batch.places) < len(edges.keys):
-        batch = new_batch(len(edges.keys))
-    batch = Batch(edges, batch.rows, batch.places, batch.highs, batch.rest)
-    if count < 0:
-        return batch, count, 0, done
-    count, others = part(moves, known, count, low, high, batch)
-    locate(known, edges.keys, batch.rows, count, batch.places, batch.highs)
-    return batch, count, others, done
+    rows, places, highs = batch.rows, batch.places, batch.highs
+    if len(rows) < len(edges.keys):
+        rows, places, highs = new_places(len(edges.keys))
+    find_rows(known, count, low, high, edges, rows)
+    locate(known, edges.keys, rows, count, places, highs)
+    return Batch(edges, rows, places, highs), count, done
 
 
 @register_jitable
-def part(moves, known, count, low, high, batch):
-    """Part listed moves as `Batch` has them; how many there are of each."""
-    keys, tiers, owners, merits, rewards, weights = batch.edges
-    rest_keys, _, rest_owners, rest_merits, rest_rewards, rest_weights = batch.rest
-    rows, slots, first = batch.rows, known.slots, known.first_tier
-    asked = others = 0
+def find_rows(known, count, low, high, edges, rows):
+    """Fill rows[:count] as `Batch` has them."""
+    keys, tiers, merits = edges.keys, edges.tiers, edges.merits
+    slots, first = known.slots, known.first_tier
     for j in range(count):
-        row = PASSED
+        rows[j] = PASSED
         if merits[j] == OPEN and low <= keys[j] <= high:
             slot = tiers[j] - first
-            row = slots[slot] if 0 <= slot < len(slots) else MISSING
-        if row == PASSED:
-            rest_keys[others], rest_owners[others], rest_merits[others] = keys[j], owners[j], merits[j]
-            if moves.rewarded:
-                rest_rewards[others] = rewards[j]
-            if moves.weighted:
-                rest_weights[others] = weights[j]
-            others += 1
-        else:
-            keys[asked], owners[asked], rows[asked] = keys[j], owners[j], row
-            if moves.rewarded or moves.weighted:
-                rewards[asked], weights[asked] = rewards[j], weights[j]
-            asked += 1
-    return asked, others
+            rows[j] = slots[slot] if 0 <= slot < len(slots) else MISSING
 
 
 @register_jitable

@@ -20,7 +20,7 @@ from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.compiled.edges import GROUP, OPEN, ROOM, Moves, new_edges
 from solver.search.nets import BLOCK, NONE, Met, Net, Span, carried, meet, narrow, renewed, turns, unmet
-from solver.store.directory import BEGIN, END, MISSING, Known, Layer
+from solver.store.directory import BEGIN, END, MISSING, PASSED, Known, Layer
 from solver.store.packed import LAST, Packed
 from solver.store.shared import compiled, shared
 from solver.sweep.backward import Backward
@@ -102,32 +102,33 @@ def expect(moves, known, begin, end, low, high, point, values):
     totals = np.zeros(end - begin, np.int64)
     batch, at, groups = new_batch(ROOM), begin, no_groups()
     while at < end:
-        batch, count, others, done = next_batch(moves, known, at, end, low, high, batch)
+        batch, count, done = next_batch(moves, known, at, end, low, high, batch)
         if count < 0:
             return known.states[done]
         groups = groups_for(batch, groups)
-        _, _, owners, merits, _, weights = batch.rest
-        for j in range(others):
-            owner = at - begin + (owners[j] >> 1)
-            group, weight = take(groups, weights[j], owner, totals)
-            if merits[j] != OPEN and low == 0:
-                if abs(merits[j]) > SPAN // point:
-                    return np.int64(TOO_WIDE)
-                give(groups, group, values, owner, merits[j] * point, weight)
-        (_, _, owners, _, rewards, weights), rows, places, _, _ = batch
+        (_, _, owners, merits, rewards, weights), rows, places, _ = batch
         for j in range(count):
             owner = at - begin + (owners[j] >> 1)
             group, weight = take(groups, weights[j], owner, totals)
-            if places[j] == MISSING:
-                return known.states[begin + owner]
-            value = value_at(known, rows[j], places[j])
-            if abs(rewards[j]) > SPAN // point:  # the product would leave 64 bits
-                return np.int64(TOO_WIDE)
-            value = (value if owners[j] & 1 else -value) + rewards[j] * point
-            if abs(value) > SPAN:
-                return np.int64(TOO_WIDE)
+            if merits[j] != OPEN:
+                if low > 0:
+                    continue
+                if abs(merits[j]) > SPAN // point:
+                    return np.int64(TOO_WIDE)
+                value = merits[j] * point
+            elif rows[j] == PASSED:
+                continue
+            else:
+                if places[j] == MISSING:
+                    return known.states[begin + owner]
+                if abs(rewards[j]) > SPAN // point:  # the product would leave 64 bits
+                    return np.int64(TOO_WIDE)
+                value = value_at(known, rows[j], places[j])
+                value = (value if owners[j] & 1 else -value) + rewards[j] * point
+                if abs(value) > SPAN:
+                    return np.int64(TOO_WIDE)
             give(groups, group, values, owner, value, weight)
-        for group in range(1, count + others + 1):
+        for group in range(1, count + 1):
             if groups.weights[group]:
                 give(groups, 0, values, groups.owners[group], groups.bests[group], groups.weights[group])
                 close(groups, group)
@@ -148,29 +149,26 @@ def count_inside(moves, known, own, begin, end, point, net):
     first, constants, found = known.table[own, BEGIN], np.empty(16, np.int64), 0
     batch, at, groups = new_batch(ROOM), first + begin, no_groups()
     while at < first + end:
-        batch, count, others, done = next_batch(moves, known, at, first + end, 0, LAST, batch)
+        batch, count, done = next_batch(moves, known, at, first + end, 0, LAST, batch)
         if count < 0:
             return known.states[done], constants, found
         groups = groups_for(batch, groups)
-        _, _, owners, merits, _, weights = batch.rest
-        for j in range(others):
-            owner = at - first + (owners[j] >> 1)
-            group, weight = take(groups, weights[j], owner, totals)
-            give(groups, group, outside, owner, merits[j] * point, weight)
-        (_, _, owners, _, _, weights), rows, places, _, _ = batch
+        (_, _, owners, merits, _, weights), rows, places, _ = batch
         for j in range(count):
             owner = at - first + (owners[j] >> 1)
             group, weight = take(groups, weights[j], owner, totals)
-            if places[j] == MISSING:
+            if merits[j] != OPEN:
+                give(groups, group, outside, owner, merits[j] * point, weight)
+            elif places[j] == MISSING:
                 return known.states[first + owner], constants, found
-            if rows[j] != own:
+            elif rows[j] != own:
                 value = value_at(known, rows[j], places[j])
                 give(groups, group, outside, owner, value if owners[j] & 1 else -value, weight)
             elif group:
                 groups.stays[group] += 1
             else:
                 begins[owner + 1] += 1
-        for group in range(1, count + others + 1):
+        for group in range(1, count + 1):
             owner, best, weight = groups.owners[group], groups.bests[group], groups.weights[group]
             if weight and groups.stays[group] == 0:
                 give(groups, 0, outside, owner, best, weight)
@@ -197,13 +195,14 @@ def list_inside(moves, inside, own, begin, end, constant, net):
     first, entry = inside.table[own, BEGIN], begins[begin]
     batch, at, groups = new_batch(ROOM), first + begin, no_groups()
     while at < first + end:
-        batch, count, others, done = next_batch(moves, inside, at, first + end, 0, LAST, batch)
+        batch, count, done = next_batch(moves, inside, at, first + end, 0, LAST, batch)
         groups = groups_for(batch, groups)
-        for j in range(others):
-            groups.bests[batch.rest.weights[j] >> GROUP] = 0  # it has a constant
-        owners, weights, places, last = batch.edges.owners, batch.edges.weights, batch.places, 0
+        owners, weights, rows, places, last = batch.edges.owners, batch.edges.weights, batch.rows, batch.places, 0
         for j in range(count + 1):
             group = weights[j] >> GROUP if j < count else 0
+            if j < count and rows[j] != own:
+                groups.bests[group] = 0  # it has a constant
+                continue
             if last and group != last and groups.bests[last] != NONE:
                 targets[entry], shares[entry] = 2 * (len(totals) + constant) + 1, 0
                 entry, constant = entry + 1, constant + 1
@@ -213,7 +212,7 @@ def list_inside(moves, inside, own, begin, end, constant, net):
                 shares[entry] = 0 if group and group == last else weight
                 entry += 1
             last = group
-        for group in range(count + others + 1):
+        for group in range(count + 1):
             close(groups, group)
         at = done
 

@@ -27,22 +27,20 @@ def exclude(moves, known, begin, end, found):
     batch, at = new_batch(ROOM), begin
     marks = np.empty(0, np.int64)  # by nimber: the last state with such a child
     while at < end:
-        batch, count, others, done = next_batch(moves, known, at, end, 0, LAST, batch)
+        batch, count, done = next_batch(moves, known, at, end, 0, LAST, batch)
         if count < 0:
             return known.states[done]
-        owners, ends, rows, places = batch.edges.owners, batch.rest.owners, batch.rows, batch.places
-        if len(marks) <= count + others:
-            marks = np.full(2 * (count + others) + 1, -1, np.int64)
-        i = j = 0
+        owners, merits, rows, places = batch.edges.owners, batch.edges.merits, batch.rows, batch.places
+        if len(marks) <= count:
+            marks = np.full(2 * count + 1, -1, np.int64)
+        j = 0
         for state in range(at, done):
-            while i < others and at + (ends[i] >> 1) == state:
-                if batch.rest.merits[i] != OPEN:
-                    marks[0] = state
-                i += 1
             while j < count and at + (owners[j] >> 1) == state:
-                if places[j] == MISSING:
-                    return known.states[state]
-                nimber = max(value_at(known, rows[j], places[j]), 0)
+                nimber = 0
+                if merits[j] == OPEN:
+                    if places[j] == MISSING:
+                        return known.states[state]
+                    nimber = max(value_at(known, rows[j], places[j]), 0)
                 if nimber < len(marks):  # no state has so many moves that a larger one counts
                     marks[nimber] = state
                 j += 1

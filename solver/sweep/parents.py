@@ -10,7 +10,7 @@ from numba.extending import intrinsic, register_jitable
 from numpy.typing import NDArray
 
 from solver.base import value
-from solver.compiled.edges import ROOM
+from solver.compiled.edges import OPEN, ROOM
 from solver.store.directory import BEGIN, MISSING
 from solver.store.packed import LAST
 from solver.store.prefetch import prefetch
@@ -70,7 +70,7 @@ def count_children(moves, known, own, begin, end, counted, kept):
     first = known.table[own, BEGIN]
     batch, at = new_batch(ROOM), first + begin
     while at < first + end:
-        batch, count, others, done = next_batch(moves, known, at, first + end, 0, LAST, batch)
+        batch, count, done = next_batch(moves, known, at, first + end, 0, LAST, batch)
         if count < 0:
             return known.states[done], kept[:0]
         if keeping and inside + count > len(kept):
@@ -78,33 +78,31 @@ def count_children(moves, known, own, begin, end, counted, kept):
             for j in range(inside):  # a slice assigned to a slice takes two seconds to compile
                 larger[j] = kept[j]
             kept = larger
-        for j in range(others):
-            owner = at - first + (batch.rest.owners[j] >> 1)
-            if not give(batch.rest.merits[j], owner, endless, left, candidates):
-                return np.int64(TOO_WIDE), kept[:0]
-        owners, rewards, rows, places = batch.edges.owners, batch.edges.rewards, batch.rows, batch.places
+        edges, rows, places = batch.edges, batch.rows, batch.places
+        owners, merits, rewards = edges.owners, edges.merits, edges.rewards
         for j in range(0 if keeping else count):
             if rows[j] == own:
                 prefetch(degrees, places[j])
         for j in range(count):
-            owner = at - first + (owners[j] >> 1)
-            if places[j] == MISSING:
-                return known.states[first + owner], kept[:0]
-            if rows[j] == own:
-                if moves.rewarded and rewards[j]:
-                    return np.int64(SCORING - owner), kept[:0]
-                if keeping:
-                    kept[inside] = 2 * places[j] + (owners[j] & 1)
-                    inside += 1
-                else:
-                    fetch_add(degrees, places[j], 1)
-                left[owner] += 1
-                if left[owner] & never_in(left) - 1 == 0:
-                    return np.int64(CROWDED), kept[:0]
-                continue
-            merit = lift(value_at(known, rows[j], places[j]), (owners[j] & 1) == 1, moves.scores)
-            if moves.rewarded:
-                merit += rewards[j]
+            owner, merit = at - first + (owners[j] >> 1), merits[j]
+            if merit == OPEN:
+                if places[j] == MISSING:
+                    return known.states[first + owner], kept[:0]
+                if rows[j] == own:
+                    if moves.rewarded and rewards[j]:
+                        return np.int64(SCORING - owner), kept[:0]
+                    if keeping:
+                        kept[inside] = 2 * places[j] + (owners[j] & 1)
+                        inside += 1
+                    else:
+                        fetch_add(degrees, places[j], 1)
+                    left[owner] += 1
+                    if left[owner] & never_in(left) - 1 == 0:
+                        return np.int64(CROWDED), kept[:0]
+                    continue
+                merit = lift(value_at(known, rows[j], places[j]), (owners[j] & 1) == 1, moves.scores)
+                if moves.rewarded:
+                    merit += rewards[j]
             if not give(merit, owner, endless, left, candidates):
                 return np.int64(TOO_WIDE), kept[:0]
         at = done
@@ -151,12 +149,12 @@ def list_parents(moves, inside, own, begin, end, lists):
     first = inside.table[own, BEGIN]
     batch, at = new_batch(ROOM), first + begin
     while at < first + end:
-        batch, count, _, done = next_batch(moves, inside, at, first + end, 0, LAST, batch)
+        batch, count, done = next_batch(moves, inside, at, first + end, 0, LAST, batch)
         owners, places = batch.edges.owners, batch.places
         for j in range(count):
             prefetch(ends, places[j])
         for j in range(count):
-            if low <= places[j] < high:
+            if low <= places[j] < high:  # those that were passed over are MISSING
                 owner = 2 * (at - first) + owners[j]
                 entry = owner >> 1 if moves.alternates else owner
                 parents[np.int64(fetch_add(ends, places[j], -1)) - 1 - offset] = entry
