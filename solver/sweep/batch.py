@@ -12,6 +12,7 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from solver.base.errors import MethodError
 from solver.check.conformance import confirmed
 from solver.compiled.edges import (
     CROWDED,
@@ -24,12 +25,14 @@ from solver.compiled.edges import (
     list_edges,
     new_edges,
 )
-from solver.rules.game import Game
+from solver.rules.game import Rules
+from solver.search.retrograde import scoring
 from solver.store.directory import MERITS, MISSING, PASSED, locate, new_places
 from solver.store.packed import LAST
-from solver.sweep.scale import TooWide
+from solver.sweep.scale import WIN, TooWide
 
-TOO_WIDE = -2  # instead of a culprit: a margin that the values cannot hold
+# what a pass over moves returns, before the state at fault
+FINE, LOST_CHILD, TOO_WIDE, BEYOND, NARROW, SCORING = range(6)
 
 
 class Batch(NamedTuple):
@@ -102,9 +105,25 @@ def value_at(known, row, place):
     return np.int64(known.merits[known.table[row, MERITS] + place])
 
 
-def refuse(game: Game, culprit: int) -> None:
-    """Raise what a pass backward found wrong, if it did."""
-    if culprit == TOO_WIDE:
+def refuse(rules: Rules, fault: int, state: int) -> None:
+    """Raise what a pass backward found wrong with a state.
+
+    Raises:
+        TooWide: TOO_WIDE, a margin that the values cannot hold: wider ones may.
+        MethodError: BEYOND, a margin that no value in a tier with cycles can hold; SCORING, a move that scores and
+            stays in its tier.
+        GameError: LOST_CHILD, a child that nobody reached, or no moves, or too many.
+    """
+    if fault == TOO_WIDE:
         raise TooWide
-    if culprit >= 0:
-        raise confirmed(game, [int(culprit)], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}", known=False)
+    if fault == BEYOND:
+        raise too_wide(rules)
+    if fault == SCORING:
+        raise scoring(rules, int(state))
+    if fault == LOST_CHILD:
+        raise confirmed(rules.game, [int(state)], f"state {state} {FAULTS[UNKNOWN_CHILD]}", known=False)
+
+
+def too_wide(rules: Rules) -> MethodError:
+    """The refusal of margins that are too large where play may come back to a state."""
+    return MethodError(f"{rules.name} has margins beyond {WIN - 1:,} where play may come back: count in larger units")

@@ -24,7 +24,7 @@ from solver.store.directory import BEGIN, END, MISSING, PASSED, Known, Layer
 from solver.store.packed import LAST, Packed
 from solver.store.shared import compiled, shared
 from solver.sweep.backward import Backward
-from solver.sweep.batch import TOO_WIDE, new_batch, next_batch, next_edges, refuse, value_at
+from solver.sweep.batch import FINE, LOST_CHILD, TOO_WIDE, new_batch, next_batch, next_edges, refuse, value_at
 from solver.sweep.demand import more_memory, refuse_beyond
 from solver.sweep.retrograde import Solve
 from solver.sweep.scale import of_span
@@ -97,14 +97,14 @@ def expect(moves, known, begin, end, low, high, point, values):
 
     All children are finished or in later tiers, whose values are known; the finished ones count where `low` is 0, and
     chance nodes are divided where `high` is LAST. Where outcomes vanish all keys are asked for. A margin of 1 has
-    `point` units. Returns the first state that has a child nobody reached, or too many; TOO_WIDE; or -1.
+    `point` units. Returns as `backward.evaluate`.
     """
     totals = np.zeros(end - begin, np.int64)
     batch, at, groups = new_batch(ROOM), begin, no_groups()
     while at < end:
         batch, count, done = next_batch(moves, known, at, end, low, high, batch)
         if count < 0:
-            return known.states[done]
+            return LOST_CHILD, known.states[done]
         groups = groups_for(batch, groups)
         (_, _, owners, merits, rewards, weights), rows, places, _ = batch
         for j in range(count):
@@ -114,19 +114,19 @@ def expect(moves, known, begin, end, low, high, point, values):
                 if low > 0:
                     continue
                 if abs(merits[j]) > SPAN // point:
-                    return np.int64(TOO_WIDE)
+                    return TOO_WIDE, known.states[begin + owner]
                 value = merits[j] * point
             elif rows[j] == PASSED:
                 continue
             else:
                 if places[j] == MISSING:
-                    return known.states[begin + owner]
+                    return LOST_CHILD, known.states[begin + owner]
                 if abs(rewards[j]) > SPAN // point:  # the product would leave 64 bits
-                    return np.int64(TOO_WIDE)
+                    return TOO_WIDE, known.states[begin + owner]
                 value = value_at(known, rows[j], places[j])
                 value = (value if owners[j] & 1 else -value) + rewards[j] * point
                 if abs(value) > SPAN:
-                    return np.int64(TOO_WIDE)
+                    return TOO_WIDE, known.states[begin + owner]
             give(groups, group, values, owner, value, weight)
         for group in range(1, count + 1):
             if groups.weights[group]:
@@ -137,7 +137,7 @@ def expect(moves, known, begin, end, low, high, point, values):
         for i in range(end - begin):
             if totals[i]:
                 values[i] = mean(values[i], totals[i])
-    return np.int64(-1)
+    return FINE, np.int64(0)
 
 
 @shared
@@ -151,7 +151,7 @@ def count_inside(moves, known, own, begin, end, point, net):
     while at < first + end:
         batch, count, done = next_batch(moves, known, at, first + end, 0, LAST, batch)
         if count < 0:
-            return known.states[done], constants, found
+            return LOST_CHILD, known.states[done], constants, found
         groups = groups_for(batch, groups)
         (_, _, owners, merits, _, weights), rows, places, _ = batch
         for j in range(count):
@@ -160,7 +160,7 @@ def count_inside(moves, known, own, begin, end, point, net):
             if merits[j] != OPEN:
                 give(groups, group, outside, owner, merits[j] * point, weight)
             elif places[j] == MISSING:
-                return known.states[first + owner], constants, found
+                return LOST_CHILD, known.states[first + owner], constants, found
             elif rows[j] != own:
                 value = value_at(known, rows[j], places[j])
                 give(groups, group, outside, owner, value if owners[j] & 1 else -value, weight)
@@ -184,7 +184,7 @@ def count_inside(moves, known, own, begin, end, point, net):
     for i in range(begin, end):
         if totals[i] and outside[i] == NONE:
             outside[i] = 0
-    return np.int64(-1), constants, found
+    return FINE, np.int64(0), constants, found
 
 
 @shared
@@ -268,9 +268,9 @@ class ExpectationPass(Backward):
         super().restore(saved)
         self.scale, self.error = of_span(saved["span"]), saved["error"]
 
-    def _raise(self, known: Known, first: int, last: int, low: int, high: int, best: Values) -> int:
-        culprit: int = expect(self.moves, known, first, last, low, high, self.scale.point, best)
-        return culprit
+    def _raise(self, known: Known, first: int, last: int, low: int, high: int, best: Values) -> tuple[int, int]:
+        fault: tuple[int, int] = expect(self.moves, known, first, last, low, high, self.scale.point, best)
+        return fault
 
     def _ranges(self, own: int) -> list[tuple[int, int]]:
         """One of all keys where outcomes vanish, since the best of their moves may be any. Raises ResourceError."""
@@ -325,8 +325,8 @@ class Bounds:
 
         def count(begin: int) -> Values:
             end = min(begin + BLOCK, self.size)
-            culprit, constants, found = count_inside(self.moves, known, own, begin, end, self.scale.point, self.net)
-            refuse(self.rules.game, culprit)
+            *fault, constants, found = count_inside(self.moves, known, own, begin, end, self.scale.point, self.net)
+            refuse(self.rules, *fault)
             return constants[:found].copy()  # type: ignore[no-any-return]
 
         parts = list(team.map(count, blocks))

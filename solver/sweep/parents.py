@@ -15,7 +15,7 @@ from solver.store.directory import BEGIN, MISSING
 from solver.store.packed import LAST
 from solver.store.prefetch import prefetch
 from solver.store.shared import shared
-from solver.sweep.batch import TOO_WIDE, new_batch, next_batch, value_at
+from solver.sweep.batch import BEYOND, FINE, LOST_CHILD, NARROW, SCORING, new_batch, next_batch, value_at
 from solver.sweep.scale import WIN
 
 lift = register_jitable(value.lift)
@@ -23,8 +23,6 @@ lift = register_jitable(value.lift)
 NONE = np.iinfo(np.int16).min  # no merit known from finished games and other tiers
 RESOLVED = -(1 << 14)  # in a counter of open children: below 0, whatever is still subtracted
 NOW, LATER = 1, 2  # when a state is resolved
-CROWDED, SCORING = -3, -4  # a state has more children than its counter can hold; or, from there down, its place less
-# that, a move that scores and stays in its tier
 
 
 @intrinsic
@@ -58,10 +56,10 @@ class Counted(NamedTuple):
 def count_children(moves, known, own, begin, end, counted, kept):
     """For the states begin..end of the tier in row `own`, counted from its first: what `Counted` says.
 
-    Returns the first state that has a child nobody reached, CROWDED if `left` must be wider, SCORING less a place,
-    TOO_WIDE, or -1; and the moves inside the tier, by state, in `kept` (uint32) or a larger array: an entry is twice
-    the place of a child, and one if the same player moves. What is kept is left to others to enter into the degrees;
-    where `kept` is of no length nothing is.
+    Returns a fault and its state: FINE, LOST_CHILD, BEYOND, SCORING, or NARROW if `left` must be wider; and the moves
+    inside the tier, by state, in `kept` (uint32) or a larger array: an entry is twice the place of a child, and one if
+    the same player moves. What is kept is left to others to enter into the degrees; where `kept` is of no length
+    nothing is.
     """
     endless, degrees, left, candidates = counted
     inside, keeping = 0, len(kept) > 0
@@ -72,7 +70,7 @@ def count_children(moves, known, own, begin, end, counted, kept):
     while at < first + end:
         batch, count, done = next_batch(moves, known, at, first + end, 0, LAST, batch)
         if count < 0:
-            return known.states[done], kept[:0]
+            return LOST_CHILD, known.states[done], kept
         if keeping and inside + count > len(kept):
             larger = np.empty(2 * len(kept) + count, np.uint32)
             for j in range(inside):  # a slice assigned to a slice takes two seconds to compile
@@ -87,10 +85,10 @@ def count_children(moves, known, own, begin, end, counted, kept):
             owner, merit = at - first + (owners[j] >> 1), merits[j]
             if merit == OPEN:
                 if places[j] == MISSING:
-                    return known.states[first + owner], kept[:0]
+                    return LOST_CHILD, known.states[first + owner], kept
                 if rows[j] == own:
                     if moves.rewarded and rewards[j]:
-                        return np.int64(SCORING - owner), kept[:0]
+                        return SCORING, known.states[first + owner], kept
                     if keeping:
                         kept[inside] = 2 * places[j] + (owners[j] & 1)
                         inside += 1
@@ -98,15 +96,15 @@ def count_children(moves, known, own, begin, end, counted, kept):
                         fetch_add(degrees, places[j], 1)
                     left[owner] += 1
                     if left[owner] & never_in(left) - 1 == 0:
-                        return np.int64(CROWDED), kept[:0]
+                        return NARROW, known.states[first + owner], kept
                     continue
                 merit = lift(value_at(known, rows[j], places[j]), (owners[j] & 1) == 1, moves.scores)
                 if moves.rewarded:
                     merit += rewards[j]
             if not give(merit, owner, endless, left, candidates):
-                return np.int64(TOO_WIDE), kept[:0]
+                return BEYOND, known.states[first + owner], kept
         at = done
-    return np.int64(-1), kept[:inside]
+    return FINE, np.int64(0), kept[:inside]
 
 
 @register_jitable
