@@ -24,13 +24,13 @@ from solver.cluster.store import File
 from solver.cluster.tasks import Bench, Folded, Job, bench_of, labelled, valued
 from solver.compiled.binding import compiling
 from solver.compiled.edges import OPEN
-from solver.store.directory import BATCH, MISSING, Known, locate, new_places
+from solver.store.directory import BATCH, MISSING, PASSED, Known, locate, new_places
 from solver.store.packed import LAST
 from solver.store.shared import shared
-from solver.sweep.batch import TOO_WIDE, new_batch, next_batch, refuse, value_at
+from solver.sweep.batch import BEYOND, FINE, LOST_CHILD, SCORING, new_batch, next_batch, refuse, value_at
 from solver.sweep.expansion import CHILDREN, CHUNK
-from solver.sweep.parents import NONE, RESOLVED, SCORING, give, hear, settle
-from solver.sweep.retrograde import narrowed, refuse_margins
+from solver.sweep.parents import NONE, RESOLVED, give, hear, settle
+from solver.sweep.retrograde import narrowed
 from solver.sweep.scale import WIN, Scale
 
 lift = register_jitable(value.lift)
@@ -72,39 +72,35 @@ def owners_of(keys, bits, owners):
 @shared
 def open_links(moves, known, begin, end, batch, endless, left, merits):
     """List the moves inside the tier of states[begin:end] in row 0, as many as fit: the arrays, or larger ones, their
-    number, the first state left over, and one that has a child in a later tier that nobody reached, or -1.
+    number, the first state left over, and a fault and its state, as `parents.count_children` has them.
 
-    `known` passes over the tier itself. The keys of the rest of the batch get the children, its weights twice the place
-    of the state and one if the same player moves again; left (n,) and merits (n,) what `parents.count_children` says of
-    `left` and `candidates`, TOO_WIDE and SCORING.
+    `known` passes over the tier itself. The keys of the batch get the children, its weights twice the place of
+    the state and one if the same player moves again; left (n,) and merits (n,) what `parents.count_children` says of
+    `left` and `candidates`.
     """
-    batch, count, others, done = next_batch(moves, known, begin, end, 0, LAST, batch)
+    batch, count, done = next_batch(moves, known, begin, end, 0, LAST, batch)
     if count < 0:
-        return batch, 0, done, known.states[done]
-    keys, _, owners, found, rewards, entries = batch.rest
+        return batch, 0, done, LOST_CHILD, known.states[done]
+    (keys, _, owners, found, rewards, entries), rows, places, _ = batch
     links = 0
-    for j in range(others):
-        owner = begin + (owners[j] >> 1)
-        if found[j] != OPEN:
-            if not give(found[j], owner, endless, left, merits):
-                return batch, links, done, np.int64(TOO_WIDE)
-            continue
-        if moves.rewarded and rewards[j]:
-            return batch, links, done, np.int64(SCORING - owner)
-        left[owner] += 1
-        keys[links], entries[links] = keys[j], 2 * begin + owners[j]
-        links += 1
-    owners, rewards, rows, places = batch.edges.owners, batch.edges.rewards, batch.rows, batch.places
     for j in range(count):
-        owner = begin + (owners[j] >> 1)
-        if places[j] == MISSING:
-            return batch, links, done, known.states[owner]
-        merit = lift(value_at(known, rows[j], places[j]), (owners[j] & 1) == 1, moves.scores)
-        if moves.rewarded:
-            merit += rewards[j]
+        owner, merit = begin + (owners[j] >> 1), found[j]
+        if merit == OPEN:
+            if rows[j] == PASSED:
+                if moves.rewarded and rewards[j]:
+                    return batch, links, done, SCORING, known.states[owner]
+                left[owner] += 1
+                keys[links], entries[links] = keys[j], 2 * begin + owners[j]
+                links += 1
+                continue
+            if places[j] == MISSING:
+                return batch, links, done, LOST_CHILD, known.states[owner]
+            merit = lift(value_at(known, rows[j], places[j]), (owners[j] & 1) == 1, moves.scores)
+            if moves.rewarded:
+                merit += rewards[j]
         if not give(merit, owner, endless, left, merits):
-            return batch, links, done, np.int64(TOO_WIDE)
-    return batch, links, done, np.int64(-1)
+            return batch, links, done, BEYOND, known.states[owner]
+    return batch, links, done, FINE, np.int64(0)
 
 
 @shared
@@ -205,10 +201,9 @@ def _links(
     batch = new_batch(min(CHILDREN, 64 * len(left)))
     while at < len(left):
         end = min(at + CHUNK, len(left))
-        batch, count, at, culprit = open_links(moves, known, at, end, batch, endless, left, merits)
-        refuse_margins(bench.rules, known, 0, culprit)
-        refuse(bench.game, culprit)
-        yield batch.rest.keys[:count], batch.rest.weights[:count]
+        batch, count, at, *fault = open_links(moves, known, at, end, batch, endless, left, merits)
+        refuse(bench.rules, *fault)
+        yield batch.edges.keys[:count], batch.edges.weights[:count]
 
 
 def index(job: Job, tier: Tier, owner: int, *mails: Mail) -> list[Array]:
@@ -225,7 +220,7 @@ def index(job: Job, tier: Tier, owner: int, *mails: Mail) -> list[Array]:
         places = keys.copy()
         lost = find_links(known, places, begins)
         if lost >= 0:
-            refuse(bench.game, int(bench.store.get(tier.states[source], np.int64)[entries[lost] >> 1]))
+            refuse(bench.rules, LOST_CHILD, bench.store.get(tier.states[source], np.int64)[entries[lost] >> 1])
         links.append((places, entries, source))
     np.cumsum(begins, out=begins)
     parents, free = np.empty(begins[-1], np.int64), begins[:-1].copy()

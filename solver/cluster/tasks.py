@@ -254,7 +254,7 @@ def fold(
     with compiling(bench.game):
         for begin in range(0, len(values), CHUNK):
             end = min(begin + CHUNK, len(values))
-            refuse(bench.game, _raise(bench, known, begin, end, scale, values[begin:end]))
+            refuse(bench.rules, *_raise(bench, known, begin, end, scale, values[begin:end]))
     return valued(bench, tier, shard, scale, own_states, values)._replace(spent=spent(begun))
 
 
@@ -276,14 +276,14 @@ def valued(
     return Folded(file, tally, slowest, sample_of(states))
 
 
-def _raise(bench: Bench, known: Known, begin: int, end: int, scale: Scale, values: NDArray[Any]) -> int:
+def _raise(bench: Bench, known: Known, begin: int, end: int, scale: Scale, values: NDArray[Any]) -> Any:
     """Raise values by those of the children: see `backward.evaluate`, `expectation.expect` and `nimbers.exclude`."""
     moves = bench.moves(scale)
     if bench.job.nimbers:
-        return int(exclude(moves, known, begin, end, values))
+        return exclude(moves, known, begin, end, values)
     if scale.point:
-        return int(expect(moves, known, begin, end, 0, LAST, scale.point, values))
-    return int(evaluate(moves, known, begin, end, 0, LAST, values))
+        return expect(moves, known, begin, end, 0, LAST, scale.point, values)
+    return evaluate(moves, known, begin, end, 0, LAST, values)
 
 
 def read_segments(store: Store, segments: Sequence[Segment], bits: int, owner: int) -> States:

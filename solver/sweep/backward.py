@@ -27,14 +27,14 @@ from solver.base.progress import Progress
 from solver.compiled.agreement import naming_states
 from solver.compiled.edges import OPEN, ROOM
 from solver.rules.game import Rules
-from solver.store.directory import MISSING, Known
+from solver.store.directory import MISSING, PASSED, Known
 from solver.store.packed import LAST, Table
 from solver.store.runs import spans, splitters
 from solver.store.shared import shared
 from solver.store.shelves import ValueShelf
 from solver.store.window import Window
 from solver.sweep import retrograde
-from solver.sweep.batch import TOO_WIDE, new_batch, next_batch, refuse, value_at, widest_of
+from solver.sweep.batch import FINE, LOST_CHILD, TOO_WIDE, new_batch, next_batch, refuse, too_wide, value_at, widest_of
 from solver.sweep.forward import Forward
 from solver.sweep.scale import TooWide, first_scale, of_bytes, wider
 
@@ -51,36 +51,35 @@ Merits = NDArray[Any]
 def evaluate(moves, known, begin, end, low, high, best):
     """Raise best (end - begin,) to the merits that states[begin:end] have by their children from `low` to `high`.
 
-    All children are finished or in later tiers, whose merits are known. Returns the first state that has a child
-    nobody reached, or more than MOST_ACTIONS; TOO_WIDE; or -1.
+    All children are finished or in later tiers, whose merits are known. Returns a fault and its state: FINE, TOO_WIDE,
+    or LOST_CHILD where nobody reached a child, or there are more than MOST_ACTIONS.
     """
     widest = widest_of(best)
     batch, at = new_batch(ROOM), begin
     while at < end:
-        batch, count, others, done = next_batch(moves, known, at, end, low, high, batch)
+        batch, count, done = next_batch(moves, known, at, end, low, high, batch)
         if count < 0:
-            return known.states[done]
-        base = at - begin
-        for j in range(others):
-            owner, merit = base + (batch.rest.owners[j] >> 1), batch.rest.merits[j]
-            if merit != OPEN:
-                if moves.rewarded and abs(merit) > widest:
-                    return np.int64(TOO_WIDE)
-                best[owner] = max(best[owner], merit)
-        owners, rewards, rows, places = batch.edges.owners, batch.edges.rewards, batch.rows, batch.places
+            return LOST_CHILD, known.states[done]
+        base, edges, rows, places = at - begin, batch.edges, batch.rows, batch.places
+        owners, merits, rewards = edges.owners, edges.merits, edges.rewards
         for j in range(count):
-            owner = base + (owners[j] >> 1)
-            if places[j] == MISSING:
-                return known.states[begin + owner]
-            merit = lift(value_at(known, rows[j], places[j]), (owners[j] & 1) == 1, moves.scores)
-            if moves.rewarded:
-                merit += rewards[j]
-                if abs(merit) > widest:
-                    return np.int64(TOO_WIDE)
+            owner, merit = base + (owners[j] >> 1), merits[j]
+            if merit == OPEN:
+                if rows[j] == PASSED:
+                    continue
+                # Forward reached every child. If one is not there, the rules contradict themselves.
+                if places[j] == MISSING:
+                    return LOST_CHILD, known.states[begin + owner]
+                merit = lift(value_at(known, rows[j], places[j]), (owners[j] & 1) == 1, moves.scores)
+                if moves.rewarded:
+                    merit += rewards[j]
+            # Rewards add up along a line: only they make a merit too large for its dtype.
+            if moves.rewarded and abs(merit) > widest:
+                return TOO_WIDE, known.states[begin + owner]
             if merit > best[owner]:
                 best[owner] = merit
         at = done
-    return np.int64(-1)
+    return FINE, np.int64(0)
 
 
 class Backward:
@@ -125,7 +124,7 @@ class Backward:
     def widen(self) -> None:
         """Begin anew, with a wider scale."""
         if any(layer.cyclic for layer in self.layers):
-            raise retrograde.too_wide(self.rules)
+            raise too_wide(self.rules)
         self.scale = wider(self.rules, self.scale)
         self.merits.discard()
         self.merits = ValueShelf(self.work, "merits", self.scale.kind, numbered=True)
@@ -203,10 +202,10 @@ class Backward:
         compiled = self.forward.compiled
         return retrograde.Solve(self.rules, self.moves, compiled, self.work, self.memory, self.progress, self.scale)
 
-    def _raise(self, known: Known, first: int, last: int, low: int, high: int, best: Merits) -> int:
+    def _raise(self, known: Known, first: int, last: int, low: int, high: int, best: Merits) -> tuple[int, int]:
         """Raise merits by children in a range of keys: see `evaluate`."""
-        culprit: int = evaluate(self.moves, known, first, last, low, high, best)
-        return culprit
+        fault: tuple[int, int] = evaluate(self.moves, known, first, last, low, high, best)
+        return fault
 
     def _evaluated(self, own: int, begin: int, team: Workers) -> Iterator[Merits]:
         """The merits of a layer's states from `begin` on, in parts."""
@@ -215,7 +214,7 @@ class Backward:
 
         def raised(first: int, last: int, low: int, high: int, best: Merits) -> Merits:
             with naming_states(self.forward.compiled, lambda: window.known.states[first:last]):
-                refuse(self.rules.game, self._raise(window.known, first, last, low, high, best))
+                refuse(self.rules, *self._raise(window.known, first, last, low, high, best))
             return best
 
         def whole(first: int, end: int) -> Merits:

@@ -12,6 +12,7 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from solver.base.errors import MethodError
 from solver.check.conformance import confirmed
 from solver.compiled.edges import (
     CROWDED,
@@ -24,31 +25,34 @@ from solver.compiled.edges import (
     list_edges,
     new_edges,
 )
-from solver.rules.game import Game
+from solver.rules.game import Rules
+from solver.search.retrograde import scoring
 from solver.store.directory import MERITS, MISSING, PASSED, locate, new_places
 from solver.store.packed import LAST
-from solver.sweep.scale import TooWide
+from solver.sweep.scale import WIN, TooWide
 
-TOO_WIDE = -2  # instead of a culprit: a margin that the values cannot hold
+# what a pass over moves returns, before the state at fault
+FINE, LOST_CHILD, TOO_WIDE, BEYOND, NARROW, SCORING = range(6)
 
 
 class Batch(NamedTuple):
-    """Moves as `edges.edges` lists them whose children were looked up, with the row of the child's tier in the table of
-    `Known` and its place there, or MISSING. `rest` are the others, all but tiers: of merit OPEN where the
-    child is not finished, but not asked for. `highs` is scratch."""
+    """Moves in the order of their states, as `edges.edges` lists them, and where their children are.
+
+    rows[j] is the child's tier, by its row in the table of `Known`; PASSED if the child is finished, not asked for, or
+    of a tier that is passed over. places[j] is its place in that tier, or MISSING. `highs` is scratch.
+    """
 
     edges: Edges
     rows: NDArray[np.int32]
     places: NDArray[np.int64]
     highs: NDArray[np.int64]
-    rest: Edges
 
 
 @register_jitable
 def new_batch(room):
     """Room for so many moves."""
     rows, places, highs = new_places(room)
-    return Batch(new_edges(room), rows, places, highs, new_edges(room))
+    return Batch(new_edges(room), rows, places, highs)
 
 
 @register_jitable
@@ -67,43 +71,26 @@ def next_edges(moves, states, at, end, edges):
 @register_jitable
 def next_batch(moves, known, at, end, low, high, batch):
     """List moves of known.states as `next_edges` does, and look up the unfinished children with keys from `low` to
-    `high`: the arrays, how many these are, how many the rest, and the first state left over."""
+    `high`: the arrays, how many moves, and the first state left over."""
     edges, count, done = next_edges(moves, known.states, at, end, batch.edges)
-    if len(batch.places) < len(edges.keys):
-        batch = new_batch(len(edges.keys))
-    batch = Batch(edges, batch.rows, batch.places, batch.highs, batch.rest)
-    if count < 0:
-        return batch, count, 0, done
-    count, others = part(moves, known, count, low, high, batch)
-    locate(known, edges.keys, batch.rows, count, batch.places, batch.highs)
-    return batch, count, others, done
+    rows, places, highs = batch.rows, batch.places, batch.highs
+    if len(rows) < len(edges.keys):
+        rows, places, highs = new_places(len(edges.keys))
+    find_rows(known, count, low, high, edges, rows)
+    locate(known, edges.keys, rows, count, places, highs)
+    return Batch(edges, rows, places, highs), count, done
 
 
 @register_jitable
-def part(moves, known, count, low, high, batch):
-    """Part listed moves as `Batch` has them; how many there are of each."""
-    keys, tiers, owners, merits, rewards, weights = batch.edges
-    rest_keys, _, rest_owners, rest_merits, rest_rewards, rest_weights = batch.rest
-    rows, slots, first = batch.rows, known.slots, known.first_tier
-    asked = others = 0
+def find_rows(known, count, low, high, edges, rows):
+    """Fill rows[:count] as `Batch` has them."""
+    keys, tiers, merits = edges.keys, edges.tiers, edges.merits
+    slots, first = known.slots, known.first_tier
     for j in range(count):
-        row = PASSED
+        rows[j] = PASSED
         if merits[j] == OPEN and low <= keys[j] <= high:
             slot = tiers[j] - first
-            row = slots[slot] if 0 <= slot < len(slots) else MISSING
-        if row == PASSED:
-            rest_keys[others], rest_owners[others], rest_merits[others] = keys[j], owners[j], merits[j]
-            if moves.rewarded:
-                rest_rewards[others] = rewards[j]
-            if moves.weighted:
-                rest_weights[others] = weights[j]
-            others += 1
-        else:
-            keys[asked], owners[asked], rows[asked] = keys[j], owners[j], row
-            if moves.rewarded or moves.weighted:
-                rewards[asked], weights[asked] = rewards[j], weights[j]
-            asked += 1
-    return asked, others
+            rows[j] = slots[slot] if 0 <= slot < len(slots) else MISSING
 
 
 @register_jitable
@@ -118,9 +105,25 @@ def value_at(known, row, place):
     return np.int64(known.merits[known.table[row, MERITS] + place])
 
 
-def refuse(game: Game, culprit: int) -> None:
-    """Raise what a pass backward found wrong, if it did."""
-    if culprit == TOO_WIDE:
+def refuse(rules: Rules, fault: int, state: int) -> None:
+    """Raise what a pass backward found wrong with a state.
+
+    Raises:
+        TooWide: TOO_WIDE, a margin that the values cannot hold: wider ones may.
+        MethodError: BEYOND, a margin that no value in a tier with cycles can hold; SCORING, a move that scores and
+            stays in its tier.
+        GameError: LOST_CHILD, a child that nobody reached, or no moves, or too many.
+    """
+    if fault == TOO_WIDE:
         raise TooWide
-    if culprit >= 0:
-        raise confirmed(game, [int(culprit)], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}", known=False)
+    if fault == BEYOND:
+        raise too_wide(rules)
+    if fault == SCORING:
+        raise scoring(rules, int(state))
+    if fault == LOST_CHILD:
+        raise confirmed(rules.game, [int(state)], f"state {state} {FAULTS[UNKNOWN_CHILD]}", known=False)
+
+
+def too_wide(rules: Rules) -> MethodError:
+    """The refusal of margins that are too large where play may come back to a state."""
+    return MethodError(f"{rules.name} has margins beyond {WIN - 1:,} where play may come back: count in larger units")

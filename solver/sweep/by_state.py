@@ -24,7 +24,7 @@ from solver.compiled.edges import (
 )
 from solver.store.prefetch import prefetch
 from solver.store.shared import shared
-from solver.sweep.batch import TOO_WIDE, next_edges, widest_of
+from solver.sweep.batch import FINE, LOST_CHILD, TOO_WIDE, next_edges, widest_of
 
 lift = register_jitable(value.lift)
 
@@ -124,7 +124,7 @@ def evaluate_tier(moves, words, mark, begin, end, merits, tally, longest):
     """The merits of the states of a tier among the numbers [8 * begin, 8 * end), by their children's.
 
     tally (all merits,) int64 counts them, from the least; longest (2,) int64 has the smallest merit of a win and its
-    first state. Returns the first state that has a child nobody reached, TOO_WIDE, or -1.
+    first state. Returns as `backward.evaluate`.
     """
     found, best, edges = np.empty(SOME, np.int64), np.empty(SOME, np.int64), new_edges(ROOM)
     half, widest = np.int64(1) << 8 * merits.itemsize - 1, widest_of(merits)
@@ -143,7 +143,7 @@ def evaluate_tier(moves, words, mark, begin, end, merits, tally, longest):
                 if merit == OPEN:
                     merit = np.int64(merits[edges.keys[j]])
                     if merit == -half:
-                        return found[owner]
+                        return LOST_CHILD, found[owner]
                     merit = lift(merit, (edges.owners[j] & 1) == 1, moves.scores)
                     if moves.rewarded:
                         merit += edges.rewards[j]
@@ -151,12 +151,12 @@ def evaluate_tier(moves, words, mark, begin, end, merits, tally, longest):
             done = after
         for i in range(count):
             if not -widest <= best[i] <= widest:
-                return np.int64(TOO_WIDE)
+                return TOO_WIDE, found[i]
             merits[found[i]] = best[i]
             tally[best[i] + half] += 1
             if 0 < best[i] < longest[0]:
                 longest[0], longest[1] = best[i], found[i]
-    return np.int64(-1)
+    return FINE, np.int64(0)
 
 
 @shared

@@ -258,8 +258,8 @@ class Dense:
         def evaluate(span: tuple[int, int]) -> tuple[NDArray[np.int64], list[int]]:
             tally, longest = np.zeros(info.max - info.min + 1, np.int64), np.full(2, info.max + 1, np.int64)
             with naming_states(self.compiled, lambda: states_in(self.marks, layer.mark, span)):
-                culprit = evaluate_tier(moves, words, layer.mark, *span, merits, tally, longest)
-            refuse(self.rules.game, culprit)
+                fault = evaluate_tier(moves, words, layer.mark, *span, merits, tally, longest)
+            refuse(self.rules, *fault)
             return tally, longest.tolist()
 
         total = np.zeros(info.max - info.min + 1, np.int64)

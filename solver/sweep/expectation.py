@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba.extending import register_jitable
@@ -20,11 +20,11 @@ from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.compiled.edges import GROUP, OPEN, ROOM, Moves, new_edges
 from solver.search.nets import BLOCK, NONE, Met, Net, Span, carried, meet, narrow, renewed, turns, unmet
-from solver.store.directory import BEGIN, END, MISSING, Known, Layer
+from solver.store.directory import BEGIN, END, MISSING, PASSED, Known, Layer
 from solver.store.packed import LAST, Packed
 from solver.store.shared import compiled, shared
 from solver.sweep.backward import Backward
-from solver.sweep.batch import TOO_WIDE, new_batch, next_batch, next_edges, refuse, value_at
+from solver.sweep.batch import FINE, LOST_CHILD, TOO_WIDE, new_batch, next_batch, next_edges, refuse, value_at
 from solver.sweep.demand import more_memory, refuse_beyond
 from solver.sweep.retrograde import Solve
 from solver.sweep.scale import of_span
@@ -37,58 +37,25 @@ ROOMY = 1 << 10  # bytes of memory for each state of a tier with cycles, with wh
 SAMPLE = 1 << 12  # states of a tier with cycles whose moves are counted beforehand, which tells within a few hundredths
 
 
-class Groups(NamedTuple):
-    """The groups of a batch (`edges`), by their numbers: the best value that known children give one, NONE without any;
-    how many of its children stay in the tier; its weight, 0 of what is no group; the place of its state."""
-
-    bests: NDArray[np.int64]
-    stays: NDArray[np.int64]
-    weights: NDArray[np.int64]
-    owners: NDArray[np.int64]
+@register_jitable
+def split(weights):
+    """The group that a move belongs to, 0 without one (`edges.chance_edges`), and its weight."""
+    return weights >> GROUP, weights & (1 << GROUP) - 1
 
 
 @register_jitable
-def groups_for(batch, groups):
-    """Room for the groups of a batch, none of which is there yet: what there is, or more."""
-    most = len(batch.places) + 1
-    if len(groups.weights) >= most:
-        return groups
-    bests, stays = np.full(most, NONE, np.int64), np.zeros(most, np.int64)
-    return Groups(bests, stays, np.zeros(most, np.int64), np.zeros(most, np.int64))
+def goes_on(group, weights, j, count):
+    """Whether the next move belongs to the same group: the moves of a group follow each other."""
+    return group > 0 and j + 1 < count and weights[j + 1] >> GROUP == group
 
 
 @register_jitable
-def no_groups():
-    """Room for none."""
-    none = np.empty(0, np.int64)
-    return Groups(none, none, none, none)
-
-
-@register_jitable
-def take(groups, weights, owner, totals):
-    """The group of a child and its weight, by its `weights`; that counts among the owner's totals, once in a group."""
-    group, weight = weights >> GROUP, weights & (1 << GROUP) - 1
-    if group == 0 or groups.weights[group] == 0:
-        totals[owner] += weight
-    groups.weights[group], groups.owners[group] = weight, owner
-    return group, weight
-
-
-@register_jitable
-def give(groups, group, values, i, value, weight):
+def give(values, i, value, weight):
     """A child is worth this to state i: one more of a weighted sum, or of those of which the best counts."""
-    if group:
-        groups.bests[group] = max(groups.bests[group], value)
-    elif weight:
+    if weight:
         values[i] = (0 if values[i] == NONE else values[i]) + weight * value
     else:
         values[i] = max(values[i], value)
-
-
-@register_jitable
-def close(groups, group):
-    """A group is done, and its number free."""
-    groups.bests[group], groups.stays[group], groups.weights[group] = NONE, 0, 0
 
 
 @shared
@@ -97,46 +64,46 @@ def expect(moves, known, begin, end, low, high, point, values):
 
     All children are finished or in later tiers, whose values are known; the finished ones count where `low` is 0, and
     chance nodes are divided where `high` is LAST. Where outcomes vanish all keys are asked for. A margin of 1 has
-    `point` units. Returns the first state that has a child nobody reached, or too many; TOO_WIDE; or -1.
+    `point` units. Returns as `backward.evaluate`.
     """
     totals = np.zeros(end - begin, np.int64)
-    batch, at, groups = new_batch(ROOM), begin, no_groups()
+    batch, at = new_batch(ROOM), begin
     while at < end:
-        batch, count, others, done = next_batch(moves, known, at, end, low, high, batch)
+        batch, count, done = next_batch(moves, known, at, end, low, high, batch)
         if count < 0:
-            return known.states[done]
-        groups = groups_for(batch, groups)
-        _, _, owners, merits, _, weights = batch.rest
-        for j in range(others):
-            owner = at - begin + (owners[j] >> 1)
-            group, weight = take(groups, weights[j], owner, totals)
-            if merits[j] != OPEN and low == 0:
-                if abs(merits[j]) > SPAN // point:
-                    return np.int64(TOO_WIDE)
-                give(groups, group, values, owner, merits[j] * point, weight)
-        (_, _, owners, _, rewards, weights), rows, places, _, _ = batch
+            return LOST_CHILD, known.states[done]
+        (_, _, owners, merits, rewards, weights), rows, places, _ = batch
+        last, best = 0, NONE
         for j in range(count):
             owner = at - begin + (owners[j] >> 1)
-            group, weight = take(groups, weights[j], owner, totals)
-            if places[j] == MISSING:
-                return known.states[begin + owner]
-            value = value_at(known, rows[j], places[j])
-            if abs(rewards[j]) > SPAN // point:  # the product would leave 64 bits
-                return np.int64(TOO_WIDE)
-            value = (value if owners[j] & 1 else -value) + rewards[j] * point
-            if abs(value) > SPAN:
-                return np.int64(TOO_WIDE)
-            give(groups, group, values, owner, value, weight)
-        for group in range(1, count + others + 1):
-            if groups.weights[group]:
-                give(groups, 0, values, groups.owners[group], groups.bests[group], groups.weights[group])
-                close(groups, group)
+            group, weight = split(weights[j])
+            if group == 0 or group != last:
+                totals[owner] += weight
+                best = NONE
+            last = group
+            if merits[j] != OPEN:
+                if low == 0:
+                    if abs(merits[j]) > SPAN // point:
+                        return TOO_WIDE, known.states[begin + owner]
+                    best = max(best, merits[j] * point)
+            elif rows[j] != PASSED:
+                if places[j] == MISSING:
+                    return LOST_CHILD, known.states[begin + owner]
+                if abs(rewards[j]) > SPAN // point:  # the product would leave 64 bits
+                    return TOO_WIDE, known.states[begin + owner]
+                value = value_at(known, rows[j], places[j])
+                value = (value if owners[j] & 1 else -value) + rewards[j] * point
+                if abs(value) > SPAN:
+                    return TOO_WIDE, known.states[begin + owner]
+                best = max(best, value)
+            if best != NONE and not goes_on(group, weights, j, count):
+                give(values, owner, best, weight)
         at = done
     if high == LAST:
         for i in range(end - begin):
             if totals[i]:
                 values[i] = mean(values[i], totals[i])
-    return np.int64(-1)
+    return FINE, np.int64(0)
 
 
 @shared
@@ -146,47 +113,46 @@ def count_inside(moves, known, own, begin, end, point, net):
     the constants of these states, and their number."""
     begins, _, _, outside, totals, _ = net
     first, constants, found = known.table[own, BEGIN], np.empty(16, np.int64), 0
-    batch, at, groups = new_batch(ROOM), first + begin, no_groups()
+    batch, at = new_batch(ROOM), first + begin
     while at < first + end:
-        batch, count, others, done = next_batch(moves, known, at, first + end, 0, LAST, batch)
+        batch, count, done = next_batch(moves, known, at, first + end, 0, LAST, batch)
         if count < 0:
-            return known.states[done], constants, found
-        groups = groups_for(batch, groups)
-        _, _, owners, merits, _, weights = batch.rest
-        for j in range(others):
-            owner = at - first + (owners[j] >> 1)
-            group, weight = take(groups, weights[j], owner, totals)
-            give(groups, group, outside, owner, merits[j] * point, weight)
-        (_, _, owners, _, _, weights), rows, places, _, _ = batch
+            return LOST_CHILD, known.states[done], constants, found
+        (_, _, owners, merits, _, weights), rows, places, _ = batch
+        last, best, staying = 0, NONE, 0
         for j in range(count):
             owner = at - first + (owners[j] >> 1)
-            group, weight = take(groups, weights[j], owner, totals)
-            if places[j] == MISSING:
-                return known.states[first + owner], constants, found
-            if rows[j] != own:
-                value = value_at(known, rows[j], places[j])
-                give(groups, group, outside, owner, value if owners[j] & 1 else -value, weight)
-            elif group:
-                groups.stays[group] += 1
+            group, weight = split(weights[j])
+            if group == 0 or group != last:
+                totals[owner] += weight
+                best, staying = NONE, 0
+            last = group
+            if merits[j] != OPEN:
+                best = max(best, merits[j] * point)
+            elif places[j] == MISSING:
+                return LOST_CHILD, known.states[first + owner], constants, found
+            elif rows[j] == own:
+                staying += 1
             else:
+                value = value_at(known, rows[j], places[j])
+                best = max(best, value if owners[j] & 1 else -value)
+            if goes_on(group, weights, j, count):
+                continue
+            if staying == 0:
+                give(outside, owner, best, weight)
+                continue
+            begins[owner + 1] += staying
+            if best != NONE:
                 begins[owner + 1] += 1
-        for group in range(1, count + others + 1):
-            owner, best, weight = groups.owners[group], groups.bests[group], groups.weights[group]
-            if weight and groups.stays[group] == 0:
-                give(groups, 0, outside, owner, best, weight)
-            elif weight:
-                begins[owner + 1] += groups.stays[group] + (best != NONE)
-            if weight and groups.stays[group] and best != NONE:
                 if found == len(constants):
                     constants = np.concatenate((constants, np.empty(found, np.int64)))
                 constants[found] = best
                 found += 1
-            close(groups, group)
         at = done
     for i in range(begin, end):
         if totals[i] and outside[i] == NONE:
             outside[i] = 0
-    return np.int64(-1), constants, found
+    return FINE, np.int64(0), constants, found
 
 
 @shared
@@ -195,26 +161,25 @@ def list_inside(moves, inside, own, begin, end, constant, net):
     from that number on; `inside` is what is known of the tier alone."""
     begins, targets, shares, _, totals, _ = net
     first, entry = inside.table[own, BEGIN], begins[begin]
-    batch, at, groups = new_batch(ROOM), first + begin, no_groups()
+    batch, at = new_batch(ROOM), first + begin
     while at < first + end:
-        batch, count, others, done = next_batch(moves, inside, at, first + end, 0, LAST, batch)
-        groups = groups_for(batch, groups)
-        for j in range(others):
-            groups.bests[batch.rest.weights[j] >> GROUP] = 0  # it has a constant
-        owners, weights, places, last = batch.edges.owners, batch.edges.weights, batch.places, 0
-        for j in range(count + 1):
-            group = weights[j] >> GROUP if j < count else 0
-            if last and group != last and groups.bests[last] != NONE:
+        batch, count, done = next_batch(moves, inside, at, first + end, 0, LAST, batch)
+        owners, weights, rows, places = batch.edges.owners, batch.edges.weights, batch.rows, batch.places
+        last, stays, leaves = 0, False, False
+        for j in range(count):
+            group, weight = split(weights[j])
+            if group == 0 or group != last:
+                stays = leaves = False
+            last = group
+            if rows[j] == own:
+                targets[entry] = 2 * places[j] + (owners[j] & 1)
+                shares[entry] = 0 if stays else weight
+                entry, stays = entry + 1, True
+            else:
+                leaves = True
+            if stays and leaves and not goes_on(group, weights, j, count):
                 targets[entry], shares[entry] = 2 * (len(totals) + constant) + 1, 0
                 entry, constant = entry + 1, constant + 1
-            if j < count:
-                weight = weights[j] & (1 << GROUP) - 1
-                targets[entry] = 2 * places[j] + (owners[j] & 1)
-                shares[entry] = 0 if group and group == last else weight
-                entry += 1
-            last = group
-        for group in range(count + others + 1):
-            close(groups, group)
         at = done
 
 
@@ -269,9 +234,9 @@ class ExpectationPass(Backward):
         super().restore(saved)
         self.scale, self.error = of_span(saved["span"]), saved["error"]
 
-    def _raise(self, known: Known, first: int, last: int, low: int, high: int, best: Values) -> int:
-        culprit: int = expect(self.moves, known, first, last, low, high, self.scale.point, best)
-        return culprit
+    def _raise(self, known: Known, first: int, last: int, low: int, high: int, best: Values) -> tuple[int, int]:
+        fault: tuple[int, int] = expect(self.moves, known, first, last, low, high, self.scale.point, best)
+        return fault
 
     def _ranges(self, own: int) -> list[tuple[int, int]]:
         """One of all keys where outcomes vanish, since the best of their moves may be any. Raises ResourceError."""
@@ -326,8 +291,8 @@ class Bounds:
 
         def count(begin: int) -> Values:
             end = min(begin + BLOCK, self.size)
-            culprit, constants, found = count_inside(self.moves, known, own, begin, end, self.scale.point, self.net)
-            refuse(self.rules.game, culprit)
+            *fault, constants, found = count_inside(self.moves, known, own, begin, end, self.scale.point, self.net)
+            refuse(self.rules, *fault)
             return constants[:found].copy()  # type: ignore[no-any-return]
 
         parts = list(team.map(count, blocks))

@@ -13,36 +13,33 @@ from solver.store.directory import MISSING, Known
 from solver.store.packed import LAST
 from solver.store.shared import shared
 from solver.sweep.backward import Backward, Merits
-from solver.sweep.batch import TOO_WIDE, new_batch, next_batch, value_at
+from solver.sweep.batch import FINE, LOST_CHILD, TOO_WIDE, new_batch, next_batch, value_at
 
 
 @shared
 def exclude(moves, known, begin, end, found):
     """Let found (end - begin,) be the nimbers of states[begin:end], LOST in place of 0: what no child has.
 
-    All children are finished, and lost, or in later tiers, whose nimbers are known. Returns the first state that has a
-    child nobody reached, or more than MOST_ACTIONS; TOO_WIDE; or -1.
+    All children are finished, and lost, or in later tiers, whose nimbers are known. Returns as `backward.evaluate`.
     """
     widest = LAST >> 64 - 8 * found.itemsize
     batch, at = new_batch(ROOM), begin
     marks = np.empty(0, np.int64)  # by nimber: the last state with such a child
     while at < end:
-        batch, count, others, done = next_batch(moves, known, at, end, 0, LAST, batch)
+        batch, count, done = next_batch(moves, known, at, end, 0, LAST, batch)
         if count < 0:
-            return known.states[done]
-        owners, ends, rows, places = batch.edges.owners, batch.rest.owners, batch.rows, batch.places
-        if len(marks) <= count + others:
-            marks = np.full(2 * (count + others) + 1, -1, np.int64)
-        i = j = 0
+            return LOST_CHILD, known.states[done]
+        owners, merits, rows, places = batch.edges.owners, batch.edges.merits, batch.rows, batch.places
+        if len(marks) <= count:
+            marks = np.full(2 * count + 1, -1, np.int64)
+        j = 0
         for state in range(at, done):
-            while i < others and at + (ends[i] >> 1) == state:
-                if batch.rest.merits[i] != OPEN:
-                    marks[0] = state
-                i += 1
             while j < count and at + (owners[j] >> 1) == state:
-                if places[j] == MISSING:
-                    return known.states[state]
-                nimber = max(value_at(known, rows[j], places[j]), 0)
+                nimber = 0
+                if merits[j] == OPEN:
+                    if places[j] == MISSING:
+                        return LOST_CHILD, known.states[state]
+                    nimber = max(value_at(known, rows[j], places[j]), 0)
                 if nimber < len(marks):  # no state has so many moves that a larger one counts
                     marks[nimber] = state
                 j += 1
@@ -50,18 +47,18 @@ def exclude(moves, known, begin, end, found):
             while marks[least] == state:
                 least += 1
             if least > widest:
-                return np.int64(TOO_WIDE)
+                return TOO_WIDE, known.states[state]
             found[state - begin] = least if least else LOST
         at = done
-    return np.int64(-1)
+    return FINE, np.int64(0)
 
 
 class NimberPass(Backward):
     """`Backward` for an impartial game: `merits` are nimbers, LOST in place of 0."""
 
-    def _raise(self, known: Known, first: int, last: int, low: int, high: int, best: Merits) -> int:
-        culprit: int = exclude(self.moves, known, first, last, best)
-        return culprit
+    def _raise(self, known: Known, first: int, last: int, low: int, high: int, best: Merits) -> tuple[int, int]:
+        fault: tuple[int, int] = exclude(self.moves, known, first, last, best)
+        return fault
 
     def _ranges(self, own: int) -> list[tuple[int, int]]:
         """All keys at once: a nimber is known when all children are."""

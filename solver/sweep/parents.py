@@ -10,12 +10,12 @@ from numba.extending import intrinsic, register_jitable
 from numpy.typing import NDArray
 
 from solver.base import value
-from solver.compiled.edges import ROOM
+from solver.compiled.edges import OPEN, ROOM
 from solver.store.directory import BEGIN, MISSING
 from solver.store.packed import LAST
 from solver.store.prefetch import prefetch
 from solver.store.shared import shared
-from solver.sweep.batch import TOO_WIDE, new_batch, next_batch, value_at
+from solver.sweep.batch import BEYOND, FINE, LOST_CHILD, NARROW, SCORING, new_batch, next_batch, value_at
 from solver.sweep.scale import WIN
 
 lift = register_jitable(value.lift)
@@ -23,8 +23,6 @@ lift = register_jitable(value.lift)
 NONE = np.iinfo(np.int16).min  # no merit known from finished games and other tiers
 RESOLVED = -(1 << 14)  # in a counter of open children: below 0, whatever is still subtracted
 NOW, LATER = 1, 2  # when a state is resolved
-CROWDED, SCORING = -3, -4  # a state has more children than its counter can hold; or, from there down, its place less
-# that, a move that scores and stays in its tier
 
 
 @intrinsic
@@ -58,10 +56,10 @@ class Counted(NamedTuple):
 def count_children(moves, known, own, begin, end, counted, kept):
     """For the states begin..end of the tier in row `own`, counted from its first: what `Counted` says.
 
-    Returns the first state that has a child nobody reached, CROWDED if `left` must be wider, SCORING less a place,
-    TOO_WIDE, or -1; and the moves inside the tier, by state, in `kept` (uint32) or a larger array: an entry is twice
-    the place of a child, and one if the same player moves. What is kept is left to others to enter into the degrees;
-    where `kept` is of no length nothing is.
+    Returns a fault and its state: FINE, LOST_CHILD, BEYOND, SCORING, or NARROW if `left` must be wider; and the moves
+    inside the tier, by state, in `kept` (uint32) or a larger array: an entry is twice the place of a child, and one if
+    the same player moves. What is kept is left to others to enter into the degrees; where `kept` is of no length
+    nothing is.
     """
     endless, degrees, left, candidates = counted
     inside, keeping = 0, len(kept) > 0
@@ -70,45 +68,43 @@ def count_children(moves, known, own, begin, end, counted, kept):
     first = known.table[own, BEGIN]
     batch, at = new_batch(ROOM), first + begin
     while at < first + end:
-        batch, count, others, done = next_batch(moves, known, at, first + end, 0, LAST, batch)
+        batch, count, done = next_batch(moves, known, at, first + end, 0, LAST, batch)
         if count < 0:
-            return known.states[done], kept[:0]
+            return LOST_CHILD, known.states[done], kept
         if keeping and inside + count > len(kept):
             larger = np.empty(2 * len(kept) + count, np.uint32)
             for j in range(inside):  # a slice assigned to a slice takes two seconds to compile
                 larger[j] = kept[j]
             kept = larger
-        for j in range(others):
-            owner = at - first + (batch.rest.owners[j] >> 1)
-            if not give(batch.rest.merits[j], owner, endless, left, candidates):
-                return np.int64(TOO_WIDE), kept[:0]
-        owners, rewards, rows, places = batch.edges.owners, batch.edges.rewards, batch.rows, batch.places
+        edges, rows, places = batch.edges, batch.rows, batch.places
+        owners, merits, rewards = edges.owners, edges.merits, edges.rewards
         for j in range(0 if keeping else count):
             if rows[j] == own:
                 prefetch(degrees, places[j])
         for j in range(count):
-            owner = at - first + (owners[j] >> 1)
-            if places[j] == MISSING:
-                return known.states[first + owner], kept[:0]
-            if rows[j] == own:
-                if moves.rewarded and rewards[j]:
-                    return np.int64(SCORING - owner), kept[:0]
-                if keeping:
-                    kept[inside] = 2 * places[j] + (owners[j] & 1)
-                    inside += 1
-                else:
-                    fetch_add(degrees, places[j], 1)
-                left[owner] += 1
-                if left[owner] & never_in(left) - 1 == 0:
-                    return np.int64(CROWDED), kept[:0]
-                continue
-            merit = lift(value_at(known, rows[j], places[j]), (owners[j] & 1) == 1, moves.scores)
-            if moves.rewarded:
-                merit += rewards[j]
+            owner, merit = at - first + (owners[j] >> 1), merits[j]
+            if merit == OPEN:
+                if places[j] == MISSING:
+                    return LOST_CHILD, known.states[first + owner], kept
+                if rows[j] == own:
+                    if moves.rewarded and rewards[j]:
+                        return SCORING, known.states[first + owner], kept
+                    if keeping:
+                        kept[inside] = 2 * places[j] + (owners[j] & 1)
+                        inside += 1
+                    else:
+                        fetch_add(degrees, places[j], 1)
+                    left[owner] += 1
+                    if left[owner] & never_in(left) - 1 == 0:
+                        return NARROW, known.states[first + owner], kept
+                    continue
+                merit = lift(value_at(known, rows[j], places[j]), (owners[j] & 1) == 1, moves.scores)
+                if moves.rewarded:
+                    merit += rewards[j]
             if not give(merit, owner, endless, left, candidates):
-                return np.int64(TOO_WIDE), kept[:0]
+                return BEYOND, known.states[first + owner], kept
         at = done
-    return np.int64(-1), kept[:inside]
+    return FINE, np.int64(0), kept[:inside]
 
 
 @register_jitable
@@ -151,12 +147,12 @@ def list_parents(moves, inside, own, begin, end, lists):
     first = inside.table[own, BEGIN]
     batch, at = new_batch(ROOM), first + begin
     while at < first + end:
-        batch, count, _, done = next_batch(moves, inside, at, first + end, 0, LAST, batch)
+        batch, count, done = next_batch(moves, inside, at, first + end, 0, LAST, batch)
         owners, places = batch.edges.owners, batch.places
         for j in range(count):
             prefetch(ends, places[j])
         for j in range(count):
-            if low <= places[j] < high:
+            if low <= places[j] < high:  # those that were passed over are MISSING
                 owner = 2 * (at - first) + owners[j]
                 entry = owner >> 1 if moves.alternates else owner
                 parents[np.int64(fetch_add(ends, places[j], -1)) - 1 - offset] = entry

@@ -24,26 +24,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.base.errors import GameError, MethodError
+from solver.base.errors import GameError
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.compiled.agreement import naming_states
 from solver.compiled.edges import CompiledMoves, Moves
 from solver.rules.game import Rules
-from solver.search.retrograde import scoring
 from solver.store.column import Column
 from solver.store.directory import BEGIN, END, Known
 from solver.store.packed import Table
 from solver.store.runs import PIECE, merged
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
-from solver.sweep.batch import TOO_WIDE, refuse
+from solver.sweep.batch import NARROW, refuse, too_wide
 from solver.sweep.demand import index_in_memory, moves_in_memory, refuse_beyond
 from solver.sweep.inside import BITS, CHUNK, EACH, FILE, Inside
 from solver.sweep.parents import (
-    CROWDED,
     NONE,
-    SCORING,
     Counted,
     Lists,
     claim,
@@ -167,11 +164,10 @@ class Resolver:
             kept = np.empty(EACH * (last - first) if self._inside else 0, np.uint32)
             begin = int(self.known.table[self.own, BEGIN])
             with naming_states(self.compiled, lambda: self.known.states[begin + first : begin + last]):
-                culprit, kept = count_children(self.moves, self.known, self.own, first, last, counted, kept)
-            if culprit == CROWDED:
+                fault, state, kept = count_children(self.moves, self.known, self.own, first, last, counted, kept)
+            if fault == NARROW:
                 raise _Crowded
-            refuse_margins(self.rules, self.known, self.own, culprit)
-            refuse(self.rules.game, culprit)
+            refuse(self.rules, fault, state)
             if self._inside:
                 self._inside.keep(kept, self.left, first, last)
 
@@ -365,21 +361,8 @@ class Resolver:
             self.parents = self._kept["parents"].view()
 
 
-def refuse_margins(rules: Rules, known: Known, own: int, culprit: int) -> None:
-    """Raise MethodError if a pass over a tier with cycles, in this row, has found margins that cannot be."""
-    if culprit <= SCORING:
-        raise scoring(rules, int(known.states[known.table[own, BEGIN] + SCORING - culprit]))
-    if culprit == TOO_WIDE:
-        raise too_wide(rules)
-
-
 def narrowed(rules: Rules, endless: States) -> NDArray[np.int16]:
     """What endless play is worth, as merits are kept. Raises MethodError where that is too much for them."""
     if len(endless) and max(-int(endless.min()), int(endless.max())) >= WIN:
         raise too_wide(rules)
     return endless.astype(np.int16)
-
-
-def too_wide(rules: Rules) -> MethodError:
-    """The refusal of margins that are too large where play may come back to a state."""
-    return MethodError(f"{rules.name} has margins beyond {WIN - 1:,} where play may come back: count in larger units")
