@@ -191,7 +191,7 @@ class Session:
                 self._note(str(error))
             if endless:
                 stop.wait()
-            action = next(iter(self.rules.actions(state))) if thought is None else thought.action
+            action = next(iter(self.rules.actions(state))) if thought is None else thought.line[0]
             self._searching = False  # what is answered may be asked again at once
             self._say(f"bestmove {self._move(state, action)}")
         except BaseException as error:  # told by the next command, or the end
