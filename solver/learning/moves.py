@@ -144,6 +144,6 @@ def guess_of(board: Board, evaluation: Evaluation) -> Guess:
     """The guess that a learned evaluation makes."""
 
     def guess(states: States) -> Worths:
-        return estimates(evaluation, board.tabulate(states)).astype(np.float64) * evaluation.scale
+        return estimates(evaluation, board.tabulate(states)).astype(np.float32).astype(np.float64) * evaluation.scale
 
     return guess
