@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import io
 import os
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
@@ -28,7 +29,7 @@ MARKS = {  # UTF-32's little-endian mark begins with UTF-16's
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
 MARK = "\ufeff"  # which also begins lines where files were joined
-NO_TEXT = b"\xff"  # a byte that UTF-8 never has
+NEWLINE = "\n"
 PARTS = {mark[:length] for mark in MARKS for length in range(1, len(mark))}  # after which the rest is waited for
 
 
@@ -43,14 +44,7 @@ def read_text(path: str | os.PathLike[str], most: int) -> str:
         OSError: The file cannot be read. `strerror` says why.
         TextError: The file is no text. The message names the line.
     """
-    data = read_input(path, most)
-    mark, encoding = _encoding(data)
-    try:
-        text = data[mark:].decode(encoding)
-    except UnicodeDecodeError as error:
-        before = data[mark : mark + error.start].decode(encoding, "replace")
-        raise _no_text(1 + _with_newlines(before).count("\n")) from None
-    return _with_newlines(text.lstrip(MARK))
+    return "".join(_arriving(io.BytesIO(read_input(path, most)), "strict")).lstrip(MARK)
 
 
 def file_lines(path: str | os.PathLike[str], most: int = MOST_FILE) -> Iterator[str]:
@@ -116,15 +110,16 @@ def text_lines(stream: BinaryIO, errors: str = "strict") -> Iterator[str]:
 
 def waiting_lines(stream: BinaryIO, errors: str = "strict") -> Iterator[list[str]]:
     """Yield all lines that have arrived, then those that have arrived meanwhile. Raises as `text_lines` does."""
-    number = 1
-    for block in _line_blocks(_in_utf8(stream)):
-        try:
-            text = block.decode(errors=errors)
-        except UnicodeDecodeError as error:
-            raise _no_text(number + block.count(b"\n", 0, error.start)) from None
-        lines = text.split("\n")
-        yield [line.lstrip(MARK) for line in lines] if MARK in text else lines
+    begun, number = "", 1
+    for text in _arriving(stream, errors):
+        *lines, begun = (begun + text).split("\n")
+        if len(lines[0] if lines else begun) > MOST_LINE:  # any other line is shorter than a block
+            raise TextError(f"line {number}: it has more than {MOST_LINE:,} bytes: write one a line")
         number += len(lines)
+        if lines:
+            yield [line.lstrip(MARK) for line in lines]
+    if begun:
+        yield [begun.lstrip(MARK)]
 
 
 def _encoding(head: bytes) -> tuple[int, str]:
@@ -137,55 +132,36 @@ def _encoding(head: bytes) -> tuple[int, str]:
     return 0, "utf-8"
 
 
-def _in_utf8(stream: BinaryIO) -> Iterator[bytes]:
-    """The bytes of a stream in UTF-8, without a mark, as they arrive."""
+def _arriving(stream: BinaryIO, errors: str) -> Iterator[str]:
+    """Yield the text of a stream as it arrives, without a mark at its start, with LF at the end of each line.
+
+    Raises TextError for what is no text.
+    """
     head = stream.read1(BLOCK)  # type: ignore[attr-defined]
     while head in PARTS and (more := stream.read1(BLOCK)):  # type: ignore[attr-defined]
         head += more
     mark, encoding = _encoding(head)
-    chunk = head[mark:]
-    if encoding == "utf-8":
-        while chunk or head:
-            yield chunk
-            chunk = head = stream.read1(BLOCK)  # type: ignore[attr-defined]
-        return
-    decoder = codecs.getincrementaldecoder(encoding)("surrogatepass")
-    try:
-        while head:
-            yield decoder.decode(chunk).encode("utf-8", "surrogatepass")
-            chunk = head = stream.read1(BLOCK)  # type: ignore[attr-defined]
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        yield NO_TEXT
-
-
-def _line_blocks(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The lines that each chunk completes, with LF between them, and the last, which may have no end.
-
-    Raises TextError for a line that is too long.
-    """
-    begun, number, ends_in_return = b"", 1, False
-    for chunk in filter(None, chunks):
-        if ends_in_return and chunk[:1] == b"\n":  # the chunk before had the line already
-            chunk = chunk[1:]
-        ends_in_return = chunk[-1:] == b"\r"
-        first, end, rest = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n").partition(b"\n")
-        begun += first
-        if len(begun) > MOST_LINE:  # any other line is shorter than a chunk
-            raise TextError(f"line {number}: it has more than {MOST_LINE:,} bytes: write one a line")
-        if not end:
-            continue
-        middle, end, rest = rest.rpartition(b"\n")
-        block = begun + b"\n" + middle if end else begun
-        yield block
-        begun, number = rest, number + 1 + block.count(b"\n")
-    if begun:
-        yield begun
-
-
-def _no_text(number: int) -> TextError:
-    return TextError(f"line {number}: no text in UTF-8 or UTF-16: save the file as UTF-8")
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
+    chunk, number, ends_in_return = head[mark:], 1, False
+    while True:
+        try:
+            text = decoder.decode(chunk, final=not head)
+        except UnicodeDecodeError as error:
+            before = _with_newlines(error.object[: error.start].decode(encoding, "replace"))
+            raise TextError(
+                f"line {number + before.count(NEWLINE)}: no text in UTF-8 or UTF-16: save the file as UTF-8"
+            ) from None
+        if ends_in_return:  # the text before had the line already
+            text = text.removeprefix(NEWLINE)
+        if text:
+            ends_in_return = text.endswith("\r")
+            text = _with_newlines(text)
+            number += text.count(NEWLINE)
+            yield text
+        if not head:
+            return
+        chunk = head = stream.read1(BLOCK)  # type: ignore[attr-defined]
 
 
 def _with_newlines(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.replace("\r\n", NEWLINE).replace("\r", NEWLINE)

@@ -7,15 +7,18 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from solver.base.errors import BudgetExceeded, GameError, MethodError
-from solver.base.value import WIN, Value, merit_of
+from solver.base.value import Value, merit_of
 from solver.rules.game import Rules, own_method
 from solver.rules.vanishing import edges
 from solver.rules.width import USUAL
+from solver.search import Budget
+from solver.search.settling import settled
 
 NODES = 3_000  # of searches for the values of one play-out
 SECONDS = 0.3  # for those of all
@@ -45,38 +48,29 @@ class Twins:
                 continue
             if self._seconds <= 0:
                 return
-            try:
-                values = self._values(state, twin)
-            except (GameError, MemoryError):
-                raise
-            except Exception as error:
-                yield state, f"play below it fails: {type(error).__name__}: {error}"
+            values = _tried("play below it", lambda: self._values(state, twin))  # noqa: B023, asked at once
+            if isinstance(values, str):
+                yield state, values
+            if values is None or isinstance(values, str):
                 return
-            if values is None:
-                return
-            mine, others = values
-            if mine.distance != others.distance or abs(mine.score - others.score) > CLOSE:
-                yield state, f"is worth {mine}, its canonical {twin} {others}: they must be equal"
+            value, other = values
+            if value.distance != other.distance or abs(value.score - other.score) > CLOSE:
+                yield state, f"is worth {value}, its canonical {twin} {other}: they must be equal"
 
     def _values(self, *states: Any) -> list[Value] | None:
         """The values of the states without symmetry; None where they take too long."""
-        from solver.search import Budget
-
-        algorithms = _searches(self.rules)
         begun, budget = time.perf_counter(), Budget(COMPARED_NODES, COMPARED_EACH)
+        plain, for_cycles = _searches(self.rules)
+        solve = functools.partial(plain.solve, self.rules.game, table=self._table, symmetry=False, budget=budget)
         try:
-            for algorithm in algorithms:
-                options = {"table": self._table} if algorithm is algorithms[0] else {}
-                with contextlib.suppress(MethodError):
-                    return [
-                        algorithm.solve(self.rules.game, state, symmetry=False, budget=budget, **options).value
-                        for state in states
-                    ]
-        except BudgetExceeded:
-            pass
+            with contextlib.suppress(MethodError):
+                return [solve(state).value for state in states]
+            solve = functools.partial(for_cycles.solve, self.rules.game, symmetry=False, budget=budget)
+            return [solve(state).value for state in states]
+        except (BudgetExceeded, MethodError):
+            return None
         finally:
             self._seconds -= time.perf_counter() - begun
-        return None
 
 
 class Hints:
@@ -99,12 +93,8 @@ class Hints:
         """What is wrong with what an unfinished state says of the next plies, or None."""
         if not self._speak:
             return None
-        try:
-            return self._look(state, list(children))
-        except (GameError, MemoryError):
-            raise
-        except Exception as error:
-            return f"what the rules say of it fails: {type(error).__name__}: {error}"
+        found: str | None = _tried("what the rules say of it", lambda: self._look(state, list(children)))
+        return found
 
     def passed(self, state: Any) -> str | None:
         """What is wrong with what vanishes at an unfinished state or behind it, or None. Raises GameError, too."""
@@ -113,19 +103,11 @@ class Hints:
             return None
         if bool(vanishing(state)) != bool(vanishing(rules.canonical(state))):
             return f"vanishes or not unlike its canonical {rules.canonical(state)}"
-        try:
-            for _ in () if vanishing(state) else edges(rules, state):
-                pass
-        except (GameError, MemoryError):
-            raise
-        except Exception as error:
-            return f"what follows by chance fails: {type(error).__name__}: {error}"
-        return None
+        found = _tried("what follows by chance", lambda: [] if vanishing(state) else list(edges(rules, state)))
+        return found if isinstance(found, str) else None
 
     def compare(self, path: list[Any]) -> Iterator[tuple[Any, str]]:
         """States of a game, from its end back, with what is wrong with what they say of their values."""
-        from solver.search import Budget
-
         begun, budget, rules = time.perf_counter(), Budget(NODES, self._seconds), self.rules
         if not self._speak_of_values or self._seconds <= 0:
             return
@@ -153,8 +135,8 @@ class Hints:
         if self._followup is not None and self._outlook is None:
             return "has followup without outlook, which it stands for: name it outlook"
         outlook = 0 if self._outlook is None else self._outlook(state)
-        if self._outlook is not None and outlook != self._foreseen(state, children):
-            return f"has outlook {outlook}, by two plies of play {self._foreseen(state, children)}: they must be equal"
+        if self._outlook is not None and outlook != self._foreseen(state):
+            return f"has outlook {outlook}, by two plies of play {self._foreseen(state)}: they must be equal"
         found = None if self._features is None else self._look_at_features(list(self._features(state)), state)
         if outlook or found is not None:
             return found
@@ -208,29 +190,24 @@ class Hints:
                 return f"leads to {child}, whose followup is not its outlook: they must be equal after a reply"
         return None
 
-    def _foreseen(self, state: Any, children: Children) -> int:
-        """The outlook by play."""
-        rules, children = self.rules, list(children)
-        if self._wins_at_once(state, children):
-            return 1
-        lost = later = 0
-        for action, child in children:
-            if rules.is_terminal(child):
-                lost += rules.lifted(rules.end(child), state, action, child) < 0
-            elif not rules.same_mover(state, action, child):
-                later += self._wins_at_once(child, [(move, rules.result(child, move)) for move in rules.actions(child)])
-        return -1 if later and lost + later == len(children) else 0
-
-    def _wins_at_once(self, state: Any, children: Children) -> bool:
-        rules = self.rules
-        return any(
-            rules.is_terminal(child) and rules.lifted(rules.end(child), state, action, child) == WIN - 1
-            for action, child in children
-        )
+    def _foreseen(self, state: Any) -> int:
+        """Return the outlook by two plies of play."""
+        value = settled(self.rules, state, 2)
+        return 1 if value == Value(1, 1) else -1 if value == Value(-1, 2) else 0
 
     def _merit(self, state: Any, action: int, child: Any, value: Callable[[Any], Value]) -> int:
         merit = self.rules.end(child) if self.rules.is_terminal(child) else merit_of(value(child))
         return self.rules.lifted(merit, state, action, child)
+
+
+def _tried(what: str, ask: Callable[[], Any]) -> Any:
+    """Return what rules answer, or a text that says that they fail."""
+    try:
+        return ask()
+    except (GameError, MemoryError):
+        raise
+    except Exception as error:
+        return f"{what} fails: {type(error).__name__}: {error}"
 
 
 def _is_thrown(rules: Rules, state: Any) -> bool:

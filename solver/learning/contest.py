@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
-from solver.learning.moves import Board, Children, States, Worths
+from solver.learning.moves import Board, Children, States, Worths, first_moves
 from solver.rules.game import Rules
 
 MOST_PLIES = 2000  # of a game, which is drawn then
@@ -35,6 +35,11 @@ class Turn(NamedTuple):
     movers: Numbers
     ply: int
     lines: Sequence[Sequence[int]] = ()
+
+    @property
+    def begins(self) -> Numbers:
+        """Where the moves of each state begin among the children: (n,)."""
+        return first_moves(self.children.parents, len(self.states))[:-1]
 
 
 class Chooser(Protocol):
@@ -133,6 +138,20 @@ def play(
     return Played(scores, actions)
 
 
+def both_colours(
+    board: Board, starts: States, players: tuple[Chooser, Chooser], **options: Any
+) -> tuple[list[tuple[float, float]], Played]:
+    """Play two games from each start, in the second of which the second player begins.
+
+    Returns:
+        The two scores of each start for the first player, and the games. `options` are those of `play`.
+    """
+    seats = np.tile([[0, 1], [1, 0]], (len(starts), 1))
+    played = play(board, np.repeat(starts, 2), seats, players, **options)
+    scores = played.scores.reshape(-1, 2) * [1, -1]
+    return [(one, other) for one, other in scores.tolist()], played
+
+
 def _move(turn: Turn, chosen: Numbers, states: States, seat: Numbers, scores: Worths) -> None:
     """Make the chosen moves; the states of finished games become -1."""
     games, lost = turn.games, chosen == FORFEIT
@@ -149,7 +168,7 @@ def _move(turn: Turn, chosen: Numbers, states: States, seat: Numbers, scores: Wo
 
 
 def _record(rules: Rules, turn: Turn, chosen: Numbers, actions: list[list[int]]) -> None:
-    begins = np.searchsorted(turn.children.parents, np.arange(len(turn.states)))
-    for game, state, place in zip(turn.games.tolist(), turn.states.tolist(), (chosen - begins).tolist(), strict=True):
+    places = (chosen - turn.begins).tolist()
+    for game, state, place in zip(turn.games.tolist(), turn.states.tolist(), places, strict=True):
         if place >= 0:
             actions[game].append(list(rules.actions(state))[place])

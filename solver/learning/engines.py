@@ -23,9 +23,8 @@ import numpy as np
 from solver.base.errors import MethodError, PositionError
 from solver.base.parallel import Workers
 from solver.learning.contest import FORFEIT, Numbers, Turn
-from solver.learning.moves import first_moves
 from solver.rules.game import Rules
-from solver.rules.notation import format_action, parse_action
+from solver.rules.notation import names_of, parse_action
 
 GRACE = 5.0  # seconds beyond those that an engine has for a move
 PATIENCE = 60.0  # seconds to get ready in, and for a move at a given depth
@@ -86,7 +85,6 @@ class Process:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                bufsize=0,
                 start_new_session=True,  # so that its children end with it
             )
         except (OSError, ValueError) as error:
@@ -113,15 +111,9 @@ class Process:
         Bytes are read without a buffer, whose lock would have `close`, and the interpreter's end, wait for that child.
         """
         assert self._process.stdout is not None
-        begun = b""
         with self._process.stdout as pipe, contextlib.suppress(OSError, ValueError):
-            while block := os.read(pipe.fileno(), LONGEST):
-                *lines, begun = (begun + block).split(b"\n")
-                if len(begun) > LONGEST:
-                    lines, begun = [*lines, begun], b""
-                for line in lines:
-                    self._lines.put(line.decode(errors="replace").strip())
-        self._lines.put(begun.decode(errors="replace").strip())
+            while line := pipe.readline(LONGEST):
+                self._lines.put(line.decode(errors="replace").strip())
         self._lines.put(None)
 
     def tell(self, line: str) -> None:
@@ -187,8 +179,7 @@ class Engine:
         asked = list(zip(turn.games.tolist(), turn.states.tolist(), turn.lines, strict=True))
         with Workers(len(self._idle)) as workers:
             places = list(workers.map(lambda one: self._place(*one), asked))
-        begins = first_moves(turn.children.parents, len(asked))[:-1]
-        return np.where(np.array(places) >= 0, begins + places, FORFEIT)
+        return np.where(np.array(places) >= 0, turn.begins + places, FORFEIT)
 
     def _place(self, game: int, state: int, line: Sequence[int]) -> int:
         """The place of the engine's move among the legal ones, or FORFEIT."""
@@ -212,7 +203,8 @@ class Engine:
             raise Lost("crash") from None
 
     def _asked(self, process: Process, state: int, line: Sequence[int]) -> int:
-        moves = " ".join(self._names(line))
+        names = names_of(self.rules, self.rules.game.initial(), line)
+        moves = " ".join(name.replace(" ", "") for name in names)
         process.tell(f"position startpos{' moves ' if moves else ''}{moves}")
         said = process.ask(self.limits.words, "bestmove", self.limits.patience)
         legal = list(self.rules.actions(state))
@@ -220,13 +212,6 @@ class Engine:
             with contextlib.suppress(PositionError):
                 return legal.index(parse_action(self.rules, state, text))
         raise Lost("illegal", said[:SHOWN])
-
-    def _names(self, line: Sequence[int]) -> list[str]:
-        state, names = self.rules.game.initial(), []
-        for action in line:
-            names.append(format_action(self.rules.game, state, action).replace(" ", ""))
-            state = self.rules.result(state, action)
-        return names
 
     def close(self) -> None:
         """End all processes."""

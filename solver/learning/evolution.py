@@ -21,10 +21,9 @@ from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
 from solver.compiled.lookahead.evaluation import LIMIT, Evaluation, identity
 from solver.learning import SOLVE_IT, contest, samples
-from solver.learning.figures import folded_board
 from solver.learning.moves import Board, States, Worths, best_moves, guess_of
 from solver.learning.players import Greedy, Random
-from solver.learning.standing import Standing, standing
+from solver.learning.standing import standing
 from solver.rules.game import Game, Rules, game_text
 from solver.search import refuse_chance
 
@@ -58,7 +57,7 @@ class _Field:
         spread = self.board.tabulate(drawn).std(axis=0, dtype=np.float64)
         self.spread = np.where(spread == 0, 1.0, spread)
         self.scale = self._largest(drawn[:POOL], seed) if rules.scores else 1.0
-        opened = samples.openings(folded_board(rules), POOL, seed=seed)
+        opened = samples.openings(Board(rules, rules.symmetry), POOL, seed=seed)
         if len(opened) < 3:
             raise MethodError(f"{rules.name} is over too soon to evolve by play: solve it")
         self.judged, self.held, self.pool = np.array_split(opened, 3)
@@ -197,22 +196,18 @@ def _figures(
     """Shares of the points, both colours from openings that were used for nothing else: against the first generation,
     each of its models alike, and the best of them; against random moves, and the rules' own `evaluate`."""
     board, guess = field.board, guess_of(field.board, whole)
-    begun = np.repeat(field.judged, 2)
-    seats = np.tile([[0, 1], [1, 0]], (len(field.judged), 1))
-    colours = np.tile([1, -1], len(field.judged))
 
-    def share(other: contest.Chooser) -> Standing:
-        played = contest.play(board, begun, seats, [Greedy(board, guess), other])
-        scores = played.scores * colours
-        return standing(list(zip(scores[::2].tolist(), scores[1::2].tolist(), strict=True)))
+    def share(other: contest.Chooser) -> float:
+        pairs, _ = contest.both_colours(board, field.judged, (Greedy(board, guess), other))
+        return standing(pairs).share
 
     pairs = np.array([(0, model) for model in range(1, len(first) + 1)])
     beginnings = field.points([weights, *first], pairs, field.judged)
     figures: dict[str, Any] = {
         "first_generation": float(np.mean(beginnings)),
         "first_generation_best": float(np.min(beginnings)),
-        "random": share(Random(seed)).share,
+        "random": share(Random(seed)),
     }
     if board.rules.evaluate is not None:
-        figures["evaluate"] = share(Greedy(board, board.guesses)).share
+        figures["evaluate"] = share(Greedy(board, board.guesses))
     return figures

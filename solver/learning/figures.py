@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from solver.book import Book
 from solver.learning.moves import Board, Guess, States, Worths, best_moves, first_moves
 from solver.learning.samples import Sample
-from solver.rules.game import Rules
 
 PLAYED = 5_000  # states whose moves are looked at
 Truth = Callable[[States], tuple[Worths, NDArray[np.bool_]]]
@@ -49,11 +48,9 @@ def best_share(board: Board, guess: Guess, states: States, truth: Truth) -> floa
     """
     children = board.children(states)
     known = children.ended.copy()
-    worths = np.sign(children.worths) if not board.rules.scores else children.worths.copy()
-    left = ~children.ended
-    scores, found = truth(children.states[left])
-    known[left] = found
-    worths[left] = np.where(children.same[left], scores, -scores) + children.rewards[left]
+    scores, known[~known] = truth(children.states[~known])
+    ends = children.worths if board.rules.scores else np.sign(children.worths)
+    worths = board.worths(children._replace(worths=ends), lambda states: scores)
     begins = first_moves(children.parents, len(states))[:-1]
     best, worst = np.maximum.reduceat(worths, begins), np.minimum.reduceat(worths, begins)
     judged = (best > worst) & np.logical_and.reduceat(known, begins)
@@ -71,8 +68,3 @@ def truth_of(book: Book) -> Truth:
         return np.where(values.known, values.scores, 0.0), values.known
 
     return truth
-
-
-def folded_board(rules: Rules) -> Board:
-    """A board whose children are folded by symmetry."""
-    return Board(rules, symmetry=rules.symmetry)

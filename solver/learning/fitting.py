@@ -8,6 +8,7 @@ the fit, which the first layer then makes up for.
 
 from __future__ import annotations
 
+import operator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,16 +71,15 @@ def _linear(table: Any, values: Any, held: Any, held_values: Any, progress: Prog
 
     wins = (1 + TOLD * values) / 2
     both, outcomes = np.vstack([table, table]), np.repeat([1, 0], len(values))
-    best = None
+    fits = []
     for tried, strength in enumerate(STRENGTHS):
         model = LogisticRegression(C=strength, max_iter=MOST_STEPS)
         model.fit(both, outcomes, sample_weight=np.concatenate([wins, 1 - wins]))
         layer = model.coef_.T.astype(np.float64) / 2, model.intercept_.astype(np.float64) / 2
         error = _error(np.tanh(held @ layer[0] + layer[1])[:, 0], held_values)
-        if best is None or error < best.error:
-            best = Fit([layer], int(model.n_iter_[0]), error)
+        fits.append(Fit([layer], int(model.n_iter_[0]), error))
+        best = min(fits, key=operator.attrgetter("error"))
         progress("fitting", tried + 1, len(STRENGTHS), f"error {best.error:.4f}")
-    assert best is not None
     return best
 
 
@@ -102,16 +102,13 @@ def _network(
         error = _error(np.tanh(model.predict(held)), held_values)
         waited = 0 if error < best.error * (1 - BETTER) else waited + 1
         if error < best.error:
-            best = Fit([(w.astype(np.float64), b.astype(np.float64)) for w, b in _layers(model)], epoch, error)
+            layers = zip(model.coefs_, model.intercepts_, strict=True)
+            best = Fit([(w.astype(np.float64), b.astype(np.float64)) for w, b in layers], epoch, error)
         progress("fitting", epoch, EPOCHS, f"error {best.error:.4f}")
         if waited == PATIENCE:
             break
-    layers = [best.layers[0], *((w.astype(np.float32), b.astype(np.float32)) for w, b in best.layers[1:])]
-    return best._replace(layers=layers)
-
-
-def _layers(model: Any) -> Any:
-    return zip(model.coefs_, model.intercepts_, strict=True)
+    best.layers[1:] = [(w.astype(np.float32), b.astype(np.float32)) for w, b in best.layers[1:]]
+    return best
 
 
 def _error(found: NDArray[np.float64], values: NDArray[np.float64]) -> float:

@@ -11,14 +11,14 @@ from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
 from solver.book import Book
 from solver.learning import SOLVE_IT
-from solver.learning.contest import Chooser, openings, play
+from solver.learning.contest import Chooser, both_colours, openings
 from solver.learning.engines import Forfeit
 from solver.learning.moves import Board
 from solver.learning.standing import Standing, standing
 from solver.play.grading import Tally, graded
 from solver.play.player import Player
 from solver.rules.game import Rules
-from solver.rules.notation import format_action
+from solver.rules.notation import names_of
 from solver.search import refuse_chance
 
 
@@ -54,25 +54,12 @@ def match(
         raise MethodError(f"{games} games are no match: each opening is played twice, play 2 or more")
     opened = openings(rules, games // 2, plies, seed)
     board = Board(rules)
-    starts = np.repeat(np.array([opening.state for opening in opened], board.dtype), 2)
-    seats = np.tile([[0, 1], [1, 0]], (len(opened), 1))
-    twice = [opening for opening in opened for _ in range(2)]
-    begun = [opening.actions for opening in twice]
-    played = play(board, starts, seats, [first, second], lines=begun, progress=progress)
-    scores = (played.scores * np.tile([1, -1], len(opened))).tolist()
-    pairs = list(zip(scores[::2], scores[1::2], strict=True))
-    lines = [_line(rules, actions) for actions in played.actions]
+    starts = np.array([opening.state for opening in opened], board.dtype)
+    begun = [opening.actions for opening in opened for _ in range(2)]
+    pairs, played = both_colours(board, starts, (first, second), lines=begun, progress=progress)
+    lines = [" ".join(names_of(rules, rules.game.initial(), actions)) for actions in played.actions]
     by_rule = [getattr(player, "forfeits", []) for player in (first, second)]
     return Match(standing(pairs, rules.scores), lines, [len(actions) for actions in begun], by_rule)
-
-
-def _line(rules: Rules, actions: list[int]) -> str:
-    """A game in the game's notation."""
-    state, words = rules.game.initial(), []
-    for action in actions:
-        words.append(format_action(rules.game, state, action))
-        state = rules.result(state, action)
-    return " ".join(words)
 
 
 def judged(rules: Rules, played: Match, book: Book) -> tuple[Tally, Tally]:
@@ -88,6 +75,5 @@ def judged(rules: Rules, played: Match, book: Book) -> tuple[Tally, Tally]:
         for move in moves:
             if move.before is not None:
                 seat = (move.side != moves[0].side) ^ number % 2
-                so_far = tallies[seat]
-                tallies[seat] = Tally(so_far.moves + 1, so_far.perfect + move.perfect, so_far.kept + move.kept)
+                tallies[seat] = tallies[seat].plus(move)
     return tallies[0], tallies[1]

@@ -109,8 +109,6 @@ class Board:
                 if count:
                     parts.append(self._part(begin, count, listed))
                 begin = end
-        if not parts:
-            return _no_children(self.dtype)
         return Children(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def _part(self, begin: int, count: int, listed: object) -> Children:
@@ -129,11 +127,6 @@ class Board:
         return worths
 
 
-def _no_children(dtype: Any) -> Children:
-    none, nothing = np.zeros(0, np.int64), np.zeros(0)
-    return Children(none, none.astype(dtype), none == 1, nothing, none == 1, nothing)
-
-
 def first_moves(parents: NDArray[np.int64], states: int) -> NDArray[np.int64]:
     """Where each state's moves begin, and the end: (states + 1,)."""
     return np.searchsorted(parents, np.arange(states + 1))
@@ -142,15 +135,15 @@ def first_moves(parents: NDArray[np.int64], states: int) -> NDArray[np.int64]:
 def best_moves(parents: NDArray[np.int64], worths: Worths, states: int) -> NDArray[np.int64]:
     """The place of each state's best move, the first of equals: (states,)."""
     begins = first_moves(parents, states)[:-1]
-    best = np.maximum.reduceat(worths, begins) if states else worths
+    best = np.maximum.reduceat(worths, begins)
     places = np.where(worths == best[parents], np.arange(len(worths)), len(worths))
-    return np.minimum.reduceat(places, begins) if states else begins
+    return np.minimum.reduceat(places, begins)
 
 
 def guess_of(board: Board, evaluation: Evaluation) -> Guess:
     """The guess that a learned evaluation makes."""
 
     def guess(states: States) -> Worths:
-        return estimates(evaluation, board.tabulate(states)).astype(np.float64) * evaluation.scale
+        return estimates(evaluation, board.tabulate(states)).astype(np.float32).astype(np.float64) * evaluation.scale
 
     return guess

@@ -12,7 +12,7 @@ from solver.compiled.lookahead import searches
 from solver.compiled.lookahead.evaluation import Evaluation, game_of
 from solver.compiled.lookahead.model import model_of
 from solver.learning.contest import Numbers, Turn
-from solver.learning.moves import Board, Guess, Worths, best_moves, first_moves, guess_of
+from solver.learning.moves import Board, Guess, Worths, best_moves, guess_of
 from solver.rules.game import Rules
 
 PACE = 1e-6  # a ply sooner is better by that much of a win
@@ -46,8 +46,7 @@ class Deep:
     def choose(self, turn: Turn) -> Numbers:
         if self.greedy is not None:
             return self.greedy.choose(turn)
-        begins = first_moves(turn.children.parents, len(turn.states))[:-1]
-        return begins + self.ahead.choose(turn.states, self.depth).places
+        return turn.begins + self.ahead.choose(turn.states, self.depth).places
 
 
 class Random:
@@ -57,9 +56,9 @@ class Random:
         self.seed = seed
 
     def choose(self, turn: Turn) -> Numbers:
-        begins = np.searchsorted(turn.children.parents, np.arange(len(turn.states) + 1))
         draws = np.random.default_rng([self.seed, turn.ply]).random(int(turn.games.max()) + 1)[turn.games]
-        return begins[:-1] + (draws * np.diff(begins)).astype(np.int64)
+        moves = np.bincount(turn.children.parents)
+        return turn.begins + (draws * moves).astype(np.int64)
 
 
 class ByBook:
@@ -101,4 +100,4 @@ class Asked:
         with Workers(self.workers) as team:
             actions = list(team.map(self.best, states))
         places = [list(self.rules.actions(state)).index(action) for state, action in zip(states, actions, strict=True)]
-        return np.searchsorted(turn.children.parents, np.arange(len(states))) + np.array(places, np.int64)
+        return turn.begins + np.array(places, np.int64)

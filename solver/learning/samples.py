@@ -6,6 +6,8 @@ win, draw and loss for the side to move: uniformly drawn, nearly all would be fu
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +16,11 @@ from numpy.typing import NDArray
 from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
 from solver.book import Book, streaming
-from solver.learning.moves import Board, States, Worths
+from solver.compiled.lookahead.searches import Chooser
+from solver.learning.moves import Board, States, Worths, first_moves
+from solver.rules.game import Rules
 
+PART = 1 << 12  # states that are searched between two reports of progress
 FEWEST = 50  # states that anything can be learned from
 
 
@@ -47,6 +52,25 @@ def from_book(book: Book, board: Board, number: int, *, seed: int = 0, progress:
     return Sample(sample.states[order], sample.scores[order])
 
 
+def searching(rules: Rules) -> Callable[[States, int, Progress], Worths]:
+    """Return `values(states, depth, progress)`, which asks searches of that depth by the rules' own `evaluate`.
+
+    It gives the score of each unfinished state (n,) float64, or its estimate. Without `evaluate` every state that is
+    not finished is even.
+    """
+    chooser = Chooser(rules.game, symmetry=rules.symmetry)
+
+    def values(states: States, depth: int, progress: Progress) -> Worths:
+        scores = np.zeros(len(states))
+        for begin in range(0, len(states), PART):
+            part = slice(begin, begin + PART)
+            scores[part] = chooser.choose(states[part], depth).merits
+            progress("searching", min(begin + PART, len(states)), len(states))
+        return scores if rules.scores else np.clip(scores, -1, 1)
+
+    return values
+
+
 def _shares(counts: dict[int, int], number: int) -> list[tuple[tuple[int, int], int]]:
     """How many states to take of each stratum: as many of each, or all it has."""
     left, strata = number, sorted(counts.items(), key=lambda item: (item[1], item[0]))
@@ -67,10 +91,9 @@ def _signs(book: Book) -> tuple[NDArray[np.int64], Worths]:
 def _strata(book: Book, board: Board, progress: Progress) -> dict[int, int]:
     """How many states each stratum has."""
     signs, _ = _signs(book)
-    counts: dict[int, int] = {}
+    counts: Counter[int] = Counter()
     for part, indices in _parts(book, progress, "reading"):
-        for key, count in zip(*np.unique(_keys(board, part, signs[indices]), return_counts=True), strict=True):
-            counts[int(key)] = counts.get(int(key), 0) + int(count)
+        counts.update(_keys(board, part, signs[indices]).tolist())
     return counts
 
 
@@ -93,16 +116,12 @@ def _chosen(
 ) -> NDArray[np.int64]:
     """The places of states that are wanted by their numbers within their strata; `passed` counts on."""
     chosen = []
-    order = np.argsort(keys, kind="stable")
-    begins = np.flatnonzero(np.diff(keys[order], prepend=-1))
-    for begin, end in zip(begins, [*begins[1:], len(keys)], strict=True):
-        key = int(keys[order[begin]])
-        first = passed[key]
-        numbers = wanted[key]
-        low, high = np.searchsorted(numbers, (first, first + end - begin))
-        chosen.append(order[begin + numbers[low:high] - first])
-        passed[key] = first + int(end - begin)
-    return np.sort(np.concatenate(chosen)) if chosen else np.zeros(0, np.int64)
+    for key in np.unique(keys).tolist():
+        places, first = np.flatnonzero(keys == key), passed[key]
+        low, high = np.searchsorted(wanted[key], (first, first + len(places)))
+        chosen.append(places[wanted[key][low:high] - first])
+        passed[key] += len(places)
+    return np.sort(np.concatenate(chosen))
 
 
 def by_play(board: Board, number: int, *, seed: int = 0) -> States:
@@ -151,12 +170,9 @@ def openings(board: Board, number: int, *, seed: int = 0) -> States:
 
 def random_children(board: Board, states: States, draw: np.random.Generator) -> States:
     """A random child of each state, but for finished ones, which are left out."""
-    if not len(states):
-        return states
     children = board.children(states)
-    begins = np.flatnonzero(np.diff(children.parents, prepend=-1))
-    counts = np.diff(np.append(begins, len(children.parents)))
-    chosen = begins + draw.integers(0, counts)
+    begins = first_moves(children.parents, len(states))
+    chosen = begins[:-1] + draw.integers(0, np.diff(begins))
     left: States = children.states[chosen][~children.ended[chosen]]
     return left
 

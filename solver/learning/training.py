@@ -12,11 +12,10 @@ from solver.base.progress import Progress, silent
 from solver.book.doors import Source, book_and_game
 from solver.compiled.lookahead.evaluation import Evaluation, identity
 from solver.learning import SOLVE_IT, samples
-from solver.learning.figures import Truth, figures, folded_board, truth_of
+from solver.learning.figures import Truth, figures, truth_of
 from solver.learning.fitting import TOLD, Split, fit
 from solver.learning.moves import Board, States, guess_of
 from solver.learning.samples import Sample
-from solver.learning.searches import Searches
 from solver.rules.game import Rules, game_text
 from solver.search import refuse_chance
 
@@ -67,7 +66,7 @@ def learn(
         raise MethodError(extras.learning_remedy())
     rules = Rules(game) if book is None else book.rules
     refuse_chance(rules, "learning", SOLVE_IT)
-    board = folded_board(rules)
+    board = Board(rules, rules.symmetry)
     number = states + 2 * (states // HELD)
     truth: Truth
     if book is not None:
@@ -75,24 +74,19 @@ def learn(
         truth = truth_of(book)
     else:
         drawn = samples.by_play(board, number, seed=model.seed)
-        searches = Searches(rules)
-        sample = Sample(drawn, searches.values(drawn, depth, progress))
-        truth = _searching(searches, depth)
+        values = samples.searching(rules)
+        sample = Sample(drawn, values(drawn, depth, progress))
+
+        def truth(states: States) -> Any:
+            # A move leads to states that a search of a ply less is for.
+            return values(states, max(1, depth - 1), silent), np.ones(len(states), np.bool_)
+
     facts = {
         "source": "book" if book is not None else f"searches of depth {depth}",
         "model": model.name,
         "seed": model.seed,
     }
     return _fitted(board, sample, truth, model, facts, progress)
-
-
-def _searching(searches: Searches, depth: int) -> Truth:
-    """The values of the search that a move is from: a ply less deep than that of the state before it."""
-
-    def truth(states: States) -> Any:
-        return searches.values(states, max(1, depth - 1)), np.ones(len(states), np.bool_)
-
-    return truth
 
 
 def _fitted(

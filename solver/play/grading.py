@@ -53,6 +53,10 @@ class Tally(NamedTuple):
     perfect: int = 0
     kept: int = 0
 
+    def plus(self, move: Graded) -> Tally:
+        """Return the tally with one more move."""
+        return Tally(self.moves + 1, self.perfect + move.perfect, self.kept + move.kept)
+
 
 class Grades(NamedTuple):
     """Games and moves, those that are not known (`unknown`), and tallies of all others, by `sides`, too."""
@@ -95,10 +99,7 @@ def grade(player: Player | Source, games: Iterable[str], *, progress: Progress =
                 if move.before is None:
                     unknown += 1
                     continue
-                so_far = tallies.get(move.side, Tally())
-                tallies[move.side] = Tally(
-                    so_far.moves + 1, so_far.perfect + move.perfect, so_far.kept + move.kept
-                )
+                tallies[move.side] = tallies.get(move.side, Tally()).plus(move)
                 if not move.kept:
                     blunders.append(move)
         except PositionError as error:

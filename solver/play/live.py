@@ -11,14 +11,16 @@ import contextlib
 import functools
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any
 
 from solver.base.errors import BudgetExceeded, MethodError, UncompiledRules
 from solver.base.patience import impatient, not_yet
 from solver.base.value import Value
+from solver.play.analysis import Answer
 from solver.play.lookahead import QUICK, Compiled, Foresight, in_turn
 from solver.rules.game import Rules, is_built_in
+from solver.search import Budget, Result
 
 SECONDS = 5.0
 PLAYOUTS = 20  # random games in which a user's rules are checked
@@ -29,145 +31,155 @@ SLICE = 0.1  # seconds after which a compiled search that may be told to stop is
 
 
 class Live:
-    """The searches of one game, whose tables are kept; the thread whose `turn` it is may `solve` or ask what `attains`.
+    """Live searches of one game. Tables stay from search to search; results are returned.
 
-    Estimates are by the `foresight`.
+    Only the thread that holds the `turn` may call `solve` or `attains`. `estimates` is by the `foresight`, and needs no
+    turn.
     """
 
     def __init__(self, rules: Rules, foresight: Foresight) -> None:
-        self.rules = rules
-        self.foresight = foresight
-        self.game, self._symmetry = rules.game, rules.symmetry
-        self.solved: dict[Any, Value] = {}  # what searches have found, canonical states
-        self._table: dict[Any, Any] = {}
-        self._team = Compiled(rules, self._searchers, lambda it: it.searches, foresight.module)  # for what is hard
+        self.rules, self.game, self.foresight = rules, rules.game, foresight
+        self.compiled = Compiled(rules, self._searchers, lambda module: module.searches, foresight.module)
+        self.is_cyclic = False  # set where alpha-beta meets a cycle
+        self._table: dict[Any, Any] = {}  # of plain alpha-beta
         self._turn = threading.Lock()
-        self._cyclic = False
-        self._unchecked = isinstance(rules.game, tuple) and not is_built_in(rules.name)
-        self._tried = 0.0  # seconds that retrograde analysis had in vain
+        self._needs_check = isinstance(rules.game, tuple) and not is_built_in(rules.name)
+        self._seconds_wasted = 0.0  # by the last retrograde analysis that ran out of budget
 
     def _searchers(self) -> Any:
         from solver.compiled.exact.searcher import Team
 
-        return Team(self.game, symmetry=self._symmetry)
+        return Team(self.game, symmetry=self.rules.symmetry)
 
     def prepare(self, wait: bool) -> None:
         """Begin to load both compiled searches, exact and of limited depth."""
-        self._team.load(wait)
+        self.compiled.load(wait)
         self.foresight.compiled.load(wait)
 
-    def turn(self, budget: Any) -> contextlib.AbstractContextManager[bool]:
-        """Whether this thread's turn has come within the budget."""
+    def turn(self, budget: Budget) -> contextlib.AbstractContextManager[bool]:
+        """Wait for this thread's turn; False if it has not come within the budget."""
         return in_turn(self._turn, budget)
 
-    def solve(self, states: list[int], parent: int | None, budget: Any) -> None:
-        """Solve states of unknown value exactly, as far as the budget goes; `parent` of the others needs no search.
+    def solve(self, states: list[int], parent: int | None, budget: Budget) -> dict[Any, Value]:
+        """Find exact values, as far as the budget goes.
 
-        Raises GameError if a user's rules break the protocol.
+        Args:
+            states: States of unknown value, which share the budget.
+            parent: One of `states`, the parent of all others, or None. It is searched only if another stays unsolved,
+                since its value follows from theirs.
+            budget: Nodes and seconds for all states together.
+
+        Returns:
+            Values by canonical state, for the side to move. States that the budget did not suffice for are missing.
+            Retrograde analysis adds all states that it met.
+
+        Raises:
+            GameError: A user's rules break the protocol, or do not end.
         """
         from solver.check.conformance import check_game
 
-        if self._unchecked:
+        if self._needs_check:
             check_game(self.game, playouts=PLAYOUTS)
-            self._unchecked = False
-        if budget.seconds_left is None:
-            self._solve(states, parent, budget)
-            return
-        with impatient(budget.seconds_left + PATIENCE, f"{self.rules.name}: its rules do not end: they must"):
-            self._solve(states, parent, budget)
+            self._needs_check = False
+        patience: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
+        if budget.seconds_left is not None:
+            patience = impatient(budget.seconds_left + PATIENCE, f"{self.rules.name}: its rules do not end: they must")
+        with patience:
+            return dict(self._solved(states, parent, budget))
 
-    def _solve(self, states: list[int], parent: int | None, budget: Any) -> None:
-        todo = states
+    def _solved(self, states: list[int], parent: int | None, budget: Budget) -> Iterator[tuple[Any, Value]]:
+        unsolved: dict[Any, int] = {}
+        for state in states:
+            unsolved.setdefault(self.rules.canonical(state), state)
         try:
-            if not self._cyclic and self._team.is_at_hand():
-                _have_loaded(self._team.load, budget)
-            if not self._cyclic and not self._team.is_loaded():
-                todo = self._round(todo, parent, lambda _: budget.part(0.5, nodes=QUICK), go_on=False)
-                if todo:
-                    _have_loaded(self._team.load, budget)
-            for share in (1 / 8, 1 / 4, 1 / 2, 1) if len(todo) > 1 else (1,):
-                if todo and not self._cyclic:
-                    todo = self._round(todo, parent, functools.partial(_fair_part, budget.part(share)))
+            if not self.is_cyclic and self.compiled.is_at_hand():
+                _have_loaded(self.compiled.load, budget)
+            if not self.is_cyclic and not self.compiled.is_loaded():
+                quick = functools.partial(budget.part, 0.5, nodes=QUICK)
+                unsolved = yield from self._round(unsolved, parent, lambda _: quick(), stop_early=True)
+                if unsolved:
+                    _have_loaded(self.compiled.load, budget)
+            # Turns double, so that hard states do not keep easy ones waiting.
+            for share in (1 / 8, 1 / 4, 1 / 2, 1) if len(unsolved) > 1 else (1,):
+                if unsolved and not self.is_cyclic:
+                    fair_part = functools.partial(_fair_part, budget.part(share))
+                    unsolved = yield from self._round(unsolved, parent, fair_part)
         except MethodError:
-            self._cyclic = True
-        if self._cyclic and todo:
-            self._retrograde(states[-1] if parent is None else parent, budget)
+            self.is_cyclic = True
+        if self.is_cyclic and unsolved:
+            yield from self._retrograde(states[-1] if parent is None else parent, budget).items()
 
     def _round(
-        self, states: list[int], parent: int | None, part: Callable[[int], Any], go_on: bool = True
-    ) -> list[int]:
-        """Search each of the states for the budget that `part(how many come yet)` gives; those left unsolved."""
-        left: list[int] = []
-        for place, state in enumerate(states):
-            key = self.rules.canonical(state)
-            if key in self.solved or (state == parent and not left):
+        self, states: dict[Any, int], parent: int | None, part: Callable[[int], Budget], stop_early: bool = False
+    ) -> Generator[tuple[Any, Value], None, dict[Any, int]]:
+        """Search each state once, for the budget that `part` gives for the number of states still to come.
+
+        Yields the values found, and returns the states left unsolved. With `stop_early` those behind the first state
+        that is too hard are left, too.
+        """
+        unsolved: dict[Any, int] = {}
+        for place, (key, state) in enumerate(states.items()):
+            if state == parent and not unsolved:
                 continue
             allowed = part(len(states) - place)
             try:
-                if allowed.is_used_up():
+                if allowed.is_used_up() or (stop_early and unsolved):
                     raise BudgetExceeded("nothing is left to search with: allow more nodes or seconds")
-                self.solved[key] = self._exact(state, allowed)
+                yield key, self._exact(state, allowed)
             except BudgetExceeded:
-                left.append(state)
-                if not go_on:
-                    return left + states[place + 1 :]
-        return left
+                unsolved[key] = state
+        return unsolved
 
-    def _exact(self, state: int, budget: Any) -> Value:
-        """The exact value, by the compiled alpha-beta if it is loaded. Raises BudgetExceeded, MethodError (cycles)."""
+    def _exact(self, state: int, budget: Budget) -> Value:
+        """Return the exact value, by the compiled alpha-beta if it is loaded.
+
+        Raises:
+            BudgetExceeded: The budget is used up.
+            MethodError: The game has cycles.
+        """
+        if not self.compiled.is_loaded():
+            try:
+                return self._plain(state, budget.part(1, stop=self.compiled.is_loaded)).value
+            except BudgetExceeded:
+                if self.compiled.it is None:
+                    raise
+        if self.compiled.it is not None:
+            try:
+                value: Value = self._ask_compiled(self.compiled.it.value, budget, state)
+                return value
+            except UncompiledRules:
+                self.compiled.it = None
+        return self._plain(state, budget).value
+
+    def _plain(self, state: int, budget: Budget) -> Result:
         from solver.search import alphabeta
 
-        plain = functools.partial(alphabeta.solve, self.game, state, table=self._table, symmetry=self._symmetry)
-        if not self._team.is_loaded():
-            try:
-                return plain(budget=budget.part(1, stop=self._team.is_loaded)).value
-            except BudgetExceeded:
-                if self._team.it is None:
-                    raise
-        if self._team.it is not None:
-            try:
-                found: Value = self._compiled(self._team.it.value, budget, state)
-                return found
-            except UncompiledRules:
-                self._team.it = None
-        return plain(budget=budget).value
+        return alphabeta.solve(self.game, state, table=self._table, symmetry=self.rules.symmetry, budget=budget)
 
-    def attains(self, state: int, action: int, child: int, value: Value, same_mover: bool, budget: Any) -> bool:
+    def attains(self, state: int, action: int, child: int, value: Value, same_mover: bool, budget: Budget) -> bool:
         """Whether an action keeps the state's value, so that its child's is `value`; False where the budget ends."""
-        if self._cyclic:
+        if self.is_cyclic:
             return False
         if value.distance is None and not self.rules.scores and (-value.score, value.score)[same_mover] < 0:
             return True  # a loss, however soon
         try:
-            if not self._team.is_loaded():
-                found = self._quickly(state, budget)
-                if found is not None:
-                    return bool(found == action)
-            if self._team.it is not None:
-                reaches = functools.partial(self._compiled, self._team.it.reaches, budget, child, value)
+            if not self.compiled.is_loaded():
+                if not self.compiled.is_at_hand():
+                    with contextlib.suppress(BudgetExceeded):
+                        return self._plain(state, budget.part(0.5, nodes=QUICK)).action == action
+                _have_loaded(self.compiled.load, budget)
+            if self.compiled.it is not None:
+                reaches = functools.partial(self._ask_compiled, self.compiled.it.reaches, budget, child, value)
                 return bool(reaches() if same_mover else not reaches(more=True))
-            return bool(self._plain_action(state, budget) == action)
+            return self._plain(state, budget).action == action
         except (BudgetExceeded, MethodError, UncompiledRules):
             return False
 
-    def _quickly(self, state: int, budget: Any) -> Any:
-        """A best action, if plain alpha-beta soon has one; else None, and the compiled search is waited for."""
-        if not self._team.is_at_hand():
-            with contextlib.suppress(BudgetExceeded):
-                return self._plain_action(state, budget.part(0.5, nodes=QUICK))
-        _have_loaded(self._team.load, budget)
-        return None
-
-    def _plain_action(self, state: int, budget: Any) -> Any:
-        from solver.search import alphabeta
-
-        return alphabeta.solve(self.game, state, table=self._table, symmetry=self._symmetry, budget=budget).action
-
-    def _compiled(self, ask: Callable[..., Any], budget: Any, *arguments: Any, **options: Any) -> Any:
-        """The answer of the compiled search, whose nodes the budget counts."""
-        team = self._team.it
+    def _ask_compiled(self, ask: Callable[..., Any], budget: Budget, *arguments: Any, **options: Any) -> Any:
+        """Return the answer of the compiled search, whose nodes the budget counts."""
+        searchers = self.compiled.it
         while True:
-            before, seconds = team.nodes(), budget.seconds_left
+            before, seconds = searchers.nodes(), budget.seconds_left
             if budget.can_stop():
                 seconds = SLICE if seconds is None else min(SLICE, seconds)
             try:
@@ -176,56 +188,66 @@ class Live:
                 if not budget.can_stop() or budget.is_used_up():
                     raise
             finally:
-                budget.take(team.nodes() - before)
+                budget.take(searchers.nodes() - before)
 
-    def _retrograde(self, state: int, budget: Any) -> None:
-        """In a game with cycles all states below one must be resolved together; again only with more time."""
+    def _retrograde(self, state: int, budget: Budget) -> Mapping[Any, Value]:
+        """Solve a game with cycles from a state on: all states below it, or none.
+
+        Among cycles no single state has a value before the others. An attempt that failed is repeated only with half as
+        much time again.
+        """
         from solver.search import retrograde, solution_of
 
         seconds = budget.seconds_left
-        if seconds is not None and seconds < 1.5 * self._tried:
-            return
+        if seconds is not None and seconds < 1.5 * self._seconds_wasted:
+            return {}
         try:
-            found = retrograde.solve(self.game, state, symmetry=self._symmetry, budget=budget)
+            result = retrograde.solve(self.game, state, symmetry=self.rules.symmetry, budget=budget)
         except MethodError:
-            return
+            return {}
         except BudgetExceeded:
-            self._tried = seconds or 0.0
-            return
-        self.solved.update(solution_of(found.table, self.rules.scores))
+            self._seconds_wasted = seconds or 0.0
+            return {}
+        return solution_of(result.table, self.rules.scores)
 
-    def estimates(self, states: list[int], budget: Any) -> dict[int, Value | float]:
-        """One search of limited depth for all states, deepened while the budget lasts: exact values or estimates.
+    def estimates(self, states: list[int], budget: Budget) -> dict[int, Answer]:
+        """Search all states to the same limited depth, deeper while the budget lasts. One ply is always searched.
 
-        One ply is always searched. Without `evaluate` only what the players can force is found.
+        Args:
+            states: Distinct states.
+            budget: Nodes and seconds for all of them.
+
+        Returns:
+            Answers by state, exact where the search came to the end of the game. Without `evaluate` a state that looks
+            even is left out, so that only forced wins and losses remain.
         """
-        from solver.search import Budget
-
         foresight, blind = self.foresight, self.foresight.name is None
         if blind and self.rules.scores:
             return {}
         if budget.seconds_left is None and budget.nodes_left is None:
             budget = Budget(seconds=SECONDS)
         _have_loaded(self.foresight.compiled.load, budget)
-        found: dict[int, Value | float] = {}
-        first: dict[int, int | None] = {}
-        todo, depth = states, 1
+        answers: dict[int, Answer] = {}
+        first: dict[int, int | None] = {}  # the best action of the depth before, to begin with
+        unsolved, depth = states, 1
         with contextlib.suppress(BudgetExceeded, MethodError):
-            while todo:
-                guesses = {}
-                for state in todo:
+            while unsolved:
+                estimates = {}
+                for state in unsolved:
                     result = foresight.look(state, depth, first.get(state), budget if depth > 1 else None)
                     first[state] = result.action
                     if result.exact:
-                        found[state] = result.value
+                        answers[state] = Answer(result.value, True, "search")
                     elif result.value.score or not blind:
-                        guesses[state] = result.value.score
-                found.update(guesses)
-                todo, depth = [state for state in todo if not isinstance(found.get(state), Value)], depth + 1
-        return found
+                        estimates[state] = Answer(None, False, "search", float(result.value.score))
+                # They count once the depth is complete for all: only estimates of one depth compare.
+                answers.update(estimates)
+                unsolved = [state for state in unsolved if state not in answers or not answers[state].exact]
+                depth += 1
+        return answers
 
 
-def _have_loaded(load: Callable[[bool], None], budget: Any) -> None:
+def _have_loaded(load: Callable[[bool], None], budget: Budget) -> None:
     """Have a compiled search loaded, if the budget is large enough to gain by it: that time is not the budget's.
 
     Nobody searches meanwhile: plain Python beside it makes the compiler three times slower.
@@ -241,6 +263,6 @@ def _have_loaded(load: Callable[[bool], None], budget: Any) -> None:
         not_yet(seconds + PATIENCE)
 
 
-def _fair_part(budget: Any, left: int) -> Any:
-    """What one of so many searches may spend of a budget that was begun on."""
+def _fair_part(budget: Budget, left: int) -> Budget:
+    """Return the part of a budget for one of so many searches that are still to come."""
     return budget.part(1 / left)

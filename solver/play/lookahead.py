@@ -7,8 +7,6 @@ Numba's, where that is and the rules compile. All find the same, but for the las
 from __future__ import annotations
 
 import contextlib
-import math
-import operator
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -164,21 +162,14 @@ def _evaluation_of(rules: Rules, evaluate: Any) -> Any:
 
 
 def plainly(rules: Rules, evaluation: Any) -> Callable[[Any], float]:
-    """`evaluate(state)` of a learned evaluation in plain Python; of all symmetric states it is that of their image."""
-    from solver.compiled.lookahead.evaluation import LIMIT
-
-    layers = [(weights.T.tolist(), biases.tolist()) for weights, biases in evaluation.layers]
-    between: Callable[[float], float] = math.tanh if evaluation.activation == "tanh" else _relu
+    """Return `evaluate(state)` of a learned evaluation; of all symmetric states it is that of their image."""
+    from solver.compiled.lookahead.evaluation import estimates
 
     def evaluate(state: Any) -> float:
-        numbers: list[float] = features_of(rules, state)
-        for weights, biases in layers:
-            if len(numbers) != len(weights[0]):
-                raise GameError(f"{rules.name}: features({state}) are not as many as were learned: learn it again")
-            rows = zip(weights, biases, strict=True)
-            sums = [bias + sum(map(operator.mul, row, numbers)) for row, bias in rows]
-            numbers = [between(number) for number in sums]
-        guess: float = max(-LIMIT, min(LIMIT, math.tanh(sums[0]))) * evaluation.scale
+        features = features_of(rules, state)
+        if len(features) != evaluation.features:
+            raise GameError(f"{rules.name}: features({state}) are not as many as were learned: learn it again")
+        guess = float(estimates(evaluation, [features])[0]) * evaluation.scale
         lowest, highest = rules.bounds(state) if rules.bounds and rules.scores else (guess, guess)
         return float(max(lowest, min(highest, guess)))
 
@@ -195,10 +186,6 @@ def features_of(rules: Rules, state: Any) -> list[Any]:
         return bits
     nobody = [0] * len(bits)
     return nobody + bits if rules.to_move(key) else bits + nobody
-
-
-def _relu(number: float) -> float:
-    return max(0.0, number)
 
 
 def _even(state: Any) -> int:

@@ -1,21 +1,25 @@
 """A player: answers from a solution, and by live search where the solution is silent.
 
+`Player` is the public face of three parts:
+
+    knowledge.py   what is known without a search: the solution, the rules, a short look-ahead
+    live.py        exact searches and estimates within a budget
+    analysis.py    the order of moves
+
 Every answer says where it comes from, and whether it is known:
 
     terminal    the rules: the game is over
     book        the solution; in a grown book perhaps an estimate
-    search      two plies of look-ahead, whatever is asked, more in a trimmed book that wants more; then, live,
-                alpha-beta, in a game with cycles retrograde analysis, or a win or loss that a search of limited depth
-                forces; where the budget ends, an estimate
+    search      the look-ahead, or a live search: an exact value by alpha-beta or retrograde analysis, a win or loss
+                that a search of limited depth forces, or, if the budget ends first, an estimate
     missing     nobody knows: the budget ended, or no live search is allowed
 
 A complete book has every state that play can reach. So a state that it lacks is refused with PositionError, whatever is
-asked of it: its moves might lead to states of the book, but a value of theirs would be one of a game that cannot be.
+asked of it.
 
-The look-ahead goes by the rules and by what is known where it ends, costs no budget, and is done without a live search
-as well: so a state has the value that its moves tell. The budget is for an answer, be it one value, one move, or all
-moves of a state: most of it goes to exact searches of the states asked for; the rest to one search of limited depth,
-deepened for all that are left, so that their estimates compare.
+A budget is for one answer: one value, one move, or all moves of a state. `EXACT_SHARE` of it goes to exact searches of
+the states asked for. The rest goes to one search of limited depth for all that are left, so that their estimates
+compare.
 """
 
 from __future__ import annotations
@@ -24,23 +28,20 @@ import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from solver.base.errors import BookError, GameError, MissingState, PositionError
-from solver.base.value import Value, drop_value, keeps, lift_value, merit_of
+from solver.base.errors import MissingState
+from solver.base.value import Value, drop_value, keeps
 from solver.book.doors import Source, book_and_game
-from solver.book.format import Header
 from solver.book.reader import Book
-from solver.play import analysis
 from solver.play.analysis import Answer, Move, Moves, Outcome, as_best, best_first, from_moves, likeliest, rank
+from solver.play.knowledge import Knowledge
 from solver.play.live import SECONDS, Live
 from solver.play.lookahead import Foresight
 from solver.play.progress import leading
-from solver.rules.game import Game, GameOrName, Rules, game_text, load_game
+from solver.rules.game import GameOrName, Rules, load_game
 from solver.rules.width import as_state
 from solver.search import Budget
-from solver.search.settling import Ahead, covers, value_within
 
-PLIES = 2  # of look-ahead, wherever the solution may lack something
-EXACT = 0.75  # the part of a budget for exact searches, before estimates are made
+EXACT_SHARE = 0.75  # of a budget, for exact searches before estimates are made
 
 
 class Player:
@@ -77,23 +78,15 @@ class Player:
             source = {} if book is None else book
         elif game is None:
             raise TypeError("a mapping of values does not know its game: Player(values, game)")
-        header, game = source.header if isinstance(source, Book) else None, load_game(game)
-        self.game: Game = game
+        header, self.game = source.header if isinstance(source, Book) else None, load_game(game)
         self.solution, self.seconds, self.nodes = source, seconds, nodes
-        self.rules = rules = Rules(game, header is None or header.symmetry)
-        self.live = live and not (header is not None and header.is_gapless) and "live" not in rules.kind.unfit
-        self.canonical, self._same_mover = rules.canonical, rules.same_mover
-        self._lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)
-        find: Any = source.stored_value if isinstance(source, Book) else source.get  # by canonical states
-        self._find, self._estimated = analysis.told_apart(find, None if header is None else header.kind)
-        self._lead = leading(rules, header and header.method, self._find)
-        told = Rules(game, rules.symmetry, header is not None and header.wdl)
-        self._depth, self._covers = _looking_ahead(told, self._find, header)
-        self._ahead = Ahead(told, lambda key: self._find(key) or self._solved.get(key), lambda: len(self._solved))
-        self._stores_ends = not isinstance(source, Book)
-        self._given, self.foresight = evaluate, Foresight(rules, evaluate, module)
-        self._searching = Live(rules, self.foresight) if self.live else None
-        self._solved: dict[Any, Value] = self._searching.solved if self._searching else {}
+        self.rules = rules = Rules(self.game, header is None or header.symmetry)
+        self.canonical = rules.canonical
+        self.knowledge = Knowledge(source, rules)
+        self.live = live and not self.knowledge.is_complete and "live" not in rules.kind.unfit
+        self._lead = leading(rules, header and header.method, self.knowledge.find)
+        self._evaluate, self.foresight = evaluate, Foresight(rules, evaluate, module)
+        self.live_search = Live(rules, self.foresight) if self.live else None
 
     @classmethod
     def of(cls, source: Player | Source, **options: Any) -> Player:
@@ -101,8 +94,8 @@ class Player:
         return source if isinstance(source, Player) else cls(source, **options)
 
     def __reduce__(self) -> Any:
-        said = {"seconds": self.seconds, "nodes": self.nodes, "live": self.live, "evaluate": self._given}
-        return functools.partial(Player, **said, module=self.foresight.module), (self.solution, self.game)
+        options = {"seconds": self.seconds, "nodes": self.nodes, "live": self.live, "evaluate": self._evaluate}
+        return functools.partial(Player, **options, module=self.foresight.module), (self.solution, self.game)
 
     def check(self, state: int) -> int:
         """Return a state as Python's own int.
@@ -112,104 +105,136 @@ class Player:
             PositionError: where no state is so large, or the book is complete and lacks it.
         """
         state = as_state(state, self.rules.bits)
-        if self._is_complete:
-            self._reached(state)
+        if self.knowledge.is_complete:
+            self.knowledge.reached(state)
         return state
 
     def value(self, state: int, budget: Budget | None = None) -> Answer:
-        """What a state is worth for the side to move. Raises as `check`."""
-        state = as_state(state, self.rules.bits)
-        known = self._reached(state)
-        told = known.exact or known.source == "book" or not self.live
-        return (known if told else self._search([state], budget or self.budget())[state]).at(self.rules, state)
+        """Answer for a state: its worth for the side to move.
 
-    def best(self, state: int) -> int:
-        """A best action: the quickest win, else a draw, else the longest loss; the first of equals.
+        Args:
+            state: Any state of the game.
+            budget: Takes the place of the player's `seconds` and `nodes`.
 
-        Where not all moves are known, but one that keeps the state's value, it is the first such. Where that value is
-        not known either, this is one of the moves that rank highest, as in `analyse`. Raises PositionError where the
-        game is over, MissingState where nothing is known of any move, and as `check`.
+        Raises:
+            StateTypeError, PositionError: As `check`.
         """
         state = as_state(state, self.rules.bits)
-        game, find, folds, alternates = self.game, self._find, self.rules.folds, self.rules.alternates
-        canonical, result = self.canonical, game.result
-        if self._covers is not None or self._lead is not None:
-            return self.choose(state).action
-        try:
-            stored = find(canonical(state) if folds else state)
-        except Exception:
-            if not self._is_complete:
-                raise
-            stored = None
-        if stored is None:
-            self._check_open(state)
-        reward = self.rules.reward
-        best_action, best_merit = -1, 0
-        for action in game.actions(state):
-            child = result(state, action)
-            value = find(canonical(child) if folds else child)
-            if value is None:
-                value = self._known(child, self._depth - 1).value
-                if value is None:
-                    return self.choose(state).action
-            merit = merit_of(value)  # of the order that they have one ply later
-            if alternates or not self._same_mover(state, action, child):
-                merit = -merit
-            if reward is not None:
-                merit += reward(state, action)
-            if merit > best_merit or best_action < 0:
-                best_action, best_merit = action, merit
-        if best_action < 0:
-            raise self._undecided(state)
-        return best_action
+        answer = self.knowledge.reached(state)
+        if self.live and not answer.exact and answer.source != "book":
+            answer = self._search([state], budget or self.budget())[state]
+        return answer.at(self.rules, state)
+
+    def best(self, state: int) -> int:
+        """Return a best action: the quickest win, else a draw, else the longest loss; the first of equals.
+
+        If some moves are unknown, it is the first known to keep the state's value. If that value is unknown, too, it is
+        one of the moves that rank highest, as in `analyse`.
+
+        Raises:
+            StateTypeError, PositionError: As `check`, and if the game is over or chance decides.
+            MissingState: Nothing is known of any move.
+        """
+        state = as_state(state, self.rules.bits)
+        if self.knowledge.covers is None and self._lead is None:
+            action = self.knowledge.best_action(state)
+            if action is not None:
+                return action
+        return self.choose(state).action
 
     def choose(self, state: int, budget: Budget | None = None) -> Move:
-        """The move of `best`, and what is known of it; its `best` says whether it is known that none is better.
+        """Return the move of `best` with what is known of it. Its `best` says whether none is known to be better.
 
         A `budget` takes the place of the player's. Raises as `best`.
         """
         state = as_state(state, self.rules.bits)
-        self._check_open(state)
-        budget = budget or self.budget()
-        moves = self._moves(state)
+        self.knowledge.check_open(state)
+        moves = self.knowledge.moves(state)
         if not moves:
-            raise self._undecided(state)
-        unknown = [move for move in moves if not move.is_told]
-        if unknown or self._covers is not None:
-            value = self._known(state).value
-            if value is None and self.live:
-                value = self.solve([state], budget)[state].value
-                moves = self._moves(state)
-                unknown = [move for move in moves if not move.is_told]
-            if value is not None:
-                attained = self._keeping(state, moves, value) or self._attaining(state, unknown, value, budget)
-                if attained is not None:
-                    return attained
-            if unknown and self.live:
-                look = self._estimate if value is None else self._search  # among cycles no single move can be shown
-                moves = self._moves(state, look([move.child for move in unknown], budget))
-                attained = None if value is None else self._keeping(state, moves, value)
-                if attained is not None:
-                    return attained
+            raise self.knowledge.undecided(state)
+        if self.knowledge.covers is not None or not all(move.is_told for move in moves):
+            keeper, moves = self._keeper(state, moves, budget or self.budget())
+            if keeper is not None:
+                return keeper
         if all(move.value is None and move.estimate is None for move in moves):
             raise MissingState(f"no move from state {state} has a known value: {self._remedy()}")
         promise = self.rules.promise
         move = min(moves, key=rank) if self._lead is None else self._lead(state, moves)
         if promise is not None and not move.exact:  # of equal guesses the most promising
-            move = min(moves, key=lambda one: (*rank(one), -promise(state, one.action)))
-        return move._replace(best=all(one.exact for one in moves))
+            move = min(moves, key=lambda move: (*rank(move), -promise(state, move.action)))
+        return move._replace(best=all(move.exact for move in moves))
+
+    def _keeper(self, state: int, moves: list[Move], budget: Budget) -> tuple[Move | None, list[Move]]:
+        """Look for a move that keeps the state's value, by as little search as that takes.
+
+        Returns:
+            The move, None if none is shown to keep it within the budget; and all moves with what searches told of them.
+        """
+        value = self.knowledge.answer(state).value
+        if value is None and self.live:
+            value = self.solve([state], budget)[state].value
+            moves = self.knowledge.moves(state)
+        unknown = [move for move in moves if not move.is_told]
+        keeper = None
+        if value is not None:
+            keeper = self._known_keeper(state, moves, value) or self._proved_keeper(state, unknown, value, budget)
+        if unknown and self.live and keeper is None:
+            # Among cycles no single move can be shown to keep a value, so all are valued.
+            search = self._estimate if value is None else self._search
+            moves = self.knowledge.moves(state, search([move.child for move in unknown], budget))
+            keeper = None if value is None else self._known_keeper(state, moves, value)
+        return keeper, moves
+
+    def _known_keeper(self, state: int, moves: list[Move], value: Value) -> Move | None:
+        """Return the first move known to keep a state's value; the quickest win if `value` lacks a distance.
+
+        In a book for one side, a move to which the book knows all replies comes first.
+        """
+        keepers = sorted((move for move in moves if move.value is not None and keeps(move.value, value)), key=rank)
+        covers = self.knowledge.covers
+        if covers is not None:
+            for move in keepers:
+                if covers(state=state, action=move.action):
+                    return as_best(move)
+        return as_best(keepers[0]) if keepers else None
+
+    def _proved_keeper(self, state: int, unknown: list[Move], value: Value, budget: Budget) -> Move | None:
+        """Return the first of some unknown moves that a search proves to keep a state's value, or None."""
+        live_search, rules = self.live_search, self.rules
+        if live_search is None:
+            return None
+        for move in unknown:
+            same = rules.same_mover(state, move.action, move.child)
+            child_value = drop_value(value, same, rules.gain(state, move.action))
+            if child_value is None:
+                continue
+            with live_search.turn(budget) as is_mine:
+                if not is_mine or not live_search.attains(state, move.action, move.child, child_value, same, budget):
+                    continue
+            self.knowledge.record({self.canonical(move.child): child_value})
+            move = self.knowledge.move(state, move.action, move.child, Answer(child_value, True, "search"))
+            if move.value is not None and keeps(move.value, value):
+                return as_best(move)
+        return None
 
     def line(self, state: int, most: int = 1000) -> Iterator[tuple[int, int]]:
-        """Best play from a state to the end: each action and the state that it leads to, at most `most`.
+        """Yield best play from a state to the end: each action and the state that it leads to.
 
-        It ends early where play comes back to a state that it has seen, which is a draw, and raises MissingState
-        where no move is known to be best. Where chance decides the action is the number of the outcome, from 0, that is
-        worth most nearly what the state is, the likelier of equals. Raises as `check`.
+        Play ends early where a state repeats, which is a draw. Where chance decides, the action is the number of the
+        outcome, from 0, that is worth most nearly what the state is; of equals, the likelier.
+
+        Args:
+            state: Where to begin.
+            most: Largest number of moves.
+
+        Raises:
+            StateTypeError, PositionError: As `check`.
+            MissingState: No move is known to be best.
         """
         state = self.check(state)
         seen = {state}
         while not self.game.is_terminal(state) and most:
-            outcomes = self._outcomes(state)
+            outcomes = self.knowledge.outcomes(state)
             if outcomes:
                 action = self._expected(state, outcomes)
                 state = outcomes[action].child
@@ -225,36 +250,21 @@ class Player:
             most -= 1
 
     def outcomes(self, state: int) -> list[Outcome]:
-        """What dice or cards may do at a state, in the game's order; nothing where a player decides.
+        """List what dice or cards may do at a state, in the game's order; nothing where a player decides.
 
         Raises as `check`.
         """
-        return self._outcomes(self.check(state))
-
-    def _outcomes(self, state: int) -> list[Outcome]:
-        pairs = [] if self.rules.is_terminal(state) else list(self.rules.outcomes(state))
-        total = sum(weight for weight, _ in pairs)
-        found = []
-        for weight, child in pairs:
-            value = self._known(child, self._depth - 1).value
-            lifted = None if value is None else self._lifted(value, self._same_mover(state, None, child))
-            found.append(Outcome(weight / total, lifted, child, value))
-        return found
+        return self.knowledge.outcomes(self.check(state))
 
     def _expected(self, state: int, outcomes: list[Outcome]) -> int:
-        """The outcome that is worth most nearly what the state is."""
-        value = self._known(state).value
-        if value is None or any(one.value is None for one in outcomes):
+        """Return the number of the outcome that is worth most nearly what the state is."""
+        value = self.knowledge.answer(state).value
+        if value is None or any(outcome.value is None for outcome in outcomes):
             raise MissingState(f"what chance makes of state {state} is not known: {self._remedy()}")
         return likeliest(outcomes, value)
 
-    def _undecided(self, state: int) -> PositionError | GameError:
-        if self._outcomes(state):
-            return PositionError(f"chance decides at state {state}: no action is left to a player")
-        return GameError(f"{game_text(self.game)}: state {state} has no actions and is not terminal")
-
     def analyse(self, state: int) -> Moves:
-        """Every action with its value and source, best first: wins, draws, losses.
+        """List every action with its value and source, best first: wins, draws, losses.
 
         Estimates rank between by their number; moves of which nothing is known between draws and losses. There are none
         where the game is over, or chance decides (`outcomes`). A notebook shows the list as a board with the values.
@@ -264,221 +274,77 @@ class Player:
         return Moves(moves, self.rules, as_state(state, self.rules.bits), answer)
 
     def examine(self, state: int, budget: Budget | None = None) -> tuple[Answer, list[Move]]:
-        """What a state is worth, and every action as in `analyse`, both under one budget; raises as that."""
-        state = as_state(state, self.rules.bits)
-        answer = self._reached(state)
+        """Answer for a state and list its moves as `analyse` does, both under one budget. Raises as that."""
+        state, knowledge = as_state(state, self.rules.bits), self.knowledge
+        answer = knowledge.reached(state)
         if answer.source == "terminal":
             return answer, []
-        moves = self._reached_moves(state)
+        moves = knowledge.reached_moves(state)
         unknown = [move.child for move in moves if not move.is_told]
         if unknown and self.live:
-            budget, parent = budget or self.budget(), None if answer.exact else state
+            parent = None if answer.exact else state
             asked = unknown if parent is None else [*unknown, parent]
-            answers = self._search(asked, budget, parent)
-            moves, answer = self._moves(state, answers), self._known(state)
+            answers = self._search(asked, budget or self.budget(), parent)
+            moves, answer = knowledge.moves(state, answers), knowledge.answer(state)
         if not moves:
             return answer, []
         moves = best_first(moves, answer.value)
-        if (unknown or moves[0].value != answer.value) and self._contradict(state, answer.value, moves):
-            raise self._beyond_play(state)
+        if (unknown or moves[0].value != answer.value) and knowledge.contradict(state, answer.value, moves):
+            raise knowledge.beyond_play(state)
         if not answer.exact and self.live and (unknown or answer.source != "book"):
             answer = from_moves(moves)
         return answer, moves
 
     def prepare(self, wait: bool = True) -> None:
         """Load the compiled search, so that the first live one need not wait for it."""
-        if self._searching is not None:
-            self._searching.prepare(wait)
+        if self.live_search is not None:
+            self.live_search.prepare(wait)
 
     def budget(self, stop: Callable[[], bool] | None = None) -> Budget:
-        """That of one answer, from now on; `stop()` ends it, too."""
+        """Start the budget of one answer. It ends early if `stop()` says so."""
         return Budget(self.nodes, self.seconds, stop)
 
-    def _remedy(self) -> str:
-        unfit = self.rules.kind.unfit.get("live")
-        if unfit is not None:
-            return unfit
-        return "allow more time, or solve the game into a book" if self.live else "allow a live search or more time"
+    def solve(self, states: list[int], budget: Budget, parent: int | None = None) -> dict[int, Answer]:
+        """Search states exactly, in `EXACT_SHARE` of a budget.
 
-    @property
-    def _is_complete(self) -> bool:
-        """Whether the solution knows every state that play can reach."""
-        return isinstance(self.solution, Book) and self.solution.header.is_gapless
+        Args:
+            states: States of unknown value.
+            budget: Nodes and seconds for all of them together.
+            parent: One of `states`, the parent of all others, if that is among them.
 
-    def _reached(self, state: int) -> Answer:
-        """`_known` of a state that is asked for. Raises PositionError where play cannot reach it."""
-        try:
-            answer = self._known(state)
-        except (BookError, MemoryError):
-            raise
-        except Exception as error:  # rules need not bear numbers that are no states
-            if not self._is_complete:
-                raise
-            raise self._beyond_play(state) from error
-        if answer.value is None and self._is_complete:
-            raise self._beyond_play(state)
-        return answer
-
-    def _reached_moves(self, state: int) -> list[Move]:
-        """`_moves` of a state that is asked for. Raises PositionError where play cannot reach it."""
-        try:
-            return self._moves(state)
-        except (BookError, MemoryError):
-            raise
-        except Exception as error:  # as above: rules may fold a number that is no state onto one of the book
-            if not self._is_image(state):
-                raise
-            raise self._beyond_play(state) from error
-
-    def _contradict(self, state: int, value: Value | None, moves: list[Move]) -> bool:
-        """Whether moves, best first, show that a complete book's value is not one of this state, but of its image."""
-        if value is None or self.rules.chance is not None or not self._is_image(state):  # expectations are rounded
-            return False
-        first = moves[0].value
-        return first is None or not keeps(first, value) or not all(move.exact for move in moves)
-
-    def _is_image(self, state: int) -> bool:
-        """Whether a complete book has another state in place of this one."""
-        return self._is_complete and self.canonical(state) != state
-
-    def _beyond_play(self, state: int) -> PositionError:
-        name = self.solution.path.name if isinstance(self.solution, Book) else ""
-        return PositionError(
-            f"play cannot reach state {state}, as the complete book {name} shows: give the moves from the start"
-        )
-
-    def _check_open(self, state: int) -> None:
-        """Raise PositionError where the game is over at a state, or play cannot reach it."""
-        if self._reached(state).source == "terminal" if self._is_complete else self.game.is_terminal(state):
-            raise PositionError(f"the game is over at state {state}: no action is left")
-
-    def _known(self, state: int, plies: int | None = None) -> Answer:
-        """What the rules, the solution, an earlier search, or a look so many plies ahead say; all plies if None."""
-        if self._stores_ends and self.game.is_terminal(state):
-            return self._terminal(state)
-        key = self.canonical(state)
-        found = self._find(key)
-        if found is not None:
-            return Answer(found, True, "book")
-        return self._unstored(state, key, self._depth if plies is None else plies)
-
-    def _unstored(self, state: int, key: int, plies: int) -> Answer:
-        """The same of a state that the solution lacks."""
-        if self.game.is_terminal(state):
-            return self._terminal(state)
-        if (found := self._solved.get(key)) is None:
-            vanishing = self.rules.vanishing  # what no book has follows from its moves
-            low, high = self._ahead.range(key, max(plies, 1) if vanishing and vanishing(state) else plies)
-            found, sign = value_within(self._ahead.rules, (low, high)), (low > 0) - (high < 0)
-            if found is None and sign and not self.rules.scores:  # who wins is known, but not how soon
-                return Answer(None, False, "search", sign)
-        return self._estimated(key) if found is None else Answer(found, True, "search")
-
-    def _terminal(self, state: int) -> Answer:
-        return Answer(self.rules.ended(state), True, "terminal")
-
-    def _moves(self, state: int, answers: Mapping[int, Answer] | None = None) -> list[Move]:
-        """All moves, in the game's order, with what is known of them and these answers."""
-        moves = []
-        result, canonical, find, lifted = self.game.result, self.canonical, self._find, self._lifted
-        alternates, reward, books = self.rules.alternates, self.rules.reward, not self._stores_ends
-        for action in self.game.actions(state):
-            child = result(state, action)
-            if answers and child in answers:
-                answer = answers[child]
-            elif books:  # as `_known`, but quick
-                key = canonical(child)
-                value = find(key)
-                if value is not None:
-                    same = not alternates and self._same_mover(state, action, child)
-                    worth = lifted(value, same) if reward is None else lifted(value, same, reward(state, action))
-                    moves.append(Move(action, worth, True, "book", False, child, value))
-                    continue
-                answer = self._unstored(child, key, self._depth - 1)
-            else:
-                answer = self._known(child, self._depth - 1)
-            moves.append(self._move(state, action, child, answer))
-        if not moves and not self._outcomes(state):
-            raise self._undecided(state)
-        return moves
-
-    def _move(self, state: int, action: int, child: int, answer: Answer) -> Move:
-        value, exact, source, estimate = answer
-        same, gain = self._same_mover(state, action, child), self.rules.gain(state, action)
-        lifted = None if value is None else self._lifted(value, same, gain)
-        if estimate is not None:
-            estimate = gain + (estimate if same else 0 - estimate)  # no -0.0
-        return Move(action, lifted, exact, source, False, child, value, estimate)
-
-    def _keeping(self, state: int, moves: list[Move], value: Value) -> Move | None:
-        """The first move that is known to keep a state's value, the quickest win if that lacks a distance; or None.
-
-        In a book for a side it is one to which the book knows all answers, if it knows such a move.
+        Returns:
+            An answer for each state, exact or not.
         """
-        known = sorted((move for move in moves if move.value is not None and keeps(move.value, value)), key=rank)
-        for move in known if self._covers is not None else ():
-            if self._covers(state=state, action=move.action):
-                return as_best(move)
-        return as_best(known[0]) if known else None
+        states = [as_state(state, self.rules.bits) for state in states]
+        if self.live_search is not None:
+            with self.live_search.turn(budget) as is_mine:
+                # Another thread may have proved some of them while this one waited.
+                unproved = [state for state in states if not self.knowledge.is_proved(state)]
+                if is_mine and unproved:
+                    self.knowledge.record(self.live_search.solve(unproved, parent, budget.part(EXACT_SHARE)))
+        plies = self.knowledge.depth - (len(states) > 1)  # children: a ply less than their parent
+        return {state: self.knowledge.answer(state, plies) for state in states}
 
-    def _attaining(self, state: int, unknown: list[Move], value: Value, budget: Any) -> Move | None:
-        """The first of these moves that can be shown to keep a state's value; None if the budget ends before."""
-        searching = self._searching
-        if searching is None:
-            return None
-        for move in unknown:
-            same = self._same_mover(state, move.action, move.child)
-            child_value = drop_value(value, same, self.rules.gain(state, move.action))
-            if child_value is None:
-                continue
-            with searching.turn(budget) as mine:
-                if not mine or not searching.attains(state, move.action, move.child, child_value, same, budget):
-                    continue
-            self._solved[self.canonical(move.child)] = child_value
-            move = self._move(state, move.action, move.child, Answer(child_value, True, "search"))
-            if move.value is not None and keeps(move.value, value):
-                return as_best(move)
-        return None
-
-    def _search(self, states: list[int], budget: Any, parent: int | None = None) -> dict[int, Answer]:
-        """Live answers for states, `parent` of all others perhaps among them, under one budget."""
+    def _search(self, states: list[int], budget: Budget, parent: int | None = None) -> dict[int, Answer]:
+        """Search states exactly, then estimate those that stay unknown. Arguments as of `solve`."""
         answers = self.solve(states, budget, parent)
-        left = [state for state, answer in answers.items() if not (answer.exact or state == parent)]
-        for state, answer in self._estimate(left, budget).items():
+        unsolved = [state for state, answer in answers.items() if not (answer.exact or state == parent)]
+        for state, answer in self._estimate(unsolved, budget).items():
             if answer.exact or answers[state].estimate is None:
                 answers[state] = answer
         return answers
 
-    def solve(self, states: list[int], budget: Any, parent: int | None = None) -> dict[int, Answer]:
-        """Exact values of states, as far as a part of the budget goes."""
-        states = [as_state(state, self.rules.bits) for state in states]
-        if self._searching is not None:
-            with self._searching.turn(budget) as mine:
-                if mine:
-                    self._searching.solve(states, parent, budget.part(EXACT))
-        plies = self._depth - (len(states) > 1)  # of moves one less
-        return {state: self._known(state, plies) for state in states}
-
-    def _estimate(self, states: list[int], budget: Any) -> dict[int, Answer]:
-        """What a search of limited depth says of states in the rest of the budget."""
-        answers = {}
-        if states and self._searching is not None:
-            for state, found in self._searching.estimates(list(dict.fromkeys(states)), budget).items():
-                if isinstance(found, Value):
-                    self._solved[self.canonical(state)] = found
-                    answers[state] = Answer(found, True, "search")
-                else:
-                    answers[state] = Answer(None, False, "search", float(found))
+    def _estimate(self, states: list[int], budget: Budget) -> dict[int, Answer]:
+        """Ask a search of limited depth about states, in the rest of the budget."""
+        if not states or self.live_search is None:
+            return {}
+        answers = self.live_search.estimates(list(dict.fromkeys(states)), budget)
+        exact = ((self.canonical(state), answer.value) for state, answer in answers.items())
+        self.knowledge.record({key: value for key, value in exact if value is not None})
         return answers
 
-
-def _looking_ahead(rules: Rules, find: Any, header: Header | None) -> tuple[int, Any]:
-    """How many plies to look ahead: as a trimmed book needs, one move later, too; what `covers` in one for a side.
-
-    No plies in a complete book: play cannot reach what it lacks, and rules need not bear it.
-    """
-    if header is None or header.trim is None:
-        return (0 if header is not None and header.is_gapless else PLIES), None
-    depth = header.trim.depth + 1
-    beyond = functools.partial(covers, rules, plies=depth, find=find)
-    return max(PLIES, depth), None if header.trim.side is None else beyond
+    def _remedy(self) -> str:
+        reason = self.rules.kind.unfit.get("live")
+        if reason is not None:
+            return reason
+        return "allow more time, or solve the game into a book" if self.live else "allow a live search or more time"

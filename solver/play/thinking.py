@@ -8,15 +8,14 @@ ended.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import threading
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from solver.base.errors import BudgetExceeded, MethodError, MissingState
-from solver.play.analysis import Answer
+from solver.play.analysis import MISSING, Answer
 from solver.play.player import Player
-from solver.search import Budget, Result
+from solver.search import Budget
 
 MOST_DEPTH = 200
 FIRST_TURN = 0.1  # seconds of the search of limited depth; an exact one has twice as many
@@ -26,12 +25,11 @@ PAUSE = 0.02  # seconds between two looks at whether the compiled searches are l
 
 
 class Thought(NamedTuple):
-    """An action, what it makes of the state for its side to move, and how it was found.
+    """What the best action makes of a state for its side to move, and how that was found.
 
     `depth` is in plies, 0 where the value is known; `nodes` of the searches so far; `line` begins with the action.
     """
 
-    action: int
     answer: Answer
     depth: int
     nodes: int
@@ -46,26 +44,21 @@ class Thinker:
         self._silent = Player(player.solution, player.game, live=False) if player.live else player
         self._loading: threading.Thread | None = None
 
-    def prepare(self) -> None:
-        """Begin to load the compiled searches, unless that is under way."""
-        if self._loading is None:
-            self._loading = threading.Thread(target=self.player.prepare, daemon=True)
-            self._loading.start()
-
     def is_ready(self) -> bool:
-        """Whether they are loaded."""
+        """Whether the compiled searches are loaded."""
         return self._loading is not None and not self._loading.is_alive()
 
     def wait(self, budget: Budget) -> bool:
-        """Wait until they are, within the budget; whether that is so."""
-        self.prepare()
-        assert self._loading is not None
+        """Load the compiled searches and wait for them, within the budget. Return whether they are loaded."""
+        if self._loading is None:
+            self._loading = threading.Thread(target=self.player.prepare, daemon=True)
+            self._loading.start()
         while self._loading.is_alive() and not budget.is_used_up():
             self._loading.join(PAUSE)
         return self.is_ready()
 
     def think(self, state: int, budget: Budget, depth: int | None = None) -> Iterator[Thought]:
-        """Thoughts of an unfinished state in which a player decides, the last the best; perhaps none at all.
+        """Yield thoughts of an unfinished state in which a player decides, the last the best; perhaps none at all.
 
         With a `depth`, or a budget of nodes, by the search of limited depth alone. Raises GameError for bad rules.
         """
@@ -75,14 +68,17 @@ class Thinker:
             return
         alone = depth is not None or budget.nodes_left is not None
         ready = self.wait(budget if alone else budget.part(0.5))
-        seen, turn = _Seen(), FIRST_TURN
+        thought, turn = Thought(MISSING, 0, 0, []), FIRST_TURN
         while True:
-            yield from self._look(state, seen, _turn(budget, None if alone or not ready else turn), depth or MOST_DEPTH)
-            if seen.exact or alone or budget.is_used_up():
-                return
-            thought = self._solve(state, seen, _turn(budget, 2 * turn)) if ready else None
-            if thought is not None:
+            part = _turn(budget, None if alone or not ready else turn)
+            for deeper in self._look(state, thought, part, depth or MOST_DEPTH):
+                thought = deeper
                 yield thought
+            if thought.answer.exact or alone or budget.is_used_up():
+                return
+            solved = self._solve(state, thought, _turn(budget, 2 * turn)) if ready else None
+            if solved is not None:
+                yield solved
                 return
             ready, turn = self.is_ready(), 2 * turn
 
@@ -92,64 +88,49 @@ class Thinker:
             move = self._silent.choose(state)
             if (move.best and move.value is not None) or all(one.is_told for one in self._silent.analyse(state)):
                 answer = Answer(move.value, move.exact, move.source, move.estimate)
-                return Thought(move.action, answer, 0, 0, self._line(state, move.action))
+                line: list[int] = []
+                with contextlib.suppress(MissingState):
+                    line.extend(action for action, _ in self._silent.line(state, LINE))
+                return Thought(answer, 0, 0, line or [move.action])
         return None
 
-    def _line(self, state: int, action: int) -> list[int]:
-        """Best play as far as the solution has it."""
-        found: list[int] = []
-        with contextlib.suppress(MissingState):
-            found.extend(action for action, _ in itertools.islice(self._silent.line(state), LINE))
-        return found or [action]
-
-    def _look(self, state: int, seen: _Seen, budget: Budget, depth: int) -> Iterator[Thought]:
-        """Deepen for a turn."""
-        look = self.player.foresight.look
+    def _look(self, state: int, thought: Thought, budget: Budget, depth: int) -> Iterator[Thought]:
+        """Deepen from an earlier thought for a turn."""
         with contextlib.suppress(BudgetExceeded, MethodError):
-            while seen.depth < depth and not seen.exact:
-                found = look(state, seen.depth + 1, seen.action, budget)
-                assert found.action is not None
-                seen.take(found)
-                value = found.value if found.exact else None
-                answer = Answer(value, found.exact, "search", None if found.exact else float(found.value.score))
-                line = [found.action, *self._expected(state, found.action, seen, budget)]
-                yield Thought(found.action, answer, seen.depth, seen.nodes, line)
+            while thought.depth < depth and not thought.answer.exact:
+                first = thought.line[0] if thought.line else None
+                result = self.player.foresight.look(state, thought.depth + 1, first, budget)
+                assert result.action is not None
+                value = result.value if result.exact else None
+                answer = Answer(value, result.exact, "search", None if result.exact else float(result.value.score))
+                thought = Thought(answer, thought.depth + 1, thought.nodes + result.counts.nodes, [result.action])
+                thought.line.extend(self._expected(state, thought, budget))
+                yield thought
 
-    def _expected(self, state: int, action: int, seen: _Seen, budget: Budget) -> Iterator[int]:
-        """What is expected behind an action: a search of a ply less each, which the table makes short."""
-        rules, look, nodes = self.player.rules, self.player.foresight.look, max(LINE_NODES, seen.nodes // 20)
+    def _expected(self, state: int, thought: Thought, budget: Budget) -> Iterator[int]:
+        """Yield what is expected behind an action, by a search of a ply less each, which the table makes short."""
+        rules, nodes, action = self.player.rules, max(LINE_NODES, thought.nodes // 20), thought.line[0]
         with contextlib.suppress(BudgetExceeded, MethodError):
-            for left in range(seen.depth - 1, max(0, seen.depth - LINE), -1):
+            for left in range(thought.depth - 1, max(0, thought.depth - LINE), -1):
                 state = rules.result(state, action)
                 if not self.is_ready() or rules.is_terminal(state):
                     return
-                found = look(state, left, None, Budget(nodes, budget.seconds_left, budget.is_stopped))
-                assert found.action is not None
-                action = found.action
+                part = Budget(nodes, budget.seconds_left, budget.is_stopped)
+                result = self.player.foresight.look(state, left, None, part)
+                assert result.action is not None
+                action = result.action
                 yield action
 
-    def _solve(self, state: int, seen: _Seen, budget: Budget) -> Thought | None:
-        """A move that is known to be best, if a turn of exact search finds one."""
+    def _solve(self, state: int, thought: Thought, budget: Budget) -> Thought | None:
+        """Return a move that is known to be best, if a turn of exact search finds one."""
         answer = self.player.solve([state], budget)[state]
         if answer.value is None:
             return None
         with contextlib.suppress(MissingState):
             move = self.player.choose(state, Budget(seconds=budget.seconds_left, stop=budget.is_stopped))
             if move.best:
-                return Thought(move.action, answer, seen.depth, seen.nodes, [move.action])
+                return thought._replace(answer=answer, line=[move.action])
         return None
-
-
-class _Seen:
-    """How far the search of limited depth has come."""
-
-    def __init__(self) -> None:
-        self.depth, self.nodes, self.exact = 0, 0, False
-        self.action: int | None = None
-
-    def take(self, found: Result) -> None:
-        self.depth, self.nodes, self.exact = self.depth + 1, self.nodes + found.counts.nodes, found.exact
-        self.action = found.action
 
 
 def _turn(budget: Budget, seconds: float | None) -> Budget:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from solver.base.errors import PositionError, SolverError
 from solver.play.analysis import Answer
@@ -24,7 +24,7 @@ from solver.rules.notation import (
     Position,
     chances,
     first_position,
-    format_action,
+    names_of,
     next_position,
     parse_action,
     parse_position,
@@ -191,23 +191,19 @@ class Session:
                 self._note(str(error))
             if endless:
                 stop.wait()
-            action = next(iter(self.rules.actions(state))) if thought is None else thought.action
+            action = next(iter(self.rules.actions(state))) if thought is None else thought.line[0]
             self._searching = False  # what is answered may be asked again at once
-            self._say(f"bestmove {self._move(state, action)}")
+            self._say(f"bestmove {self._moves(state, [action])}")
         except BaseException as error:  # told by the next command, or the end
             self._error = error
 
-    def _move(self, state: int, action: int) -> str:
-        return format_action(self.rules.game, state, action).replace(" ", "")
+    def _moves(self, state: int, actions: Iterable[int]) -> str:
+        return " ".join(name.replace(" ", "") for name in names_of(self.rules, state, actions))
 
     def _inform(self, state: int, thought: Thought, seconds: float) -> None:
-        names, position = [], state
-        for action in thought.line:
-            names.append(self._move(position, action))
-            position = self.rules.result(position, action)
         self._say(
             f"info depth {thought.depth} score {score(thought.answer)} time {int(1000 * seconds)}"
-            f" nodes {thought.nodes} pv {' '.join(names)}"
+            f" nodes {thought.nodes} pv {self._moves(state, thought.line)}"
         )
         if thought.answer.exact:
             self._note(f"exact, by {thought.answer.source}")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.base.errors import PositionError
@@ -78,6 +78,13 @@ def format_action(game: Any, state: int, action: int) -> str:
         return str(action + 1)
     said = own_method(game, "format_action")
     return str(action if said is None else said(state, action))
+
+
+def names_of(rules: Rules, state: int, actions: Iterable[int]) -> Iterator[str]:
+    """Yield the names of actions that are played one after another from a state, in the game's own notation."""
+    for action in actions:
+        yield format_action(rules.game, state, action)
+        state = rules.result(state, action)
 
 
 def parse_action(source: Any, state: int, text: str) -> int:

@@ -293,7 +293,7 @@ def test_wins_that_limited_depth_sees_are_known_without_evaluate():
         (state, value) for state, value in naive.solve(game).items() if value.score == 1 and value.distance == 3
     )
     player = Player({}, game)
-    player._searching._cyclic, player._searching._retrograde = True, lambda state, budget: None
+    player.live_search.is_cyclic, player.live_search._retrograde = True, lambda state, budget: {}
     answer = player.value(state)
     assert (answer.value, answer.exact, answer.source) == (Value(1, 3), True, "search") == (value, True, "search")
 

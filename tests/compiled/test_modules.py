@@ -286,7 +286,7 @@ def test_a_player_asks_the_module_that_a_user_names(own):
     for module in (path, path.read_bytes()):
         player = Player(name, module=module)
         player.prepare()
-        assert isinstance(player.foresight.compiled.it, Module) and isinstance(player._searching._team.it, Module)
+        assert isinstance(player.foresight.compiled.it, Module) and isinstance(player.live_search.compiled.it, Module)
         assert player.value(21).value == naive.solve(player.game)[21]
         assert pickle.loads(pickle.dumps(player)).foresight.module == path.read_bytes()  # noqa: S301
     other = Player(name)

@@ -16,7 +16,7 @@ from solver.compiled.lookahead.evaluation import read, write
 from solver.learning import contest, samples
 from solver.learning.contenders import Setting, chooser, contender
 from solver.learning.evolution import evolve
-from solver.learning.figures import figures, folded_board, truth_of
+from solver.learning.figures import figures, truth_of
 from solver.learning.matches import judged, match
 from solver.learning.moves import Board
 from solver.learning.players import ByBook, Greedy, Random
@@ -153,7 +153,7 @@ def test_a_match_is_the_same_again_and_its_games_can_be_graded():
 
 def test_samples_are_spread_over_plies_and_values():
     book = book_of("connect-four:4,4")
-    board = folded_board(Rules(book.game))
+    board = Board(Rules(book.game), symmetry=True)
     sample = samples.from_book(book, board, 2000, seed=1)
     assert len(np.unique(sample.states)) == len(sample.states) == 2000
     assert [book[state].score for state in sample.states.tolist()] == sample.scores.tolist()
@@ -172,7 +172,7 @@ def test_samples_are_spread_over_plies_and_values():
 
 def test_states_of_random_play_are_unfinished_and_distinct():
     rules = Rules(load_game("connect-four:4,4"))
-    found = samples.by_play(folded_board(rules), 500, seed=1)
+    found = samples.by_play(Board(rules, symmetry=True), 500, seed=1)
     assert len(np.unique(found)) == len(found) == 500
     assert not any(rules.is_terminal(state) for state in found.tolist())
     assert all(rules.canonical(state) == state for state in found.tolist())
@@ -207,7 +207,7 @@ def test_what_is_learned_beats_chance_on_a_tiny_game(tmp_path):
 @pytest.mark.interpreted
 def test_figures_of_a_perfect_guess_are_perfect():
     book = book_of("tic-tac-toe")
-    board = folded_board(Rules(book.game))
+    board = Board(Rules(book.game), symmetry=True)
     sample, truth = samples.from_book(book, board, 300), truth_of(book)
     perfect = figures(board, lambda states: truth(states)[0] * 0.9, sample, truth)
     assert perfect == {"sign": 1.0, "correlation": pytest.approx(1.0), "best_moves": 1.0}

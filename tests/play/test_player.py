@@ -33,9 +33,8 @@ def lifted(value, same_mover):
 def test_answers_from_a_solution_are_the_naive_twins(text):
     game = load_game(text)
     truth = naive.solve(game)
-    player = Player({state: value for state, value in truth.items() if not game.is_terminal(state)}, game)
-    player.rules = Rules(game, symmetry=False)
-    player.canonical = player.rules.canonical
+    canonical = Rules(game).canonical
+    player = Player({canonical(state): value for state, value in truth.items() if not game.is_terminal(state)}, game)
     for state in list(truth)[:400]:
         answer = player.value(state)
         assert (answer.value, answer.exact) == (truth[state], True)
@@ -464,7 +463,7 @@ def test_threads_may_share_a_player():
 
 def test_a_thread_that_waits_for_others_keeps_to_its_budget():
     player = Player({}, "connect-four:5,5", seconds=0.01)
-    with player._searching.turn(player.budget()):
+    with player.live_search.turn(player.budget()):
         assert player.value(player.game.initial()).exact is False
 
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import msgpack
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from solver.base.errors import BookError, DamagedBook, ForeignBook
 from solver.base.files import open_input, read_input, write_whole
@@ -67,14 +67,14 @@ class Evaluation(NamedTuple):
         return [self.features, *(len(biases) for _, biases in self.layers)]
 
 
-def estimates(evaluation: Evaluation, table: NDArray[Any]) -> Numbers:
-    """The estimates (n,) float32 of states by their features (n, features)."""
-    found = table.astype(np.float64)  # which no sum exceeds
+def estimates(evaluation: Evaluation, table: ArrayLike) -> NDArray[np.float64]:
+    """The estimates (n,) float64 of states by their features (n, features)."""
+    found = np.asarray(table, np.float64)  # which no sum exceeds
     for weights, biases in evaluation.layers[:-1]:
         found = found @ weights + biases
         found = np.tanh(found) if evaluation.activation == "tanh" else np.maximum(found, 0)
     weights, biases = evaluation.layers[-1]
-    return np.clip(np.tanh(found @ weights + biases)[:, 0], -LIMIT, LIMIT).astype(np.float32)
+    return np.clip(np.tanh(found @ weights + biases)[:, 0], -LIMIT, LIMIT)
 
 
 def identity(game: Game) -> str:
