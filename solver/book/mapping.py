@@ -20,7 +20,6 @@ import lmdb
 
 from solver.base.errors import BookError, DamagedBook, ForeignBook
 from solver.book import pages
-from solver.book.codecs import CODECS
 from solver.book.format import HEADER_KEY, Header
 from solver.book.sealing import DIRECTORY_KEY, directory_key, game_key, palette_key, segment_key, unseal
 from solver.book.segments import Segment, segment_of, states_of
@@ -38,7 +37,7 @@ class Mapped:
         self.transaction = self.environment.begin(buffers=True)
         self.header = self._read_header()
         self.values = self.header.values
-        self.codec = CODECS[self.header.codec]
+        self.codec = self.header.encoding
         self.find = self.codec.finder()
         self.directory = self._read_directory()
         self.segments: list[Segment | None] = [None] * len(self.directory)
@@ -102,7 +101,7 @@ class Mapped:
         size = self.header.key_bytes
         if len(directory) != size * segments:
             raise DamagedBook(f"{self.path}: {len(directory) // size} directory entries for {segments} segments")
-        if not segments <= self.header.stored <= segments * self.codec.GROUPS * self.codec.GROUP:
+        if not segments <= self.header.stored <= segments * self.codec.groups * self.codec.group:
             raise DamagedBook(f"{self.path}: {segments} segments cannot hold {self.header.stored} states")
         return list(states_of(directory, size))
 

@@ -22,7 +22,6 @@ import lmdb
 from solver.base.errors import BookError, DamagedBook, ForeignBook, ResourceError
 from solver.base.files import sweep_up, sync_folder
 from solver.base.progress import Progress, silent
-from solver.book.codecs import CODECS
 from solver.book.format import DIRECTORY_PART, HEADER_KEY, Header
 from solver.book.mapping import open_environment
 from solver.book.palettes import MOST_VALUES
@@ -106,7 +105,7 @@ def write_book(
     finished = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
         with _disk_errors(target):
-            encode = encode or CODECS[header.codec].encode_chunk
+            encode = encode or header.encoding.encode_chunk
             header = _build(build, header, _encoded(header, parts, encode, map, progress), game)
             _copy(build, finished)
             _read_back(finished, header)
@@ -122,7 +121,7 @@ def _encoded(
     header: Header, parts: Iterable[Part | Encoded], encode: Encode, map: Map, progress: Progress
 ) -> Iterator[tuple[int, bytes]]:
     """(first state, bytes) of each group, in order."""
-    block, done = CODECS[header.codec].BLOCK, 0
+    block, done = header.encoding.block, 0
     for firsts, payload, lengths, states in map(partial(_groups, header, encode), parts):
         if done % block:
             raise ValueError(f"a part that is not the last ends within a block of {block}")
@@ -152,7 +151,7 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], game
     """Write all records into a new LMDB file; the header with the digest."""
     digest = hashlib.sha256()
     # an upper bound: map_size costs nothing, and a full map would lose the transaction
-    map_size = 2 * CODECS[header.codec].bound(header.stored, header.index_bytes) + (64 << 20) + 2 * len(game)
+    map_size = 2 * header.encoding.bound(header.stored, header.index_bytes) + (64 << 20) + 2 * len(game)
     with open_environment(path, map_size=map_size, sync=False, lib_version=0, mode=0o666) as environment:
 
         def put(records: list[tuple[bytes, bytes]], counted: bool = True) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.base.errors import BookError, DamagedBook
+from solver.base.methods import Method
 from solver.base.options import Options
 from solver.base.progress import Progress, silent
 from solver.base.value import Value, merit_of
@@ -145,7 +146,7 @@ def _header(one: Header, other: Header, numbers: Counter[Value]) -> Header:
     palette = sorted(numbers, key=merit_of, reverse=True)
     longest = [header.longest for header in (one, other) if header.longest is not None]
     return one._replace(
-        method="alphabeta",
+        method=Method.ALPHABETA,
         scope="exact",
         trim=None,
         palette=palette,

@@ -20,6 +20,7 @@ from solver.base.errors import DamagedBook, MethodError, ResourceError
 from solver.base.extras import PLAIN_LIMIT
 from solver.base.files import replacing
 from solver.base.memory import working_memory
+from solver.base.methods import Method
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
 from solver.base.value import Value, merit_of
@@ -122,7 +123,7 @@ def _refuse(header: Header, rules: Rules, wanted: Trim, wdl: bool) -> None:
         raise MethodError(f"a search of {wanted.plies} plies is no quick look: drop what 1 or 2 plies settle")
     if wdl:
         header.kind.refuse("wdl", rules.name)
-    if wdl and header.method == "retrograde":
+    if wdl and header.method == Method.RETROGRADE:
         raise MethodError(
             f"a win of {rules.name} without its distance could be played round in circles: leave out --wdl, or solve a"
             " game without cycles by --method minimax"

@@ -28,6 +28,7 @@ from typing import Any
 
 from solver.base.errors import DamagedBook
 from solver.base.shown import reason
+from solver.book.codecs.codec import PLAIN, Codec, Find, Groups, Machine
 from solver.book.codecs.instant import (
     BLOCK,
     GROUP,
@@ -40,9 +41,8 @@ from solver.book.codecs.instant import (
     place_of_bit,
     population,
 )
+from solver.book.codecs.keys import as_list
 
-__all__ = ["BLOCK", "GROUP", "counts", "groups"]
-NAME, NUMBER = "fixed", 3
 GROUPS = 1308  # of 40 bytes, values all alike, states side by side
 HEAD = 7
 BASE = 3  # where the least number is
@@ -50,13 +50,14 @@ MOST_BITS, MOST_MODE = 32, 63
 
 
 def encode_chunk(
-    states: Sequence[int], numbers: Sequence[int], palette_size: int, index_bytes: int
-) -> tuple[bytes, list[int], list[int]]:
+    states: Sequence[int], numbers: Sequence[int], palette_size: int, index_bytes: int, machine: Machine = PLAIN
+) -> Groups:
     """The groups of the states one after the other, the states and the bytes of each."""
-    out = bytearray(bound(len(states), index_bytes))
-    lengths = [0] * groups(len(states))
-    used = encode_groups(states, numbers, out, lengths)
-    return bytes(out[:used]), counts(len(states)), lengths
+    out = machine.new_bytes(bound(len(states), index_bytes))
+    lengths = machine.new_integers(groups(len(states)))
+    encode = machine.compiled(encode_groups, put_bits, put_numbers, put_offsets)
+    used = encode(states, machine.as_integers(numbers), out, lengths)
+    return out[:used], counts(len(states)), as_list(lengths)
 
 
 def bound(count: int, index_bytes: int) -> int:
@@ -130,7 +131,7 @@ def put_bits(items: Any, first: int, count: int, least: int, width: int, out: An
     return end
 
 
-def finder() -> Callable[[Any, int], int | None]:
+def finder() -> Find:
     """The look-up, which keeps nothing."""
     return find
 
@@ -303,3 +304,9 @@ def decode_group(body: Any, first: int, index_bytes: int, states: Any, numbers: 
                 found += 1
             bits, bit = bits >> 1, bit + 1
     return count if found == count and states[0] == first else -1
+
+
+CODEC = Codec(
+    "fixed", 3, GROUP, GROUPS, BLOCK, bound, encode_chunk, finder, decode,
+    find_all=find_all, decode_all=decode_all, is_stepped=True,
+)  # fmt: skip

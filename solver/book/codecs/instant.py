@@ -21,8 +21,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from solver.base.errors import DamagedBook
+from solver.book.codecs.codec import PLAIN, Codec, Find, Groups, Machine
+from solver.book.codecs.keys import as_list
 
-NAME, NUMBER = "instant", 0
 GROUP = BLOCK = 256
 GROUPS = 1425  # of 36 bytes, values of one bit at most, states side by side
 HEAD = 3
@@ -37,13 +38,14 @@ from_bytes = int.from_bytes
 
 
 def encode_chunk(
-    states: Sequence[int], indices: Sequence[int], palette_size: int, index_bytes: int
-) -> tuple[bytes, list[int], list[int]]:
+    states: Sequence[int], indices: Sequence[int], palette_size: int, index_bytes: int, machine: Machine = PLAIN
+) -> Groups:
     """The groups of the states one after the other, the states and the bytes of each."""
-    out = bytearray(bound(len(states), index_bytes))
-    lengths = [0] * groups(len(states))
-    used = encode_groups(states, indices, index_bytes, [0] * palette_size, out, lengths)
-    return bytes(out[:used]), counts(len(states)), lengths
+    out = machine.new_bytes(bound(len(states), index_bytes))
+    lengths = machine.new_integers(groups(len(states)))
+    encode = machine.compiled(encode_groups, put_values, put_keys)
+    used = encode(states, indices, index_bytes, machine.new_integers(palette_size), out, lengths)
+    return out[:used], counts(len(states)), as_list(lengths)
 
 
 def groups(count: int) -> int:
@@ -137,7 +139,7 @@ def put_keys(states: Any, first: int, count: int, out: Any, start: int, at: int)
     return at
 
 
-def finder() -> Callable[[Any, int], int | None]:
+def finder() -> Find:
     """The look-up, which keeps nothing."""
     return find
 
@@ -341,3 +343,8 @@ def decode_group(body: Any, first: int, index_bytes: int, states: Any, indices: 
         at = HEAD + place * index_bytes
         indices[i] = int(body[at]) if index_bytes == 1 else number_at(body, at, index_bytes)
     return count
+
+
+CODEC = Codec(
+    "instant", 0, GROUP, GROUPS, BLOCK, bound, encode_chunk, finder, decode, find_all=find_all, decode_all=decode_all
+)

@@ -15,14 +15,14 @@ Worked group: states 5, 2**80 + 5, 2**80 + 6 with the indices 1, 0, 1, of a byte
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from solver.base.errors import BookError, DamagedBook
+from solver.book.codecs.codec import PLAIN, Codec, Find, Groups, Machine
 from solver.book.codecs.keys import States
 from solver.rules.game import Rules
 from solver.rules.width import MOST, USUAL
 
-NAME, NUMBER = "wide", 4
 GROUP = BLOCK = 256
 GROUPS = 128  # of 531 bytes, but for the last
 HEAD = 2
@@ -41,12 +41,9 @@ class WideStates(States):
             raise BookError(f"{rules.name} has states of {rules.bits} bits, the codec wide is for more: leave it out")
 
 
-KEYS = WideStates
-
-
 def encode_chunk(
-    keys: Sequence[int], indices: Sequence[int], palette_size: int, index_bytes: int
-) -> tuple[bytes, list[int], list[int]]:
+    keys: Sequence[int], indices: Sequence[int], palette_size: int, index_bytes: int, machine: Machine = PLAIN
+) -> Groups:
     """The groups of the states one after the other, the states and the bytes of each."""
     bodies = [
         _encoded(keys[at : at + GROUP], indices[at : at + GROUP], index_bytes) for at in range(0, len(keys), GROUP)
@@ -69,7 +66,7 @@ def bound(count: int, index_bytes: int) -> int:
     return count * (MOST_BYTES + index_bytes) + (count // GROUP + 1) * (HEAD + MOST_BYTES + 2)
 
 
-def finder() -> Callable[..., int | None]:
+def finder() -> Find:
     """`find`."""
     return find
 
@@ -113,3 +110,8 @@ def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], l
 
 def _places(begin: int, count: int, size: int) -> Sequence[int]:
     return [begin + place * size for place in range(count)]
+
+
+CODEC = Codec(
+    "wide", 4, GROUP, GROUPS, BLOCK, bound, encode_chunk, finder, decode, keys=WideStates, is_wide=True
+)
