@@ -29,7 +29,7 @@ from solver.base.value import Value
 from solver.book import Book, Header, check_book, write_book
 from solver.book.codecs import CODECS, Codec, compact, instant
 from solver.book.codecs.instant import GROUP
-from solver.book.sealing import SEGMENT_SIZE, palette_key
+from solver.book.sealing import PALETTE_KEY, SEGMENT_SIZE, part_key
 from solver.book.segments import groups_of
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import load_game
@@ -127,7 +127,7 @@ def test_a_palette_beyond_the_header_has_records_of_its_own(tmp_path, monkeypatc
         for number, change in enumerate(changes):
 
             def damage(key, record, part=part, change=change):
-                return change(record) if bytes(key) == palette_key(part) else record
+                return change(record) if bytes(key) == part_key(PALETTE_KEY, part) else record
 
             with pytest.raises(DamagedBook, match="palette"):
                 Book(rewritten(path, tmp_path / f"damaged{part}{number}.lmdb", damage))
@@ -166,7 +166,7 @@ def test_a_codec_is_one_module_that_the_rest_of_a_book_does_not_know(tmp_path, m
         return dict(pair for group in groups_of(header, segment[0]) for pair in zip(*group, strict=True)).get(state)
 
     codec = Codec(
-        "pairs", 9, group=7, groups=700, block=7, bound=lambda count, index_bytes: 12 * count,
+        "pairs", 9, group=7, groups=700, block=7, state_bytes=12,
         encode_chunk=encode_chunk, finder=lambda: find, decode=decode,
     )  # fmt: skip
     monkeypatch.setitem(CODECS, codec.name, codec)

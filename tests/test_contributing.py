@@ -81,12 +81,8 @@ def find(segment, key):
     return indices[keys.index(key)] if key in keys else None
 
 
-def bound(count, index_bytes):
-    return count * (9 + index_bytes)
-
-
 PLAIN = codecs.Codec(
-    "plain", 99, group=64, groups=64, block=64, bound=bound, encode_chunk=encode_chunk, finder=lambda: find,
+    "plain", 99, group=64, groups=64, block=64, state_bytes=13, encode_chunk=encode_chunk, finder=lambda: find,
     decode=decode,
 )  # fmt: skip
 

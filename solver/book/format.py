@@ -39,7 +39,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -180,6 +180,23 @@ class Header(NamedTuple):
         """The header of a book to be written: a complete one without distances leaves out what its codec can tell."""
         return self._replace(sparse=self.encoding.keys.left_out(rules) if rules and len(self.may_leave_out) > 1 else 0)
 
+    def holding(self, numbers: Mapping[Value, int], longest: tuple[int, int] | None) -> Header:
+        """Return the header of a book that stores so many states of each value.
+
+        They are counted by outcome if the header has no counts yet.
+        """
+        palette = sorted(numbers, key=merit_of, reverse=True)
+        counts = dict.fromkeys(OUTCOMES, 0)
+        for value, number in numbers.items():
+            counts[value.leaning] += number
+        return self._replace(
+            palette=palette,
+            stored=sum(numbers.values()),
+            numbers=[numbers[value] for value in palette],
+            longest=longest,
+            counts=self.counts or counts,
+        )
+
     @property
     def may_leave_out(self) -> tuple[int, ...]:
         """What `sparse` may be."""
@@ -258,24 +275,17 @@ class Header(NamedTuple):
         for name in ("states", "terminal"):
             if fields[name] is not None and type(fields[name]) is not int:
                 raise ValueError(f"{name} is no count")
-        header = cls(**{name: fields[name] for name in cls._fields if name not in ("numbers", *LATER)})
-        numbers, trim, expectation = fields.get("numbers"), fields.get("trim"), fields.get("expectation")
-        estimate, state_bytes = fields.get("estimate"), fields.get("state_bytes", 0)
-        if type(state_bytes) is not int or (state_bytes != 0) != codec.is_wide:
+        for name, make in (("trim", Trim), ("expectation", Expectation), ("estimate", Estimate)):
+            if fields.get(name) is not None:
+                fields[name] = make(*fields[name])
+        header = cls(**{name: fields[name] for name in fields.keys() & {*cls._fields}})
+        if type(header.state_bytes) is not int or (header.state_bytes != 0) != codec.is_wide:
             raise ValueError("states of another size than their codec's")
-        if state_bytes and header.longest is not None:
+        if header.state_bytes and header.longest is not None:
             distance, state = fields["longest"]
             header = header._replace(longest=(distance, int.from_bytes(state, "little")))
-        header = header._replace(
-            expectation=None if expectation is None else Expectation(*expectation),
-            estimate=None if estimate is None else Estimate(*estimate),
-        )
         return header._replace(
-            state_bytes=state_bytes,
-            numbers=None if numbers is None else _integers(numbers),
-            trim=None if trim is None else Trim(*trim),
-            wdl=fields.get("wdl", False),
-            sparse=fields.get("sparse", 0),
+            numbers=None if header.numbers is None else _integers(header.numbers),
             palette=[header.kind.kept(value_in(pair, header.kind.types)) for pair in header.palette],
             counts=dict(zip(OUTCOMES, _integers(header.counts[name] for name in OUTCOMES), strict=True)),
             tiers=None if header.tiers is None else [TierCount(*_integers(row)) for row in header.tiers],

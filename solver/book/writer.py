@@ -25,7 +25,7 @@ from solver.base.progress import Progress, silent
 from solver.book.format import DIRECTORY_PART, HEADER_KEY, Header
 from solver.book.mapping import open_environment
 from solver.book.palettes import MOST_VALUES
-from solver.book.sealing import BODY, SEGMENT_SIZE, directory_key, game_key, seal, segment_key
+from solver.book.sealing import BODY, DIRECTORY_KEY, GAME_KEY, SEGMENT_SIZE, part_key, seal, segment_key
 from solver.book.segments import packed, states_packed
 from solver.book.solution import Encoded, Part
 
@@ -151,7 +151,7 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], game
     """Write all records into a new LMDB file; the header with the digest."""
     digest = hashlib.sha256()
     # an upper bound: map_size costs nothing, and a full map would lose the transaction
-    map_size = 2 * header.encoding.bound(header.stored, header.index_bytes) + (64 << 20) + 2 * len(game)
+    map_size = 2 * header.encoding.state_bytes * header.stored + (64 << 20) + 2 * len(game)
     with open_environment(path, map_size=map_size, sync=False, lib_version=0, mode=0o666) as environment:
 
         def put(records: list[tuple[bytes, bytes]], counted: bool = True) -> None:
@@ -174,9 +174,9 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], game
         most = DIRECTORY_PART * 8 // header.key_bytes
         for part, begin in enumerate(range(0, len(firsts), most)):
             some = states_packed(firsts[begin : begin + most], header.key_bytes)
-            put([(directory_key(part), seal(header.book_id, part, some))])
+            put([(part_key(DIRECTORY_KEY, part), seal(header.book_id, part, some))])
         for part, begin in enumerate(range(0, len(game), BODY)):
-            put([(game_key(part), seal(header.book_id, part, game[begin : begin + BODY]))])
+            put([(part_key(GAME_KEY, part), seal(header.book_id, part, game[begin : begin + BODY]))])
         palette = header.palette_records()
         _count(digest, palette)
         header = header._replace(digest=digest.hexdigest())

@@ -233,7 +233,7 @@ def _header(job: Job, outcome: Outcome) -> Header:
         wdl=rules.wdl,
         expectation=solved.kind.expectation,
         estimate=solved.kind.estimate,
-        state_bytes=CODECS[codec].state_bytes(rules.bits),
+        state_bytes=CODECS[codec].wide_bytes(rules.bits),
     )
 
 

@@ -55,7 +55,7 @@ class Codec(NamedTuple):
     name, number: In the header, and in the head of each segment.
     group, groups: The most states to a group, and groups to a segment.
     block: States after which a group ends, whatever it holds. Parts of a book are multiples of it.
-    bound: `bound(count, index_bytes)` is an upper bound of the bytes that `count` states take.
+    state_bytes: An upper bound of the bytes that a state takes.
     encode_chunk: `encode_chunk(keys, indices, palette_size, index_bytes, machine)` makes groups of ascending keys and
         their palette indices.
     finder: Makes, for one file, `find(segment, key)`: the palette index of a key, or None. A damaged group may raise
@@ -77,7 +77,7 @@ class Codec(NamedTuple):
     group: int
     groups: int
     block: int
-    bound: Callable[[int, int], int]
+    state_bytes: int
     encode_chunk: Callable[..., Groups]
     finder: Callable[[], Find]
     decode: Callable[[memoryview, int, int], tuple[list[int], list[int]]]
@@ -93,6 +93,6 @@ class Codec(NamedTuple):
         """Whether no state is found without the rules."""
         return bool(self.keys.ASKED)
 
-    def state_bytes(self, bits: int) -> int:
+    def wide_bytes(self, bits: int) -> int:
         """Return what a header says of states of so many bits: their bytes, or 0 of one word."""
         return 8 * words_of(bits) if self.is_wide else 0

@@ -35,6 +35,7 @@ BLOCK = 1 << 16
 FEWEST = 1024  # states to a group that no bitmap can hold
 BITMAP = 12 << 10
 SPAN = 8 * BITMAP
+MOST_STATE_BYTES = BITMAP // FEWEST + 4 + 1
 HEAD = struct.Struct("<BHHH")
 LEVEL = 6  # 9 saves 3 % and takes four times as long
 WINDOW = -13  # raw; 8 KB are filled sooner than 32, and the deflated bytes are as many
@@ -70,11 +71,6 @@ def encode_chunk(
             at += size
             done += count
     return b"".join(bodies), counts, [len(body) for body in bodies]
-
-
-def bound(count: int, index_bytes: int) -> int:
-    """An upper bound of the bytes that count states encode to."""
-    return bound_of_keys(count) + count * index_bytes + (count // FEWEST + count // BLOCK + 1) * 64
 
 
 def bound_of_keys(count: int) -> int:
@@ -365,6 +361,6 @@ def whole(data: Any, size: int) -> bytes:
 
 
 CODEC = Codec(
-    "compact", 1, GROUP, GROUPS, BLOCK, bound, encode_chunk, finder, decode,
+    "compact", 1, GROUP, GROUPS, BLOCK, MOST_STATE_BYTES, encode_chunk, finder, decode,
     find_all=find_all, decode_all=decode_all, share=0.4,
 )  # fmt: skip

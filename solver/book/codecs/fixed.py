@@ -28,7 +28,7 @@ from typing import Any
 
 from solver.base.errors import DamagedBook
 from solver.base.shown import reason
-from solver.book.codecs.codec import PLAIN, Codec, Find, Groups, Machine
+from solver.book.codecs.codec import PLAIN, Codec, Groups, Machine
 from solver.book.codecs.instant import (
     BLOCK,
     GROUP,
@@ -45,6 +45,7 @@ from solver.book.codecs.keys import as_list
 
 GROUPS = 1308  # of 40 bytes, values all alike, states side by side
 HEAD = 7
+MOST_STATE_BYTES = HEAD + 4 + 8 + 2
 BASE = 3  # where the least number is
 MOST_BITS, MOST_MODE = 32, 63
 
@@ -53,16 +54,11 @@ def encode_chunk(
     states: Sequence[int], numbers: Sequence[int], palette_size: int, index_bytes: int, machine: Machine = PLAIN
 ) -> Groups:
     """The groups of the states one after the other, the states and the bytes of each."""
-    out = machine.new_bytes(bound(len(states), index_bytes))
+    out = machine.new_bytes(MOST_STATE_BYTES * len(states))
     lengths = machine.new_integers(groups(len(states)))
     encode = machine.compiled(encode_groups, put_bits, put_numbers, put_offsets)
     used = encode(states, machine.as_integers(numbers), out, lengths)
     return out[:used], counts(len(states)), as_list(lengths)
-
-
-def bound(count: int, index_bytes: int) -> int:
-    """An upper bound of the bytes that count states encode to."""
-    return groups(count) * (HEAD + 2) + count * (index_bytes + 8)
 
 
 def encode_groups(states: Any, numbers: Any, out: Any, lengths: Any) -> int:
@@ -129,11 +125,6 @@ def put_bits(items: Any, first: int, count: int, least: int, width: int, out: An
             out[start + (bit >> 3)] |= item << (bit & 7) & 255
             item, done = item >> 8 - (bit & 7), done + 8 - (bit & 7)
     return end
-
-
-def finder() -> Find:
-    """The look-up, which keeps nothing."""
-    return find
 
 
 def find(segment: Any, state: int) -> int | None:
@@ -307,6 +298,6 @@ def decode_group(body: Any, first: int, index_bytes: int, states: Any, numbers: 
 
 
 CODEC = Codec(
-    "fixed", 3, GROUP, GROUPS, BLOCK, bound, encode_chunk, finder, decode,
+    "fixed", 3, GROUP, GROUPS, BLOCK, MOST_STATE_BYTES, encode_chunk, lambda: find, decode,
     find_all=find_all, decode_all=decode_all, is_stepped=True,
 )  # fmt: skip

@@ -34,7 +34,6 @@ of their children's.
 
 from __future__ import annotations
 
-import operator
 import random
 import struct
 import zlib
@@ -55,6 +54,7 @@ GROUP = 60_000
 GROUPS = 64
 BLOCK = 1 << 16
 HEAD = struct.Struct("<H")
+MOST_STATE_BYTES = 256  # a run of 60,000 equal symbols takes less than a hundred
 TELLING, HALVED = 1, 2  # what a book leaves out: values that rules tell, and those of even tiers
 GAMES, MOST_PLIES = 20, 200
 FEW_GAMES = 2  # that show a reader whether a header tells the truth: the first of those that the writer looked at
@@ -118,11 +118,6 @@ def fill(ranks: Any, indices: Any, symbols: Any) -> None:
         elif symbols[at]:
             symbol = 0
         symbols[at] = symbol
-
-
-def bound(count: int, index_bytes: int) -> int:
-    """An upper bound of the bytes that count states encode to."""
-    return count * (128 + 32 * index_bytes)  # a run of 60,000 equal symbols takes less than a hundred
 
 
 def _count(view: memoryview, at: int, index_bytes: int) -> int:
@@ -220,12 +215,8 @@ class Ranks(States):
         if scope == "exact":
             raise BookError("a search or a grown book has too few states among all ranks: choose the codec compact")
 
-    def rank(self, state: Any) -> int:
+    def rank(self, state: int) -> int:
         """The rank of a state that a book may hold, else -1."""
-        try:
-            state = operator.index(state)
-        except TypeError:
-            return -1
         rank = self._rank(state) if 0 <= state < STATE_LIMIT else -1
         return rank if rank >= 0 and self._is_open(state) else -1
 
@@ -392,4 +383,4 @@ def untrue(rules: Rules, state: int) -> GameError:
     return GameError(f"{rules.name}: state {state} has another value than outlook or replies tell: mend them")
 
 
-CODEC = Codec("ranked", 2, GROUP, GROUPS, BLOCK, bound, encode_chunk, finder, decode, keys=Ranks, share=0.2)
+CODEC = Codec("ranked", 2, GROUP, GROUPS, BLOCK, MOST_STATE_BYTES, encode_chunk, finder, decode, keys=Ranks, share=0.2)

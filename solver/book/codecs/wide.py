@@ -18,7 +18,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from solver.base.errors import BookError, DamagedBook
-from solver.book.codecs.codec import PLAIN, Codec, Find, Groups, Machine
+from solver.book.codecs.codec import PLAIN, Codec, Groups, Machine
 from solver.book.codecs.keys import States
 from solver.rules.game import Rules
 from solver.rules.width import MOST, USUAL
@@ -27,6 +27,7 @@ GROUP = BLOCK = 256
 GROUPS = 128  # of 531 bytes, but for the last
 HEAD = 2
 MOST_BYTES = MOST // 8 + 1  # of a key
+MOST_STATE_BYTES = HEAD + MOST_BYTES + 4
 OFTEN_WRONG = (IndexError, ValueError, TypeError, OverflowError)
 
 
@@ -59,16 +60,6 @@ def _encoded(keys: Sequence[int], indices: Sequence[int], index_bytes: int) -> b
     parts += [(key - first).to_bytes(size, "little") for key in keys[1:]]
     parts += [index.to_bytes(index_bytes, "little") for index in indices]
     return b"".join(parts)
-
-
-def bound(count: int, index_bytes: int) -> int:
-    """An upper bound of the bytes that count states encode to."""
-    return count * (MOST_BYTES + index_bytes) + (count // GROUP + 1) * (HEAD + MOST_BYTES + 2)
-
-
-def finder() -> Find:
-    """`find`."""
-    return find
 
 
 def find(segment: tuple[memoryview, Sequence[int], Sequence[int], int], key: int) -> int | None:
@@ -113,5 +104,5 @@ def _places(begin: int, count: int, size: int) -> Sequence[int]:
 
 
 CODEC = Codec(
-    "wide", 4, GROUP, GROUPS, BLOCK, bound, encode_chunk, finder, decode, keys=WideStates, is_wide=True
+    "wide", 4, GROUP, GROUPS, BLOCK, MOST_STATE_BYTES, encode_chunk, lambda: find, decode, keys=WideStates, is_wide=True
 )
