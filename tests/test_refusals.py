@@ -28,7 +28,7 @@ from tests.ways import by_kernels, compiled, plainly
 def test_plain_python_ends_where_the_memory_does(monkeypatch, tmp_path):
     plainly(monkeypatch)
     for method in (Method.MINIMAX, Method.RETROGRADE):
-        monkeypatch.setattr(method, "state_bytes", 1 << 20)
+        monkeypatch.setattr(method, "facts", method.facts._replace(state_bytes=1 << 20))
     with pytest.raises(ResourceError, match="states are too many for plain Python .*pip install.* --memory"):
         pipeline.solve(load_game("connect-four"), tmp_path / "book.lmdb", memory=LEAST_MEMORY)
     assert list(tmp_path.iterdir()) == []

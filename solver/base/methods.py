@@ -3,39 +3,35 @@
 from __future__ import annotations
 
 import enum
+from typing import Any, NamedTuple
 
 AUTO = "auto"  # in place of a method: the one that fits the game
 
 
-class Method(enum.StrEnum):
-    """A method of solving.
+class Facts(NamedTuple):
+    """What there is to say of a method.
 
-    about: What it finds, for help.
+    about: What it finds, for help. Empty if `solve` does not take it by its name.
     state_bytes: The memory that a state takes in plain Python, at least. None where nothing limits the states.
     is_complete: Whether it values all states that play can reach.
     takes_cycles: Whether play may come back to a state.
-    is_asked: Whether `solve` takes it by its name.
     """
 
-    about: str
-    state_bytes: int | None
-    is_complete: bool
-    takes_cycles: bool
-    is_asked: bool
+    about: str = ""
+    state_bytes: int | None = None
+    is_complete: bool = True
+    takes_cycles: bool = False
 
-    def __new__(
-        cls,
-        name: str,
-        about: str = "",
-        state_bytes: int | None = None,
-        is_complete: bool = True,
-        takes_cycles: bool = False,
-        is_asked: bool = True,
-    ) -> Method:
-        """Make a method, equal to its name."""
+
+class Method(enum.StrEnum):
+    """A method of solving, equal to its name, and its `facts`."""
+
+    facts: Facts
+
+    def __new__(cls, name: str, *facts: Any) -> Method:
+        """Make a method with these `Facts`."""
         method = str.__new__(cls, name)
-        method._value_, method.about, method.state_bytes = name, about, state_bytes
-        method.is_complete, method.takes_cycles, method.is_asked = is_complete, takes_cycles, is_asked
+        method._value_, method.facts = name, Facts(*facts)
         return method
 
     MINIMAX = "minimax", "every state", 300
@@ -43,13 +39,13 @@ class Method(enum.StrEnum):
     ALPHABETA = "alphabeta", "one search's exact entries", None, False
     EXPECTIMINIMAX = "expectiminimax", "every state of a game of chance", 1000
     NIMBERS = "nimbers", "the nimber of every state of an impartial game", 300
-    VALUE_ITERATION = "value-iteration", "", 1000, True, True, False  # for expectiminimax, in a game with cycles
-    DROP_OUT = "drop-out", "", None, False, True, False  # of grown books
+    VALUE_ITERATION = "value-iteration", "", 1000, True, True  # for expectiminimax, in a game with cycles
+    DROP_OUT = "drop-out", "", None, False, True  # of grown books
 
     @property
     def is_acyclic(self) -> bool:
         """Whether it values all states of games that always end, and of no others."""
-        return self.is_complete and not self.takes_cycles
+        return self.facts.is_complete and not self.facts.takes_cycles
 
 
-ASKED = (AUTO, *(method for method in Method if method.is_asked))
+ASKED = (AUTO, *(method.value for method in Method if method.facts.about))

@@ -94,28 +94,12 @@ def places(
     return found.reshape(asked.shape)
 
 
-def filled(
-    found: NDArray[np.int64],
-    states: NDArray[Any],
-    images: Callable[[NDArray[Any]], NDArray[Any]],
-    places: Callable[[NDArray[Any]], NDArray[np.int64]],
-) -> NDArray[np.int64]:
-    """Places, of which those that are missing are looked up by the images of their states."""
-    missing = found < 0
-    found[missing] = places(images(states[missing]))
-    return found
-
-
-def images_by(rules: Callable[[], Rules], image: Callable[[int], int]) -> Callable[[NDArray[Any]], NDArray[Any]]:
+def images(states: NDArray[Any], rules: Callable[[], Rules], image: Callable[[int], int]) -> NDArray[Any]:
     """`image` of an array of states, by compiled rules where they are many and can be compiled."""
+    from solver.compiled import folding
 
-    def images(states: NDArray[Any]) -> NDArray[Any]:
-        from solver.compiled import folding
-
-        found = folding.images(rules(), states) if len(states) >= PLAIN_LIMIT and states.dtype != object else None
-        return np.array([*map(image, states.tolist())], states.dtype) if found is None else found
-
-    return images
+    found = folding.images(rules(), states) if len(states) >= PLAIN_LIMIT and states.dtype != object else None
+    return np.array([*map(image, states.tolist())], states.dtype) if found is None else found
 
 
 def one_by_one(asked: NDArray[Any], index: Callable[[int], int]) -> NDArray[np.int64]:

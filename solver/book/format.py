@@ -278,7 +278,8 @@ class Header(NamedTuple):
         for name, make in (("trim", Trim), ("expectation", Expectation), ("estimate", Estimate)):
             if fields.get(name) is not None:
                 fields[name] = make(*fields[name])
-        header = cls(**{name: fields[name] for name in fields.keys() & {*cls._fields}})
+        optional = {"numbers", *LATER} - fields.keys()
+        header = cls(**{name: fields[name] for name in cls._fields if name not in optional})
         if type(header.state_bytes) is not int or (header.state_bytes != 0) != codec.is_wide:
             raise ValueError("states of another size than their codec's")
         if header.state_bytes and header.longest is not None:
@@ -313,8 +314,8 @@ def check_facts(header: Header) -> None:
         raise ValueError("states of no size")
     if header.method not in [*Method] or not SCOPES.fullmatch(scope) or header.stored < 0:
         raise ValueError("unknown method or scope")
-    is_whole = scope == "complete"
-    if header.trim is not None and (header.kind.unfit.get("trim") or Method(header.method).is_complete != is_whole):
+    facts = Method(header.method).facts
+    if header.trim is not None and (header.kind.unfit.get("trim") or facts.is_complete != (scope == "complete")):
         raise ValueError("a trimmed book of a method that makes none such")
     if not is_name(header.game):
         raise ValueError("game is no name of a game")
@@ -368,7 +369,7 @@ def _check_expectation(header: Header, expectation: Expectation) -> None:
 def _check_counts(header: Header) -> None:
     """Counts add up, by outcome and by tier."""
     counts, tiers, total = header.counts, header.tiers, sum(header.counts.values())
-    is_partial = not Method(header.method).is_complete
+    is_partial = not Method(header.method).facts.is_complete
     if header.scope != "complete":
         if not (is_partial or header.scope == TRIMMED) or (header.states, header.terminal, tiers) != (None, None, None):
             raise ValueError("counts of a whole game without one")

@@ -193,9 +193,9 @@ class Book(Mapping[int, Value]):
         asked = bulk.asked(states, wide=self.header.state_bytes > 0)
         try:
             places = self._places(asked)
-            if self.header.symmetry and bool((places < 0).any()):
-                images = bulk.images_by(lambda: Rules(self.game), self._image)
-                places = bulk.filled(places, asked, images, self._places)
+            lost = places < 0
+            if self.header.symmetry and lost.any():
+                places[lost] = self._places(bulk.images(asked[lost], lambda: Rules(self.game), self._image))
             values = bulk.values(places, self._open().values)
         except OFTEN_WRONG as error:
             raise self._malformed(error) from None

@@ -21,9 +21,9 @@ from solver.cli.info import report
 @click.option("-o", "--output", "book", type=click.Path(), metavar="BOOK", help="Write the book here.")
 @click.option(
     "--method",
-    type=click.Choice([str(name) for name in ASKED]),
+    type=click.Choice(ASKED),
     default=AUTO,
-    help="; ".join(f"{method}: {method.about}" for method in Method if method.is_asked) + ".",
+    help="; ".join(f"{method}: {method.facts.about}" for method in Method if method.facts.about) + ".",
 )
 @click.option(
     "--max-ply", type=click.IntRange(0, 1000), metavar="N", help="An opening book: all unfinished states to ply N."

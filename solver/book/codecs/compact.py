@@ -30,12 +30,10 @@ from solver.book.codecs.codec import PLAIN, Codec, Find, Groups, Machine, unpack
 from solver.book.codecs.instant import POPULATION, population
 
 GROUP = 6144
-GROUPS = 128
 BLOCK = 1 << 16
 FEWEST = 1024  # states to a group that no bitmap can hold
 BITMAP = 12 << 10
 SPAN = 8 * BITMAP
-MOST_STATE_BYTES = BITMAP // FEWEST + 4 + 1
 HEAD = struct.Struct("<BHHH")
 LEVEL = 6  # 9 saves 3 % and takes four times as long
 WINDOW = -13  # raw; 8 KB are filled sooner than 32, and the deflated bytes are as many
@@ -55,7 +53,7 @@ def encode_chunk(
     """
     values = machine.packed(indices, index_bytes)
     layout = machine.compiled(lay_out, length, put_keys)
-    keys = machine.new_bytes(bound_of_keys(min(len(states), BLOCK)))
+    keys = machine.new_bytes(min(len(states), BLOCK) * (BITMAP // FEWEST) + 2 * BITMAP)
     rows = tuple(machine.new_integers(BLOCK // FEWEST + 1) for _ in range(3))
     bodies: list[bytes] = []
     counts: list[int] = []
@@ -71,11 +69,6 @@ def encode_chunk(
             at += size
             done += count
     return b"".join(bodies), counts, [len(body) for body in bodies]
-
-
-def bound_of_keys(count: int) -> int:
-    """An upper bound of the bytes of the keys of count states, not yet deflated."""
-    return count * (BITMAP // FEWEST) + (count // BLOCK + 1) * BITMAP
 
 
 def lay_out(states: Any, keys: Any, counts: Any, modes: Any, sizes: Any) -> int:
@@ -361,6 +354,6 @@ def whole(data: Any, size: int) -> bytes:
 
 
 CODEC = Codec(
-    "compact", 1, GROUP, GROUPS, BLOCK, MOST_STATE_BYTES, encode_chunk, finder, decode,
-    find_all=find_all, decode_all=decode_all, share=0.4,
+    "compact", 1, GROUP, groups=128, block=BLOCK, state_bytes=BITMAP // FEWEST + 4 + 1, encode_chunk=encode_chunk,
+    finder=finder, decode=decode, find_all=find_all, decode_all=decode_all, share=0.4,
 )  # fmt: skip

@@ -30,7 +30,6 @@ from solver.base.errors import DamagedBook
 from solver.base.shown import reason
 from solver.book.codecs.codec import PLAIN, Codec, Groups, Machine
 from solver.book.codecs.instant import (
-    BLOCK,
     GROUP,
     OFTEN_WRONG,
     counts,
@@ -43,7 +42,6 @@ from solver.book.codecs.instant import (
 )
 from solver.book.codecs.keys import as_list
 
-GROUPS = 1308  # of 40 bytes, values all alike, states side by side
 HEAD = 7
 MOST_STATE_BYTES = HEAD + 4 + 8 + 2
 BASE = 3  # where the least number is
@@ -298,6 +296,8 @@ def decode_group(body: Any, first: int, index_bytes: int, states: Any, numbers: 
 
 
 CODEC = Codec(
-    "fixed", 3, GROUP, GROUPS, BLOCK, MOST_STATE_BYTES, encode_chunk, lambda: find, decode,
+    "fixed", 3, GROUP,
+    groups=1308,  # of 40 bytes, values all alike, states side by side
+    block=GROUP, state_bytes=MOST_STATE_BYTES, encode_chunk=encode_chunk, finder=lambda: find, decode=decode,
     find_all=find_all, decode_all=decode_all, is_stepped=True,
 )  # fmt: skip

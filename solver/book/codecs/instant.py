@@ -24,8 +24,7 @@ from solver.base.errors import DamagedBook
 from solver.book.codecs.codec import PLAIN, Codec, Groups, Machine
 from solver.book.codecs.keys import as_list
 
-GROUP = BLOCK = 256
-GROUPS = 1425  # of 36 bytes, values of one bit at most, states side by side
+GROUP = 256
 HEAD = 3
 MOST_STATE_BYTES = HEAD + 4 + 1 + 8 + 1
 KEY_BYTES = (0, 1, 2, 4, 8)
@@ -337,6 +336,8 @@ def decode_group(body: Any, first: int, index_bytes: int, states: Any, indices: 
 
 
 CODEC = Codec(
-    "instant", 0, GROUP, GROUPS, BLOCK, MOST_STATE_BYTES, encode_chunk, lambda: find, decode,
+    "instant", 0, GROUP,
+    groups=1425,  # of 36 bytes, values of one bit at most, states side by side
+    block=GROUP, state_bytes=MOST_STATE_BYTES, encode_chunk=encode_chunk, finder=lambda: find, decode=decode,
     find_all=find_all, decode_all=decode_all,
 )  # fmt: skip

@@ -51,10 +51,8 @@ from solver.book.solution import Part
 from solver.rules.game import STATE_LIMIT, Rules
 
 GROUP = 60_000
-GROUPS = 64
 BLOCK = 1 << 16
 HEAD = struct.Struct("<H")
-MOST_STATE_BYTES = 256  # a run of 60,000 equal symbols takes less than a hundred
 TELLING, HALVED = 1, 2  # what a book leaves out: values that rules tell, and those of even tiers
 GAMES, MOST_PLIES = 20, 200
 FEW_GAMES = 2  # that show a reader whether a header tells the truth: the first of those that the writer looked at
@@ -383,4 +381,8 @@ def untrue(rules: Rules, state: int) -> GameError:
     return GameError(f"{rules.name}: state {state} has another value than outlook or replies tell: mend them")
 
 
-CODEC = Codec("ranked", 2, GROUP, GROUPS, BLOCK, MOST_STATE_BYTES, encode_chunk, finder, decode, keys=Ranks, share=0.2)
+CODEC = Codec(
+    "ranked", 2, GROUP, groups=64, block=BLOCK,
+    state_bytes=256,  # a run of 60,000 equal symbols takes less than a hundred
+    encode_chunk=encode_chunk, finder=finder, decode=decode, keys=Ranks, share=0.2,
+)  # fmt: skip

@@ -23,11 +23,9 @@ from solver.book.codecs.keys import States
 from solver.rules.game import Rules
 from solver.rules.width import MOST, USUAL
 
-GROUP = BLOCK = 256
-GROUPS = 128  # of 531 bytes, but for the last
+GROUP = 256
 HEAD = 2
 MOST_BYTES = MOST // 8 + 1  # of a key
-MOST_STATE_BYTES = HEAD + MOST_BYTES + 4
 OFTEN_WRONG = (IndexError, ValueError, TypeError, OverflowError)
 
 
@@ -104,5 +102,8 @@ def _places(begin: int, count: int, size: int) -> Sequence[int]:
 
 
 CODEC = Codec(
-    "wide", 4, GROUP, GROUPS, BLOCK, MOST_STATE_BYTES, encode_chunk, lambda: find, decode, keys=WideStates, is_wide=True
-)
+    "wide", 4, GROUP,
+    groups=128,  # of 531 bytes, but for the last
+    block=GROUP, state_bytes=HEAD + MOST_BYTES + 4, encode_chunk=encode_chunk, finder=lambda: find, decode=decode,
+    keys=WideStates, is_wide=True,
+)  # fmt: skip

@@ -137,7 +137,7 @@ def found_by(job: Job, method: str, reason: str | None = None) -> Any:
 def _most_states(job: Job, method: str = AUTO) -> int | None:
     """How many states the memory holds in plain Python; None where nothing limits them."""
     chosen = job.rules.kind.acyclic if method == AUTO else Method(method)
-    state_bytes, memory = chosen and chosen.state_bytes, job.options.memory
+    state_bytes, memory = chosen.facts.state_bytes, job.options.memory
     return memory // state_bytes if memory and state_bytes else None
 
 
