@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from solver.base.kinds import MARGIN, OUTCOME, Kind
+from solver.base.methods import Method
 from solver.base.value import WIN, Value, lift, merit_of, value_of
 
 STEPS = 512  # to a win
@@ -47,7 +48,7 @@ class Estimate(_Fields, Kind):
     name = "estimate"
     number = float
     types = (int, float)
-    acyclic, cyclic, partial = "", None, "drop-out"
+    acyclic, cyclic, partial = Method.DROP_OUT, None, Method.DROP_OUT
     counted = ("better", "even", "worse")
     about = "estimate"
     unfit: Mapping[str, str] = {

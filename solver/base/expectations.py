@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, overload
 
 from solver.base.errors import GameError
 from solver.base.kinds import NIMBER, Kind, Margins, without_chance
+from solver.base.methods import Method
 from solver.base.value import WIN, Value
 
 BITS = 48  # units of the span
@@ -59,11 +60,13 @@ class Expectation(_Fields, Margins):
     name = "expectation"
     number = float
     types = (float,)
-    acyclic, cyclic, partial = "expectiminimax", "value-iteration", None
+    acyclic, cyclic, partial = Method.EXPECTIMINIMAX, Method.VALUE_ITERATION, None
     remedy = "use value iteration"
-    codec = "fixed"
+    is_stepped = True
     unfit: Mapping[str, str] = {
-        **dict.fromkeys(("minimax", "retrograde", "alphabeta"), "{} is a game of chance: use expectiminimax"),
+        **dict.fromkeys(
+            (Method.MINIMAX, Method.RETROGRADE, Method.ALPHABETA), "{} is a game of chance: use expectiminimax"
+        ),
         **dict.fromkeys(
             ("outlook", "followup", "replies"),
             "has outlook or replies, which speak of sure outcomes: leave them out of a game of chance",

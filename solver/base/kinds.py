@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from solver.base.errors import MethodError, SolverError
+from solver.base.methods import Method
 from solver.base.value import WIN, Value, in_plies, lift, sign_of, terminal_merit, value_of
 
 
@@ -25,12 +26,12 @@ class Kind:
     most = WIN - 1  # the largest merit of an unfinished state, the negative of the smallest
     number: type = int  # what a score is, in a table
     types: tuple[type, ...] = (int,)  # what it may be in a book
-    acyclic: str = "minimax"  # the methods that find all values of a game without cycles, and with
-    cyclic: str | None = "retrograde"
-    partial: str | None = "alphabeta"  # and the one that finds some
+    acyclic: Method = Method.MINIMAX  # the methods that find all values of a game without cycles, and with
+    cyclic: Method | None = Method.RETROGRADE
+    partial: Method | None = Method.ALPHABETA  # and the one that finds some
     remedy = "use retrograde analysis"  # of a method that cycles stop
-    codec: str | None = None  # the only one of its books
-    unfit: Mapping[str, str] = {"expectiminimax": "{} is no game of chance: use minimax"}
+    is_stepped = False  # a book has numbers of steps for its values, and no palette
+    unfit: Mapping[str, str] = {Method.EXPECTIMINIMAX: "{} is no game of chance: use minimax"}
     silent: tuple[str, ...] = ()  # what of outcome, score and distance says nothing
     about = "win, draw, loss"
     counted = ("wins", "draws", "losses")
@@ -50,7 +51,7 @@ class Kind:
 
     def in_tiers(self, method: str) -> bool:
         """Whether a method heeds tiers, where there are any: retrograde analysis takes a game as one."""
-        return self.scores or method != "retrograde"
+        return self.scores or method != Method.RETROGRADE
 
     def refusal(self, what: str, name: str) -> str | None:
         """Why values of this kind, of that name, are not for something; None if they are."""
@@ -127,7 +128,7 @@ class _Scores(Kind):
     """Values without distances."""
 
     scores = True
-    cyclic: str | None = None
+    cyclic: Method | None = None
     remedy = "what has no distances is solved without them only where every game ends: leave --wdl out"
 
 
@@ -154,7 +155,7 @@ class Margins(_Scores):
         "reward": "has a move that scores 2**60 or more: rewards must be smaller",
         "endless": "has a margin of 2**60 or more for endless play: endless must be smaller",
     }
-    cyclic: str | None = "retrograde"
+    cyclic: Method | None = Method.RETROGRADE
     remedy = Kind.remedy
     unfit: Mapping[str, str] = {
         **Kind.unfit,
@@ -191,7 +192,7 @@ class Nimbers(_Scores):
 
     name = "nimber"
     signed = True
-    acyclic, partial = "nimbers", None
+    acyclic, partial = Method.NIMBERS, None
     remedy = "nimbers are for games that end"
     about = "nimber"
     unfit: Mapping[str, str] = {

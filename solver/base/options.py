@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from solver.base.methods import AUTO
 from solver.base.progress import Progress, silent
 
 PLAINLY = "in plain Python, some sixty times slower, on one core and without checkpoints"
@@ -18,7 +19,7 @@ def quiet(message: str) -> None:
 class Options(NamedTuple):
     """The options of `pipeline.solve`, whose docstring tells of each."""
 
-    method: str = "auto"
+    method: str = AUTO
     max_ply: int | None = None
     symmetry: bool = True
     workers: int | None = None

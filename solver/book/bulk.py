@@ -17,8 +17,7 @@ from solver.base.expectations import MIDDLE, Steps
 from solver.base.extras import PLAIN_LIMIT
 from solver.base.memory import working_memory
 from solver.base.value import Value
-from solver.book.codecs.ranked import Ranks, symbols_of
-from solver.book.segments import Segment, bodies_of
+from solver.book.segments import Segment
 from solver.rules.game import STATE_LIMIT, Rules
 from solver.rules.width import as_integer
 from solver.store.shared import compiled
@@ -95,28 +94,12 @@ def places(
     return found.reshape(asked.shape)
 
 
-def filled(
-    found: NDArray[np.int64],
-    states: NDArray[Any],
-    images: Callable[[NDArray[Any]], NDArray[Any]],
-    places: Callable[[NDArray[Any]], NDArray[np.int64]],
-) -> NDArray[np.int64]:
-    """Places, of which those that are missing are looked up by the images of their states."""
-    missing = found < 0
-    found[missing] = places(images(states[missing]))
-    return found
-
-
-def images_by(rules: Callable[[], Rules], image: Callable[[int], int]) -> Callable[[NDArray[Any]], NDArray[Any]]:
+def images(states: NDArray[Any], rules: Callable[[], Rules], image: Callable[[int], int]) -> NDArray[Any]:
     """`image` of an array of states, by compiled rules where they are many and can be compiled."""
+    from solver.compiled import folding
 
-    def images(states: NDArray[Any]) -> NDArray[Any]:
-        from solver.compiled import folding
-
-        found = folding.images(rules(), states) if len(states) >= PLAIN_LIMIT and states.dtype != object else None
-        return np.array([*map(image, states.tolist())], states.dtype) if found is None else found
-
-    return images
+    found = folding.images(rules(), states) if len(states) >= PLAIN_LIMIT and states.dtype != object else None
+    return np.array([*map(image, states.tolist())], states.dtype) if found is None else found
 
 
 def one_by_one(asked: NDArray[Any], index: Callable[[int], int]) -> NDArray[np.int64]:
@@ -124,20 +107,19 @@ def one_by_one(asked: NDArray[Any], index: Callable[[int], int]) -> NDArray[np.i
     return np.array([index(state) for state in asked.ravel().tolist()], np.int64).reshape(asked.shape)
 
 
-def of_ranked(asked: NDArray[np.int64], ranks: Ranks, records: Iterable[bytes]) -> NDArray[np.int64] | None:
+def of_ranked(asked: NDArray[np.int64], ranks: Any, records: Iterable[bytes]) -> NDArray[np.int64] | None:
     """`places` in a ranked book by compiled rules, from all of its segments: a second for a hundred million ranks.
 
     None where states are few, the symbols do not fit into memory, a byte a rank, or the rules do not compile.
     """
     if asked.size < PLAIN_LIMIT or ranks.plain_only:
         return None
-    from solver.book.codecs.ranked_kernels import Compiled
+    from solver.book.codecs.ranked_kernels import Compiled, groups_in
 
     groups, room = [], working_memory(None) // 2
-    for record in records:
-        for body, first, size in bodies_of(record):
-            groups.append((first, np.frombuffer(symbols_of(body, size), f"<u{size}")))
-            room -= groups[-1][1].nbytes
+    for group in groups_in(records):
+        groups.append(group)
+        room -= group[1].nbytes
         if room < 0:
             return None
     try:

@@ -39,7 +39,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -49,9 +49,10 @@ from solver.base.errors import DamagedBook, ForeignBook
 from solver.base.estimates import Estimate
 from solver.base.expectations import Expectation
 from solver.base.kinds import NIMBER, Kind, without_chance
+from solver.base.methods import Method
 from solver.base.shown import excerpt, reason
 from solver.base.value import Value, merit_of
-from solver.book.codecs import CODECS, DEFAULT, fixed, keys_of, ranked, wide
+from solver.book.codecs import CODECS, DEFAULT, Codec
 from solver.book.codecs.keys import States
 from solver.book.palettes import MOST_VALUES, long_palette, palette_records, value_in
 from solver.book.sealing import seal, unseal
@@ -67,9 +68,6 @@ HEADER_KEY = b"header"
 DIRECTORY_PART = 8_000  # first states to a directory record
 MOST_TEXT = 8192  # characters of a game's name
 
-METHODS = ("minimax", "retrograde", "alphabeta", "expectiminimax", "value-iteration", "drop-out", "nimbers")
-OF_WHOLES = METHODS[:2]  # of complete books that may be trimmed
-OF_PARTS = ("alphabeta", "drop-out")  # of books that are not complete
 SCOPES = re.compile("complete|exact|grown|ply [0-9]{1,9}")  # of books that hold all that was solved
 
 
@@ -132,6 +130,11 @@ class Header(NamedTuple):
         return Origin(self.game, self.rules)
 
     @property
+    def encoding(self) -> Codec:
+        """All that is its codec's own."""
+        return CODECS[self.codec]
+
+    @property
     def version(self) -> int:
         """The first version of the format that has such books."""
         return SPARSE_VERSION if self.sparse else VERSION
@@ -161,7 +164,7 @@ class Header(NamedTuple):
     @property
     def index_bytes(self) -> int:
         """Bytes of a palette index, or of a number of steps."""
-        symbols = len(self.values) + keys_of(self.codec).SPARE
+        symbols = len(self.values) + self.encoding.keys.SPARE
         return 1 if symbols <= 1 << 8 else 2 if symbols <= 1 << 16 else 4
 
     def keys(self, rules: Rules | None) -> States:
@@ -170,22 +173,39 @@ class Header(NamedTuple):
         Raises DamagedBook where the game cannot tell what the book leaves out.
         """
         if self.sparse and rules is not None:
-            ranked.Ranks.check_left_out(rules, self.sparse)
-        return keys_of(self.codec)(rules, self.palette, self.sparse if self.wdl else int(self._is_acyclic))
+            self.encoding.keys.check_left_out(rules, self.sparse)
+        return self.encoding.keys(rules, self.palette, self.sparse if self.wdl else int(self._is_acyclic))
 
     def sparsely(self, rules: Rules | None) -> Header:
         """The header of a book to be written: a complete one without distances leaves out what its codec can tell."""
-        return self._replace(sparse=ranked.Ranks.left_out(rules) if rules and len(self.may_leave_out) > 1 else 0)
+        return self._replace(sparse=self.encoding.keys.left_out(rules) if rules and len(self.may_leave_out) > 1 else 0)
+
+    def holding(self, numbers: Mapping[Value, int], longest: tuple[int, int] | None) -> Header:
+        """Return the header of a book that stores so many states of each value.
+
+        They are counted by outcome if the header has no counts yet.
+        """
+        palette = sorted(numbers, key=merit_of, reverse=True)
+        counts = dict.fromkeys(OUTCOMES, 0)
+        for value, number in numbers.items():
+            counts[value.leaning] += number
+        return self._replace(
+            palette=palette,
+            stored=sum(numbers.values()),
+            numbers=[numbers[value] for value in palette],
+            longest=longest,
+            counts=self.counts or counts,
+        )
 
     @property
     def may_leave_out(self) -> tuple[int, ...]:
         """What `sparse` may be."""
-        return (0, *ranked.LEFT_OUT) if self._is_acyclic and self.wdl and self.codec == ranked.NAME else (0,)
+        return self.encoding.keys.LEFT_OUT if self._is_acyclic and self.wdl else (0,)
 
     @property
     def _is_acyclic(self) -> bool:
         """Whether the book is of all states of a game without cycles."""
-        return self.scope == "complete" and self.method == "minimax"
+        return self.scope == "complete" and self.method == Method.MINIMAX
 
     def pack(self) -> bytes:
         """The header's record, which has the size of the palette only where that has `palette_records`."""
@@ -203,7 +223,7 @@ class Header(NamedTuple):
         return len(self._replace(book_id=bytes(8), digest="0" * 64)._packed()) <= HEADER_SIZE
 
     def _packed(self) -> bytes:
-        group = CODECS[self.codec].GROUP
+        group = self.encoding.group
         fields = {"magic": MAGIC, "version": self.version, "byte_order": "little", "group": group, **self._asdict()}
         fields["longest"] = self._longest()
         for name in LATER:
@@ -248,31 +268,25 @@ class Header(NamedTuple):
             if type(fields[name]) is not kind:
                 raise ValueError(f"{name} is no {kind.__name__}")
         codec = CODECS.get(fields["codec"])
-        if codec is None or fields["group"] != codec.GROUP:
+        if codec is None or fields["group"] != codec.group:
             raise ValueError("unknown codec")
         if fields["complete"] is not True or fields["byte_order"] != "little":
             raise ValueError("unknown layout")
         for name in ("states", "terminal"):
             if fields[name] is not None and type(fields[name]) is not int:
                 raise ValueError(f"{name} is no count")
-        header = cls(**{name: fields[name] for name in cls._fields if name not in ("numbers", *LATER)})
-        numbers, trim, expectation = fields.get("numbers"), fields.get("trim"), fields.get("expectation")
-        estimate, state_bytes = fields.get("estimate"), fields.get("state_bytes", 0)
-        if type(state_bytes) is not int or (state_bytes != 0) != (header.codec == wide.NAME):
+        for name, make in (("trim", Trim), ("expectation", Expectation), ("estimate", Estimate)):
+            if fields.get(name) is not None:
+                fields[name] = make(*fields[name])
+        optional = {"numbers", *LATER} - fields.keys()
+        header = cls(**{name: fields[name] for name in cls._fields if name not in optional})
+        if type(header.state_bytes) is not int or (header.state_bytes != 0) != codec.is_wide:
             raise ValueError("states of another size than their codec's")
-        if state_bytes and header.longest is not None:
+        if header.state_bytes and header.longest is not None:
             distance, state = fields["longest"]
             header = header._replace(longest=(distance, int.from_bytes(state, "little")))
-        header = header._replace(
-            expectation=None if expectation is None else Expectation(*expectation),
-            estimate=None if estimate is None else Estimate(*estimate),
-        )
         return header._replace(
-            state_bytes=state_bytes,
-            numbers=None if numbers is None else _integers(numbers),
-            trim=None if trim is None else Trim(*trim),
-            wdl=fields.get("wdl", False),
-            sparse=fields.get("sparse", 0),
+            numbers=None if header.numbers is None else _integers(header.numbers),
             palette=[header.kind.kept(value_in(pair, header.kind.types)) for pair in header.palette],
             counts=dict(zip(OUTCOMES, _integers(header.counts[name] for name in OUTCOMES), strict=True)),
             tiers=None if header.tiers is None else [TierCount(*_integers(row)) for row in header.tiers],
@@ -296,13 +310,12 @@ def check_facts(header: Header) -> None:
         scope = header.trim.scope
     if type(header.wdl) is not bool or (header.wdl and header.score_game) or (header.kind is NIMBER and not header.wdl):
         raise ValueError("values without distance where they cannot be")
-    if header.method == "retrograde" and header.wdl:
-        raise ValueError("values without distance, which retrograde analysis does not find")
     if header.state_bytes and (header.state_bytes % 8 or not 8 <= header.state_bytes <= 64):
         raise ValueError("states of no size")
-    if header.method not in METHODS or not SCOPES.fullmatch(scope) or header.stored < 0:
+    if header.method not in [*Method] or not SCOPES.fullmatch(scope) or header.stored < 0:
         raise ValueError("unknown method or scope")
-    if header.trim is not None and header.method not in (OF_WHOLES if scope == "complete" else OF_PARTS):
+    facts = Method(header.method).facts
+    if header.trim is not None and (header.kind.unfit.get("trim") or facts.is_complete != (scope == "complete")):
         raise ValueError("a trimmed book of a method that makes none such")
     if not is_name(header.game):
         raise ValueError("game is no name of a game")
@@ -349,18 +362,18 @@ def _check_expectation(header: Header, expectation: Expectation) -> None:
         raise ValueError("values of an unknown kind")
     if not 0 < step <= 1 or math.frexp(step)[0] != 0.5 or not step / 2 <= error < 1:
         raise ValueError("steps or error out of bounds")
-    if header.codec != fixed.NAME or header.palette or header.numbers is not None or header.wdl:
+    if not header.encoding.is_stepped or header.palette or header.numbers is not None or header.wdl:
         raise ValueError("expectations with a palette")
 
 
 def _check_counts(header: Header) -> None:
     """Counts add up, by outcome and by tier."""
     counts, tiers, total = header.counts, header.tiers, sum(header.counts.values())
+    is_partial = not Method(header.method).facts.is_complete
     if header.scope != "complete":
-        partial = header.method in OF_PARTS or header.scope == TRIMMED
-        if not partial or (header.states, header.terminal, tiers) != (None, None, None):
+        if not (is_partial or header.scope == TRIMMED) or (header.states, header.terminal, tiers) != (None, None, None):
             raise ValueError("counts of a whole game without one")
-    elif header.method in OF_PARTS or header.states is None or header.terminal is None:
+    elif is_partial or header.states is None or header.terminal is None:
         raise ValueError("a whole game without its counts")
     elif header.terminal < 0 or not header.stored + header.terminal == header.states == total:
         raise ValueError("states and counts differ")

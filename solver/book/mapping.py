@@ -8,11 +8,11 @@ touched. A mapping is closed when the last look-up that uses it has ended: each 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import sys
 import threading
 import weakref
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,9 +20,8 @@ import lmdb
 
 from solver.base.errors import BookError, DamagedBook, ForeignBook
 from solver.book import pages
-from solver.book.codecs import CODECS
 from solver.book.format import HEADER_KEY, Header
-from solver.book.sealing import DIRECTORY_KEY, directory_key, game_key, palette_key, segment_key, unseal
+from solver.book.sealing import DIRECTORY_KEY, GAME_KEY, PALETTE_KEY, part_key, segment_key, unseal
 from solver.book.segments import Segment, segment_of, states_of
 from solver.book.trim import HASH
 
@@ -38,51 +37,51 @@ class Mapped:
         self.transaction = self.environment.begin(buffers=True)
         self.header = self._read_header()
         self.values = self.header.values
-        self.codec = CODECS[self.header.codec]
+        self.codec = self.header.encoding
         self.find = self.codec.finder()
         self.directory = self._read_directory()
         self.segments: list[Segment | None] = [None] * len(self.directory)
 
-    def record(self, key: bytes, name: str) -> memoryview:
+    def _record(self, key: bytes, name: str, missing: str) -> memoryview:
         """A record, as a view of mapped memory."""
         try:
             found: memoryview | None = self.transaction.get(key)
         except lmdb.Error as error:
             raise DamagedBook(f"{self.path}: {name} cannot be read: {error}") from None
         if found is None:
-            raise DamagedBook(f"{self.path}: {name} is missing: fetch or solve the book again")
+            raise DamagedBook(f"{self.path}{missing}")
         return found
 
     def load(self, number: int) -> Segment:
         """A segment, its checksum verified, kept for the next look-up."""
-        record = self.record(segment_key(number), f"segment {number}")
+        name = f"segment {number}"
+        record = self._record(segment_key(number), name, f": {name} is missing: fetch or solve the book again")
         segment = segment_of(self.path, self.header, number, self.directory[number], record)
         self.segments[number] = segment
         return segment
 
     def keeps_game(self) -> bool:
         """Whether the book keeps a game that no name tells."""
-        return self.transaction.get(game_key(0)) is not None
+        return self._has(GAME_KEY, 0)
 
     def game(self) -> bytes:
         """What the book keeps of a game that no name tells; nothing in most."""
-        return b"".join(self._parts(game_key, "the game"))
+        return b"".join(self._parts(GAME_KEY, "the game"))
 
-    def _parts(self, key: Callable[[int], bytes], name: str) -> list[bytes]:
+    def _has(self, kind: bytes, part: int) -> bool:
+        return self.transaction.get(part_key(kind, part)) is not None
+
+    def _parts(self, kind: bytes, name: str) -> list[bytes]:
         """The bodies of all records of a kind."""
         parts: list[bytes] = []
-        while (found := self.transaction.get(key(len(parts)))) is not None:
+        while (found := self.transaction.get(part_key(kind, len(parts)))) is not None:
             what = f"{self.path}: {name} part {len(parts)}"
             parts.append(bytes(unseal(self.header.book_id, len(parts), found, what)))
         return parts
 
     def _read_header(self) -> Header:
-        try:
-            found = self.transaction.get(HEADER_KEY)
-        except lmdb.Error as error:
-            raise DamagedBook(f"{self.path}: the header cannot be read: {error}") from None
-        if found is None:
-            raise DamagedBook(f"{self.path} has no header: it is no book, or its writing did not end; solve it again")
+        missing = " has no header: it is no book, or its writing did not end; solve it again"
+        found = self._record(HEADER_KEY, "the header", missing)
         try:
             return Header.unpack(bytes(found), self.transaction.get)
         except (DamagedBook, ForeignBook) as error:
@@ -90,19 +89,14 @@ class Mapped:
 
     def _read_directory(self) -> list[int]:
         """The first state of each segment. A list takes 40 bytes of each 64 KB, and bisecting it half the time."""
-        parts = self._parts(directory_key, DIRECTORY_KEY.decode())
+        parts = self._parts(DIRECTORY_KEY, DIRECTORY_KEY.decode())
         directory = memoryview(b"".join(parts))
-        others = 1 + len(parts)
-        for key in (game_key, palette_key):
-            count = 0
-            while self.transaction.get(key(count)) is not None:
-                count += 1
-            others += count
-        segments = self.environment.stat()["entries"] - others
+        others = [next(n for n in itertools.count() if not self._has(kind, n)) for kind in (GAME_KEY, PALETTE_KEY)]
+        segments = self.environment.stat()["entries"] - 1 - len(parts) - sum(others)
         size = self.header.key_bytes
         if len(directory) != size * segments:
             raise DamagedBook(f"{self.path}: {len(directory) // size} directory entries for {segments} segments")
-        if not segments <= self.header.stored <= segments * self.codec.GROUPS * self.codec.GROUP:
+        if not segments <= self.header.stored <= segments * self.codec.groups * self.codec.group:
             raise DamagedBook(f"{self.path}: {segments} segments cannot hold {self.header.stored} states")
         return list(states_of(directory, size))
 

@@ -7,7 +7,7 @@ import os
 from solver.base.errors import BookError
 from solver.base.progress import Progress, silent
 from solver.book import Book, Header, check_codec, check_target, streaming
-from solver.book.codecs import keys_of, rules_of
+from solver.book.codecs import CODECS, rules_of
 from solver.book.doors import Source
 from solver.rules.game import GameOrName, Rules
 from solver.rules.width import refuse_wide
@@ -38,7 +38,7 @@ def pack(
             refuse_wide(str(book.path), bits, f"the codec {codec}", "leave it as it is", BookError)
         header, rules = recoded(book, book.header, codec)
         # Ranks are read, and sorted, before any are written; else both go on together and only one can be seen.
-        reads_first = keys_of(codec).ASKED or book.codec_keys.ASKED
+        reads_first = CODECS[codec].asks_rules or book.header.encoding.asks_rules
         pieces = streaming.pieces(book, progress if reads_first else silent)
         return streaming.write(target, header, pieces, rules, workers=workers, progress=progress)
 
@@ -49,7 +49,8 @@ def recoded(book: Book, header: Header, codec: str) -> tuple[Header, Rules | Non
     Raises BookError for states that the codec cannot hold.
     """
     header, rules = header._replace(codec=codec), None
-    if keys_of(codec) is not keys_of(book.header.codec) or keys_of(codec).ASKED or book.keeps_game:
+    keys = CODECS[codec].keys
+    if keys is not book.header.encoding.keys or keys.ASKED or book.keeps_game:
         rules = book.rules
         header = header._replace(rules=rules_of(book.game, codec))
         check_codec(codec, rules, header.scope)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from solver.base.value import Value
-from solver.book.sealing import palette_key, seal, unseal
+from solver.book.sealing import PALETTE_KEY, part_key, seal, unseal
 
 PALETTE_PART = 4_000  # values to a record
 MOST_VALUES = 1 << 21  # of any palette: a reader takes 200 bytes for each
@@ -19,7 +19,7 @@ def palette_records(book_id: bytes, palette: Sequence[Value]) -> list[tuple[byte
     for part, begin in enumerate(range(0, len(palette), PALETTE_PART)):
         some = palette[begin : begin + PALETTE_PART]
         numbers = [number for score, distance in some for number in (score, -1 if distance is None else distance)]
-        records.append((palette_key(part), seal(book_id, part, struct.pack(f"<{len(numbers)}q", *numbers))))
+        records.append((part_key(PALETTE_KEY, part), seal(book_id, part, struct.pack(f"<{len(numbers)}q", *numbers))))
     return records
 
 
@@ -29,7 +29,7 @@ def long_palette(book_id: bytes, size: int, other: Callable[[bytes], Any]) -> li
     if size > MOST_VALUES:
         raise ValueError("more values than a book may have")
     for part in range(-(-size // PALETTE_PART)):
-        record = other(palette_key(part))
+        record = other(part_key(PALETTE_KEY, part))
         if record is None:
             raise ValueError(f"part {part} of the palette is missing")
         numbers += memoryview(unseal(book_id, part, record, f"part {part} of the palette")).cast("q")

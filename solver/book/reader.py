@@ -29,9 +29,8 @@ from solver.base.expectations import Expectation
 from solver.base.shown import reason, shortened
 from solver.base.value import Value
 from solver.book import shipped
-from solver.book.codecs import OFTEN_WRONG, keys_of, rules_of
+from solver.book.codecs import OFTEN_WRONG, rules_of
 from solver.book.codecs.keys import States
-from solver.book.codecs.ranked import Ranks
 from solver.book.mapping import Mapped, mapped_file
 from solver.book.segments import groups_of
 from solver.book.trim import Trim
@@ -163,7 +162,7 @@ class Book(Mapping[int, Value]):
     @functools.cached_property
     def codec_keys(self) -> States:
         """What the codec knows states by. Raises ForeignBook as `game` does, where it asks the rules."""
-        return self.header.keys(self.rules if keys_of(self.header.codec).ASKED else None)
+        return self.header.keys(self.rules if self.header.encoding.asks_rules else None)
 
     def lookup(self, states: Any, *, missing: Literal["raise", "mask"] = "raise") -> Values:
         """Look up an array of states at once, millions a second. It needs NumPy and Numba, the extra [solve].
@@ -195,9 +194,9 @@ class Book(Mapping[int, Value]):
         asked = bulk.asked(states, wide=self.header.state_bytes > 0)
         try:
             places = self._places(asked)
-            if self.header.symmetry and bool((places < 0).any()):
-                images = bulk.images_by(lambda: self.rules, self._image)
-                places = bulk.filled(places, asked, images, self._places)
+            lost = places < 0
+            if self.header.symmetry and lost.any():
+                places[lost] = self._places(bulk.images(asked[lost], lambda: self.rules, self._image))
             values = bulk.values(places, self._open().values)
         except OFTEN_WRONG as error:
             raise self._malformed(error) from None
@@ -210,10 +209,10 @@ class Book(Mapping[int, Value]):
         from solver.book import bulk
 
         mapped, keys = self._open(), self.codec_keys
-        found = bulk.of_ranked(asked, keys, self.segments()) if isinstance(keys, Ranks) else None
+        found = bulk.of_ranked(asked, keys, self.segments()) if keys.ASKED else None
         if found is not None:
             return found
-        if keys.ASKED or not hasattr(mapped.codec, "find_all"):
+        if keys.ASKED or mapped.codec.find_all is None:
             return bulk.one_by_one(asked, lambda state: keys.index(state, self._index))
         segments, load = mapped.segments, mapped.load
         return bulk.places(asked, mapped.directory, lambda one: segments[one] or load(one), mapped.codec.find_all)

@@ -18,16 +18,9 @@ def segment_key(number: int) -> bytes:
     return number.to_bytes(8, "big")
 
 
-def directory_key(part: int) -> bytes:
-    return DIRECTORY_KEY + part.to_bytes(4, "big")
-
-
-def game_key(part: int) -> bytes:
-    return GAME_KEY + part.to_bytes(4, "big")
-
-
-def palette_key(part: int) -> bytes:
-    return PALETTE_KEY + part.to_bytes(4, "big")
+def part_key(kind: bytes, part: int) -> bytes:
+    """The key of a part of what is not a segment: of `DIRECTORY_KEY`, `GAME_KEY` or `PALETTE_KEY`."""
+    return kind + part.to_bytes(4, "big")
 
 
 def seal(book_id: bytes, number: int, body: bytes) -> bytes:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from solver.base.errors import DamagedBook
-from solver.book.codecs import CODECS
 from solver.book.format import Header
 from solver.book.sealing import seal, unseal
 
@@ -24,7 +23,7 @@ Segment = tuple[memoryview, Any, memoryview, int]
 
 def packed(header: Header, groups: Iterable[tuple[int, bytes]], most: int) -> Iterator[tuple[int, bytes]]:
     """(first state, record) of each segment, of at most so many bytes, from (first state, bytes) of each group."""
-    most_groups = CODECS[header.codec].GROUPS
+    most_groups = header.encoding.groups
     firsts: list[int] = []
     bodies: list[bytes] = []
     entry = header.key_bytes + PLACE
@@ -45,7 +44,7 @@ def _record(header: Header, number: int, firsts: Sequence[int], bodies: Sequence
     ends = [SMALLEST + (header.key_bytes + PLACE) * len(firsts)]
     for body in bodies:
         ends.append(ends[-1] + len(body))
-    head = HEAD.pack(len(firsts), CODECS[header.codec].NUMBER, header.index_bytes)
+    head = HEAD.pack(len(firsts), header.encoding.number, header.index_bytes)
     places = states_packed(firsts, header.key_bytes) + struct.pack(f"<{len(ends)}H", *ends)
     return seal(header.book_id, number, head + places + b"".join(bodies))
 
@@ -57,9 +56,9 @@ def segment_of(path: Path, header: Header, number: int, first: int, record: memo
     if len(record) < AT:
         raise DamagedBook(f"{name} is malformed: fetch or solve the book again")
     count, *layout = HEAD.unpack_from(record, CHECKSUM)
-    expected = [CODECS[header.codec].NUMBER, header.index_bytes]
+    expected = [header.encoding.number, header.index_bytes]
     size = header.key_bytes
-    most = min(CODECS[header.codec].GROUPS, (len(record) - SMALLEST) // (size + PLACE))
+    most = min(header.encoding.groups, (len(record) - SMALLEST) // (size + PLACE))
     if layout != expected or not 0 < count <= most:
         raise DamagedBook(f"{name} is malformed: fetch or solve the book again")
     firsts, starts = _head(record, count, size)
@@ -106,6 +105,6 @@ def bodies_of(record: bytes, size: int = 8) -> Iterator[tuple[memoryview, int, i
 
 def groups_of(header: Header, record: bytes) -> Iterator[tuple[list[int], list[int]]]:
     """States and palette indices of each group of a checked segment. Raises DamagedBook."""
-    decode = CODECS[header.codec].decode
+    decode = header.encoding.decode
     for body in bodies_of(record, header.key_bytes):
         yield decode(*body)

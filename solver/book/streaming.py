@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from solver.base import extras
 from solver.base.extras import PLAIN_LIMIT
 from solver.base.progress import Progress, silent
 from solver.book import Book, Header, write_book
 from solver.book.check import checked_groups
-from solver.book.codecs import CODECS
 from solver.book.codecs.keys import Lists, as_list
 from solver.book.solution import Encoded, Part
 from solver.rules.game import Rules
@@ -63,12 +63,12 @@ def write(
         from solver.book.codecs import encoders
 
         with Workers(workers) as team:
-            prepared = None
-            if encoded is not None and not keys.ASKED and header.codec in encoders.ENCODERS:
-                prepared = encoded(header.codec, header.index_bytes), encoders.ENCODERS[header.codec]
-            prepared = prepared or encoders.prepared(header, keys, some, team)
+            if encoded is not None and not keys.ASKED:
+                prepared: Any = encoded(header.codec, header.index_bytes), encoders.encoder_of(header.encoding)
+            else:
+                prepared = encoders.prepared(header, keys, some, team)
             if prepared is not None:
                 parts, encode = prepared
                 return write_book(target, header, parts, game=game, encode=encode, map=team.map, progress=progress)
-    parts = keys.parts(some, CODECS[header.codec].BLOCK)
+    parts = keys.parts(some, header.encoding.block)
     return write_book(target, header, parts, game=game, encode=keys.encode, progress=progress)

@@ -22,11 +22,10 @@ import lmdb
 from solver.base.errors import BookError, DamagedBook, ForeignBook, ResourceError
 from solver.base.files import sweep_up, sync_folder
 from solver.base.progress import Progress, silent
-from solver.book.codecs import CODECS
 from solver.book.format import DIRECTORY_PART, HEADER_KEY, Header
 from solver.book.mapping import open_environment
 from solver.book.palettes import MOST_VALUES
-from solver.book.sealing import BODY, SEGMENT_SIZE, directory_key, game_key, seal, segment_key
+from solver.book.sealing import BODY, DIRECTORY_KEY, GAME_KEY, SEGMENT_SIZE, part_key, seal, segment_key
 from solver.book.segments import packed, states_packed
 from solver.book.solution import Encoded, Part
 
@@ -106,7 +105,7 @@ def write_book(
     finished = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
         with _disk_errors(target):
-            encode = encode or CODECS[header.codec].encode_chunk
+            encode = encode or header.encoding.encode_chunk
             header = _build(build, header, _encoded(header, parts, encode, map, progress), game)
             _copy(build, finished)
             _read_back(finished, header)
@@ -122,7 +121,7 @@ def _encoded(
     header: Header, parts: Iterable[Part | Encoded], encode: Encode, map: Map, progress: Progress
 ) -> Iterator[tuple[int, bytes]]:
     """(first state, bytes) of each group, in order."""
-    block, done = CODECS[header.codec].BLOCK, 0
+    block, done = header.encoding.block, 0
     for firsts, payload, lengths, states in map(partial(_groups, header, encode), parts):
         if done % block:
             raise ValueError(f"a part that is not the last ends within a block of {block}")
@@ -152,7 +151,7 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], game
     """Write all records into a new LMDB file; the header with the digest."""
     digest = hashlib.sha256()
     # an upper bound: map_size costs nothing, and a full map would lose the transaction
-    map_size = 2 * CODECS[header.codec].bound(header.stored, header.index_bytes) + (64 << 20) + 2 * len(game)
+    map_size = 2 * header.encoding.state_bytes * header.stored + (64 << 20) + 2 * len(game)
     with open_environment(path, map_size=map_size, sync=False, lib_version=0, mode=0o666) as environment:
 
         def put(records: list[tuple[bytes, bytes]], counted: bool = True) -> None:
@@ -175,9 +174,9 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], game
         most = DIRECTORY_PART * 8 // header.key_bytes
         for part, begin in enumerate(range(0, len(firsts), most)):
             some = states_packed(firsts[begin : begin + most], header.key_bytes)
-            put([(directory_key(part), seal(header.book_id, part, some))])
+            put([(part_key(DIRECTORY_KEY, part), seal(header.book_id, part, some))])
         for part, begin in enumerate(range(0, len(game), BODY)):
-            put([(game_key(part), seal(header.book_id, part, game[begin : begin + BODY]))])
+            put([(part_key(GAME_KEY, part), seal(header.book_id, part, game[begin : begin + BODY]))])
         palette = header.palette_records()
         _count(digest, palette)
         header = header._replace(digest=digest.hexdigest())

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from solver.base.errors import GameError
+from solver.base.methods import ASKED, AUTO, Method
 from solver.book.doors import game_of
 from solver.cli.common import Bars, Seconds, Size, codec_option, json_option, note, quiet_option, workers_option
 from solver.cli.info import report
@@ -20,10 +21,9 @@ from solver.cli.info import report
 @click.option("-o", "--output", "book", type=click.Path(), metavar="BOOK", help="Write the book here.")
 @click.option(
     "--method",
-    type=click.Choice(["auto", "minimax", "alphabeta", "retrograde", "expectiminimax", "nimbers"]),
-    default="auto",
-    help="minimax: every state; retrograde: the same in a game with cycles; expectiminimax: in a game of chance;"
-    " alphabeta: one search's exact entries; nimbers: in an impartial game.",
+    type=click.Choice(ASKED),
+    default=AUTO,
+    help="; ".join(f"{method}: {method.facts.about}" for method in Method if method.facts.about) + ".",
 )
 @click.option(
     "--max-ply", type=click.IntRange(0, 1000), metavar="N", help="An opening book: all unfinished states to ply N."
@@ -95,7 +95,7 @@ def _refuse_beside(option: str, options: Any, book: str | None) -> None:
     """Raise UsageError for what means nothing where a tree is gone through and no book is made."""
     from solver.solving.choosing import refuse_ignored
 
-    given = {"output": book} | options._asdict() | {"method": options.method not in ("auto", "alphabeta")}
+    given = {"output": book} | options._asdict() | {"method": options.method not in (AUTO, Method.ALPHABETA)}
     given |= {"symmetry": None, "no_symmetry": not options.symmetry, "progress": None, "say": None}
     refuse_ignored(option, set(), False, given)
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.book.codecs import CODECS
-from solver.book.codecs.encoders import ENCODERS
+from solver.book.codecs.encoders import encoder_of
 from solver.book.solution import Encoded
 from solver.book.writer import encoded
 from solver.cluster.store import File, Store, bytes_of, digest_of
@@ -133,7 +133,7 @@ def _opened(data: bytes, kind: str) -> tuple[Packed, NDArray[Any]]:
 
 def bind(job: Job, slices: Sequence[Slice], kind: str, form: Form, before: int) -> Bound:
     """The groups of a range of the book, before which there are so many states."""
-    block, groups, head, tail = CODECS[form.codec].BLOCK, list[Encoded](), NOTHING, NOTHING
+    block, groups, head, tail = CODECS[form.codec].block, list[Encoded](), NOTHING, NOTHING
     missing = -before % block  # of a block that others begin
     for call in ordered(bench_of(job).store, slices, kind):
         states, values = call()
@@ -153,12 +153,12 @@ def _cut(piece: Piece, count: int) -> tuple[Piece, Piece]:
 
 def groups_of(form: Form, piece: Piece) -> Encoded:
     """The groups that states and palette indices make."""
-    return encoded(ENCODERS[form.codec], *piece, form.palette, form.index_bytes)
+    return encoded(encoder_of(CODECS[form.codec]), *piece, form.palette, form.index_bytes)
 
 
 def glued(form: Form, bounds: Iterator[Bound]) -> Iterator[Encoded]:
     """The groups of all ranges, those of blocks included that two or more of them share."""
-    block, parts, waiting = CODECS[form.codec].BLOCK, list[Piece](), 0
+    block, parts, waiting = CODECS[form.codec].block, list[Piece](), 0
     for bound in bounds:
         parts.append(bound.head)
         waiting += len(bound.head[0])

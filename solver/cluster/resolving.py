@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 from solver.base.errors import GameError
+from solver.base.methods import Method
 from solver.cluster.blocks import NOTHING, block_count, block_for
 from solver.cluster.cycles import Resolved, resolve
 from solver.cluster.history import Resolving, Tier
@@ -54,7 +55,7 @@ def resolved(shards: Shards, tier: Tier) -> tuple[list[int], list[Folded], int]:
 
 def by_rounds(shards: Shards, states: int) -> bool:
     """Whether a tier with cycles has too many states for one worker, which a game of chance needs all the same."""
-    return shards.rules.kind.cyclic == "retrograde" and RESOLVING * states > shards.engine.memory
+    return shards.rules.kind.cyclic == Method.RETROGRADE and RESOLVING * states > shards.engine.memory
 
 
 def _at_once(shards: Shards, tier: Tier, scale: Scale) -> Resolved:

@@ -9,6 +9,7 @@ from functools import partial
 
 from solver.base.errors import ResourceError, SolverError
 from solver.base.kinds import NIMBER
+from solver.base.methods import Method
 from solver.base.options import Options
 from solver.book.solution import Solved
 from solver.cluster import nodes
@@ -37,7 +38,7 @@ class Clustered:
         self.tier = CompiledMoves(rules, tiers).tier
         self.driver = Driver(
             rules, job, self.store, engine,
-            progress=options.progress, tell=options.say, cyclic=options.method != "minimax" and not nimbers,
+            progress=options.progress, tell=options.say, cyclic=options.method != Method.MINIMAX and not nimbers,
         )  # fmt: skip
         if options.checkpoint is not None:
             self.driver.every = options.checkpoint

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.base.errors import BookError, DamagedBook
+from solver.base.methods import Method
 from solver.base.options import Options
 from solver.base.progress import Progress, silent
-from solver.base.value import Value, merit_of
+from solver.base.value import Value
 from solver.book import Book, Header, check_codec, check_target, streaming
 from solver.book.doors import Source
 from solver.book.packing import recoded
@@ -142,23 +143,11 @@ def _header(one: Header, other: Header, numbers: Counter[Value]) -> Header:
     for header in sorted((one, other), key=lambda header: header.scope != "complete"):
         if header.stored == stored:
             return header
-    palette = sorted(numbers, key=merit_of, reverse=True)
     longest = [header.longest for header in (one, other) if header.longest is not None]
-    return one._replace(
-        method="alphabeta",
-        scope="exact",
-        trim=None,
-        palette=palette,
-        states=None,
-        terminal=None,
-        stored=stored,
-        counts={
-            outcome: sum(numbers[value] for value in palette if value.outcome == outcome) for outcome in one.counts
-        },
-        tiers=None,
-        longest=min(longest, key=lambda found: (-found[0], found[1]), default=None),
-        numbers=[numbers[value] for value in palette],
+    partial = one._replace(
+        method=Method.ALPHABETA, scope="exact", trim=None, states=None, terminal=None, tiers=None, counts={}
     )
+    return partial.holding(numbers, min(longest, key=lambda found: (-found[0], found[1]), default=None))
 
 
 def _union(one: Book, other: Book, progress: Progress) -> Iterator[Column]:

@@ -20,6 +20,7 @@ from solver.base.errors import DamagedBook, MethodError, ResourceError
 from solver.base.extras import PLAIN_LIMIT
 from solver.base.files import replacing
 from solver.base.memory import working_memory
+from solver.base.methods import Method
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
 from solver.base.value import Value, merit_of
@@ -45,6 +46,20 @@ class Kept(NamedTuple):
 
     states: MutableSequence[int]
     indices: MutableSequence[int]
+
+
+class Task(NamedTuple):
+    """The book to trim, its rules, and what to drop."""
+
+    book: Book
+    rules: Rules
+    wanted: Trim
+    workers: int | None
+    progress: Progress
+
+    def none(self) -> Kept:
+        """Return room for states."""
+        return Kept(column_of(self.rules.bits), array("i"))
 
 
 def trim(
@@ -96,15 +111,12 @@ def trim(
         codec = codec or header.codec
         check_codec(codec, rules, header.scope)
         small = _header(header, wanted, rules.wdl)._replace(codec=codec, rules=rules_of(book.game, codec))
+        task = Task(book, rules, wanted, workers, progress)
         if wanted.max_bytes is None:
             # no name for the states here, so that their memory is free as soon as they are copied
-            return _write(
-                target, small, rules, header.palette, _kept(book, rules, wanted, workers, progress), workers, progress
-            )
-        kept = _kept(book, rules, wanted, workers, progress)
-        order = _by_tier(rules, kept.states)
+            return _write(task, target, small, _kept(task))
         with replacing(Path(target)) as partial:
-            return _fitted(partial, small, rules, header.palette, kept, order, workers, progress)
+            return _fitted(task, partial, small, _kept(task), wanted.max_bytes)
 
 
 def _refuse(header: Header, rules: Rules, wanted: Trim, wdl: bool) -> None:
@@ -122,7 +134,7 @@ def _refuse(header: Header, rules: Rules, wanted: Trim, wdl: bool) -> None:
         raise MethodError(f"a search of {wanted.plies} plies is no quick look: drop what 1 or 2 plies settle")
     if wdl:
         header.kind.refuse("wdl", rules.name)
-    if wdl and header.method == "retrograde":
+    if wdl and header.method == Method.RETROGRADE:
         raise MethodError(
             f"a win of {rules.name} without its distance could be played round in circles: leave out --wdl, or solve a"
             " game without cycles by --method minimax"
@@ -131,27 +143,28 @@ def _refuse(header: Header, rules: Rules, wanted: Trim, wdl: bool) -> None:
         raise MethodError(f"{rules.name} has no tiers to tell what is cheap to search: leave out --max-bytes")
 
 
-def _kept(book: Book, rules: Rules, wanted: Trim, workers: int | None, progress: Progress) -> Kept:
+def _kept(task: Task) -> Kept:
     """All states that are to be stored, before the size is looked at."""
+    rules, wanted = task.rules, task.wanted
     most = working_memory(None) // STATE_BYTES
     keys: list[int] | None = None
 
     def passed(count: int) -> bool:
-        progress("enumerate", count, None)
+        task.progress("enumerate", count, None)
         _refuse_beyond(count, most)
         return False
 
     if wanted.max_ply is not None:
         layers = (
             opening.plies(rules, wanted.max_ply, passed)
-            if book.header.estimate is None
-            else list(_plies_within(book, rules, wanted.max_ply))
+            if task.book.header.estimate is None
+            else _plies_within(task.book, rules, wanted.max_ply)
         )
         keys = sorted(int(state) for layer in layers for state in layer)
     if wanted.side is not None:
-        return _needed(book, rules, wanted, keys, progress)
-    kept = Kept(column_of(rules.bits), array("i"))
-    for states, indices in _unsettled(book, rules, wanted.plies, keys, workers, progress):
+        return _needed(task, keys)
+    kept = task.none()
+    for states, indices in _unsettled(task, keys):
         kept.states.extend(states)
         kept.indices.extend(indices)
         _refuse_beyond(len(kept.states), most)
@@ -174,37 +187,36 @@ def _refuse_beyond(count: int, most: int) -> None:
         raise ResourceError(f"more than {most:,} states are left, which memory does not hold: leave out more")
 
 
-def _needed(book: Book, rules: Rules, wanted: Trim, keys: list[int] | None, progress: Progress) -> Kept:
+def _needed(task: Task, keys: list[int] | None) -> Kept:
     """What the sides need of a book, or of these states in it."""
-    allowed = None if keys is None else set(keys)
+    allowed, wanted = None if keys is None else set(keys), task.wanted
 
     def find(state: int) -> Value | None:
-        return book.find(state) if allowed is None or state in allowed else None
+        return task.book.find(state) if allowed is None or state in allowed else None
 
     sides = range(2) if wanted.side == "both" else (SIDES.index(wanted.side or ""),)
-    return _found(book, rules, sorted(needed(rules, find, sides, wanted.plies, progress)))
+    return _found(task, sorted(needed(task.rules, find, sides, wanted.plies, task.progress)))
 
 
-def _found(book: Book, rules: Rules, keys: Iterable[int]) -> Kept:
+def _found(task: Task, keys: Iterable[int]) -> Kept:
     """Those of the states that a book has."""
-    place = {value: index for index, value in enumerate(book.header.palette)}
-    kept = Kept(column_of(rules.bits), array("i"))
+    place = {value: index for index, value in enumerate(task.book.header.palette)}
+    kept = task.none()
     for state in keys:
-        value = book.find(state)
+        value = task.book.find(state)
         if value is not None:
             kept.states.append(state)
             kept.indices.append(place[value])
     return kept
 
 
-def _unsettled(
-    book: Book, rules: Rules, plies: int, keys: list[int] | None, workers: int | None, progress: Progress
-) -> Iterator[Part]:
+def _unsettled(task: Task, keys: list[int] | None) -> Iterator[Part]:
     """What a search of so many plies does not settle of a book, or of these states in it."""
-    found = None if keys is None else _found(book, rules, keys)
+    book, rules, plies = task.book, task.rules, task.wanted.plies
+    found = None if keys is None else _found(task, keys)
     merits = [merit_of(rules.kind.kept(value)) for value in book.header.palette]
     if _runs_plainly(rules, len(book if found is None else found.states)):
-        parts: Iterable[Part] = streaming.lists(book, progress) if found is None else [found]
+        parts: Iterable[Part] = streaming.lists(book, task.progress) if found is None else [found]
         for states, indices in parts:
             kept = [_is_kept(book, rules, plies, state, merits[i]) for state, i in zip(states, indices, strict=True)]
             yield list(itertools.compress(states, kept)), list(itertools.compress(indices, kept))
@@ -212,11 +224,12 @@ def _unsettled(
     from solver.book.codecs import encoders
     from solver.compiled.exact.settling import Settling
 
-    arrays: Any = encoders.parts(streaming.pieces(book, progress)) if found is None else [encoders.as_arrays(*found)]
+    pieces: Iterable[Any] = streaming.pieces(book, task.progress) if found is None else [found]
+    arrays = encoders.parts(pieces)
     if not plies:
         yield from _as_machine_numbers(arrays)
         return
-    with Workers(workers) as team:
+    with Workers(task.workers) as team:
         for left, wrong in team.map(Settling(rules).unsettled(plies, merits), arrays):
             if wrong >= 0:
                 raise _wrong(book, wrong)
@@ -251,55 +264,35 @@ def _header(header: Header, wanted: Trim, wdl: bool) -> Header:
     header = header._replace(root=header.kind.kept(header.root))
     if wanted == Trim(wanted.source, wanted.scope):
         return header
-    return header._replace(scope=TRIMMED, trim=wanted, states=None, terminal=None, tiers=None)
+    return header._replace(scope=TRIMMED, trim=wanted, states=None, terminal=None, tiers=None, counts={})
 
 
-def _write(
-    target: str | os.PathLike[str],
-    header: Header,
-    rules: Rules,
-    palette: list[Value],
-    kept: Kept,
-    workers: int | None,
-    progress: Progress,
-) -> Header:
-    """Write the states left, whose indices are into this palette."""
-    values = list(map(header.kind.kept, palette))
+def _write(task: Task, target: str | os.PathLike[str], header: Header, kept: Kept) -> Header:
+    """Write the states left, whose indices are into the palette of the book."""
+    values = list(map(header.kind.kept, task.book.header.palette))
     stored: Counter[Value] = Counter()
     examples: dict[Value, int] = {}
-    numbers, firsts = _tallied(rules, kept, len(palette))
+    numbers, firsts = _tallied(task.rules, kept, len(values))
     for index in sorted((index for index, number in enumerate(numbers) if number), key=firsts.__getitem__):
         stored[values[index]] += numbers[index]
         examples.setdefault(values[index], firsts[index])
-    ordered = sorted(stored, key=merit_of, reverse=True)
-    places = {value: place for place, value in enumerate(ordered)}
-    slowest = max(((value.distance or 0, place) for value, place in places.items() if value.is_win), default=None)
-    longest = None if slowest is None else (slowest[0], examples[ordered[slowest[1]]])
-    header = header._replace(
-        palette=ordered, numbers=[stored[value] for value in ordered], stored=len(kept.states), longest=longest
-    )
-    if header.trim is not None:
-        outcomes: Counter[str] = Counter()
-        for value, number in stored.items():
-            outcomes[value.leaning] += number
-        header = header._replace(counts={name: outcomes[name] for name in ("win", "draw", "loss")})
-    parts = _renumbered(rules, kept, [places.get(value, 0) for value in values])
+    longest = max(((value.distance or 0, examples[value]) for value in stored if value.is_win), default=None)
+    header = header.holding(stored, longest)
+    places = {value: place for place, value in enumerate(header.palette)}
+    parts = _renumbered(task.rules, kept, [places.get(value, 0) for value in values])
     del kept  # the parts have them, until all are copied
-    return streaming.write(target, header, parts, rules, workers=workers, progress=progress)
+    return streaming.write(target, header, parts, task.rules, workers=task.workers, progress=task.progress)
 
 
 def _tallied(rules: Rules, kept: Kept, values: int) -> tuple[list[int], list[int]]:
     """Of each index below `values` how many states have it, and the first of them, 0 if there is none."""
-    numbers, firsts = [0] * values, [0] * values
     if not _runs_plainly(rules, len(kept.states)):
         from solver.book.codecs.encoders import tallied
 
         return tallied(kept.states, kept.indices, values)
-    for state, index in zip(kept.states, kept.indices, strict=True):
-        if not numbers[index]:
-            firsts[index] = state
-        numbers[index] += 1
-    return numbers, firsts
+    numbers = Counter(kept.indices)
+    firsts = dict(zip(reversed(kept.indices), reversed(kept.states), strict=True))
+    return [numbers[index] for index in range(values)], [firsts.get(index, 0) for index in range(values)]
 
 
 def _renumbered(rules: Rules, kept: Kept, table: list[int]) -> Iterator[Part]:
@@ -326,26 +319,16 @@ def _by_tier(rules: Rules, states: Sequence[int]) -> list[int]:
     return Settling(rules).by_tier(states)
 
 
-def _fitted(
-    path: Path,
-    header: Header,
-    rules: Rules,
-    palette: list[Value],
-    kept: Kept,
-    order: list[int],
-    workers: int | None,
-    progress: Progress,
-) -> Header:
-    """Write the first states of an order, as many as fit into the size, or nearly; tried out by writing."""
-    assert header.trim is not None and header.trim.max_bytes is not None
-    limit = header.trim.max_bytes
+def _fitted(task: Task, path: Path, header: Header, kept: Kept, limit: int) -> Header:
+    """Write the states of the first tiers, as many as fit into the size, or nearly; tried out by writing."""
+    order = _by_tier(task.rules, kept.states)
 
     def write(number: int) -> tuple[Header, int]:
         places = sorted(order[:number])
-        some = Kept(column_of(rules.bits), array("i"))
+        some = task.none()
         some.states.extend(kept.states[place] for place in places)
         some.indices.extend(kept.indices[place] for place in places)
-        return _write(path, header, rules, palette, some, workers, progress), path.stat().st_size
+        return _write(task, path, header, some), path.stat().st_size
 
     fits, least, number = 0, len(order) + 1, len(order)
     for _ in range(TRIES):

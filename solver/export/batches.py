@@ -50,8 +50,8 @@ class Batches:
         parts = [(np.array(states), np.array(places)) for states, places in streaming.pieces(book)]
         self._stored = np.concatenate([states for states, _ in parts]).astype(np.int64)
         self._places = np.concatenate([places for _, places in parts])
-        # ranked books yield their states in the order of ranks, pieces are ascending
-        states = np.fromiter(book, np.int64, len(book)) if book.header.codec == "ranked" else self._stored
+        # a book yields states in the order of its keys, pieces are ascending
+        states = np.fromiter(book, np.int64, len(book)) if book.header.encoding.asks_rules else self._stored
         self._palette, self._shares = book.header.values, shares
         self._moves = CompiledChoices(rules)
         self._moves.of(states[:1])

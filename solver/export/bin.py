@@ -24,7 +24,6 @@ from solver.base.estimates import is_estimate
 from solver.base.progress import Progress
 from solver.base.value import Value
 from solver.book import Book, Header
-from solver.book.codecs import CODECS
 from solver.book.format import LATER
 from solver.book.sealing import seal
 
@@ -91,10 +90,9 @@ def _portable(item: Any) -> Any:
 
 
 def _prefix(header: Header, size: int, facts: int, segments: int) -> bytes:
-    codec = CODECS[header.codec].NUMBER
     version = OF_ESTIMATES if header.estimate else SPARSE if header.sparse else VERSION
     prefix = PREFIX.pack(
-        MAGIC, version, codec, size, header.stored, header.book_id, facts,
+        MAGIC, version, header.encoding.number, size, header.stored, header.book_id, facts,
         len(header.palette), segments, header.index_bytes, header.state_bytes,
     )  # fmt: skip
     return prefix + CHECKSUM.pack(zlib.crc32(prefix))

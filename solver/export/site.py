@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from solver.base.errors import BookError, MethodError, SolverError
+from solver.base.methods import Method
 from solver.base.progress import Progress
 from solver.book import Book, check_target
 from solver.book.writer import nameable
@@ -53,7 +54,7 @@ def script_of(rules: Rules, book: Book | None, progress: Progress) -> Script:
         about["digest"] = book.header.digest
         if book.expectation:
             about["expects"] = book.expectation.of
-        if rules.scores and book.header.method == rules.kind.cyclic == "retrograde":
+        if rules.scores and book.header.method == rules.kind.cyclic == Method.RETROGRADE:
             about["leads"] = True  # play by margins alone might go round
     module = module_of(rules, book, progress)
     made = script.script_of(rules, None if book is None else book.codec_keys, about, module, progress)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from solver.base.methods import Method
 from solver.base.value import Value, merit_of
 from solver.play.analysis import Move, rank
 from solver.rules.game import Rules
@@ -24,7 +25,7 @@ def leading(
 ) -> Callable[[Any, list[Move]], Move] | None:
     """`lead(state, moves)`, the move to play, by values that a method found, of canonical states; None where any of the
     best moves will do."""
-    return _Leading(rules, find) if method == "retrograde" and rules.scores else None
+    return _Leading(rules, find) if method == Method.RETROGRADE and rules.scores else None
 
 
 class _Leading:

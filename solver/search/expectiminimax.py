@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from solver.base.errors import GameError, MethodError
+from solver.base.methods import Method
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.rules.game import Rules
@@ -54,7 +55,7 @@ def solve(
 
 
 class _Expectiminimax(Search):
-    method = "expectiminimax"
+    method = Method.EXPECTIMINIMAX
 
     def __init__(self, rules: Rules, chance: Chance, *others: Any) -> None:
         super().__init__(rules, *others)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from solver.base.methods import Method
 from solver.base.progress import Progress, silent
 from solver.rules.game import Rules
 from solver.search import (
@@ -40,7 +41,7 @@ def solve(
     a state without actions that is not terminal, BudgetExceeded (the table stays usable).
     """
     rules = Rules.of(game, symmetry)
-    refuse_chance(rules, "minimax")
+    refuse_chance(rules, Method.MINIMAX)
     search = _Minimax(rules, table, budget, progress)
     *others, root = roots_of(rules, state)
     for other in others:
@@ -56,7 +57,7 @@ def solve(
 
 
 class _Minimax(Search):
-    method = "minimax"
+    method = Method.MINIMAX
 
     def visit(self, state: Any, key: Any) -> Visit:
         """The merit of a state: what the rules say at the end, else that of the best child."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from solver.base.errors import BudgetExceeded, GameError
 from solver.base.kinds import LOST
+from solver.base.methods import Method
 from solver.base.progress import Progress, silent
 from solver.rules.game import Rules
 from solver.search import Budget, Result, Search, Table, Visit, roots_of
@@ -55,7 +56,7 @@ def check(rules: Rules) -> None:
 
 
 class _Nimbers(Search):
-    method = "nimbers"
+    method = Method.NIMBERS
 
     def visit(self, state: Any, key: Any) -> Visit:
         """The nimber of a state."""

@@ -51,7 +51,7 @@ class Served:
     @property
     def is_quick(self) -> bool:
         """Whether an answer is a few look-ups."""
-        return self.book is not None and self.book.header.is_gapless and self.book.header.codec != "ranked"
+        return self.book is not None and self.book.header.is_gapless and not self.book.header.encoding.asks_rules
 
     @property
     def can_search(self) -> bool:

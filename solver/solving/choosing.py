@@ -7,6 +7,8 @@ from typing import Any
 
 from solver.base.errors import MethodError
 from solver.base.kinds import NIMBER
+from solver.base.methods import ASKED, AUTO, Method
+from solver.book.codecs import codec_of
 from solver.rules.keeping import graph_in
 from solver.rules.width import refuse_wide
 from solver.search import nimbers
@@ -22,7 +24,7 @@ def way_of(job: Job) -> Way:
     options = job.options
     if options.max_ply is not None:
         return opening
-    if options.method == "alphabeta":
+    if options.method == Method.ALPHABETA:
         return entries
     if graph_in(job.rules.game) is not None:
         return graphs
@@ -34,11 +36,11 @@ def way_of(job: Job) -> Way:
 def refuse(job: Job, way: Way) -> None:
     """Raise MethodError for what cannot be done so, or asks for what would be ignored."""
     rules, options = job.rules, job.options
-    if options.method not in ("auto", *plain.METHODS):
-        raise MethodError(f"no method {options.method!r}: choose one of {', '.join(('auto', *plain.METHODS))}")
+    if options.method not in ASKED:
+        raise MethodError(f"no method {options.method!r}: choose one of {', '.join(ASKED)}")
     if options.cluster is not None:
         cluster.refuse_address(options.cluster)
-    if options.max_ply is not None and options.method not in ("auto", "alphabeta"):
+    if options.max_ply is not None and options.method not in (AUTO, Method.ALPHABETA):
         raise MethodError(f"an opening book is made by alpha-beta: --method alphabeta, not {options.method}")
     if rules.kind is NIMBER:
         nimbers.check(rules)
@@ -50,9 +52,10 @@ def refuse(job: Job, way: Way) -> None:
     if way in (sweep, cluster, plain):
         remedy = "an opening book by alpha-beta, --max-ply N, or solver grow take them"
         refuse_wide(rules.name, rules.bits, way.name, remedy)
-    if rules.kind.codec is not None:
-        refuse_wide(rules.name, rules.bits, f"the codec {rules.kind.codec}", "live search takes them")
-    if options.codec not in (None, rules.kind.codec):
+    codec = codec_of(rules, options.codec)
+    if rules.kind.is_stepped:
+        refuse_wide(rules.name, rules.bits, f"the codec {codec}", "live search takes them")
+    if options.codec not in (None, codec):
         rules.kind.refuse("codec", rules.name)
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from solver.base import extras
 from solver.base.errors import GameError, SolverError, UncompiledRules
 from solver.base.options import Options
-from solver.book.codecs import codec_of, keys_of
+from solver.book.codecs import CODECS, codec_of
 from solver.book.solution import Solved
 from solver.check.conformance import check_game
 from solver.rules.fingerprint import contents
@@ -73,7 +73,7 @@ class Job:
 
 def contents_of(rules: Rules, options: Options) -> Mapping[str, str]:
     """What the fingerprint of a job's book is over. Of the package's rules nothing: they do not change."""
-    return {} if is_built_in(rules.name) else contents(rules.game, keys_of(codec_of(rules, options.codec)).ASKED)
+    return {} if is_built_in(rules.name) else contents(rules.game, CODECS[codec_of(rules, options.codec)].keys.ASKED)
 
 
 class Outcome(NamedTuple):

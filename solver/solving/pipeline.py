@@ -19,17 +19,16 @@ from solver.base.errors import GameError, ResourceError, SolverError
 from solver.base.kinds import NIMBER
 from solver.base.loading import listening
 from solver.base.memory import working_memory
+from solver.base.methods import AUTO, Method
 from solver.base.options import Options, Say, quiet
 from solver.base.progress import Progress, silent
 from solver.book import Book, Header, check_codec, check_target, streaming
-from solver.book.codecs import codec_of, rules_of
-from solver.book.codecs.wide import NAME as WIDE
+from solver.book.codecs import CODECS, codec_of, rules_of
 from solver.book.doors import Source, game_of
 from solver.book.format import is_name
 from solver.check import conformance
 from solver.check.conformance import blamed
 from solver.rules.game import Rules, game_text, validate
-from solver.rules.width import words_of
 from solver.solving.choosing import refuse, way_of
 from solver.solving.job import Job, Outcome, Way, contents_of
 from solver.solving.ways import grown, imported
@@ -60,7 +59,7 @@ def solve(
     game: Source,
     path: str | os.PathLike[str] | None = None,
     *,
-    method: str = "auto",
+    method: str = AUTO,
     max_ply: int | None = None,
     symmetry: bool = True,
     workers: int | None = None,
@@ -162,7 +161,7 @@ def grow(
     ForeignBook where the book cannot grow, PositionError for games that are none; and leaves the book as it was.
     """
     way = grown.Growing(plan)
-    job, _ = _prepared(game, path, options._replace(method="alphabeta"), way)
+    job, _ = _prepared(game, path, options._replace(method=Method.ALPHABETA), way)
     with _blaming():
         for outcome in way.stages(job):
             assert job.target is not None
@@ -200,7 +199,7 @@ def _prepared(
     way = way or way_of(job)
     refuse(job, way)
     if options.codec is not None:
-        few = options.method == "alphabeta" and options.max_ply is None
+        few = options.method == Method.ALPHABETA and options.max_ply is None
         check_codec(options.codec, rules, "exact" if few else "")
     before = contents_of(rules, options)
     options = options._replace(memory=working_memory(options.memory))
@@ -259,7 +258,7 @@ def _header(job: Job, outcome: Outcome) -> Header:
         wdl=rules.wdl,
         expectation=solved.kind.expectation,
         estimate=solved.kind.estimate,
-        state_bytes=8 * words_of(rules.bits) if codec == WIDE else 0,
+        state_bytes=CODECS[codec].wide_bytes(rules.bits),
     )
 
 

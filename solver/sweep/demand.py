@@ -6,6 +6,8 @@ import math
 from typing import NamedTuple
 
 from solver.base.errors import ResourceError
+from solver.base.methods import Method
+from solver.book.codecs import CODECS, DEFAULT
 from solver.rules.game import Rules
 
 DENSE_BOOK_BYTES = 0.75  # of the book of a game that arrays by state take: dots and boxes 2x5
@@ -31,7 +33,6 @@ class Cycle(NamedTuple):
 
 
 PACKED = 2.5  # of a packed state, before some are: 0.8 to 2.3
-SHARES = {"compact": 0.4, "ranked": 0.2}  # of an instant book: 0.17 to 0.23 and 0.06 to 0.09 of 100,000 states and more
 VALUES = 0.5  # bytes of a value in an instant book: 0.26 to 0.58 of outcomes
 MARGINS = 0.8  # the same of margins: 0.55 of dots and boxes, 1.02 of kalah
 BOOK = 16 << 10  # bytes of any book
@@ -40,9 +41,12 @@ OF_CYCLES = Sizes(4.0, 2, 0.5, 60)  # of books between quixo 4x4 (2.6) and anima
 OF_CHANCE = Sizes(5.0, 8, 6.5, 16)  # of books of pig to 100 4.2, of bearing off 3 checkers 5.9
 CHECKPOINT = 8  # bytes of a state of a tier with cycles that a checkpoint has, beside the index
 SIZES = {  # by the method that solves the game; with cycles all the memory is needed, whatever --memory says
-    "minimax": OF_MERITS, "nimbers": OF_MERITS, "retrograde": OF_CYCLES, "expectiminimax": OF_CHANCE,
-    "value-iteration": OF_CHANCE._replace(memory=110),  # where nobody counts the moves that stay in a tier
-}  # fmt: skip
+    Method.MINIMAX: OF_MERITS,
+    Method.NIMBERS: OF_MERITS,
+    Method.RETROGRADE: OF_CYCLES,
+    Method.EXPECTIMINIMAX: OF_CHANCE,
+    Method.VALUE_ITERATION: OF_CHANCE._replace(memory=110),  # where nobody counts the moves that stay in a tier
+}
 
 
 def by_state(rules: Rules, tiered: bool) -> tuple[int, int] | None:
@@ -58,8 +62,8 @@ def by_state(rules: Rules, tiered: bool) -> tuple[int, int] | None:
 
 def sizes(rules: Rules, cyclic: bool, codec: str | None = None) -> Sizes:
     """What a stored state of a game takes, in tiers with cycles or without, in a book of that codec."""
-    each = SIZES[(rules.kind.cyclic or "retrograde") if cyclic else rules.kind.acyclic]
-    return each._replace(book=each.book * SHARES.get(codec or "", 1.0))
+    each = SIZES[(rules.kind.cyclic or Method.RETROGRADE) if cyclic else rules.kind.acyclic]
+    return each._replace(book=each.book * CODECS[codec or DEFAULT].share)
 
 
 def backward_bytes(rules: Rules, cyclic: bool, codec: str | None = None) -> float:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from solver.base.errors import ResourceError
+from solver.base.methods import Method
 from solver.base.options import Options
 from solver.base.parallel import Workers
 from solver.book.solution import Solved
@@ -68,7 +69,7 @@ def solve(
                 dense.discard()
                 del dense  # and its arrays
                 resumed = None
-        memory, cycles = _memory(options), options.method != "minimax" and rules.kind.cyclic is not None
+        memory, cycles = _memory(options), options.method != Method.MINIMAX and rules.kind.cyclic is not None
         forward = Forward(
             compiled, work, cycles=cycles, limit=memory // 4, most=memory // 16, progress=options.progress
         )

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.errors import ResourceError
+from solver.base.methods import Method
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
 from solver.book.codecs.instant import GROUP
@@ -133,8 +134,8 @@ def census(
         taken = time.monotonic() - begun
         found = counted_so_far(forward) if counted else beyond(forward, team, max(1.0, seconds - taken), progress)
         known = with_moves(forward) if tiers else []
-        narrowed = of_bounds(forward, found) if rules.kind.cyclic == "value-iteration" else 0
-        cycle = cycle_of(forward, found) if rules.kind.cyclic == "retrograde" else None
+        narrowed = of_bounds(forward, found) if rules.kind.cyclic == Method.VALUE_ITERATION else 0
+        cycle = cycle_of(forward, found) if rules.kind.cyclic == Method.RETROGRADE else None
         keys = key_bytes(forward, sum(found.sizes))
     least, most = interval(forward, found)
     reached = sum(layer.reached for layer in forward.layers) + sum(tier.reached for tier in found.tiers)

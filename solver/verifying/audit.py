@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.errors import DamagedBook, SolverError, UncompiledRules
+from solver.base.methods import Method
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
 from solver.book import Book
@@ -257,7 +258,7 @@ def check_values(
         work.mapped = memory // 4
         audit = _Audit(book, rules, work, team, memory, progress)
         audit.run()
-        if audit.stays and book.header.method == "retrograde" and book.header.score_game:
+        if audit.stays and book.header.method == Method.RETROGRADE and book.header.score_game:
             with of_the_whole():
                 grounding.check(book, audit.stored, team, progress)
         return audit.stays

@@ -8,6 +8,7 @@ from collections.abc import Iterator, MutableSequence
 from typing import Any
 
 from solver.base.errors import DamagedBook, SolverError
+from solver.base.methods import Method
 from solver.base.progress import Progress
 from solver.base.value import Value, merit_of
 from solver.book import Book
@@ -17,8 +18,6 @@ from solver.rules.game import Rules
 from solver.rules.width import column_of
 from solver.search.derive import derived
 from solver.verifying import claims
-
-ACYCLIC = ("minimax", "expectiminimax", "nimbers")  # methods that solve no game in which play comes back to a state
 
 
 class Unconfirmed(DamagedBook):
@@ -45,7 +44,7 @@ class Plain:
         self.unproved: MutableSequence[int] = column_of(rules.bits)  # states that do not follow from their children
         self.outcomes = Counter[str]()
         self.by_distance = not rules.scores
-        self.asks = book.header.method in ACYCLIC or not self.by_distance  # about tiers
+        self.asks = Method(book.header.method).is_acyclic or not self.by_distance  # about tiers
         self.settle = claims.settling(book, rules, self.by_distance)
         self._tiers = {tier.tier for tier in book.header.tiers or ()}
 

@@ -25,6 +25,7 @@ from solver.base.errors import DamagedBook, ResourceError, UncompiledRules
 from solver.base.extras import PLAIN_LIMIT
 from solver.base.kinds import NIMBER
 from solver.base.memory import working_memory
+from solver.base.methods import Method
 from solver.base.options import Options
 from solver.base.progress import Progress, silent
 from solver.base.shown import shortened
@@ -36,7 +37,7 @@ from solver.rules.game import GameOrName, Rules, is_built_in, is_name_of, is_sco
 from solver.rules.vanishing import edges
 from solver.verifying import bounding, claims, estimates, grounds, playing
 from solver.verifying.claims import Means
-from solver.verifying.plainly import ACYCLIC, Plain, Unconfirmed, check_values, value_in
+from solver.verifying.plainly import Plain, Unconfirmed, check_values, value_in
 
 SEARCH = 10.0  # seconds of searching for the values of a book that is not complete
 SPOTS, RUN = 128, 16  # of more states as many runs of so many
@@ -189,7 +190,7 @@ def _check_whole(book: Book, rules: Rules, means: Means, progress: Progress) -> 
         if _plain_bytes(book) > means.memory:
             raise ResourceError(_too_large(book, reason and f"plain Python must judge ({reason})"))
         stays, number = _stays_plainly(book, rules, progress), len(book)
-    if stays and book.header.method in ACYCLIC:
+    if stays and Method(book.header.method).is_acyclic:
         if _plain_bytes(book) > means.memory:
             raise ResourceError(_too_large(book, "plain Python must follow all play"))
         _check_acyclic(book, rules, progress)
@@ -215,7 +216,7 @@ def _stays_plainly(book: Book, rules: Rules, progress: Progress) -> bool:
     plain = Plain(book, rules, True)
     check_values(plain, progress)
     plain.check_whole()
-    if plain.stays and book.header.method == "retrograde" and book.header.score_game:
+    if plain.stays and book.header.method == Method.RETROGRADE and book.header.score_game:
         grounds.check(book, rules, progress)
     return plain.stays
 

@@ -6,7 +6,6 @@ import importlib.util
 import os
 import random
 import struct
-import types
 
 import lmdb
 import pytest
@@ -28,9 +27,9 @@ from solver.base.errors import (
 )
 from solver.base.value import Value
 from solver.book import Book, Header, check_book, write_book
-from solver.book.codecs import CODECS, compact, instant
+from solver.book.codecs import CODECS, Codec, compact, instant
 from solver.book.codecs.instant import GROUP
-from solver.book.sealing import SEGMENT_SIZE, palette_key
+from solver.book.sealing import PALETTE_KEY, SEGMENT_SIZE, part_key
 from solver.book.segments import groups_of
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import load_game
@@ -128,7 +127,7 @@ def test_a_palette_beyond_the_header_has_records_of_its_own(tmp_path, monkeypatc
         for number, change in enumerate(changes):
 
             def damage(key, record, part=part, change=change):
-                return change(record) if bytes(key) == palette_key(part) else record
+                return change(record) if bytes(key) == part_key(PALETTE_KEY, part) else record
 
             with pytest.raises(DamagedBook, match="palette"):
                 Book(rewritten(path, tmp_path / f"damaged{part}{number}.lmdb", damage))
@@ -166,13 +165,13 @@ def test_a_codec_is_one_module_that_the_rest_of_a_book_does_not_know(tmp_path, m
     def find(segment, state):
         return dict(pair for group in groups_of(header, segment[0]) for pair in zip(*group, strict=True)).get(state)
 
-    codec = types.SimpleNamespace(
-        NAME="pairs", NUMBER=9, GROUP=7, GROUPS=700, BLOCK=7, bound=lambda count, index_bytes: 12 * count,
-        encode_chunk=encode_chunk, decode=decode, finder=lambda: find,
+    codec = Codec(
+        "pairs", 9, group=7, groups=700, block=7, state_bytes=12,
+        encode_chunk=encode_chunk, finder=lambda: find, decode=decode,
     )  # fmt: skip
-    monkeypatch.setitem(CODECS, codec.NAME, codec)
+    monkeypatch.setitem(CODECS, codec.name, codec)
     values = sample_values(7 * 1500)
-    header = write_values(tmp_path / "book.lmdb", values, facts={"codec": codec.NAME}, part=7 * 700)
+    header = write_values(tmp_path / "book.lmdb", values, facts={"codec": codec.name}, part=7 * 700)
     assert check_book(tmp_path / "book.lmdb") == header
     with Book(tmp_path / "book.lmdb") as book:
         assert (dict(book.items()), book.get(max(values) + 1)) == (values, None)
@@ -205,7 +204,7 @@ def test_the_compiled_encoder_writes_the_same_bytes():
             for name in KEYED_BY_STATE:
                 codec = CODECS[name]
                 plain, counts, lengths = codec.encode_chunk(keys, indices, palette_size, index_bytes)
-                compiled, *same = encoders.ENCODERS[name](*arrays, palette_size, index_bytes)
+                compiled, *same = encoders.encoder_of(codec)(*arrays, palette_size, index_bytes)
                 assert (bytes(compiled), same) == (plain, [counts, lengths])
                 assert (sum(counts), sum(lengths)) == (len(keys), len(plain))
 

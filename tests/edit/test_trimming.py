@@ -278,7 +278,7 @@ GOOD = Trim(SOURCE, "complete", side="first", plies=2)
         ({"trim": GOOD, "states": 4}, "whole game without one"),
         ({"trim": GOOD, "wdl": 1}, "distance"),
         ({"trim": GOOD, "wdl": True}, "no value"),
-        ({"trim": GOOD, "wdl": True, "method": "retrograde"}, "distance"),
+        ({"trim": GOOD, "wdl": True, "method": "retrograde"}, "method and values differ"),
     ],
 )
 def test_headers_that_contradict_themselves_are_refused(facts, message):

@@ -52,11 +52,11 @@ def test_a_game_is_a_file_of_rules(tmp_path):
     assert verify(tmp_path / "book.lmdb", game).verdict == "proved"
 
 
-def encode_chunk(keys, indices, palette_size, index_bytes):
+def encode_chunk(keys, indices, palette_size, index_bytes, machine=None):
     """Groups of a byte, the number of states, eight bytes a state, and as many as an index takes for each."""
     out, counts, lengths = b"", [], []
-    for first in range(0, len(keys), PLAIN.GROUP):
-        group = list(zip(keys[first : first + PLAIN.GROUP], indices[first : first + PLAIN.GROUP], strict=True))
+    for first in range(0, len(keys), PLAIN.group):
+        group = list(zip(keys[first : first + PLAIN.group], indices[first : first + PLAIN.group], strict=True))
         states = b"".join(int(key).to_bytes(8, "little") for key, _ in group)
         values = b"".join(int(index).to_bytes(index_bytes, "little") for _, index in group)
         out += bytes([len(group)]) + states + values
@@ -81,17 +81,13 @@ def find(segment, key):
     return indices[keys.index(key)] if key in keys else None
 
 
-def bound(count, index_bytes):
-    return count * (9 + index_bytes)
-
-
-PLAIN = types.SimpleNamespace(
-    NAME="plain", NUMBER=99, GROUP=64, GROUPS=64, BLOCK=64, bound=bound, encode_chunk=encode_chunk, decode=decode,
-    finder=lambda: find,
+PLAIN = codecs.Codec(
+    "plain", 99, group=64, groups=64, block=64, state_bytes=13, encode_chunk=encode_chunk, finder=lambda: find,
+    decode=decode,
 )  # fmt: skip
 
 
-def test_a_codec_is_a_module_of_four_functions(tmp_path, monkeypatch):
+def test_a_codec_is_a_record_of_four_functions(tmp_path, monkeypatch):
     monkeypatch.setitem(codecs.CODECS, "plain", PLAIN)
     with solve("tic-tac-toe", tmp_path / "instant.lmdb") as book:
         truth = dict(book.items())

@@ -11,6 +11,7 @@ import pytest
 from solver.base import extras, options
 from solver.base.errors import BookError, GameError, MethodError, ResourceError
 from solver.base.memory import LEAST_MEMORY, MEMORY_SHARE, free_memory
+from solver.base.methods import Method
 from solver.book import Book, shipped
 from solver.rules.game import Rules, load_game
 from solver.solving import choosing, pipeline
@@ -26,8 +27,8 @@ from tests.ways import by_kernels, compiled, plainly
 
 def test_plain_python_ends_where_the_memory_does(monkeypatch, tmp_path):
     plainly(monkeypatch)
-    for name in ("minimax", "retrograde"):
-        monkeypatch.setitem(plain.STATE_BYTES, name, 1 << 20)
+    for method in (Method.MINIMAX, Method.RETROGRADE):
+        monkeypatch.setattr(method, "facts", method.facts._replace(state_bytes=1 << 20))
     with pytest.raises(ResourceError, match="states are too many for plain Python .*pip install.* --memory"):
         pipeline.solve(load_game("connect-four"), tmp_path / "book.lmdb", memory=LEAST_MEMORY)
     assert list(tmp_path.iterdir()) == []

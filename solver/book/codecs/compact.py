@@ -26,17 +26,15 @@ from typing import Any
 from solver.base.errors import DamagedBook
 from solver.base.shown import reason
 from solver.book.codecs import instant
+from solver.book.codecs.codec import PLAIN, Codec, Find, Groups, Machine, unpacked
 from solver.book.codecs.instant import POPULATION, population
 
-NAME, NUMBER = "compact", 1
 GROUP = 6144
-GROUPS = 128
 BLOCK = 1 << 16
 FEWEST = 1024  # states to a group that no bitmap can hold
 BITMAP = 12 << 10
 SPAN = 8 * BITMAP
 HEAD = struct.Struct("<BHHH")
-INDEX_FORMATS = ("", "B", "H", "", "I")
 LEVEL = 6  # 9 saves 3 % and takes four times as long
 WINDOW = -13  # raw; 8 KB are filled sooner than 32, and the deflated bytes are as many
 SLOTS = 379  # decoded groups that a book keeps: 7 MB at most where indices take a byte, 14 where four; a prime
@@ -44,23 +42,19 @@ BITS = tuple(tuple(bit for bit in range(8) if byte >> bit & 1) for byte in range
 OFTEN_WRONG = (*instant.OFTEN_WRONG, zlib.error)
 
 from_bytes = int.from_bytes
-Layout = Callable[[Any, Any, Any, Any, Any], int]
 
 
 def encode_chunk(
-    states: Sequence[int], indices: Sequence[int], palette_size: int, index_bytes: int
-) -> tuple[bytes, list[int], list[int]]:
-    """The groups of the states one after the other, the states and the bytes of each."""
-    values = struct.pack(f"<{len(indices)}{INDEX_FORMATS[index_bytes]}", *indices)
-    return encode_blocks(states, values, index_bytes, lay_out, bytearray, lambda size: [0] * size)
+    states: Sequence[int], indices: Sequence[int], palette_size: int, index_bytes: int, machine: Machine = PLAIN
+) -> Groups:
+    """The groups of the states one after the other, the states and the bytes of each.
 
-
-def encode_blocks(
-    states: Any, values: bytes, index_bytes: int, layout: Layout, new_bytes: Callable[[int], Any], new_ints: Any
-) -> tuple[bytes, list[int], list[int]]:
-    """`encode_chunk` of values that are packed, with a `lay_out` and its rooms, which may be compiled and arrays."""
-    keys = new_bytes(bound_of_keys(min(len(states), BLOCK)))
-    rows = tuple(new_ints(BLOCK // FEWEST + 1) for _ in range(3))
+    zlib, which takes most of the time, lets go of the GIL.
+    """
+    values = machine.packed(indices, index_bytes)
+    layout = machine.compiled(lay_out, length, put_keys)
+    keys = machine.new_bytes(min(len(states), BLOCK) * (BITMAP // FEWEST) + 2 * BITMAP)
+    rows = tuple(machine.new_integers(BLOCK // FEWEST + 1) for _ in range(3))
     bodies: list[bytes] = []
     counts: list[int] = []
     done = 0
@@ -75,16 +69,6 @@ def encode_blocks(
             at += size
             done += count
     return b"".join(bodies), counts, [len(body) for body in bodies]
-
-
-def bound(count: int, index_bytes: int) -> int:
-    """An upper bound of the bytes that count states encode to."""
-    return bound_of_keys(count) + count * index_bytes + (count // FEWEST + count // BLOCK + 1) * 64
-
-
-def bound_of_keys(count: int) -> int:
-    """An upper bound of the bytes of the keys of count states, not yet deflated."""
-    return count * (BITMAP // FEWEST) + (count // BLOCK + 1) * BITMAP
 
 
 def lay_out(states: Any, keys: Any, counts: Any, modes: Any, sizes: Any) -> int:
@@ -156,7 +140,7 @@ def inflated(data: Any, size: int) -> bytes:
     return found
 
 
-def finder() -> Callable[[Any, int], int | None]:
+def finder() -> Find:
     """A look-up in the segments of one file, which keeps SLOTS groups decoded.
 
     Each has its place, by its first state, so that threads need no lock: they read a group that is there, or decode it.
@@ -306,8 +290,7 @@ def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], l
         raise DamagedBook("a group is malformed (it does not begin with its first state)")
     if len(offsets) != count:
         raise DamagedBook(f"a group of {count} states has {len(offsets)} keys")
-    indices = struct.unpack(f"<{count}{INDEX_FORMATS[index_bytes]}", values)
-    return [first + offset for offset in offsets], list(indices)
+    return [first + offset for offset in offsets], list(unpacked(values, index_bytes))
 
 
 def _opened(body: memoryview, index_bytes: int) -> tuple[int, int, bytes, bytes]:
@@ -368,3 +351,9 @@ def whole(data: Any, size: int) -> bytes:
     if len(found) != size or not stream.eof or stream.unused_data:
         raise ValueError("data do not end where they should")
     return found
+
+
+CODEC = Codec(
+    "compact", 1, GROUP, groups=128, block=BLOCK, state_bytes=BITMAP // FEWEST + 4 + 1, encode_chunk=encode_chunk,
+    finder=finder, decode=decode, find_all=find_all, decode_all=decode_all, share=0.4,
+)  # fmt: skip

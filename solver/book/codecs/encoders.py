@@ -1,8 +1,9 @@
-"""The encoders of books, compiled: the same functions as `solver.book.codecs` runs, over arrays."""
+"""The encoders of books, compiled: the functions of `solver.book.codecs`, over arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from solver.base.errors import UncompiledRules
 from solver.base.parallel import Workers
 from solver.book import Header
-from solver.book.codecs import compact, fixed, instant
+from solver.book.codecs.codec import Codec, Groups, Machine
 from solver.book.codecs.keys import States
 from solver.book.codecs.ranked import Ranks
 from solver.book.codecs.ranked_kernels import Compiled
@@ -19,38 +20,18 @@ from solver.book.codecs.reading import tally_values
 from solver.book.writer import CHUNK
 from solver.store.shared import compiled
 
-
-def encode_instant(
-    states: NDArray[np.int64], indices: NDArray[Any], palette_size: int, index_bytes: int
-) -> tuple[NDArray[np.uint8], list[int], list[int]]:
-    """`instant.encode_chunk` at the speed of C, without the GIL."""
-    out = np.empty(instant.bound(len(states), index_bytes), np.uint8)
-    lengths = np.empty(instant.groups(len(states)), np.int64)
-    used = encode_groups(states, indices, index_bytes, np.zeros(palette_size, np.int64), out, lengths)
-    return out[:used], instant.counts(len(states)), lengths.tolist()
+ARRAYS = Machine(
+    compiled=compiled,
+    new_bytes=lambda size: np.zeros(size, np.uint8),
+    new_integers=lambda size: np.zeros(size, np.int64),
+    as_integers=lambda numbers: np.asarray(numbers, np.int64),
+    packed=lambda indices, index_bytes: np.asarray(indices, f"<u{index_bytes}").tobytes(),
+)
 
 
-def encode_compact(
-    states: NDArray[np.int64], indices: NDArray[Any], palette_size: int, index_bytes: int
-) -> tuple[bytes, list[int], list[int]]:
-    """`compact.encode_chunk`; zlib, which takes most of the time, lets go of the GIL, too."""
-    values = np.asarray(indices, f"<u{index_bytes}").tobytes()
-    return compact.encode_blocks(states, values, index_bytes, lay_out, _new_bytes, _new_ints)
-
-
-def encode_fixed(
-    states: NDArray[np.int64], numbers: NDArray[Any], palette_size: int, index_bytes: int
-) -> tuple[NDArray[np.uint8], list[int], list[int]]:
-    """`fixed.encode_chunk` at the speed of C, without the GIL."""
-    out = np.empty(fixed.bound(len(states), index_bytes), np.uint8)
-    lengths = np.empty(fixed.groups(len(states)), np.int64)
-    used = encode_numbers(states, np.asarray(numbers, np.int64), out, lengths)
-    return out[:used], fixed.counts(len(states)), lengths.tolist()
-
-
-ENCODERS: dict[str, Callable[..., Any]] = {
-    instant.NAME: encode_instant, compact.NAME: encode_compact, fixed.NAME: encode_fixed
-}  # fmt: skip
+def encoder_of(codec: Codec) -> Callable[..., Groups]:
+    """Return a codec's `encode_chunk` at the speed of C, without the GIL. It takes arrays."""
+    return partial(codec.encode_chunk, machine=ARRAYS)
 
 
 def prepared(
@@ -58,10 +39,10 @@ def prepared(
 ) -> tuple[Iterable[Any], Callable[..., Any]] | None:
     """Prepare what `write_book` takes for this header: parts of the pieces, and the encoder.
 
-    None where the codec has no compiled one, or the methods that the keys ask of the rules do not compile.
+    None if the methods that the keys ask of the rules do not compile.
     """
     if not isinstance(keys, Ranks):
-        return (parts(pieces), ENCODERS[header.codec]) if header.codec in ENCODERS else None
+        return parts(pieces), encoder_of(header.encoding)
     try:
         compiled_ranks = Compiled(keys)
     except UncompiledRules:
@@ -112,16 +93,3 @@ def tallied(states: Any, indices: Any, values: int) -> tuple[list[int], list[int
 def taken(table: list[int], indices: Any) -> NDArray[np.int32]:
     """What a table has for each of some indices."""
     return np.array(table, np.int32)[np.asarray(indices, np.int32)]
-
-
-def _new_bytes(size: int) -> NDArray[np.uint8]:
-    return np.empty(size, np.uint8)
-
-
-def _new_ints(size: int) -> NDArray[np.int64]:
-    return np.empty(size, np.int64)
-
-
-encode_groups = compiled(instant.encode_groups, instant.put_values, instant.put_keys)
-encode_numbers = compiled(fixed.encode_groups, fixed.put_bits, fixed.put_numbers, fixed.put_offsets)
-lay_out = compiled(compact.lay_out, compact.length, compact.put_keys)

@@ -28,8 +28,8 @@ from typing import Any
 
 from solver.base.errors import DamagedBook
 from solver.base.shown import reason
+from solver.book.codecs.codec import PLAIN, Codec, Groups, Machine
 from solver.book.codecs.instant import (
-    BLOCK,
     GROUP,
     OFTEN_WRONG,
     counts,
@@ -40,28 +40,23 @@ from solver.book.codecs.instant import (
     place_of_bit,
     population,
 )
+from solver.book.codecs.keys import as_list
 
-__all__ = ["BLOCK", "GROUP", "counts", "groups"]
-NAME, NUMBER = "fixed", 3
-GROUPS = 1308  # of 40 bytes, values all alike, states side by side
 HEAD = 7
+MOST_STATE_BYTES = HEAD + 4 + 8 + 2
 BASE = 3  # where the least number is
 MOST_BITS, MOST_MODE = 32, 63
 
 
 def encode_chunk(
-    states: Sequence[int], numbers: Sequence[int], palette_size: int, index_bytes: int
-) -> tuple[bytes, list[int], list[int]]:
+    states: Sequence[int], numbers: Sequence[int], palette_size: int, index_bytes: int, machine: Machine = PLAIN
+) -> Groups:
     """The groups of the states one after the other, the states and the bytes of each."""
-    out = bytearray(bound(len(states), index_bytes))
-    lengths = [0] * groups(len(states))
-    used = encode_groups(states, numbers, out, lengths)
-    return bytes(out[:used]), counts(len(states)), lengths
-
-
-def bound(count: int, index_bytes: int) -> int:
-    """An upper bound of the bytes that count states encode to."""
-    return groups(count) * (HEAD + 2) + count * (index_bytes + 8)
+    out = machine.new_bytes(MOST_STATE_BYTES * len(states))
+    lengths = machine.new_integers(groups(len(states)))
+    encode = machine.compiled(encode_groups, put_bits, put_numbers, put_offsets)
+    used = encode(states, machine.as_integers(numbers), out, lengths)
+    return out[:used], counts(len(states)), as_list(lengths)
 
 
 def encode_groups(states: Any, numbers: Any, out: Any, lengths: Any) -> int:
@@ -128,11 +123,6 @@ def put_bits(items: Any, first: int, count: int, least: int, width: int, out: An
             out[start + (bit >> 3)] |= item << (bit & 7) & 255
             item, done = item >> 8 - (bit & 7), done + 8 - (bit & 7)
     return end
-
-
-def finder() -> Callable[[Any, int], int | None]:
-    """The look-up, which keeps nothing."""
-    return find
 
 
 def find(segment: Any, state: int) -> int | None:
@@ -303,3 +293,11 @@ def decode_group(body: Any, first: int, index_bytes: int, states: Any, numbers: 
                 found += 1
             bits, bit = bits >> 1, bit + 1
     return count if found == count and states[0] == first else -1
+
+
+CODEC = Codec(
+    "fixed", 3, GROUP,
+    groups=1308,  # of 40 bytes, values all alike, states side by side
+    block=GROUP, state_bytes=MOST_STATE_BYTES, encode_chunk=encode_chunk, finder=lambda: find, decode=decode,
+    find_all=find_all, decode_all=decode_all, is_stepped=True,
+)  # fmt: skip

@@ -21,11 +21,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from solver.base.errors import DamagedBook
+from solver.book.codecs.codec import PLAIN, Codec, Groups, Machine
+from solver.book.codecs.keys import as_list
 
-NAME, NUMBER = "instant", 0
-GROUP = BLOCK = 256
-GROUPS = 1425  # of 36 bytes, values of one bit at most, states side by side
+GROUP = 256
 HEAD = 3
+MOST_STATE_BYTES = HEAD + 4 + 1 + 8 + 1
 KEY_BYTES = (0, 1, 2, 4, 8)
 KEY_FORMATS: tuple[Any, ...] = ("", "B", "H", "I", "Q")
 WIDTHS = (0, 1, 2, 4, 8)  # bits of a value
@@ -37,13 +38,14 @@ from_bytes = int.from_bytes
 
 
 def encode_chunk(
-    states: Sequence[int], indices: Sequence[int], palette_size: int, index_bytes: int
-) -> tuple[bytes, list[int], list[int]]:
+    states: Sequence[int], indices: Sequence[int], palette_size: int, index_bytes: int, machine: Machine = PLAIN
+) -> Groups:
     """The groups of the states one after the other, the states and the bytes of each."""
-    out = bytearray(bound(len(states), index_bytes))
-    lengths = [0] * groups(len(states))
-    used = encode_groups(states, indices, index_bytes, [0] * palette_size, out, lengths)
-    return bytes(out[:used]), counts(len(states)), lengths
+    out = machine.new_bytes(MOST_STATE_BYTES * len(states))
+    lengths = machine.new_integers(groups(len(states)))
+    encode = machine.compiled(encode_groups, put_values, put_keys)
+    used = encode(states, indices, index_bytes, machine.new_integers(palette_size), out, lengths)
+    return out[:used], counts(len(states)), as_list(lengths)
 
 
 def groups(count: int) -> int:
@@ -54,11 +56,6 @@ def groups(count: int) -> int:
 def counts(count: int) -> list[int]:
     """The states of each of them."""
     return [min(GROUP, count - first) for first in range(0, count, GROUP)]
-
-
-def bound(count: int, index_bytes: int) -> int:
-    """An upper bound of the bytes that count states encode to."""
-    return groups(count) * HEAD + count * (index_bytes + 1 + 8) + groups(count)
 
 
 def encode_groups(states: Any, indices: Any, index_bytes: int, scratch: Any, out: Any, lengths: Any) -> int:
@@ -135,11 +132,6 @@ def put_keys(states: Any, first: int, count: int, out: Any, start: int, at: int)
             out[at] = offset >> 8 * byte & 255
             at += 1
     return at
-
-
-def finder() -> Callable[[Any, int], int | None]:
-    """The look-up, which keeps nothing."""
-    return find
 
 
 def find(segment: Any, state: int) -> int | None:
@@ -341,3 +333,11 @@ def decode_group(body: Any, first: int, index_bytes: int, states: Any, indices: 
         at = HEAD + place * index_bytes
         indices[i] = int(body[at]) if index_bytes == 1 else number_at(body, at, index_bytes)
     return count
+
+
+CODEC = Codec(
+    "instant", 0, GROUP,
+    groups=1425,  # of 36 bytes, values of one bit at most, states side by side
+    block=GROUP, state_bytes=MOST_STATE_BYTES, encode_chunk=encode_chunk, finder=lambda: find, decode=decode,
+    find_all=find_all, decode_all=decode_all,
+)  # fmt: skip

@@ -24,6 +24,7 @@ class States:
 
     ASKED: tuple[str, ...] = ()  # methods of the rules without which no state is found
     SPARE = 0  # symbols beside the palette's
+    LEFT_OUT: tuple[int, ...] = (0,)  # what `Header.sparse` of a complete book without distances may be
     encode: Callable[..., Any] | None = None  # in place of the codec's `encode_chunk`
     plain_only = False  # the keys must not be compiled
 
@@ -34,6 +35,15 @@ class States:
     def check(cls, rules: Rules, scope: str) -> None:
         """Raise BookError for a game, or so few of its states, that have no such keys."""
         refuse_wide(rules.name, rules.bits, "this codec", "leave --codec out", BookError)
+
+    @classmethod
+    def left_out(cls, rules: Rules) -> int:
+        """Return what a complete book without distances leaves out."""
+        return 0
+
+    @classmethod
+    def check_left_out(cls, rules: Rules, sparse: int) -> None:
+        """Raise DamagedBook if a book of these rules cannot leave out so much: its values would never be told."""
 
     def value(self, state: int, find: Index) -> Value | None:
         """The value of a state; `find(key)` is the index that the book has there, None for a key it lacks."""

@@ -34,7 +34,6 @@ of their children's.
 
 from __future__ import annotations
 
-import operator
 import random
 import struct
 import zlib
@@ -45,17 +44,16 @@ from typing import Any
 from solver.base.errors import BookError, DamagedBook, GameError
 from solver.base.shown import reason
 from solver.base.value import WIN, Value, lift, merit_of, value_of
-from solver.book.codecs.compact import INDEX_FORMATS, OFTEN_WRONG, deflated, inflated, whole
+from solver.book.codecs.codec import PLAIN, Codec, Find, Groups, unpacked
+from solver.book.codecs.compact import OFTEN_WRONG, deflated, inflated, whole
 from solver.book.codecs.keys import Index, Lists, States
 from solver.book.solution import Part
 from solver.rules.game import STATE_LIMIT, Rules
 
-NAME, NUMBER = "ranked", 2
 GROUP = 60_000
-GROUPS = 64
 BLOCK = 1 << 16
 HEAD = struct.Struct("<H")
-LEFT_OUT = TELLING, HALVED = 1, 2  # what a book leaves out: values that rules tell, and those of even tiers
+TELLING, HALVED = 1, 2  # what a book leaves out: values that rules tell, and those of even tiers
 GAMES, MOST_PLIES = 20, 200
 FEW_GAMES = 2  # that show a reader whether a header tells the truth: the first of those that the writer looked at
 # of the way from a state to the stored values that tell its own: states, and forks one behind the other
@@ -72,7 +70,7 @@ def encode_chunk(
     palette_size: int,
     index_bytes: int,
     holds: Callable[[int], bool] = lambda rank: True,
-) -> tuple[bytes, list[int], list[int]]:
+) -> Groups:
     """The groups of the ranks one after the other, the states and the bytes of each.
 
     An index is -1 where the rules tell the value of a state that is in the book.
@@ -82,12 +80,12 @@ def encode_chunk(
     def filled(begin: int, end: int) -> bytes:
         symbols = [int(holds(rank)) for rank in range(ranks[begin], ranks[end - 1] + 1)]
         fill(ranks[begin:end], indices[begin:end], symbols)
-        return struct.pack(f"<{len(symbols)}{INDEX_FORMATS[index_bytes]}", *symbols)
+        return PLAIN.packed(symbols, index_bytes)
 
     return encode_blocks(ranks, index_bytes, filled)
 
 
-def encode_blocks(ranks: Any, index_bytes: int, filled: Fill) -> tuple[bytes, list[int], list[int]]:
+def encode_blocks(ranks: Any, index_bytes: int, filled: Fill) -> Groups:
     """`encode_chunk` with what makes the symbols of ranks[begin] to ranks[end - 1]."""
     bodies: list[bytes] = []
     counts: list[int] = []
@@ -120,11 +118,6 @@ def fill(ranks: Any, indices: Any, symbols: Any) -> None:
         symbols[at] = symbol
 
 
-def bound(count: int, index_bytes: int) -> int:
-    """An upper bound of the bytes that count states encode to."""
-    return count * (128 + 32 * index_bytes)  # a run of 60,000 equal symbols takes less than a hundred
-
-
 def _count(view: memoryview, at: int, index_bytes: int) -> int:
     """The ranks of the group at a place."""
     count = int(HEAD.unpack_from(view, at)[0]) + 1
@@ -133,7 +126,7 @@ def _count(view: memoryview, at: int, index_bytes: int) -> int:
     return count
 
 
-def finder() -> Callable[[Any, int], int | None]:
+def finder() -> Find:
     """A look-up of ranks in the segments of one file, which keeps SLOTS groups decoded, as `compact` does."""
     slots: list[tuple[int, int, bytes] | None] = [None] * SLOTS
 
@@ -163,10 +156,8 @@ def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], l
 
     The rules know which of the ranks are of states that are stored: those of others have an index, too.
     """
-    symbols = symbols_of(body, index_bytes)
-    count = len(symbols) // index_bytes
-    values = struct.unpack(f"<{count}{INDEX_FORMATS[index_bytes]}", symbols)
-    return list(range(first, first + count)), [symbol - 1 for symbol in values]
+    symbols = unpacked(symbols_of(body, index_bytes), index_bytes)
+    return list(range(first, first + len(symbols))), [symbol - 1 for symbol in symbols]
 
 
 def symbols_of(body: memoryview, index_bytes: int) -> bytes:
@@ -182,6 +173,7 @@ class Ranks(States):
 
     ASKED = ("rank", "unrank", "digits", "scan", "size", "outlook", "replies")
     SPARE = 1  # for a state that is missing
+    LEFT_OUT = (0, TELLING, HALVED)
 
     def __init__(self, rules: Rules | None, palette: Sequence[Value], left: int) -> None:
         assert rules is not None
@@ -200,14 +192,13 @@ class Ranks(States):
 
     @classmethod
     def left_out(cls, rules: Rules, games: int = GAMES) -> int:
-        """What a complete book without distances leaves out, as far as so many random games show."""
+        """Return what a complete book without distances leaves out, as far as so many random games show."""
         if not rules.alternates:
             return 0
         return HALVED if rules.tiered and _turns(rules, games) else TELLING
 
     @classmethod
     def check_left_out(cls, rules: Rules, sparse: int) -> None:
-        """Raise DamagedBook where a book of these rules cannot leave out so much: its values would never be told."""
         if sparse > cls.left_out(rules, FEW_GAMES):
             raise DamagedBook(
                 f"the header leaves out values ({sparse}) that the moves of {rules.name} do not tell: solve again"
@@ -222,12 +213,8 @@ class Ranks(States):
         if scope == "exact":
             raise BookError("a search or a grown book has too few states among all ranks: choose the codec compact")
 
-    def rank(self, state: Any) -> int:
+    def rank(self, state: int) -> int:
         """The rank of a state that a book may hold, else -1."""
-        try:
-            state = operator.index(state)
-        except TypeError:
-            return -1
         rank = self._rank(state) if 0 <= state < STATE_LIMIT else -1
         return rank if rank >= 0 and self._is_open(state) else -1
 
@@ -394,4 +381,8 @@ def untrue(rules: Rules, state: int) -> GameError:
     return GameError(f"{rules.name}: state {state} has another value than outlook or replies tell: mend them")
 
 
-KEYS = Ranks
+CODEC = Codec(
+    "ranked", 2, GROUP, groups=64, block=BLOCK,
+    state_bytes=256,  # a run of 60,000 equal symbols takes less than a hundred
+    encode_chunk=encode_chunk, finder=finder, decode=decode, keys=Ranks, share=0.2,
+)  # fmt: skip

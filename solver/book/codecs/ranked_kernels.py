@@ -20,7 +20,8 @@ from solver.base.errors import UncompiledRules
 from solver.base.parallel import Workers
 from solver.base.value import WIN
 from solver.book.codecs import ranked
-from solver.book.codecs.ranked import MOST_STEPS, TOLD, Ranks, unnumbered, untrue
+from solver.book.codecs.ranked import MOST_STEPS, TOLD, Ranks, symbols_of, unnumbered, untrue
+from solver.book.segments import bodies_of
 from solver.book.solution import Part
 from solver.compiled.binding import bind, compiling, inlined, kernel
 from solver.compiled.inlining import PART
@@ -28,6 +29,8 @@ from solver.store.directory import cells_of, prefixes_of
 from solver.store.packed import Table
 from solver.store.runs import spans, splitters
 from solver.store.sorting import radix_sort
+
+Group = tuple[int, NDArray[Any]]  # its first rank, and the symbols of all
 
 game: Any = None  # constants of the bound copies
 FOLDS = OUTLOOK = REPLIES = False
@@ -282,6 +285,13 @@ def in_order(keys: NDArray[np.int64], pieces: list[slice], team: Workers) -> Ite
     yield from team.map(lambda span: put_in_order(table.between(*span)), spans(splitters(table)))
 
 
+def groups_in(records: Iterable[bytes]) -> Iterator[Group]:
+    """The groups of a book's checked segments. Raises DamagedBook."""
+    for record in records:
+        for body, first, size in bodies_of(record):
+            yield first, np.frombuffer(symbols_of(body, size), f"<u{size}")
+
+
 class Compiled:
     """The compiled ranks of a game and a book. Raises UncompiledRules."""
 
@@ -369,7 +379,7 @@ class Compiled:
         with compiling(self.rules.game):
             return ranked.encode_blocks(ranks, index_bytes, filled)
 
-    def states(self, groups: list[tuple[int, Any]]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]:
+    def states(self, groups: list[Group]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]:
         """The states of all groups of a book, (first rank, symbols) each, and their palette indices."""
         tells, firsts, starts, symbols = self._laid_out(groups)
         for group in range(len(groups)):
@@ -381,14 +391,14 @@ class Compiled:
                 )
             yield states[:count], indices[:count]
 
-    def indices(self, states: NDArray[np.int64], groups: list[tuple[int, Any]]) -> NDArray[np.int64]:
+    def indices(self, states: NDArray[np.int64], groups: list[Group]) -> NDArray[np.int64]:
         """The palette index of each of some numbers in a book of these groups, -1 for what is none of its states."""
         found = np.full(len(states), -1, np.int64)
         with compiling(self.rules.game):
             self.kernels.indices_of(states, *self._laid_out(groups), self.merits, found)
         return found
 
-    def _laid_out(self, groups: list[tuple[int, Any]]) -> Any:
+    def _laid_out(self, groups: list[Group]) -> Any:
         """What the rules tell, the first ranks of all groups, where their symbols begin, and those."""
         firsts = np.array([first for first, _ in groups], np.int64)
         starts = np.cumsum([0, *(len(symbols) for _, symbols in groups)])

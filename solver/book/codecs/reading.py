@@ -16,10 +16,9 @@ from solver.base.progress import Progress, silent
 from solver.book import Book
 from solver.book.bulk import arrays
 from solver.book.check import check_tally, checked_segments
-from solver.book.codecs import CODECS
-from solver.book.codecs.ranked import Ranks, symbols_of
-from solver.book.codecs.ranked_kernels import Compiled
-from solver.book.segments import bodies_of, groups_of, laid_out
+from solver.book.codecs.ranked import Ranks
+from solver.book.codecs.ranked_kernels import Compiled, groups_in
+from solver.book.segments import groups_of, laid_out
 from solver.rules.game import STATE_LIMIT
 from solver.store.runs import States
 from solver.store.shared import compiled, shared
@@ -67,13 +66,13 @@ def read_parts(book: Book, progress: Progress = silent) -> Iterator[tuple[States
 
 def _segments(book: Book) -> Iterator[tuple[States, NDArray[np.int32]]]:
     """The states and palette indices of each segment."""
-    codec = CODECS[book.header.codec]
-    if not hasattr(codec, "decode_all"):
+    codec = book.header.encoding
+    if codec.decode_all is None:
         for record in checked_segments(book):
             for group in groups_of(book.header, record):
                 yield np.array(group[0], np.int64), np.array(group[1], _dtype(book))
         return
-    most = min(len(book), codec.GROUPS * codec.GROUP)
+    most = min(len(book), codec.groups * codec.group)
     room: tuple[NDArray[Any], NDArray[Any]] = np.empty(most, np.int64), np.empty(most, _dtype(book))
     for record in checked_segments(book):
         count = codec.decode_all(arrays(laid_out(record)), *room, compiled)
@@ -86,8 +85,7 @@ def _ranked(book: Book, ranks: Ranks, progress: Progress) -> Iterator[tuple[Stat
     """All states of a ranked book, as compiled rules tell them from their ranks, and the palette indices."""
     stored = len(book)
     kernels = Compiled(ranks)
-    bodies = (body for record in checked_segments(book) for body in bodies_of(record))
-    groups = [(first, np.frombuffer(symbols_of(body, size), f"<u{size}")) for body, first, size in bodies]
+    groups = [*groups_in(checked_segments(book))]
     ends = [first + len(symbols) for first, symbols in groups]
     later = [*(first for first, _ in groups[1:]), STATE_LIMIT]
     if any(end > first for end, first in zip(ends, later, strict=False)):

@@ -15,16 +15,15 @@ Worked group: states 5, 2**80 + 5, 2**80 + 6 with the indices 1, 0, 1, of a byte
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from solver.base.errors import BookError, DamagedBook
+from solver.book.codecs.codec import PLAIN, Codec, Groups, Machine
 from solver.book.codecs.keys import States
 from solver.rules.game import Rules
 from solver.rules.width import MOST, USUAL
 
-NAME, NUMBER = "wide", 4
-GROUP = BLOCK = 256
-GROUPS = 128  # of 531 bytes, but for the last
+GROUP = 256
 HEAD = 2
 MOST_BYTES = MOST // 8 + 1  # of a key
 OFTEN_WRONG = (IndexError, ValueError, TypeError, OverflowError)
@@ -41,12 +40,9 @@ class WideStates(States):
             raise BookError(f"{rules.name} has states of {rules.bits} bits, the codec wide is for more: leave it out")
 
 
-KEYS = WideStates
-
-
 def encode_chunk(
-    keys: Sequence[int], indices: Sequence[int], palette_size: int, index_bytes: int
-) -> tuple[bytes, list[int], list[int]]:
+    keys: Sequence[int], indices: Sequence[int], palette_size: int, index_bytes: int, machine: Machine = PLAIN
+) -> Groups:
     """The groups of the states one after the other, the states and the bytes of each."""
     bodies = [
         _encoded(keys[at : at + GROUP], indices[at : at + GROUP], index_bytes) for at in range(0, len(keys), GROUP)
@@ -62,16 +58,6 @@ def _encoded(keys: Sequence[int], indices: Sequence[int], index_bytes: int) -> b
     parts += [(key - first).to_bytes(size, "little") for key in keys[1:]]
     parts += [index.to_bytes(index_bytes, "little") for index in indices]
     return b"".join(parts)
-
-
-def bound(count: int, index_bytes: int) -> int:
-    """An upper bound of the bytes that count states encode to."""
-    return count * (MOST_BYTES + index_bytes) + (count // GROUP + 1) * (HEAD + MOST_BYTES + 2)
-
-
-def finder() -> Callable[..., int | None]:
-    """`find`."""
-    return find
 
 
 def find(segment: tuple[memoryview, Sequence[int], Sequence[int], int], key: int) -> int | None:
@@ -113,3 +99,11 @@ def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], l
 
 def _places(begin: int, count: int, size: int) -> Sequence[int]:
     return [begin + place * size for place in range(count)]
+
+
+CODEC = Codec(
+    "wide", 4, GROUP,
+    groups=128,  # of 531 bytes, but for the last
+    block=GROUP, state_bytes=HEAD + MOST_BYTES + 4, encode_chunk=encode_chunk, finder=lambda: find, decode=decode,
+    keys=WideStates, is_wide=True,
+)  # fmt: skip

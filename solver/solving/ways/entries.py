@@ -6,6 +6,7 @@ import contextlib
 
 from solver.base.errors import BudgetExceeded
 from solver.base.extras import PLAIN_LIMIT
+from solver.base.methods import Method
 from solver.search import Budget, alphabeta
 from solver.solving.job import Job, Outcome
 from solver.solving.tables import Table, solved_by
@@ -27,8 +28,8 @@ def solve(job: Job) -> Outcome:
     if found is None:
         found = job.compiled(lambda: _compiled(job))
     if found is None:
-        found = plain.found_by(job, "alphabeta").table
-    return Outcome(solved_by(rules, found), "alphabeta", "exact")
+        found = plain.found_by(job, Method.ALPHABETA).table
+    return Outcome(solved_by(rules, found), Method.ALPHABETA, "exact")
 
 
 def _compiled(job: Job) -> Table:

@@ -6,6 +6,7 @@ from typing import Any
 
 from solver.base import extras
 from solver.base.errors import ResourceError
+from solver.base.methods import AUTO, Method
 from solver.book.solution import Solved
 from solver.rules.keeping import graph_in
 from solver.solving.job import Job, Outcome
@@ -14,7 +15,7 @@ from solver.solving.ways import plain
 name = "a graph"
 heeds = {"memory", "workers"}
 refuses = plain.refuses
-METHODS = ("auto", "minimax", "retrograde")
+METHODS = (AUTO, Method.MINIMAX, Method.RETROGRADE)
 
 
 def solve(job: Job) -> Outcome:
@@ -24,7 +25,7 @@ def solve(job: Job) -> Outcome:
     if outcome is not None:
         return outcome
     reason = None if extras.has_kernels() else extras.remedy()
-    if options.method not in METHODS and not rules.chance or (options.method == "minimax" and not rules.scores):
+    if options.method not in METHODS and not rules.chance or (options.method == Method.MINIMAX and not rules.scores):
         reason = f"by {options.method}"
     if reason is not None:
         options.say_plainly(reason)

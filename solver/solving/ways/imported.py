@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from solver.base.errors import BookError, DamagedBook, MethodError, ResourceError, SolverError
+from solver.base.methods import Method
 from solver.base.progress import Progress
 from solver.base.shown import excerpt
 from solver.base.text import TextError, fields_of, file_lines, table_rows
@@ -53,9 +54,9 @@ class Values:
         assert options.memory is not None
         table = table_of(rules, self.source, options.memory, options.progress)
         if not complete(rules, table, self.source, self.verified, options.progress):
-            return Outcome(solved_by(rules, table), "alphabeta", "exact")
+            return Outcome(solved_by(rules, table), Method.ALPHABETA, "exact")
         rises = rules.scores or (rules.tiered and not plain.some_stay(rules, table))
-        return Outcome(solved_by(rules, table), "minimax" if rises else "retrograde", "complete")
+        return Outcome(solved_by(rules, table), Method.MINIMAX if rises else Method.RETROGRADE, "complete")
 
 
 def table_of(rules: Rules, path: Path, memory: int, progress: Progress) -> Table:

@@ -25,6 +25,7 @@ from solver.base import extras
 from solver.base.errors import GameError, MethodError, ResourceError, UncompiledRules
 from solver.base.extras import PLAIN_LIMIT
 from solver.base.files import lock
+from solver.base.methods import AUTO, Method
 from solver.base.options import Options
 from solver.base.value import Value, merit_of
 from solver.rules.game import Rules
@@ -51,7 +52,7 @@ def refuses(job: Job) -> str | None:
     """Games of chance; and margins, if only wins are asked for."""
     name, kind = job.rules.name, job.rules.kind
     lost = kind.refusal("wdl", name) if job.options.wdl else None
-    return lost or (kind.refusal("max_ply", name) if job.options.method == "auto" else plain.refuses(job))
+    return lost or (kind.refusal("max_ply", name) if job.options.method == AUTO else plain.refuses(job))
 
 
 def solve(job: Job) -> Outcome:
@@ -60,7 +61,7 @@ def solve(job: Job) -> Outcome:
     if not is_begun(journal, rules, max_ply):
         job.checked()
     remove = None if journal is None else functools.partial(journal.unlink, missing_ok=True)
-    return Outcome(solved_by(rules, merits_to(job)), "alphabeta", f"ply {max_ply}", remove)
+    return Outcome(solved_by(rules, merits_to(job)), Method.ALPHABETA, f"ply {max_ply}", remove)
 
 
 def merits_to(job: Job) -> dict[int, int]:

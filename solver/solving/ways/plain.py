@@ -14,6 +14,7 @@ from typing import Any
 
 from solver.base.errors import BudgetExceeded, MethodError, ResourceError
 from solver.base.extras import PLAIN_LIMIT
+from solver.base.methods import AUTO, Method
 from solver.base.patience import impatient
 from solver.check.conformance import SLOW, check_table, random_games
 from solver.check.playouts import MOST_MOVES, RandomGame, endless, repeated, states_of
@@ -33,15 +34,12 @@ MANY_TIERS = 300  # of a game: for fewer a second try would be too short
 THIN_SECONDS = 30.0  # of a game of thin tiers: plain Python keeps no checkpoint
 
 METHODS: dict[str, Callable[..., Any]] = {
-    "minimax": minimax.solve,
-    "retrograde": retrograde.solve,
-    "alphabeta": alphabeta.solve,
-    "expectiminimax": value_iteration.solve,
-    "nimbers": nimbers.solve,
+    Method.MINIMAX: minimax.solve,
+    Method.RETROGRADE: retrograde.solve,
+    Method.ALPHABETA: alphabeta.solve,
+    Method.EXPECTIMINIMAX: value_iteration.solve,
+    Method.NIMBERS: nimbers.solve,
 }
-STATE_BYTES = {  # of memory; long lines of play take more
-    "minimax": 300, "nimbers": 300, "retrograde": 600, "expectiminimax": 1000,
-}  # fmt: skip
 
 
 def refuses(job: Job) -> str | None:
@@ -136,10 +134,10 @@ def found_by(job: Job, method: str, reason: str | None = None) -> Any:
     return METHODS[method](rules, progress=progress)
 
 
-def _most_states(job: Job, method: str = "auto") -> int | None:
+def _most_states(job: Job, method: str = AUTO) -> int | None:
     """How many states the memory holds in plain Python; None where nothing limits them."""
-    method = job.rules.kind.acyclic if method == "auto" else method
-    state_bytes, memory = STATE_BYTES.get(method), job.options.memory
+    chosen = job.rules.kind.acyclic if method == AUTO else Method(method)
+    state_bytes, memory = chosen.facts.state_bytes, job.options.memory
     return memory // state_bytes if memory and state_bytes else None
 
 
@@ -149,16 +147,16 @@ def _outcome(rules: Rules, method: str, found_by: Callable[[str], Any]) -> Outco
     `found_by(name)` is the result of one of METHODS, with its `table`.
     """
     chosen = method
-    if method == "auto":
-        chosen = rules.kind.acyclic if rules.tiered or rules.scores else "retrograde"
+    if method == AUTO:
+        chosen = rules.kind.acyclic if rules.tiered or rules.scores else Method.RETROGRADE
     try:
         found = found_by(chosen)
-        if method == "auto" and chosen == "minimax" and some_stay(rules, found.table):
-            chosen = "retrograde"  # as the kernels would call it: the values are the same
+        if method == AUTO and chosen == Method.MINIMAX and some_stay(rules, found.table):
+            chosen = Method.RETROGRADE  # as the kernels would call it: the values are the same
     except MethodError:
-        if method != "auto" or rules.kind.cyclic != "retrograde" or chosen == "retrograde":
+        if method != AUTO or rules.kind.cyclic != Method.RETROGRADE or chosen == Method.RETROGRADE:
             raise
-        chosen = "retrograde"
+        chosen = Method.RETROGRADE
         found = found_by(chosen)
     if isinstance(found, value_iteration.Expectations):
         solved = solved_by(rules, found.table, rules.tier, found.units, found.cyclic)
@@ -166,13 +164,13 @@ def _outcome(rules: Rules, method: str, found_by: Callable[[str], Any]) -> Outco
         if not is_built_in(rules.name):
             check_table(rules.game, found.table, rules.symmetry)
         tier = rules.tier if rules.kind.in_tiers(method) else _one_tier
-        solved = solved_by(rules, found.table, tier, cyclic=chosen == "retrograde")
+        solved = solved_by(rules, found.table, tier, cyclic=chosen == Method.RETROGRADE)
     return Outcome(solved, solved.method, "complete")
 
 
 def some_stay(rules: Rules, table: Table) -> bool:
     """Whether retrograde analysis is what the kernels would take: some move stays in its tier, and none such scores."""
-    if rules.kind.cyclic != "retrograde":
+    if rules.kind.cyclic != Method.RETROGRADE:
         return False
     canonical, tier, stays = rules.canonical, rules.tier, False
     for state in table:

@@ -10,6 +10,7 @@ from typing import Any
 
 from solver.base import extras
 from solver.base.errors import MethodError, UncompiledRules
+from solver.base.methods import Method
 from solver.solving.job import Job, Outcome
 from solver.solving.ways import plain
 
@@ -64,7 +65,8 @@ def _swept(job: Job, work: Any, states: Sequence[int]) -> Outcome | str:
     except UncompiledRules as error:
         reason = str(error)
     except MethodError as error:
-        if rules.kind.cyclic not in ("retrograde", None) or not rules.scores or job.options.method == "retrograde":
+        takes_cycles = job.options.method == Method.RETROGRADE
+        if takes_cycles or rules.kind.cyclic not in (Method.RETROGRADE, None) or not rules.scores:
             raise
         reason = str(error)  # scores, with moves that stay in a tier: plain searches take them if they make no cycle
     else:

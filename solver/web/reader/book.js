@@ -25,9 +25,11 @@ import { Endless, Ranking, fits } from "./ranking.js";
 import * as wide from "./wide.js";
 
 /**
- * Codecs by their number. Each has `find(segment, group, offset, indexBytes)`: the palette index of the state so far
- * (a BigInt >= 0) behind the first of a group, or undefined; and `decode(...)` without offset: { offsets, indices } of
- * a whole group; in `fixed` numbers of steps stand for indices. Both may return promises, and throw RangeError for a malformed group.
+ * Codecs by their number. Each has its `NAME` among the facts, and `find(segment, group, offset, indexBytes)`: the palette
+ * index of the state so far (a BigInt >= 0) behind the first of a group, or undefined; and `decode(...)` without offset:
+ * { offsets, indices } of a whole group. Both may return promises, and throw RangeError for a malformed group. A codec that `asksRules` knows
+ * states by their ranks. One that `isWide` has states of more than one word. One with `Steps` has numbers of steps in
+ * place of palette indices.
  */
 const CODECS = new Map([instant, compact, ranked, fixed, wide].map((codec) => [codec.NUMBER, codec]));
 
@@ -159,14 +161,14 @@ export class Book {
   static async open(source, { segments = 256, rules } = {}) {
     const from = typeof source.read === "function" ? source : local(source);
     const head = await readHead(from);
-    const ranking = async () => (head.codec === ranked.NUMBER ? new Ranking(rules, head.facts, head.palette) : undefined);
+    const ranking = async () => (head.codec.asksRules ? new Ranking(rules, head.facts, head.palette) : undefined);
     return new Book(from, head, Math.max(1, segments), await refusing(ranking()));
   }
 
   constructor(source, head, most, ranking) {
     this.#source = source;
     this.#head = head;
-    this.#codec = CODECS.get(head.codec);
+    this.#codec = head.codec;
     this.#most = most;
     this.#ranking = ranking;
     /** What the book says of itself: game, rules, method, scope, symmetry, counts, root, longest, digest. */
@@ -339,7 +341,7 @@ async function readHead(source) {
     at += sizes[part];
   }
   const facts = factsOf(parts[0], head);
-  const palette = head.codec === fixed.NUMBER ? stepsOf(facts, head) : paletteOf(parts[1], head);
+  const palette = head.codec.Steps ? stepsOf(facts, head) : paletteOf(parts[1], head);
   return { ...head, facts, palette, ...directoryOf(parts[2], head, end) };
 }
 
@@ -355,7 +357,7 @@ function prefixOf(bytes) {
   }
   const head = {
     version,
-    codec: view.getUint32(12, true),
+    codec: CODECS.get(view.getUint32(12, true)),
     size: Number(view.getBigUint64(16, true)),
     stored: Number(view.getBigUint64(24, true)),
     bookId: bytes.slice(32, 40),
@@ -365,8 +367,8 @@ function prefixOf(bytes) {
     indexBytes: view.getUint32(52, true),
     stateBytes: view.getUint32(56, true) || 8,
   };
-  if (!CODECS.has(head.codec)) throw new DamagedBook(`the book has codec ${head.codec}, which this reader does not know`);
-  const isWide = head.codec === wide.NUMBER;
+  if (!head.codec) throw new DamagedBook(`the book has codec ${view.getUint32(12, true)}, which this reader does not know`);
+  const { isWide } = head.codec;
   const sized = isWide ? head.stateBytes % 8 === 0 && head.stateBytes <= 64 : view.getUint32(56, true) === 0;
   const fits = [1, 2, 4].includes(head.indexBytes) && sized;
   if (!fits || !Number.isSafeInteger(head.size) || !Number.isSafeInteger(head.stored)) {
@@ -386,7 +388,7 @@ function factsOf(body, head) {
   if (facts === null || typeof facts !== "object" || facts.stored !== head.stored) {
     throw new DamagedBook("the facts differ from the prefix");
   }
-  if (Boolean(facts.estimate) !== (head.version === OF_ESTIMATES) || !fits(facts, head.version === SPARSE)) {
+  if (Boolean(facts.estimate) !== (head.version === OF_ESTIMATES) || !fits(facts, head.version === SPARSE, head.codec)) {
     throw new DamagedBook("the facts contradict each other, or the version");
   }
   return facts;
@@ -409,10 +411,10 @@ function paletteOf(body, { values, version }) {
 }
 
 /** What stands for the palette in a book of expectations. */
-function stepsOf({ expectation }, { values, indexBytes }) {
+function stepsOf({ expectation }, { codec, values, indexBytes }) {
   try {
     if (values || indexBytes !== 4) throw new RangeError("expectations with a palette");
-    return new fixed.Steps(expectation ?? {});
+    return new codec.Steps(expectation ?? {});
   } catch (error) {
     throw new DamagedBook(`the facts differ from the prefix: ${error.message}`);
   }
@@ -462,7 +464,7 @@ function segmentOf(head, number, bytes) {
   const count = bytes.length < 10 ? 0 : view.getUint16(4, true);
   const keys = head.stateBytes;
   const table = 10 + (keys + 2) * count;
-  if (!count || table > bytes.length || bytes[6] !== head.codec || bytes[7] !== head.indexBytes) {
+  if (!count || table > bytes.length || bytes[6] !== head.codec.NUMBER || bytes[7] !== head.indexBytes) {
     throw malformed(number, "its head");
   }
   const firsts = statesIn(view, 8, count, keys, keys);

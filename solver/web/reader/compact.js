@@ -6,6 +6,7 @@
 
 import { indexIn, inflate, keeping } from "./deflated.js";
 
+export const NAME = "compact";
 export const NUMBER = 1;
 
 const HEAD = 7;

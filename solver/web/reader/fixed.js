@@ -6,6 +6,7 @@
  * Every place that is read was found to lie inside the group: typed arrays answer `undefined` outside, not an error.
  */
 
+export const NAME = "fixed";
 export const NUMBER = 3;
 
 const MIDDLE = 1 << 30; // the number of 0

@@ -6,6 +6,7 @@
  * Every place that is read was found to lie inside the group: typed arrays answer `undefined` outside, not an error.
  */
 
+export const NAME = "instant";
 export const NUMBER = 0;
 
 const HEAD = 3;

@@ -6,7 +6,9 @@
 
 import { indexIn, inflate, keeping } from "./deflated.js";
 
+export const NAME = "ranked";
 export const NUMBER = 2;
+export const asksRules = true;
 
 const HEAD = 2;
 const MOST_BYTES = 60000; // of the symbols of a group

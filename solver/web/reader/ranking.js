@@ -144,10 +144,10 @@ export class Ranking {
 }
 
 /** Whether a book with these facts may leave out what they say, if its file is sparse, or not; as `Header` in Python. */
-export function fits({ sparse = NOTHING, wdl, scope, method, codec }, isSparse) {
+export function fits({ sparse = NOTHING, wdl, scope, method, codec }, isSparse, { NAME, asksRules }) {
   if (sparse === NOTHING) return !isSparse;
   const leavesOut = [TELLING, HALVED].includes(sparse) && wdl === true && scope === "complete" && method === "minimax";
-  return isSparse && leavesOut && codec === "ranked";
+  return isSparse && leavesOut && asksRules && codec === NAME;
 }
 
 /** Whether the rules tell some of the values of a book: exact ones, along lines of play that end in the book. */

@@ -6,7 +6,9 @@
 
 import { indexIn } from "./deflated.js";
 
+export const NAME = "wide";
 export const NUMBER = 4;
+export const isWide = true;
 
 const HEAD = 2;
 const MOST_BYTES = 64; // of a key
