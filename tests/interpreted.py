@@ -46,7 +46,7 @@ def _fetch_add(array, index, number):
     return before
 
 
-def _uncompiled(function, scope, identity, taught, cached):
+def _uncompiled(function, scope, identity, cached):
     if not isinstance(scope["game"], _Filled):
         scope["game"] = _Filled(scope["game"])
         scope["lift"] = _lift

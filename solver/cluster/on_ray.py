@@ -5,8 +5,8 @@ Tasks are plain remote functions of one processor each, no actors: Ray runs them
 and what they raise themselves is final. A cluster started here listens on the loopback only, wants a token of each
 connection, and its files go away with it. Its processes end with the thread that started it.
 
-What begins with an underscore is Ray's own, as of 2.60.0, with which this was tried. Names that another
-version lacks are left alone: it starts later, or says a line of its own.
+What begins with an underscore is Ray's own, as of 2.60.0, with which this was tried. `own_part` says what another
+version lacks, and what happens then: it starts later, or says a line of its own.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import contextlib
 import functools
 import importlib.util
 import logging
+import operator
 import os
 import re
 import secrets
@@ -204,7 +205,8 @@ def opened(where: str, memory: int | None, objects: int | None, modules: Sequenc
             ray = _start(started, int(count[1] or cores()), memory or free_memory(), objects, modules)
         else:
             ray = _join(started, where)
-            _leave_with_raylet(ray, started)
+            if not where.startswith(CLIENT):
+                _leave_with_raylet(ray, started)
         return RayEngine(ray, started.pop_all())
 
 
@@ -251,10 +253,9 @@ def _join(started: contextlib.ExitStack, where: str) -> Any:
 def _leave_with_raylet(ray: Any, started: contextlib.ExitStack) -> None:
     """End this process once Ray on this machine is gone, which Ray itself misses now and then and waits for ever.
 
-    Tried with Ray 2.60. A version without these names, and a client (`ray://`), is not watched.
+    Tried with Ray 2.60.0. Without its name for the socket this process may wait for ever, too.
     """
-    node = getattr(getattr(getattr(ray, "_private", None), "worker", None), "_global_node", None)
-    path = getattr(node, "raylet_socket_name", None)
+    path = own_part(ray, "_private.worker._global_node.raylet_socket_name", "if Ray ends, the solve may wait for ever")
     if path:
         ended = threading.Event()
         started.callback(ended.set)
@@ -291,15 +292,16 @@ def _connected(started: contextlib.ExitStack, **options: Any) -> Any:
 
     if ray.is_initialized():
         raise MethodError("this process is connected to a Ray cluster already: call ray.shutdown() first")
-    with contextlib.suppress(AttributeError):
-        ray._raylet.Config.initialize("")  # type: ignore[attr-defined]  # reads the environment again, if imported before
+    initialize = own_part(ray, "_raylet.Config.initialize", "settings count only if nobody imported Ray before")
+    if initialize is not None:
+        initialize("")  # reads the environment again
     nodes: list[Any] = []
     started.callback(_end, ray, nodes)
-    own = getattr(ray, "_private", None)
-    started.enter_context(_instead((getattr(own, "worker", None), "print_to_stdstream", lambda *_, **__: None)))
-    signals = (getattr(own, "utils", None), "set_sigterm_handler", lambda handler: None)
+    printing = "_private.worker.print_to_stdstream", lambda *_, **__: None, "it prints lines of its own"
+    started.enter_context(_instead(ray, printing))
+    signals = "_private.utils.set_sigterm_handler", lambda handler: None, "a signal may end the start halfway"
     lean = _lean(nodes) if options["address"] == "local" else ()
-    with _undisturbed(), _instead(signals, *lean), warnings.catch_warnings():
+    with _undisturbed(), _instead(ray, signals, *lean), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ray.init(log_to_driver=False, logging_level=logging.CRITICAL, **options)
     return ray
@@ -341,31 +343,44 @@ def _end(ray: Any, nodes: list[Any]) -> None:
     psutil.wait_procs(family, PATIENCE)
 
 
-def _lean(nodes: list[Any]) -> Iterator[tuple[Any, str, Any]]:
-    """What to put into Ray, which has no options for it, to start no autoscaler, no log forwarder and no page, a third
-    of the time that it takes to start and 230 MB; to let the loopback be the address of this machine; and to know the
-    node, in `nodes`, before all of it has started."""
-    try:
-        from ray._private import node, ray_constants
-    except ImportError:
-        return
+def _lean(nodes: list[Any]) -> Iterator[tuple[str, Any, str]]:
+    """Yield what to put into Ray, which has no options for it, so that less of it starts.
+
+    That is no autoscaler, no log forwarder and no page, a third of the time that it takes to start and 230 MB. The
+    loopback may be the address of this machine, and the node is in `nodes` before all of it has started.
+
+    Tried with Ray 2.60.0. Without one of the names more of Ray starts, or what started stays if that is interrupted.
+    """
 
     def no_page(self: Any, **_: Any) -> None:
         self._webui_url = ""
 
-    yield node.Node, "start_monitor", lambda self: nodes.append(self)
-    yield node.Node, "start_log_monitor", lambda self: None
-    yield node.Node, "start_api_server", no_page
-    yield ray_constants, "ENABLE_RAY_CLUSTER", False
+    yield "_private.node.Node.start_monitor", lambda self: nodes.append(self), "an autoscaler starts"
+    yield "_private.node.Node.start_log_monitor", lambda self: None, "a log forwarder starts"
+    yield "_private.node.Node.start_api_server", no_page, "a page starts"
+    yield "_private.ray_constants.ENABLE_RAY_CLUSTER", False, "it takes another address than the loopback"
+
+
+def own_part(ray: Any, path: str, without: str) -> Any:
+    """Return something of Ray's own; None, with a warning that says what happens without it, if there is none."""
+    part = ray
+    for name in path.split("."):
+        part = getattr(part, name, None)
+    if part is None:
+        warnings.warn(f"Ray {ray.__version__} lacks {path}: {without}", RuntimeWarning, stacklevel=2)
+    return part
 
 
 @contextlib.contextmanager
-def _instead(*wanted: tuple[Any, str, Any]) -> Iterator[None]:
-    """With other attributes of modules and classes; what a version of them lacks is left as it is."""
+def _instead(ray: Any, *wanted: tuple[str, Any, str]) -> Iterator[None]:
+    """With other objects in place of Ray's own, those of them that this version has."""
     with contextlib.ExitStack() as earlier:
-        for place, name, new in wanted:
-            if hasattr(place, name):
-                earlier.callback(setattr, place, name, getattr(place, name))
+        for path, new, without in wanted:
+            usual = own_part(ray, path, without)
+            if usual is not None:
+                owner, _, name = path.rpartition(".")
+                place = operator.attrgetter(owner)(ray)
+                earlier.callback(setattr, place, name, usual)
                 setattr(place, name, new)
         yield
 

@@ -9,6 +9,7 @@ solution itself is held against the plain rules on a sample of every tier, when 
 from __future__ import annotations
 
 import contextlib
+import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -22,7 +23,6 @@ from solver.base.kinds import Units
 from solver.base.value import WIN
 from solver.check import conformance
 from solver.check.conformance import OTHERWISE, confirmed, told
-from solver.compiled import probe
 from solver.compiled.binding import FAILURES, bind, compiling, is_of_compiler
 from solver.compiled.edges import (
     ERROR,
@@ -38,19 +38,29 @@ from solver.compiled.edges import (
     CompiledMoves,
     new_edges,
 )
+from solver.compiled.module import rules as of_rules
 from solver.compiled.states import more_of, new_states, packed, unpacked
 from solver.rules.game import Game, Rules, own_method
 from solver.rules.vanishing import edges
+from solver.search import Budget
 from solver.search.derive import derived
 
 AUDIT_SECONDS = 0.2
 LEAST_AUDITED = 16
+SAMPLED = 40  # states of a user's game whose values are compared with those of a plain search
+SAMPLED_NODES = 2_000  # that this may take for each
 States = NDArray[np.int64]
 
 
 def compare(game: Game, states: Sequence[int], *, symmetry: bool = True, tiers: bool = True) -> None:
     """Raise UncompiledRules with the first of the states of which compiled and plain rules say different things."""
     Twins(game, symmetry, tiers).compare(states)
+
+
+def sampled(states: Sequence[int]) -> Iterator[tuple[int, Budget]]:
+    """Yield some of the states, each with what a plain search may spend on it."""
+    for state in random.Random(0).sample(states, min(SAMPLED, len(states))):
+        yield state, Budget(SAMPLED_NODES, 0.1)
 
 
 def unlike(rules: Rules, fault: str) -> UncompiledRules:
@@ -142,17 +152,16 @@ class Twins:
         game = self.rules.game
         if self._more:  # Python cannot hand a wide number to compiled code
             return
-        compiled = bind(probe, game)
+        compiled = bind(of_rules, game)
 
         def both(rule: str, *arguments: int) -> tuple[str, tuple[int, ...], Any, Any]:
             mine = own_method(game, rule)(*arguments)
+            mine = list(mine) if rule == "actions" else bool(mine) if rule in ("is_terminal", "again") else mine
             try:
-                theirs = getattr(compiled, rule)(*arguments)
-                theirs = theirs.tolist() if rule == "actions" else theirs
+                is_list = rule == "actions"
+                theirs = of_rules.actions_of(compiled, state) if is_list else getattr(compiled, rule)(*arguments)
             except Exception as error:
                 theirs = f"raises {told(error)}"
-            if rule == "actions":
-                mine = list(mine)
             return rule, arguments, mine, type(mine)(theirs) if isinstance(mine, bool) and theirs in (0, 1) else theirs
 
         yield both("is_terminal", state)

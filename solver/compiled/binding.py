@@ -14,7 +14,6 @@ from __future__ import annotations
 import collections
 import contextlib
 import functools
-import inspect
 import operator
 import traceback
 import types
@@ -24,14 +23,15 @@ from typing import Any, TypeVar
 import numba
 from numba.core import types as nb
 from numba.core.errors import NumbaError
-from numba.extending import overload_method, register_jitable
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate
+from numba.extending import infer_getattr, lower_builtin, overload_method, register_jitable
 
 from solver.base.errors import GameError, SolverError, UncompiledRules
 from solver.compiled import choices, numbering
 from solver.compiled.advice import reason
 from solver.compiled.identity import constants_of, identity_of, is_checked
 from solver.compiled.inlining import CAN_CHECK, PART
-from solver.compiled.rewriting import Rewriter, methods_of, renamed
+from solver.compiled.rewriting import Rewriter, methods_of
 from solver.compiled.states import more_of, width_of
 from solver.compiled.words import bit_count, bit_length
 from solver.rules.fingerprint import sibling_modules
@@ -81,7 +81,7 @@ def bind(
         raise UncompiledRules(f"{asked.name}: Numba {numba.__version__} cannot check your rules: install Numba 0.68")
     more = more_of(asked.bits)
     rules = _compiled_rules(game, more)
-    names = _teach(type(rules), width_of(more) if more else None, tuple(rules) if more else (), not is_safe)
+    _teach(type(rules), width_of(more) if more else None, tuple(rules) if more else (), not is_safe)
     constants = constants_of(asked, outcomes, tiers)
     scope = _scope_of(module)
     kernels = {name: item for name, item in scope.items() if getattr(item, "is_kernel", False)}
@@ -89,8 +89,15 @@ def bind(
     identity = identity_of(asked, constants, str(module.__file__))
     callable_ones = [name for name, function in kernels.items() if not _is_inlined(function)]
     for name, function in kernels.items():
-        scope[name] = _compile(function, scope, identity, names, cached)
+        scope[name] = _compile(function, scope, identity, cached)
     return types.SimpleNamespace(**{name: scope[name] for name in callable_ones})
+
+
+def respelled(function: Any, name: str, names: dict[str, str]) -> Any:
+    """A kernel that is written like a function, but with these other names for what that names."""
+    plain = getattr(function, "py_func", function)
+    code = plain.__code__.replace(co_names=tuple(names.get(one, one) for one in plain.__code__.co_names))
+    return kernel(types.FunctionType(code, plain.__globals__, name))
 
 
 def _scope_of(module: types.ModuleType) -> dict[str, Any]:
@@ -133,9 +140,9 @@ def _is_inlined(function: Any) -> bool:
     return getattr(function, "is_inlined", False)
 
 
-def _compile(function: Any, scope: dict[str, Any], identity: str, names: dict[str, str], cached: bool) -> Any:
+def _compile(function: Any, scope: dict[str, Any], identity: str, cached: bool) -> Any:
     """A dispatcher of a copy that lives in `scope` and has cache files of its own."""
-    copy = types.FunctionType(renamed(function.__code__, names), scope, function.__name__, function.__defaults__)
+    copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
     copy.__qualname__ = f"{function.__name__}-{identity}"
     copy.__module__ = function.__module__
     options: dict[str, Any] = {"cache": cached, "no_cfunc_wrapper": True}
@@ -181,60 +188,28 @@ _numberings: dict[type, Numbering] = {}
 
 
 @functools.cache
-def _teach(cls: type, width: int | None, parameters: tuple[Any, ...], is_checked: bool) -> dict[str, str]:
-    """Teach Numba the methods of a class of rules; the names under which compiled code calls them.
+def _teach(cls: type, width: int | None, parameters: tuple[Any, ...], is_checked: bool) -> None:
+    """Teach Numba the methods of a class of rules.
 
     Args:
         cls: The class, which gets a compiled form of each method.
         width: Bits of the numbers that it computes with if its states are wide, else None.
         parameters: The game's parameters if its states are wide, else ().
         is_checked: Whether to compile the methods by `compiled.checked`.
-
-    Numba keeps one signature for each method name of all named tuples: where a helper `_line(self, a)` of one game
-    meets `_line(self, a, b)` of another, compiled code calls the later one `_line_1`.
     """
     own = methods_of(cls)
     methods = {**_NOT_IN_THE_RULES, **({} if "size" in own else _WITHOUT_SIZE), **own}
-    names = {name: _compiled_name(name, method) for name, method in methods.items()}
-    rewriter = Rewriter(cls, names, width, cls(*parameters) if width else None, is_checked)
+    rewriter = Rewriter(cls, width, cls(*parameters) if width else None, is_checked)
     for name, method in methods.items():
         method = rewriter.rewritten(method, name)
-        code = renamed(method.__code__, names)
-        copy = types.FunctionType(code, method.__globals__, name, method.__defaults__, method.__closure__)
+        copy = types.FunctionType(method.__code__, method.__globals__, name, method.__defaults__, method.__closure__)
         copy.__kwdefaults__ = method.__kwdefaults__
         rewriter.mark(copy, name)
-        setattr(cls, f"compiled_{names[name]}", copy)
+        setattr(cls, f"compiled_{name}", copy)
         _teach_functions(method)
     if cls in _numberings and "rank" not in own:
         for name, function in numbering.METHODS.items():
-            setattr(cls, f"compiled_{names[name]}", numbering.Compiled(_numberings[cls], function))
-    return names
-
-
-def _compiled_name(name: str, method: types.FunctionType) -> str:
-    """The name for methods of this name and signature; Numba learns it when it is first needed."""
-    signature = _signature(method)
-    known = _signatures.setdefault(name, [])
-    if signature not in known:
-        known.append(signature)
-        own = name if len(known) == 1 else f"{name}_{len(known) - 1}"
-        _teach_method(own, signature)
-    place = known.index(signature)
-    return name if place == 0 else f"{name}_{place}"
-
-
-def _signature(method: types.FunctionType) -> str:
-    """The parameters of a method, defaults as they are written: `self, a, b=3`."""
-    parameters = inspect.signature(method, follow_wrapped=False).parameters.values()
-    return ", ".join(
-        ("*" if one.kind is one.VAR_POSITIONAL else "") + one.name
-        if one.default is one.empty
-        else f"{one.name}={one.default!r}"
-        for one in parameters
-    )
-
-
-_signatures: dict[str, list[str]] = {}
+            setattr(cls, f"compiled_{name}", numbering.Compiled(_numberings[cls], function))
 
 
 def _teach_functions(function: types.FunctionType) -> None:
@@ -290,52 +265,49 @@ _NOT_IN_THE_RULES: dict[str, Any] = {
     "starts": _one_start,
     "rank": _within,
     "unrank": _within_ranks,
-    "to_move": _zero,
-    "again": _nothing,
-    "reward": _nothing,
-    "tier": _zero,
-    "plies_left": _zero,
-    "canonical": _zero,
-    "replies": _zero,
-    "outlook": _zero,
-    "followup": _zero,
-    "longest": _zero,
     "bounds": _no_bounds,
-    "evaluate": _zero,
     "features": _no_features,
-    "promise": _nothing,
-    "vanishing": _zero,
+    **dict.fromkeys(("to_move", "tier", "plies_left", "canonical", "vanishing"), _zero),
+    **dict.fromkeys(("replies", "outlook", "followup", "longest", "evaluate"), _zero),
+    **dict.fromkeys(("again", "reward", "promise"), _nothing),
 }
 _WITHOUT_SIZE: dict[str, Any] = {"rank": _zero, "unrank": _zero}  # a parameter of the game may be called so
 
 
-def _teach_method(name: str, signature: str) -> None:
-    """`instance.name(...)` of a named tuple compiles to its class's `compiled_name`."""
+@infer_getattr
+class _Methods(AttributeTemplate):
+    """`instance.name(...)` of a named tuple compiles to the `compiled_name` of its class.
 
-    def find(self: Any) -> Any:
-        return getattr(self.instance_class, f"compiled_{name}", None)
-
-    try:
-        this = signature.split(",")[0]
-        typing_function = eval(f"lambda {signature}: find({this})", {"find": find})  # noqa: S307
-    except (SyntaxError, NameError):
-        raise UncompiledRules(f"{name}({signature}) does not compile: give it plain parameters") from None
-    # inlined: what several methods work out of one state, a search then works out once
-    options = {"forceinline": True, **PART}
-    overload_method(nb.BaseNamedTuple, name, strict=False, jit_options=options)(typing_function)
-    with contextlib.suppress(ImportError, AttributeError, IndexError):  # Numba's own, as of 0.68
-        from numba.core.typing.templates import builtin_registry
-
-        _spare_parameters(builtin_registry.attributes[-1])
-
-
-def _spare_parameters(template: Any) -> None:
-    """A method of one game must not hide a parameter of that name of another, which Numba would let it.
-
-    Without this such a game is refused by the compiler, and solved in plain Python.
+    Numba's `overload_method` would take one signature for the methods of that name in all games, and the method of one
+    for a parameter of that name in another. This is its low-level interface for extensions.
     """
-    resolve = template._resolve
-    template._resolve = lambda self, kind, name: None if name in kind.fields else resolve(self, kind, name)
+
+    key = nb.BaseNamedTuple
+
+    def generic_resolve(self, kind: Any, name: str) -> Any:
+        method = getattr(kind.instance_class, f"compiled_{name}", None)
+        return None if method is None else nb.BoundFunction(_call_of(method), kind)
+
+
+@functools.cache
+def _call_of(method: types.FunctionType) -> Any:
+    """How Numba types a call of a method, and compiles it: as one of a function whose first argument are the rules."""
+    # inlined: what several methods work out of one state, a search then works out once
+    callee = numba.njit(method, forceinline=True, **PART)
+
+    class Call(AbstractTemplate):
+        key = method
+
+        def generic(self, args: Any, kws: Any) -> Any:
+            return nb.Dispatcher(callee).get_call_type(self.context, (self.this, *args), kws).as_method()
+
+    @lower_builtin(method, nb.BaseNamedTuple, nb.VarArg(nb.Any))
+    def call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        function = context.get_function(nb.Dispatcher(callee), sig)
+        context.add_linking_libs(function.libs)
+        return function(builder, args)
+
+    return Call
 
 
 @overload_method(nb.Integer, "bit_count", strict=False, jit_options=PART)

@@ -131,13 +131,12 @@ def _divided(builder: Any, args: Any) -> tuple[Any, Any]:
     return quotient, rest
 
 
-BINARY = {
-    "or_": lambda builder, sig, args: builder.or_(*args),
-    "xor": lambda builder, sig, args: builder.xor(*args),
-    "add": lambda builder, sig, args: builder.add(*args),
-    "sub": lambda builder, sig, args: builder.sub(*args),
-    "mul": lambda builder, sig, args: builder.mul(*args),
-}
+def _binary(name: str) -> Any:
+    """The code of an operator that is one instruction of LLVM's."""
+    return lambda builder, sig, args: getattr(builder, name)(*args)
+
+
+BINARY = {name: _binary(name) for name in ("or_", "xor", "add", "sub", "mul")}
 DIVISIONS = {
     "floordiv": lambda builder, sig, args: _divided(builder, args)[0],
     "mod": lambda builder, sig, args: _divided(builder, args)[1],

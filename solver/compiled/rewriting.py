@@ -58,18 +58,16 @@ def methods_of(cls: type) -> dict[str, types.FunctionType]:
 
 
 class Rewriter:
-    """Rewrites the functions of a class's rules; `names` are other names of its methods in compiled code."""
+    """Rewrites the functions of a class's rules."""
 
     def __init__(
         self,
         cls: type,
-        names: dict[str, str],
         width: int | None = None,
         game: Any = None,
         is_checked: bool = False,
     ) -> None:
         self.cls = cls
-        self.names = names
         self.width, self.game = width, game  # of numbers, where states are wide; whose parameters are known
         self.is_checked = is_checked
         self.reads_numpy = False  # whether the rules name an array of NumPy
@@ -102,7 +100,7 @@ class Rewriter:
         codes = {code.co_name: code for code in compiled.co_consts if isinstance(code, types.CodeType)}
         for lifted in rewrite.lifted:
             code = codes[lifted.name]
-            whole[lifted.name] = types.FunctionType(renamed(code, self.names), whole, lifted.name)
+            whole[lifted.name] = types.FunctionType(code, whole, lifted.name)
             self.mark(whole[lifted.name])
         return self._copy(function, codes[tree.name], whole)
 
@@ -299,12 +297,6 @@ def _counted_bits(node: ast.Call) -> ast.expr | None:
     if isinstance(text.func, ast.Name) and text.func.id == "bin" and len(text.args) == 1:
         return text.args[0]
     return None
-
-
-def renamed(code: types.CodeType, names: dict[str, str]) -> types.CodeType:
-    """The code, and that of comprehensions within, with other names for what it names."""
-    within = tuple(renamed(one, names) if isinstance(one, types.CodeType) else one for one in code.co_consts)
-    return code.replace(co_names=tuple(names.get(name, name) for name in code.co_names), co_consts=within)
 
 
 def frozen(item: Any) -> Any:

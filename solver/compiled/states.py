@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from numba.core import types as nb
-from numba.extending import overload
+from numba.extending import overload, register_jitable
 from numpy.typing import NDArray
 
 from solver.compiled.inlining import PART
@@ -130,12 +130,19 @@ def folded(state: Any) -> Any:
     return state
 
 
-@overload(columns, strict=False, jit_options=OPTIONS)
+def in_place_of(plain: Any) -> Any:
+    """Have Numba compile what the decorated function makes of the types in place of a plain one: that one for None."""
+
+    def register(make: Any) -> Any:
+        return overload(plain, strict=False, jit_options=OPTIONS)(lambda *kinds: make(*kinds) or plain)
+
+    return register
+
+
+@in_place_of(columns)
 def _columns(used: Any, more: Any) -> Any:
-    if not len(more):
-        return lambda used, more: used
     rows = BEYOND + COLUMNS * len(more)
-    return lambda used, more: rows
+    return (lambda used, more: rows) if len(more) else (lambda used, more: used)
 
 
 def _stored(more: Any) -> int:
@@ -143,91 +150,84 @@ def _stored(more: Any) -> int:
     return sum(isinstance(kind, nb.Integer) for kind in more)
 
 
-@overload(state_at, strict=False, jit_options=OPTIONS)
-def _state_at(rows: Any, at: Any, column: Any, more: Any) -> Any:
-    if not len(more):
-        return lambda rows, at, column, more: rows[at, column]
+def _reader(more: Any) -> Any:
+    """A function that reads a wide state: its first word from `column`, the others from `behind` on."""
     extra, raised = _stored(more), raised_to(WORD * (1 + len(more)))
 
-    def read(rows, at, column, more):
+    @register_jitable(**OPTIONS)
+    def read(rows, at, column, behind):
         state = raised(rows[at, column], 0)
         for place in range(extra):
-            state |= raised(rows[at, BEYOND + column * extra + place], place + 1)
+            state |= raised(rows[at, behind + place], place + 1)
         return state
 
     return read
 
 
-@overload(put_state, strict=False, jit_options=OPTIONS)
-def _put_state(rows: Any, at: Any, column: Any, state: Any, more: Any) -> Any:
-    if not len(more):
-
-        def put(rows, at, column, state, more):
-            rows[at, column] = state
-
-        return put
+def _writer(more: Any) -> Any:
+    """A function that writes a wide state: its first word to `column`, the others from `behind` on."""
     extra, wide = _stored(more), widen(WORD * (1 + len(more)))
 
-    def write(rows, at, column, state, more):
+    @register_jitable(**OPTIONS)
+    def write(rows, at, column, behind, state):
         number = wide(state)
         rows[at, column] = word_of(number, 0)
         for place in range(extra):
-            rows[at, BEYOND + column * extra + place] = word_of(number, place + 1)
+            rows[at, behind + place] = word_of(number, place + 1)
 
     return write
 
 
-@overload(state_in, strict=False, jit_options=OPTIONS)
+@in_place_of(state_at)
+def _state_at(rows: Any, at: Any, column: Any, more: Any) -> Any:
+    if len(more):
+        extra, read = _stored(more), _reader(more)
+        return lambda rows, at, column, more: read(rows, at, column, BEYOND + column * extra)
+    return None
+
+
+@in_place_of(put_state)
+def _put_state(rows: Any, at: Any, column: Any, state: Any, more: Any) -> Any:
+    if len(more):
+        extra, write = _stored(more), _writer(more)
+        return lambda rows, at, column, state, more: write(rows, at, column, BEYOND + column * extra, state)
+    return None
+
+
+@in_place_of(state_in)
 def _state_in(states: Any, at: Any, more: Any) -> Any:
-    if not len(more):
-        return lambda states, at, more: states[at]
-    words, raised = 1 + _stored(more), raised_to(WORD * (1 + len(more)))
-
-    def read(states, at, more):
-        state = raised(states[at, 0], 0)
-        for place in range(1, words):
-            state |= raised(states[at, place], place)
-        return state
-
-    return read
+    if len(more):
+        read = _reader(more)
+        return lambda states, at, more: read(states, at, 0, 1)
+    return None
 
 
-@overload(put_in, strict=False, jit_options=OPTIONS)
+@in_place_of(put_in)
 def _put_in(states: Any, at: Any, state: Any, more: Any) -> Any:
-    if not len(more):
-
-        def put(states, at, state, more):
-            states[at] = state
-
-        return put
-    words, wide = 1 + _stored(more), widen(WORD * (1 + len(more)))
-
-    def write(states, at, state, more):
-        number = wide(state)
-        for place in range(words):
-            states[at, place] = word_of(number, place)
-
-    return write
+    if len(more):
+        write = _writer(more)
+        return lambda states, at, state, more: write(states, at, 0, 1, state)
+    return None
 
 
-@overload(is_missing, strict=False, jit_options=OPTIONS)
+@in_place_of(is_missing)
 def _is_missing(state: Any, more: Any) -> Any:
     words = 1 + _stored(more)
     if words == 1 + len(more):
-        return lambda state, more: state < 0
+        return None
     ones = Constant.of((1 << WORD * words) - 1, WORD * (1 + len(more)))
     return lambda state, more: state < 0 or state == ones
 
 
-@overload(told, strict=False, jit_options=OPTIONS)
+@in_place_of(told)
 def _told(state: Any, row: Any, more: Any) -> Any:
-    return (lambda state, row, more: row) if len(more) else told
+    return (lambda state, row, more: row) if len(more) else None
 
 
-@overload(folded, strict=False, jit_options=OPTIONS)
+@in_place_of(folded)
 def _folded(state: Any) -> Any:
     if not isinstance(state, Wide):
-        return lambda state: state
+        return None
     words = state.width // WORD
 
     def mixture(state):

@@ -113,6 +113,7 @@ def _lower_constant(context: Any, builder: Any, kind: Any, number: Any) -> Any:
 @lower_cast(Unsigned, Wide)  # type: ignore[untyped-decorator]
 @lower_cast(Unsigned, Unsigned)  # type: ignore[untyped-decorator]
 @lower_cast(nb.Boolean, Unsigned)  # type: ignore[untyped-decorator]
+@lower_cast(nb.Boolean, Wide)  # type: ignore[untyped-decorator]
 @lower_cast(nb.IntegerLiteral, Unsigned)  # type: ignore[untyped-decorator]
 def _resized(context: Any, builder: Any, source: Any, target: Any, number: Any) -> Any:
     return sized(builder, number, context.get_value_type(target).width)
@@ -133,11 +134,6 @@ def _widened(context: Any, builder: Any, source: Any, target: Any, number: Any) 
         return ir.Constant(ir.IntType(target.width), source.literal_value)
     extend = builder.sext if source.signed else builder.zext
     return extend(number, ir.IntType(target.width))
-
-
-@lower_cast(nb.Boolean, Wide)  # type: ignore[untyped-decorator]
-def _widened_truth(context: Any, builder: Any, source: Any, target: Any, number: Any) -> Any:
-    return builder.zext(number, ir.IntType(target.width))
 
 
 @lower_cast(Wide, nb.Integer)  # type: ignore[untyped-decorator]

@@ -24,6 +24,7 @@ from solver.rules.width import USUAL, as_integer
 Table = dict[Hashable, Any]
 Visit = Generator[Any, Any, Any]
 INFINITY = MARGIN.most
+NODES_PER_CLOCK_CHECK = 1 << 14  # of a compiled search: 2 to 5 ms
 
 
 @dataclass
@@ -103,6 +104,15 @@ class Budget:
     def is_stopped(self) -> bool:
         """Whether `stop` says so, or that of the whole."""
         return (self._stop is not None and self._stop()) or (self._whole is not None and self._whole.is_stopped())
+
+    def allowance(self) -> int:
+        """Nodes that a compiled search may spend before it looks at the clock again."""
+        return NODES_PER_CLOCK_CHECK if self.nodes_left is None else min(NODES_PER_CLOCK_CHECK, self.nodes_left)
+
+    def check(self) -> None:
+        """Raise BudgetExceeded if it is used up."""
+        if self.is_used_up():
+            raise BudgetExceeded("the search has used up its budget: allow more nodes or seconds")
 
     def spend(self, nodes: int = 1) -> None:
         """Count nodes (none: a step that only takes time); the clock is read every 16 steps."""

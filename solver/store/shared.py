@@ -11,6 +11,7 @@ import importlib
 import importlib.util
 import sys
 import types
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -22,25 +23,37 @@ from solver.rules.sources import digest_behind
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _keep_signals_out() -> None:
-    """A kernel that returns a named tuple asks for its class by a Python function, and does not look whether it failed.
+def private(owner: Any, name: str, without: str) -> Any:
+    """Return something of Numba's own; None, with a warning that says what happens without it, if there is none."""
+    item = getattr(owner, name, None)
+    if item is None:
+        warnings.warn(f"Numba {numba.__version__} lacks {name}: {without}", RuntimeWarning, stacklevel=3)
+    return item
 
-    A signal that came meanwhile raises its exception there, and the process would end by a segmentation fault. Out of
-    functools' cache, which is C, the answer comes without a step of Python. A private name: 0.68 has it.
+
+def keep_signals_out() -> None:
+    """Let kernels that return a named tuple find its class without a step of Python: in functools' cache, which is C.
+
+    Numba asks for the class by a Python function, and does not look whether that failed. A signal that comes meanwhile
+    raises its exception there, and the process ends by a segmentation fault.
+
+    Tried with Numba 0.68.0 and 0.68.1. Without its private name an interrupt may end the process like that.
     """
-    usual: Any = getattr(numba.core.serialize, "_numba_unpickle", None)
+    usual = private(numba.core.serialize, "_numba_unpickle", "an interrupt may end the process by a segmentation fault")
     if usual is not None and not hasattr(usual, "cache_info"):
         numba.core.serialize._numba_unpickle = functools.cache(usual)
 
 
-def _load_blas_when_wanted() -> None:
+def load_blas_when_wanted() -> None:
     """Keep Numba from loading scipy.linalg with its first kernel, only to learn whether `dot` will work.
 
-    That costs 0.2 s. Worse, under a limit on address space (`ulimit -v`) the OpenBLAS of scipy asks for its buffers for
-    ever. A kernel with `dot` loads it when it is compiled. A private name: 0.68 has it.
+    A kernel with `dot` loads it when it is compiled.
+
+    Tried with Numba 0.68.0 and 0.68.1. Without its private name the first kernel takes 0.2 s more. Worse, under a limit
+    on address space (`ulimit -v`) the OpenBLAS of scipy asks for its buffers for ever.
     """
     linalg: Any = importlib.import_module("numba.np.linalg")
-    usual = getattr(linalg, "ensure_blas", None)
+    usual = private(linalg, "ensure_blas", "it loads scipy, which does not end under a limit on address space")
     if usual is None or "numba.np.arraymath" in sys.modules or importlib.util.find_spec("scipy") is None:
         return
     linalg.ensure_blas = lambda: None
@@ -50,8 +63,8 @@ def _load_blas_when_wanted() -> None:
         linalg.ensure_blas = usual
 
 
-_keep_signals_out()
-_load_blas_when_wanted()
+keep_signals_out()
+load_blas_when_wanted()
 
 
 def shared(function: F) -> F:
@@ -63,17 +76,19 @@ def shared(function: F) -> F:
 
 
 def once_for_constants(dispatcher: Any) -> Any:
-    """The same: a caller that gives it a constant has no copy of it compiled for that constant.
+    """Return the same dispatcher, of which a caller that gives it a constant has no copy compiled for that constant.
 
-    Numba's own `get_call_template` makes one, even for the 0 with which a count begins.
+    Numba makes one, even for the 0 with which a count begins.
+
+    Tried with Numba 0.68.0 and 0.68.1. Without its private name kernels take longer to compile.
     """
-    usual: Any = getattr(dispatcher, "get_call_template", None)
+    usual = private(dispatcher, "get_call_template", "kernels are compiled anew for each constant")
 
     def template(args: Any, kws: Any) -> Any:
         plain: Any = numba.types.unliteral
         return usual([plain(kind) for kind in args], {name: plain(kind) for name, kind in kws.items()})
 
-    if usual is not None:  # a private name
+    if usual is not None:
         dispatcher.get_call_template = template
     return dispatcher
 

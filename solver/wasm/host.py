@@ -11,13 +11,13 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from solver.base.errors import BudgetExceeded, DamagedBook, ForeignBook, UncompiledRules
+from solver.base.errors import DamagedBook, ForeignBook, UncompiledRules
 from solver.base.shown import printable
-from solver.base.value import Value, merit_of, value_of
 from solver.rules.fingerprint import Origin, check_origin
 from solver.rules.game import Rules
 from solver.rules.width import words_of
-from solver.search import Budget, Counts, Result, heuristic
+from solver.search import Budget, Result
+from solver.search.running import ExactSearch, SearchStatus, ended, looked
 from solver.wasm import layout
 from solver.wasm.binary import facts_of
 from solver.wasm.watch import watch
@@ -27,13 +27,11 @@ TABLE = 64 << 20  # bytes
 LOOK_PLIES, LOOK_ROWS, LOOK_TABLE = 256, 1 << 13, 8 << 20  # of the search of limited depth
 DEEPEST = LOOK_PLIES - 2
 SPARE = 16 << 20  # bytes of memory for paths and the rest
-CHUNK = 1 << 14  # nodes between two looks at the clock
 REASONS = {  # of traps
     "interrupt": "it does not end",
     "wasm `unreachable` instruction executed": "the rules raise an error, or a number leaves 64 bits",
 }
 PATIENCE = 5.0  # seconds that a call may take, or the start, which are for milliseconds of work
-PAUSED, DONE, CROWDED = range(3)  # what `go_on` and `look_on` return
 
 
 def check_facts(facts: dict[str, Any], rules: Rules) -> None:
@@ -46,7 +44,7 @@ def check_facts(facts: dict[str, Any], rules: Rules) -> None:
     check_origin("the module", made_by, rules.origin, "build it again: solver build")
 
 
-class Module:
+class Module(ExactSearch):
     """The module of a game, in a memory of its own, for one thread.
 
     Raises ForeignBook for one of other rules, DamagedBook for one that is not what `solver build` writes. What a module
@@ -57,6 +55,7 @@ class Module:
     def __init__(self, data: bytes, rules: Rules, table: int = TABLE, *, is_ours: bool = False) -> None:
         self.rules, self.facts = rules, facts_of(data)
         check_facts(self.facts, rules)
+        self.win, self.scores = self.facts["win"], rules.scores
         self._data, self._table, self._is_ours = data, table, is_ours
         self._state_bytes = 8 * words_of(rules.bits)
         self.patience = PATIENCE
@@ -162,80 +161,51 @@ class Module:
             return int.from_bytes(data, "little")
         return found
 
-    def value(self, state: int, *, nodes: int | None = None, seconds: float | None = None) -> Value:
-        """The value of a state.
-
-        Raises BudgetExceeded after so many nodes or seconds, UncompiledRules where play is longer than the memory has
-        room for: it may go in circles.
-        """
-        win = self.facts["win"]
-        return value_of(self._merit(state, *self._range(state), nodes, seconds), self.rules.scores, win)
-
-    def reaches(
-        self, state: int, value: Value, *, more: bool = False, nodes: int | None = None, seconds: float | None = None
-    ) -> bool:
-        """Whether a state is worth at least that much (`more`: more), found as `value`."""
-        bound: int = merit_of(value, self.facts["win"]) + more
-        return self._merit(state, bound - 1, bound, nodes, seconds) >= bound
-
-    def _range(self, state: int) -> tuple[int, int]:
-        win: int = self.facts["win"]
-        if not (self.rules.scores and self.rules.bounds):
-            return -win, win
-        low, high = self.rules.bounds(state)
-        return max(low, -win), min(high, win)
-
-    def _merit(self, state: int, low: int, high: int, nodes: int | None, seconds: float | None) -> int:
-        deadline = None if seconds is None else time.monotonic() + seconds
-        spent = 0
+    def _merit(self, state: int, low: int, high: int, budget: Budget) -> int:
         self.ask("begin", state, low, high)
+        refusal = f"{self.rules.name}: play from {state} is too long, or its margins too large"
+        self._run("go_on", "spent", budget, refusal)
+        merit = int(self.ask("found"))
+        if abs(merit) > self.win:
+            raise UncompiledRules(refusal)
+        return merit
+
+    def _run(self, step: str, counter: str, budget: Budget, refusal: str) -> int:
+        """Call a function that searches on until it is done; the nodes that it took, as another one tells.
+
+        Raises BudgetExceeded; UncompiledRules with the `refusal`, and for what pauses without having searched: no
+        budget of nodes would ever end it.
+        """
+        spent: int = 0
         try:
             while True:
-                status = self.ask("go_on", CHUNK if nodes is None else max(0, min(CHUNK, nodes - spent)))
-                before, spent = spent, self.ask("spent")
-                if status == DONE and abs(found := int(self.ask("found"))) <= self.facts["win"]:
-                    return found
-                if status != PAUSED:
-                    raise UncompiledRules(f"{self.rules.name}: play from {state} is too long, or its margins too large")
-                if (nodes is not None and spent >= nodes) or (deadline is not None and time.monotonic() > deadline):
-                    raise BudgetExceeded("the search has used up its budget: allow more nodes or seconds")
-                self._check_progress(before, spent)
+                status = self.ask(step, max(1, budget.allowance()))
+                before, spent = spent, self.ask(counter)
+                budget.take(spent - before)
+                if status == SearchStatus.DONE:
+                    return spent
+                if status != SearchStatus.PAUSED:
+                    raise UncompiledRules(refusal)
+                budget.check()
+                if spent <= before:
+                    raise UncompiledRules(f"{self.rules.name}: the module does not get on")
         finally:
             self._nodes += spent
 
-    def _check_progress(self, before: int, spent: int) -> None:
-        """Raise UncompiledRules for what pauses without having searched: no budget of nodes would ever end it."""
-        if spent <= before:
-            raise UncompiledRules(f"{self.rules.name}: the module does not get on")
-
     def look(self, state: int, depth: int, first: int | None = None, budget: Budget | None = None) -> Result:
         """The best that can be seen so many plies ahead, as `Lookahead.look`; UncompiledRules beyond DEEPEST."""
-        rules, spent = self.rules, 0
+        rules = self.rules
         if rules.is_terminal(state):
-            return Result(heuristic.estimated_value(rules.end(state), rules.scores), None, True, Counts(1), {})
+            return ended(rules, state)
         if depth > DEEPEST:
             raise UncompiledRules(f"{rules.name}: a module looks {DEEPEST} plies ahead at most, not {depth}")
         self.ask("look", state, depth, -1 if first is None else first)
-        while True:
-            left = None if budget is None else budget.nodes_left
-            status = self.ask("look_on", CHUNK if left is None else max(1, min(CHUNK, left)))
-            before, spent = spent, self.ask("looked")
-            if budget is not None:
-                budget.take(spent - before)
-            if status == DONE:
-                break
-            if status != PAUSED:
-                raise UncompiledRules(f"{rules.name}: the module cannot look {depth} plies ahead of {state}")
-            if budget is not None and budget.is_used_up():
-                raise BudgetExceeded("the search has used up its budget: allow more nodes or seconds")
-            self._check_progress(before, spent)
-        self._nodes += spent
-        best = self.ask("merit")
-        if not math.isfinite(best):
+        refusal = f"{rules.name}: the module cannot look {depth} plies ahead of {state}"
+        nodes = self._run("look_on", "looked", budget or Budget(), refusal)
+        merit = self.ask("merit")
+        if not math.isfinite(merit):
             raise UncompiledRules(f"{rules.name}: the module's estimate of {state} is no number")
-        value = heuristic.estimated_value(best if -1 < best < 1 or best % 1 else int(best), rules.scores)
-        exact = heuristic.is_exact(value, depth if self.ask("cut") else None)
-        return Result(value, self.ask("choice"), exact, Counts(spent), {})
+        return looked(rules, depth, merit, self.ask("choice"), bool(self.ask("cut")), nodes)
 
 
 def _reason(error: Exception) -> str:

@@ -116,17 +116,17 @@ def test_a_tiny_table_and_a_shared_one_give_the_same_values():
 
 def test_threads_that_search_one_state_together_agree(monkeypatch):
     monkeypatch.setattr(searcher_module, "HARD", 100)
-    monkeypatch.setattr(together, "CHUNK", 64)
+    monkeypatch.setattr(together, "NODES_PER_EXCHANGE", 64)
     game = load_game("connect-four")
     teams = [Team(game, workers=workers, table=1 << 20) for workers in (1, 3)]
     for state, ply, score in scored("middle-medium", 12):
         for team in teams:
             assert pons(team.value(state), ply) == score
             assert team.reaches(state, team.value(state)) and not team.reaches(state, team.value(state), more=True)
-    leader, *others = teams[1]._members
+    leader = teams[1]._members[0]
     stop = threading.Event()
     with ThreadPoolExecutor(1) as pool:
-        endless = pool.submit(leader.value, game.initial(), stop=stop, helpers=others)
+        endless = pool.submit(leader.value, game.initial(), stop=stop)
         until(lambda: len(leader.table) == 1 << 17 or endless.done())  # it grows while all are at it
         stop.set()
         with pytest.raises(BudgetExceeded):

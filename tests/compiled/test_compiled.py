@@ -19,11 +19,12 @@ from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
 from tests import ROOT
 
-pytest.importorskip("numba")
+numba = pytest.importorskip("numba")
 
-from solver.compiled import edges, probe  # noqa: E402
+from solver.compiled import edges  # noqa: E402
 from solver.compiled.binding import bind  # noqa: E402
 from solver.compiled.identity import are_cached, constants_of, identity_of  # noqa: E402
+from solver.compiled.module import rules  # noqa: E402
 from solver.store import shared  # noqa: E402
 
 RACE = """
@@ -73,12 +74,12 @@ def write_race(path, *, name="Race", goal=10, utility=-1, helper_parameters=0):
 
 
 PLAY = """
-    from solver.compiled import probe
-    kernels = bind(probe, game, False)
+    from solver.compiled.module import rules
+    kernels = bind(rules, game, False)
     def worth(state):
         if kernels.is_terminal(state):
             return kernels.utility(state)
-        return max(-worth(kernels.result(state, action)) for action in kernels.actions(state).tolist())
+        return max(-worth(kernels.result(state, action)) for action in rules.actions_of(kernels, state))
     root = worth(game.initial())
 """
 SWEEP = """
@@ -130,9 +131,9 @@ def test_a_second_process_loads_compiled_rules_of_a_users_file_and_an_edit_compi
 @pytest.mark.slow
 def test_another_board_does_not_run_the_code_of_the_first(tmp_path):
     body = """
-        from solver.compiled import probe
-        kernels = bind(probe, game, False)
-        root = len(kernels.actions(game.initial()))
+        from solver.compiled.module import rules
+        kernels = bind(rules, game, False)
+        root = len(rules.actions_of(kernels, game.initial()))
     """
     for board, moves in (("connect-four:4,3", 4), ("connect-four:3,4", 3), ("connect-four:4,3", 4)):
         assert in_a_new_process(board, tmp_path, tmp_path, body)[0] == moves
@@ -142,15 +143,15 @@ def test_equal_parameters_of_two_games_are_two_games(tmp_path):
     one = load_game(f"{write_race(tmp_path / 'equal_one.py', utility=1)}::Race")
     two = load_game(f"{write_race(tmp_path / 'equal_two.py', utility=-1)}::Race")
     assert one == two
-    assert bind(probe, one).utility(10) == 1
-    assert bind(probe, two).utility(10) == -1
+    assert bind(rules, one).utility(10) == 1
+    assert bind(rules, two).utility(10) == -1
 
 
 def test_helpers_of_one_name_may_take_different_parameters(tmp_path):
     one = load_game(f"{write_race(tmp_path / 'helper_one.py')}::Race")
     two = load_game(f"{write_race(tmp_path / 'helper_two.py', helper_parameters=2)}::Race")
     for game in (one, two):
-        assert list(bind(probe, game).actions(9)[:1]) == [1]
+        assert rules.actions_of(bind(rules, game), 9)[:1] == [1]
 
 
 def test_a_method_of_one_game_hides_no_parameter_of_another(tmp_path):
@@ -158,7 +159,7 @@ def test_a_method_of_one_game_hides_no_parameter_of_another(tmp_path):
     (tmp_path / "method_race.py").write_text(text)
     (tmp_path / "field_race.py").write_text(text.replace("goal", "length").partition("\n    def length(self)")[0])
     for name in ("method_race.py", "field_race.py"):
-        assert list(bind(probe, load_game(f"{tmp_path / name}::Race")).actions(0)) == [1, 2]
+        assert rules.actions_of(bind(rules, load_game(f"{tmp_path / name}::Race")), 0) == [1, 2]
 
 
 def test_fingerprint_sees_rules_helpers_and_parameters_but_no_comments(tmp_path):
@@ -188,9 +189,9 @@ def test_rules_without_source_are_refused():
 
 def test_bit_count_and_bit_length_are_pythons():
     numbers = [0, 1, 2, 3, 2**62, 2**63 - 1, *(random.Random(1).getrandbits(63) for _ in range(1000))]
+    bits = numba.njit(lambda number: (number.bit_count(), number.bit_length()))
     for number in numbers:
-        assert probe.bit_count(number) == number.bit_count()
-        assert probe.bit_length(number) == number.bit_length()
+        assert bits(number) == (number.bit_count(), number.bit_length())
 
 
 def test_rules_that_cannot_be_compiled_are_named(tmp_path):
@@ -304,8 +305,8 @@ def test_parts_of_kernels_are_not_compiled_by_themselves(tmp_path, monkeypatch):
         optimise(self)
 
     monkeypatch.setattr(CPUCodeLibrary, "_optimize_final_module", counted)
-    rules = bind(probe, load_game(f"{write_race(tmp_path / 'parts.py')}::Race"))
-    assert rules.result(3, 1) == 4 and rules.is_terminal(10)
+    race = bind(rules, load_game(f"{write_race(tmp_path / 'parts.py')}::Race"))
+    assert race.result(3, 1) == 4 and race.is_terminal(10)
     assert optimised and not [name for name in optimised if "Race." in name]
 
 

@@ -113,7 +113,7 @@ def test_finished_states_are_what_the_rules_say():
 
 
 def test_a_budget_ends_the_search_and_what_was_found_is_kept(monkeypatch):
-    monkeypatch.setattr(searches, "CHUNK", 64)
+    monkeypatch.setattr("solver.search.NODES_PER_CLOCK_CHECK", 64)
     game = load_game("connect-four:4,3")
     ahead = Lookahead(game)
     wanted = plain(game, game.initial(), 8)

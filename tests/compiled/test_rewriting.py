@@ -164,7 +164,7 @@ def test_idioms_are_rewritten_to_what_they_are(tmp_path):
     """As plain Python, which tells as much as machine code but for types."""
     methods = "".join(f"\n    def idiom_{at}(self, state):\n        return {one}\n" for at, one in enumerate(IDIOMS))
     game = load(tmp_path, "idioms", body=EVERYTHING + methods)
-    rewriter, strange = Rewriter(type(game), {}), {"any", "all", "next", "tuple", "iter"}
+    rewriter, strange = Rewriter(type(game)), {"any", "all", "next", "tuple", "iter"}
     for at, idiom in enumerate(IDIOMS):
         method = getattr(type(game), f"idiom_{at}")
         rewritten = rewriter.rewritten(method)
@@ -225,10 +225,10 @@ def test_print_never_compiles(tmp_path):
     body = "\n    def worth(self, state):\n        return helper(state)\n"
     body += "\ndef helper(state):\n    print(state)\n    return 1\n"
     game = load(tmp_path, "printing", result="self.worth(state)", body=body)
-    worth = Rewriter(type(game), {}).rewritten(type(game).worth)
+    worth = Rewriter(type(game)).rewritten(type(game).worth)
     assert worth.__globals__["helper"].__globals__["print"] is REFUSED
     shown = load(tmp_path, "shown", body=body)  # where nothing that is compiled prints, all compiles
-    assert Rewriter(type(shown), {}).rewritten(type(shown).result) is type(shown).result
+    assert Rewriter(type(shown)).rewritten(type(shown).result) is type(shown).result
     with pytest.raises(ValueError, match="Cannot determine Numba type"):
         numba.typeof(REFUSED)
     assert "`print` does not belong into rules" in reason(type(game), 'File "printing.py", line 38')
@@ -265,7 +265,7 @@ def test_the_line_that_numba_names_comes_first(tmp_path):
 
 def test_what_compiles_as_it_is_stays_as_it_is():
     cls = type(load_game("connect-four"))
-    rewriter = Rewriter(cls, {})
+    rewriter = Rewriter(cls)
     for method in (cls.actions, cls.result, cls.is_terminal, cls.canonical):
         assert rewriter.rewritten(method) is method
 

@@ -1,7 +1,6 @@
 """What is published: the description that a package index shows, and versions that were tried."""
 
 import ast
-import contextlib
 import os
 import re
 import runpy
@@ -13,6 +12,7 @@ import pytest
 
 import solver
 from solver.base.errors import UncompiledRules
+from solver.rules.game import load_game
 from tests import ROOT
 
 PROJECT = (ROOT / "pyproject.toml").read_text()
@@ -50,12 +50,8 @@ import sys
 
 sys.modules["solver.compiled.linking"] = None
 from solver.rules.game import load_game
-from solver.compiled import agreement, binding, inlining
+from solver.compiled import agreement, inlining
 
-def gone(template):
-    raise AttributeError("_resolve")
-
-binding._spare_parameters = gone
 assert "pipeline_class" not in inlining.PART
 agreement.compare(load_game("coins:8"), range(9))
 """
@@ -86,14 +82,48 @@ def test_code_whose_place_is_not_told_is_said_in_one_line():
         edges.address_of(silent, ())
 
 
+def test_without_checks_rules_of_users_are_refused(monkeypatch, tmp_path):
+    binding = pytest.importorskip("solver.compiled.binding")
+    from solver.compiled.module import rules
+    from tests.test_compiled import write_race
+
+    monkeypatch.setattr(binding, "CAN_CHECK", False)
+    with pytest.raises(UncompiledRules, match="cannot check your rules: install Numba 0.68"):
+        binding.bind(rules, load_game(f"{write_race(tmp_path / 'unchecked.py')}::Race"))
+
+
+def test_a_warning_says_what_happens_without_names_of_numbas_own(monkeypatch):
+    shared = pytest.importorskip("solver.store.shared")
+    monkeypatch.delattr("numba.core.serialize._numba_unpickle")
+    with pytest.warns(RuntimeWarning, match=r"Numba 0\.\d+\.\d+ lacks _numba_unpickle: an interrupt may end"):
+        shared.keep_signals_out()
+    monkeypatch.delattr("numba.np.linalg.ensure_blas")
+    with pytest.warns(RuntimeWarning, match="lacks ensure_blas: it loads scipy"):
+        shared.load_blas_when_wanted()
+    bare = types.SimpleNamespace()
+    with pytest.warns(RuntimeWarning, match="lacks get_call_template: kernels are compiled anew"):
+        assert shared.once_for_constants(bare) is bare and not vars(bare)
+
+
+def test_a_warning_says_what_happens_without_names_of_rays_own():
+    on_ray = pytest.importorskip("solver.cluster.on_ray")
+    other = types.SimpleNamespace(__version__="9.0", _private=types.SimpleNamespace(node=None))
+    with (
+        pytest.warns(RuntimeWarning, match=r"Ray 9\.0 lacks _private\.") as warned,
+        on_ray._instead(other, *on_ray._lean([])),
+    ):
+        assert other._private.node is None
+    lost = [str(one.message).rpartition(": ")[2] for one in warned]
+    assert lost[:3] == ["an autoscaler starts", "a log forwarder starts", "a page starts"] and "loopback" in lost[3]
+
+
 @pytest.mark.slow
 def test_without_names_of_rays_own_a_cluster_runs(monkeypatch):
     pytest.importorskip("ray")
     from solver.cluster import on_ray
     from tests.cluster.test_engine import add
 
-    monkeypatch.setattr(on_ray, "_lean", lambda nodes: iter(()))
-    monkeypatch.setattr(on_ray, "_instead", lambda *wanted: contextlib.nullcontext())
+    monkeypatch.setattr(on_ray, "own_part", lambda *wanted: None)
     with on_ray.opened("local:1", 1 << 30, None, ()) as engine:
         assert engine.result(engine.submit(add, 1, 2)[0]) == 3
 

@@ -16,8 +16,9 @@ from tests.ways import slow, slowly
 pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
-from solver.compiled import agreement, probe  # noqa: E402
+from solver.compiled import agreement  # noqa: E402
 from solver.compiled.binding import bind  # noqa: E402
+from solver.compiled.module import rules as of_rules  # noqa: E402
 from solver.store import runs  # noqa: E402
 from solver.sweep import backward, expansion, ordered  # noqa: E402
 from tests.interpreted import interpret  # noqa: E402
@@ -103,7 +104,7 @@ def test_compiled_rules_are_the_plain_rules_on_every_state(text):
 @pytest.mark.parametrize("text", [*TIERED, "mu-torere", *MORE_GAMES])
 def test_each_compiled_rule_is_the_plain_one_on_every_state(text):
     game = load_game(text)
-    rules = bind(probe, game)
+    rules = bind(of_rules, game)
     for state in naive.enumerate_states(game):
         for name in ("is_terminal", "canonical", "to_move", "tier"):
             if hasattr(game, name):
@@ -112,7 +113,7 @@ def test_each_compiled_rule_is_the_plain_one_on_every_state(text):
             assert rules.utility(state) == game.utility(state)
             continue
         actions = list(game.actions(state))
-        assert rules.actions(state).tolist() == actions
+        assert of_rules.actions_of(rules, state) == actions
         assert [rules.result(state, action) for action in actions] == [game.result(state, action) for action in actions]
 
 

@@ -14,6 +14,7 @@ it, and their arrays are without owners: counted as referred to, they would cost
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from solver.compiled.exact.table import IDLE, LIMIT, WIN, bucket_of, busy_place,
 from solver.compiled.exact.windows import question
 from solver.compiled.states import BEYOND, COLUMNS, folded, is_missing, put_state, state_at
 from solver.compiled.views import borrowed
+from solver.search.running import SearchStatus
 from solver.store.prefetch import prefetch_at
 
 game: Any = None  # constants of the bound copies
@@ -37,17 +39,14 @@ WIDE = 512  # rows of `moves` that a state finds free
 
 # columns of `moves`, the children of all plies of the path one after another: `SIGN` and `AWAY` are what `lifted`
 # takes, `BOUND` what is asked of the child, `CHOICES` its replies
-STATE, KEY, CHOICES, SIGN, AWAY, BOUND, PROMISE = range(7)
+Move = IntEnum("Move", "STATE KEY CHOICES SIGN AWAY BOUND PROMISE", start=0)
 ROW = 8
-# columns of `frames`, the plies of the path: those of the child's row, then
-BEST, FIRST, END, LEFT, NODES = range(6, 11)
+# columns of `frames`, the plies of the path: at first those of the child's row
+Frame = IntEnum("Frame", "STATE KEY CHOICES SIGN AWAY BOUND BEST FIRST END LEFT NODES", start=0)
 FRAME = 12
 # fields of `search`, which outlives a call: a call that ran out of its allowance goes on where it stopped
-PLY, ENTERING, RESULT, COUNT, LOW, HIGH, ASKED, KEPT = range(8)  # COUNT: nodes; KEPT: entries
+Field = IntEnum("Field", "PLY ENTERING RESULT COUNT LOW HIGH ASKED KEPT", start=0)  # COUNT: nodes; KEPT: entries
 FIELDS = 8
-# what `solve` and `prove` return; CROWDED: give `frames` or `moves` more rows; OUTSIDE: frames[search[PLY]] or a child
-# of it is worth more than an entry of the table holds
-PAUSED, DONE, CROWDED, OUTSIDE = range(4)
 FULL = FAR + 1  # in place of a merit: `moves` has too few rows
 
 
@@ -55,13 +54,13 @@ FULL = FAR + 1  # in place of a merit: `moves` has too few rows
 def put(moves, at, child, key, choices, asked, promise):
     """Write a row of `moves`; what is asked of the child: sign, plies away, bound."""
     sign, away, bound = asked
-    put_state(moves, at, STATE, child, MORE)
-    put_state(moves, at, KEY, key, MORE)
-    put_state(moves, at, CHOICES, choices, MORE)
-    moves[at, SIGN] = sign
-    moves[at, AWAY] = away
-    moves[at, BOUND] = bound
-    moves[at, PROMISE] = promise
+    put_state(moves, at, Move.STATE, child, MORE)
+    put_state(moves, at, Move.KEY, key, MORE)
+    put_state(moves, at, Move.CHOICES, choices, MORE)
+    moves[at, Move.SIGN] = sign
+    moves[at, Move.AWAY] = away
+    moves[at, Move.BOUND] = bound
+    moves[at, Move.PROMISE] = promise
 
 
 @inlined
@@ -115,12 +114,12 @@ def probe_children(table, moves, bound, best, first, last):
     """`best` with what the table knows of moves[first:last], and how many of them are left to be searched."""
     left = last - first
     for j in range(first, last):
-        known = looked_up(table, state_at(moves, j, KEY, MORE), moves[j, BOUND])
+        known = looked_up(table, state_at(moves, j, Move.KEY, MORE), moves[j, Move.BOUND])
         if known != LIMIT:
-            best = max(best, lifted(known, moves[j, SIGN], moves[j, AWAY]))
+            best = max(best, lifted(known, moves[j, Move.SIGN], moves[j, Move.AWAY]))
             if best >= bound:
                 break
-            moves[j, PROMISE] = TAKEN
+            moves[j, Move.PROMISE] = TAKEN
             left -= 1
     return best, left
 
@@ -128,9 +127,9 @@ def probe_children(table, moves, bound, best, first, last):
 @inlined
 def arrive(table, frames, moves, ply, nodes):
     """Look at the state of frames[ply]: a result, or LIMIT where moves[FIRST:END] have to be searched, or FULL."""
-    state, key = state_at(frames, ply, STATE, MORE), state_at(frames, ply, KEY, MORE)
-    bound, first = frames[ply, BOUND], frames[ply, FIRST]
-    choices = state_at(frames, ply, CHOICES, MORE)
+    state, key = state_at(frames, ply, Frame.STATE, MORE), state_at(frames, ply, Frame.KEY, MORE)
+    bound, first = frames[ply, Frame.BOUND], frames[ply, Frame.FIRST]
+    choices = state_at(frames, ply, Frame.CHOICES, MORE)
     if ply == 0:
         key = np.int64(-1)
         result, choices = settle_first(state, bound)
@@ -155,11 +154,11 @@ def arrive(table, frames, moves, ply, nodes):
         if left == 0:
             keep(table, key, -WIN, best, 1)
             return best
-    put_state(frames, ply, KEY, key, MORE)
-    frames[ply, BEST] = best
-    frames[ply, END] = last
-    frames[ply, LEFT] = left
-    frames[ply, NODES] = nodes
+    put_state(frames, ply, Frame.KEY, key, MORE)
+    frames[ply, Frame.BEST] = best
+    frames[ply, Frame.END] = last
+    frames[ply, Frame.LEFT] = left
+    frames[ply, Frame.NODES] = nodes
     return LIMIT
 
 
@@ -167,29 +166,29 @@ def arrive(table, frames, moves, ply, nodes):
 def go_back(table, frames, busy, search, ply, result, nodes):
     """Take the result of the next ply's state back to that of frames[ply]: its result, or LIMIT if moves are left."""
     if len(busy) > 1 and ply + 1 < SPLIT_PLIES:
-        state = folded(state_at(frames, ply + 1, STATE, MORE))
+        state = folded(state_at(frames, ply + 1, Frame.STATE, MORE))
         place = busy_place(busy, state)
         if busy[place] == state:
             busy[place] = IDLE
-    result = max(frames[ply, BEST], lifted(result, frames[ply + 1, SIGN], frames[ply + 1, AWAY]))
-    bound = frames[ply, BOUND]
-    if result < bound and frames[ply, LEFT] > 0:
-        frames[ply, BEST] = result
+    result = max(frames[ply, Frame.BEST], lifted(result, frames[ply + 1, Frame.SIGN], frames[ply + 1, Frame.AWAY]))
+    bound = frames[ply, Frame.BOUND]
+    if result < bound and frames[ply, Frame.LEFT] > 0:
+        frames[ply, Frame.BEST] = result
         return LIMIT
     if result != FAR:
-        search[KEPT] += 1
-        work = int(nodes - frames[ply, NODES]).bit_length()
+        search[Field.KEPT] += 1
+        work = int(nodes - frames[ply, Frame.NODES]).bit_length()
         if result >= bound:
-            keep(table, state_at(frames, ply, KEY, MORE), result, WIN, work)
+            keep(table, state_at(frames, ply, Frame.KEY, MORE), result, WIN, work)
         else:
-            keep(table, state_at(frames, ply, KEY, MORE), -WIN, result, work)
+            keep(table, state_at(frames, ply, Frame.KEY, MORE), -WIN, result, work)
     return result
 
 
 @inlined
 def is_busy(busy, moves, at):
     """Whether a thread is at the state of a row."""
-    state = folded(state_at(moves, at, STATE, MORE))
+    state = folded(state_at(moves, at, Move.STATE, MORE))
     return busy[busy_place(busy, state)] == state
 
 
@@ -200,23 +199,23 @@ def enter(frames, moves, busy, ply, nodes):
     Near the root one that another thread is at is put off, but for the first, whose brothers are only worth the while
     if it fails (Tom Kerrigan's simplification of ABDADA, 2014).
     """
-    first, last = frames[ply, FIRST], frames[ply, END]
+    first, last = frames[ply, Frame.FIRST], frames[ply, Frame.END]
     top = first
     for j in range(first + 1, last):
-        if moves[j, PROMISE] > moves[top, PROMISE]:
+        if moves[j, Move.PROMISE] > moves[top, Move.PROMISE]:
             top = j
     if len(busy) > 1 and ply + 1 < SPLIT_PLIES:
-        if nodes > frames[ply, NODES] and is_busy(busy, moves, top):
+        if nodes > frames[ply, Frame.NODES] and is_busy(busy, moves, top):
             for j in range(first, last):
-                if moves[j, PROMISE] != TAKEN and not is_busy(busy, moves, j):
+                if moves[j, Move.PROMISE] != TAKEN and not is_busy(busy, moves, j):
                     top = j
                     break
-        state = folded(state_at(moves, top, STATE, MORE))
+        state = folded(state_at(moves, top, Move.STATE, MORE))
         busy[busy_place(busy, state)] = state
-    moves[top, PROMISE] = TAKEN
-    frames[ply, LEFT] -= 1
-    frames[ply + 1, FIRST] = last
-    for field in range(PROMISE):
+    moves[top, Move.PROMISE] = TAKEN
+    frames[ply, Frame.LEFT] -= 1
+    frames[ply + 1, Frame.FIRST] = last
+    for field in range(Move.PROMISE):
         frames[ply + 1, field] = moves[top, field]
     for field in range(BEYOND, BEYOND + COLUMNS * len(MORE)):
         frames[ply + 1, field] = moves[top, field]
@@ -227,31 +226,31 @@ def prove(table, frames, moves, busy, search, allowance):
     """Whether the state of frames[0] is worth at least its BOUND: search[RESULT] is then a lower bound, else upper.
 
     table (a power of two,) int64, frames (plies, FRAME) int64, moves (n, ROW) int64, busy (a power of two,) int64,
-    search (FIELDS,) int64. Returns PAUSED after `allowance` nodes or CROWDED, to be called again with the same
+    search (FIELDS,) int64. Returns PAUSED after `allowance` nodes or NO_ROOM, to be called again with the same
     arguments, or DONE, or OUTSIDE.
     """
     table, frames, moves, busy = borrowed(table), borrowed(frames), borrowed(moves), borrowed(busy)
     search = borrowed(search)
-    ply, nodes = search[PLY], search[COUNT]
+    ply, nodes = search[Field.PLY], search[Field.COUNT]
     stop = nodes + allowance
     while True:
-        if nodes >= stop or ply + 2 >= len(frames) or frames[ply, FIRST] + WIDE > len(moves):
-            search[PLY], search[COUNT] = ply, nodes
-            return PAUSED if nodes >= stop else CROWDED
+        if nodes >= stop or ply + 2 >= len(frames) or frames[ply, Frame.FIRST] + WIDE > len(moves):
+            search[Field.PLY], search[Field.COUNT] = ply, nodes
+            return SearchStatus.PAUSED if nodes >= stop else SearchStatus.NO_ROOM
         nodes += 1
         result = arrive(table, frames, moves, ply, nodes)
         if result == FULL:  # the state is looked at again when there is room
-            search[PLY], search[COUNT] = ply, nodes - 1
-            return CROWDED
+            search[Field.PLY], search[Field.COUNT] = ply, nodes - 1
+            return SearchStatus.NO_ROOM
         while result != LIMIT and result != FAR and ply > 0:
             ply -= 1
             result = go_back(table, frames, busy, search, ply, result, nodes)
         if result == FAR:
-            search[PLY], search[COUNT] = ply, nodes
-            return OUTSIDE
+            search[Field.PLY], search[Field.COUNT] = ply, nodes
+            return SearchStatus.OUTSIDE
         if result != LIMIT:
-            search[PLY], search[ENTERING], search[RESULT], search[COUNT] = 0, 0, result, nodes
-            return DONE
+            search[Field.PLY], search[Field.ENTERING], search[Field.RESULT], search[Field.COUNT] = 0, 0, result, nodes
+            return SearchStatus.DONE
         enter(frames, moves, busy, ply, nodes)
         ply += 1
 
@@ -261,30 +260,31 @@ def solve(table, frames, moves, busy, search, allowance):
     """The exact merit of the state in frames[0]: search[LOW] == search[HIGH] when DONE.
 
     At first search[LOW] and search[HIGH] bound it, search[ASKED] is LIMIT and all other fields are 0.
-    May return PAUSED, CROWDED or OUTSIDE, like `prove`.
+    May return PAUSED, NO_ROOM or OUTSIDE, like `prove`.
     """
-    if game.is_terminal(state_at(frames, 0, STATE, MORE)):
-        search[LOW] = search[HIGH] = end_merit(state_at(frames, 0, STATE, MORE))
-        return OUTSIDE if search[LOW] == FAR else DONE
-    longest = game.longest(state_at(frames, 0, STATE, MORE)) if LONGEST and not SCORES else np.int64(0)
-    stop = search[COUNT] + allowance
+    if game.is_terminal(state_at(frames, 0, Frame.STATE, MORE)):
+        search[Field.LOW] = search[Field.HIGH] = end_merit(state_at(frames, 0, Frame.STATE, MORE))
+        return SearchStatus.OUTSIDE if search[Field.LOW] == FAR else SearchStatus.DONE
+    longest = game.longest(state_at(frames, 0, Frame.STATE, MORE)) if LONGEST and not SCORES else np.int64(0)
+    stop = search[Field.COUNT] + allowance
     while True:
-        if search[ENTERING] == 0 and search[PLY] == 0:
-            if search[LOW] >= search[HIGH]:
-                return DONE
-            search[ASKED] = frames[0, BOUND] = question(search[LOW], search[HIGH], longest, search[ASKED], SCORES)
-            search[ENTERING] = 1
-            frames[0, FIRST] = 0
-        status = prove(table, frames, moves, busy, search, stop - search[COUNT])
-        if status != DONE:
+        if search[Field.ENTERING] == 0 and search[Field.PLY] == 0:
+            if search[Field.LOW] >= search[Field.HIGH]:
+                return SearchStatus.DONE
+            low, high, asked = search[Field.LOW], search[Field.HIGH], search[Field.ASKED]
+            search[Field.ASKED] = frames[0, Frame.BOUND] = question(low, high, longest, asked, SCORES)
+            search[Field.ENTERING] = 1
+            frames[0, Frame.FIRST] = 0
+        status = prove(table, frames, moves, busy, search, stop - search[Field.COUNT])
+        if status != SearchStatus.DONE:
             return status
-        if search[RESULT] >= search[ASKED]:
-            search[LOW] = max(search[LOW], search[RESULT])
+        if search[Field.RESULT] >= search[Field.ASKED]:
+            search[Field.LOW] = max(search[Field.LOW], search[Field.RESULT])
         else:
-            search[HIGH] = min(search[HIGH], search[RESULT])
+            search[Field.HIGH] = min(search[Field.HIGH], search[Field.RESULT])
         if longest > 0:
             # no win or loss takes longer than the game; what bounds the question need not bound the merit
-            if 0 < search[HIGH] < WIN - longest and search[LOW] <= 0:
-                search[HIGH] = 0
-            if longest - WIN < search[LOW] < 0 and search[HIGH] >= 0:
-                search[LOW] = 0
+            if 0 < search[Field.HIGH] < WIN - longest and search[Field.LOW] <= 0:
+                search[Field.HIGH] = 0
+            if longest - WIN < search[Field.LOW] < 0 and search[Field.HIGH] >= 0:
+                search[Field.LOW] = 0

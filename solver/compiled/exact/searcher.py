@@ -12,13 +12,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-import queue
-import random
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent import futures
+from typing import Any
 
 import numpy as np
 
@@ -30,21 +29,7 @@ from solver.check.conformance import OTHERWISE, check_game
 from solver.compiled import agreement
 from solver.compiled.binding import bind, compiling
 from solver.compiled.exact import alphabeta
-from solver.compiled.exact.alphabeta import (
-    ASKED,
-    COUNT,
-    CROWDED,
-    DONE,
-    FIELDS,
-    FRAME,
-    HIGH,
-    KEPT,
-    LOW,
-    OUTSIDE,
-    PLY,
-    ROW,
-    STATE,
-)
+from solver.compiled.exact.alphabeta import FIELDS, FRAME, ROW, Field, Frame
 from solver.compiled.exact.moves import SLOW
 from solver.compiled.exact.table import GROWTH, IDLE, LIMIT, LOAD, WIN, Words, exact_entries, new_table, spread
 from solver.compiled.exact.team import Together
@@ -52,40 +37,23 @@ from solver.compiled.states import columns, more_of, places, read_state, write_s
 from solver.rules.game import Game, Rules, is_built_in
 from solver.search import Budget, cycle, refuse_chance
 from solver.search import alphabeta as plain_search
+from solver.search.running import ExactSearch, SearchStatus
 
 TABLE = 64 << 20  # bytes
-COMPARED = 40  # states of a user's game whose values are compared with those of plain alpha-beta
-COMPARED_NODES = 2_000  # nodes that this may take for each
 SMALLEST = 128 << 10
 HARD = 1 << 15  # nodes after which others are asked to join: some 6 ms, where to begin a thread takes a tenth of one
-CHUNK = 1 << 16  # nodes between two looks at the clock and at signals
 HANDED_OVER = 0.02  # seconds between two lists of values from a thread: to hand over each took longer than easy ones do
 ALONE: Words = np.full(1, IDLE, np.int64)
 
 
-class _Limits(NamedTuple):
-    """When a search ends without a value."""
-
-    nodes: int | None
-    deadline: float | None
-    stop: threading.Event | None
-
-    def check(self, count: int) -> None:
-        """Raise BudgetExceeded if it has come to that after so many nodes."""
-        if (
-            (self.nodes is not None and count >= self.nodes)
-            or (self.deadline is not None and time.monotonic() > self.deadline)
-            or (self.stop is not None and self.stop.is_set())
-        ):
-            raise BudgetExceeded("the search has used up its budget: allow more nodes or seconds")
-
-
-class Searcher:
+class Searcher(ExactSearch):
     """Alpha-beta for one game, in one thread; several may share a `table` of their own making.
 
     `outcomes`: find the sign of the score only. Raises MethodError for a game with chance or, while searching, with
-    cycles.
+    cycles. Its `helpers`, idle searchers of the same game, join in a hard search, unless it counts nodes.
     """
+
+    win = WIN
 
     def __init__(
         self,
@@ -99,6 +67,8 @@ class Searcher:
         refuse_chance(rules, "alpha-beta")
         self.game = rules.game
         self._outcomes = outcomes
+        self.scores = rules.scores or outcomes
+        self.helpers: Sequence[Searcher] = ()
         self._kernels = bind(sys.modules[alphabeta.__name__], rules.game, rules.symmetry, outcomes)
         self._solve = self._kernels.solve
         self._room = new_table(table) if isinstance(table, int) else table  # of which the table is the head
@@ -130,11 +100,9 @@ class Searcher:
         """The compiled rules and the values of states that plain alpha-beta quickly knows."""
         agreement.compare(self.game, states, symmetry=self.rules.symmetry)
         table: dict[Any, int] = {}
-        for state in random.Random(0).sample(states, min(COMPARED, len(states))):
+        for state, budget in agreement.sampled(states):
             with contextlib.suppress(BudgetExceeded):
-                plain = plain_search.solve(
-                    self.rules, state, table=table, budget=Budget(COMPARED_NODES, 0.1)
-                ).value
+                plain = plain_search.solve(self.rules, state, table=table, budget=budget).value
                 found = self.value(state)
                 if found != (sign_of(plain) if self._outcomes else plain):
                     raise UncompiledRules(
@@ -142,105 +110,59 @@ class Searcher:
                         f" bounds, replies, outlook or longest are unsound, or {OTHERWISE}"
                     )
 
-    def value(
-        self,
-        state: int,
-        *,
-        nodes: int | None = None,
-        seconds: float | None = None,
-        stop: threading.Event | None = None,
-        helpers: Sequence[Searcher] = (),
-    ) -> Value:
-        """The value of a state; the `helpers`, idle searchers of the same game, join in if it is hard.
-
-        Raises BudgetExceeded after that many nodes (which are all this searcher's, so that others do not help) or
-        seconds, or once `stop` is set; the table stays usable.
-        """
-        merit = self._ask(state, *self._range(state), nodes, seconds, stop, helpers)
-        if self._outcomes:
-            merit = (merit > 0) - (merit < 0)
-        return value_of(merit, self.rules.scores or self._outcomes, WIN)
-
-    def reaches(
-        self,
-        state: int,
-        value: Value,
-        *,
-        more: bool = False,
-        nodes: int | None = None,
-        seconds: float | None = None,
-        helpers: Sequence[Searcher] = (),
-    ) -> bool:
-        """Whether a state is worth at least that much (`more`: more), by one null window; otherwise as `value`."""
-        bound: int = merit_of(value, WIN) + more
-        return self._ask(state, bound - 1, bound, nodes, seconds, None, helpers) >= bound
-
     def _range(self, state: int) -> tuple[int, int]:
-        """Merits between which a state's lies."""
         if self._outcomes:
             return -1, 1
-        if not (self.rules.scores and self.rules.bounds):
-            return -WIN, WIN
-        low, high = self.rules.bounds(state)
+        low, high = super()._range(state)
         if low > WIN or high < -WIN:
             raise self._too_large(state)
-        return max(low, -WIN), min(high, WIN)  # what lies beyond is found out where it is met
+        return low, high
 
-    def _ask(
-        self,
-        state: int,
-        low: int,
-        high: int,
-        nodes: int | None,
-        seconds: float | None,
-        stop: threading.Event | None,
-        helpers: Sequence[Searcher],
-    ) -> int:
-        """The state's merit if it lies within low..high, else a bound of it on that side."""
-        limits = _Limits(nodes, None if seconds is None else time.monotonic() + seconds, stop)
+    def _merit(self, state: int, low: int, high: int, budget: Budget) -> int:
         self.begin(state, low, high)
         try:
-            return self._search_on(state, limits, helpers if nodes is None else ())
+            merit = self._search_on(state, budget)
         except Exception as error:
             with compiling(self.game):
                 raise error
         finally:
             self.end()
+        return (merit > 0) - (merit < 0) if self._outcomes else merit
 
-    def _search_on(self, state: int, limits: _Limits, helpers: Sequence[Searcher]) -> int:
+    def _search_on(self, state: int, budget: Budget) -> int:
         search = self.search
+        helpers = self.helpers if budget.nodes_left is None else ()
         while True:
-            allowance = min(CHUNK, LOAD * len(self.table) // 2)
-            if limits.nodes is not None:
-                allowance = min(allowance, limits.nodes - int(search[COUNT]))
-            if self.step(ALONE, allowance):
-                return int(search[LOW])
-            limits.check(int(search[COUNT]))
-            if self.can_grow(int(search[KEPT])):
+            before = int(search[Field.COUNT])
+            if self.step(ALONE, min(budget.allowance(), LOAD * len(self.table) // 2)):
+                return int(search[Field.LOW])
+            budget.take(int(search[Field.COUNT]) - before)
+            budget.check()
+            if self.can_grow(int(search[Field.KEPT])):
                 self.grow()
-            if helpers and search[COUNT] >= HARD:
-                return Together([self, *helpers]).value(state, limits.check)
+            if helpers and search[Field.COUNT] >= HARD:
+                return Together([self, *helpers]).value(state, budget.check)
 
     def begin(self, state: int, low: int, high: int) -> None:
         """Set out to find the merit of a state within low..high."""
         search = self.search
         search[:] = 0
-        search[LOW], search[HIGH], search[ASKED] = low, high, LIMIT
-        write_state(self._frames, 0, STATE, state, self._more)
+        search[Field.LOW], search[Field.HIGH], search[Field.ASKED] = low, high, LIMIT
+        write_state(self._frames, 0, Frame.STATE, state, self._more)
 
     def step(self, busy: Words, allowance: int) -> bool:
         """Search on for so many nodes, while `busy` tells what others are at; whether the merit is found."""
         status = self._solve(self.table, self._frames, self._moves, busy, self.search, allowance)
-        if status == OUTSIDE:
-            raise self._too_large(read_state(self._frames, int(self.search[PLY]), STATE, self._more))
-        if status == CROWDED:
+        if status == SearchStatus.OUTSIDE:
+            raise self._too_large(read_state(self._frames, int(self.search[Field.PLY]), Frame.STATE, self._more))
+        if status == SearchStatus.NO_ROOM:
             self._give_room()
-        return bool(status == DONE)
+        return bool(status == SearchStatus.DONE)
 
     def end(self) -> None:
         """Count the nodes of a search that has ended."""
-        self.nodes += int(self.search[COUNT])
-        self.search[COUNT] = 0
+        self.nodes += int(self.search[Field.COUNT])
+        self.search[Field.COUNT] = 0
 
     def can_grow(self, kept: int) -> bool:
         """Whether there is room behind the table, which as many entries as that have filled."""
@@ -251,7 +173,7 @@ class Searcher:
         used = len(self.table)
         self.table = self._room[: GROWTH * used]
         spread(self.table, used, self._more)
-        self.search[KEPT] = 0
+        self.search[Field.KEPT] = 0
 
     def _too_large(self, state: int) -> UncompiledRules:
         what = "margins" if self.rules.scores else "a utility other than -1, 0 and 1, or plies_left"
@@ -262,11 +184,11 @@ class Searcher:
 
     def _give_room(self) -> None:
         """Twice the rows for the path and its moves, unless the path goes in circles."""
-        path = self._frames[: int(self.search[PLY]) + 1, places(STATE, self._more)]
+        path = self._frames[: int(self.search[Field.PLY]) + 1, places(Frame.STATE, self._more)]
         if len(np.unique(path, axis=0)) < len(path):
             raise cycle(self.rules, "alpha-beta")
         if len(path) > SLOW // 2:
-            raise self._too_large(read_state(self._frames, len(path) - 1, STATE, self._more))
+            raise self._too_large(read_state(self._frames, len(path) - 1, Frame.STATE, self._more))
         self._frames = np.concatenate([self._frames, np.zeros_like(self._frames)])
         self._moves = np.concatenate([self._moves, np.zeros_like(self._moves)])
 
@@ -306,19 +228,9 @@ class Team:
         others = [member(table=leader.table) for _ in range(1, self.count)]
         self._members = [leader, *others]
         leader.warm()
+        leader.helpers = others
+        self.value, self.reaches = leader.value, leader.reaches
         self._stop = threading.Event()
-
-    def value(self, state: int, *, nodes: int | None = None, seconds: float | None = None) -> Value:
-        """The value of one state, searched by all together if it is hard and no `nodes` are counted."""
-        leader, *others = self._members
-        return leader.value(state, nodes=nodes, seconds=seconds, helpers=others)
-
-    def reaches(
-        self, state: int, value: Value, *, more: bool = False, nodes: int | None = None, seconds: float | None = None
-    ) -> bool:
-        """Whether a state is worth at least that much (`more`: more), found as `value`."""
-        leader, *others = self._members
-        return leader.reaches(state, value, more=more, nodes=nodes, seconds=seconds, helpers=others)
 
     def map(self, states: Iterable[int], seconds: float = math.inf) -> Iterator[list[tuple[int, Value]]]:
         """Lists of (state, value) pairs, as they are found: of what a thread finds within HANDED_OVER seconds.
@@ -328,64 +240,50 @@ class Team:
         deadline = time.monotonic() + seconds
         self._share()
         todo, lock = iter(states), threading.Lock()
-        found: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
         def deal() -> int | None:
             with lock:
                 return None if self._stop.is_set() or time.monotonic() > deadline else next(todo, None)
 
-        def work(member: Searcher) -> None:
-            try:
-                for pairs in self._found(member, iter(deal, None), deadline):
-                    found.put(pairs)
-            except BaseException as error:
-                found.put(error)
-            finally:
-                found.put(None)
-
-        threads = [threading.Thread(target=work, args=(member,), daemon=True) for member in self._members]
-        for thread in threads:
-            thread.start()
+        pool = futures.ThreadPoolExecutor(self.count)
         try:
-            working = self.count
-            while working:
-                item = found.get()
-                if item is None:
-                    working -= 1
-                elif isinstance(item, BaseException):
-                    raise item
-                else:
-                    yield item
+            running = {pool.submit(self._some, member, deal, deadline): member for member in self._members}
+            while running:
+                for future in futures.wait(running, return_when=futures.FIRST_COMPLETED).done:
+                    member, pairs = running.pop(future), future.result()
+                    if pairs:
+                        running[pool.submit(self._some, member, deal, deadline)] = member
+                        yield pairs
         finally:
             self._stop.set()
-            for thread in threads:
-                thread.join()
+            pool.shutdown()
+            self._members[0].helpers = self._members[1:]
 
     def _share(self) -> None:
-        """One table, as large as it may become."""
+        """Give all one table, as large as it may become, and nobody helpers."""
         leader = self._members[0]
+        leader.helpers = ()
         while leader.can_grow(LOAD * len(leader.table)):
             leader.grow()
         for member in self._members:
             member.table = leader.table
 
-    def _found(
-        self, member: Searcher, states: Iterator[int], deadline: float
-    ) -> Iterator[list[tuple[int, Value]]]:
-        """What one thread finds."""
+    def _some(
+        self, member: Searcher, deal: Callable[[], int | None], deadline: float
+    ) -> list[tuple[int, Value]]:
+        """The next pairs that one thread finds; none if no state is left."""
         pairs: list[tuple[int, Value]] = []
         due = time.monotonic() + HANDED_OVER
-        for state in states:
+        for state in iter(deal, None):
             seconds = (deadline - time.monotonic()) / 2
             try:
                 pairs.append((state, member.value(state, seconds=seconds, stop=self._stop)))
             except BudgetExceeded:
                 if self._stop.is_set():
                     raise
-            if time.monotonic() > due:
-                yield pairs
-                pairs, due = [], time.monotonic() + HANDED_OVER
-        yield pairs
+            if pairs and time.monotonic() > due:
+                break
+        return pairs
 
     def nodes(self) -> int:
         """Nodes searched so far, but for those of searches under way."""

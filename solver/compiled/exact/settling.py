@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from solver.base import value
 from solver.base.value import WIN
-from solver.compiled.binding import bind, compiling, kernel
+from solver.compiled.binding import bind, compiling, kernel, respelled
 from solver.compiled.inlining import PART
+from solver.compiled.lookahead import features
 from solver.rules.game import Rules
 
 lift = register_jitable(**PART)(value.lift)
@@ -37,26 +38,8 @@ def unsettled(states, merits, plies, most, kept):
 
 
 @kernel
-def list_tiers(states, tiers):
-    """The tier of each state into tiers (n,) int64."""
-    for i in range(len(states)):
-        tiers[i] = game.tier(states[i])
-
-
-@kernel
-def _range_of_two(state, most):
-    low = high = np.int64(-(1 << 62))
-    for action in game.actions(state):
-        child = game.result(state, action)
-        if game.is_terminal(child):
-            worst = best = terminal_merit(game.utility(child), game.plies_left(child), SCORES, WIN)
-        else:
-            worst, best = _range_of_one(child, most)
-        worst, best = _lifted(worst, best, state, action, child)
-        low, high = max(low, worst), max(high, best)
-        if low == most:
-            break
-    return low, high
+def _anything(state, most):
+    return -most, most
 
 
 @kernel
@@ -64,14 +47,18 @@ def _range_of_one(state, most):
     low = high = np.int64(-(1 << 62))
     for action in game.actions(state):
         child = game.result(state, action)
-        worst, best = -most, most
         if game.is_terminal(child):
             worst = best = terminal_merit(game.utility(child), game.plies_left(child), SCORES, WIN)
+        else:
+            worst, best = _anything(child, most)
         worst, best = _lifted(worst, best, state, action, child)
         low, high = max(low, worst), max(high, best)
         if low == most:
             break
     return low, high
+
+
+_range_of_two = respelled(_range_of_one, "_range_of_two", {"_anything": "_range_of_one"})
 
 
 @kernel
@@ -113,6 +100,6 @@ class Settling:
         numbers = np.asarray(states, np.int64)
         tiers = np.empty(len(numbers), np.int64)
         with compiling(self.rules.game):
-            self.kernels.list_tiers(numbers, tiers)
+            bind(features, self.rules.game).list_tiers(numbers, tiers)
         places: list[int] = np.argsort(tiers, kind="stable").tolist()
         return places

@@ -25,11 +25,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.extending import overload, register_jitable
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.base.errors import MethodError
-from solver.compiled.states import MIXER, OPTIONS, folded, unpacked
+from solver.compiled.states import MIXER, folded, in_place_of, unpacked
 from solver.compiled.wide import WORD, Wide
 from solver.compiled.words import raised_to, word_of
 from solver.store.shared import shared
@@ -62,7 +62,7 @@ def size_of(key: Any) -> int:
     return 2
 
 
-@overload(size_of, strict=False, jit_options=OPTIONS)
+@in_place_of(size_of)
 def _size_of(key: Any) -> Any:
     size = 1 << (key.width // WORD).bit_length() if isinstance(key, Wide) else 2
     return lambda key: size
@@ -77,45 +77,44 @@ def mixed_with(data):
     return np.int64(np.uint64(data) * UNSIGNED)
 
 
-def is_of(table: Any, at: Any, key: Any, data: Any) -> Any:
-    """Whether the entry at a word, whose data have been read, is that of a key."""
-    return table[at] ^ mixed_with(data) == ~key
+def has_key(table: Any, at: Any, key: Any, behind: Any, mixed: Any) -> Any:
+    """Whether the words of an entry's key, xor-ed with `mixed`, are those of a key.
+
+    They are the word at `at`, and of a wide key the words from `at + behind + 1` on.
+    """
+    return table[at] ^ mixed == ~key
 
 
-@overload(is_of, strict=False, jit_options=OPTIONS)
-def _is_of(table: Any, at: Any, key: Any, data: Any) -> Any:
+@in_place_of(has_key)
+def _has_key(table: Any, at: Any, key: Any, behind: Any, mixed: Any) -> Any:
     if not isinstance(key, Wide):
-        return is_of
+        return None
     words = key.width // WORD
 
-    def compared(table, at, key, data):
-        mixed = mixed_with(data)
+    def compared(table, at, key, behind, mixed):
         differs = table[at] ^ mixed ^ ~word_of(key, 0)
         for place in range(1, words):
-            differs |= table[at + 1 + place] ^ mixed ^ ~word_of(key, place)
+            differs |= table[at + behind + place] ^ mixed ^ ~word_of(key, place)
         return differs == 0
 
     return compared
 
 
-def store(table: Any, at: Any, key: Any, data: Any) -> None:
-    """Write an entry."""
-    table[at + 1] = data
-    table[at] = ~key ^ mixed_with(data)
+def write_key(table: Any, at: Any, key: Any, behind: Any, mixed: Any) -> None:
+    """Write the key of an entry, as `has_key` finds it."""
+    table[at] = ~key ^ mixed
 
 
-@overload(store, strict=False, jit_options=OPTIONS)
-def _store(table: Any, at: Any, key: Any, data: Any) -> Any:
+@in_place_of(write_key)
+def _write_key(table: Any, at: Any, key: Any, behind: Any, mixed: Any) -> Any:
     if not isinstance(key, Wide):
-        return store
+        return None
     words = key.width // WORD
 
-    def written(table, at, key, data):
-        mixed = mixed_with(data)
-        table[at + 1] = data
+    def written(table, at, key, behind, mixed):
         table[at] = ~word_of(key, 0) ^ mixed
         for place in range(1, words):
-            table[at + 1 + place] = ~word_of(key, place) ^ mixed
+            table[at + behind + place] = ~word_of(key, place) ^ mixed
 
     return written
 
@@ -125,10 +124,10 @@ def key_at(table: Any, at: Any, more: Any) -> Any:
     return ~(table[at] ^ mixed_with(table[at + 1]))
 
 
-@overload(key_at, strict=False, jit_options=OPTIONS)
+@in_place_of(key_at)
 def _key_at(table: Any, at: Any, more: Any) -> Any:
     if not len(more):
-        return key_at
+        return None
     words, raised = 1 + len(more), raised_to(WORD * (1 + len(more)))
 
     def read(table, at, more):
@@ -153,11 +152,11 @@ def find(table, key):
     """The data of a key, read once, or 0: another thread may write the entry at any time."""
     at = bucket_of(key, len(table))
     data = table[at + 1]
-    if is_of(table, at, key, data):
+    if has_key(table, at, key, 1, mixed_with(data)):
         return data
     at += size_of(key)
     data = table[at + 1]
-    if is_of(table, at, key, data):
+    if has_key(table, at, key, 1, mixed_with(data)):
         return data
     return np.int64(0)
 
@@ -179,9 +178,9 @@ def keep(table, key, low, high, work):
     """Store bounds, joined with what is known; of the bucket's entries the one that cost less makes way."""
     at, size = bucket_of(key, len(table)), size_of(key)
     data = table[at + 1]
-    if not is_of(table, at, key, data):
+    if not has_key(table, at, key, 1, mixed_with(data)):
         cost, data = data >> WORK_SHIFT, table[at + size + 1]
-        data = data if is_of(table, at + size, key, data) else np.int64(0)
+        data = data if has_key(table, at + size, key, 1, mixed_with(data)) else np.int64(0)
         if data or work < cost:
             at += size
         else:
@@ -190,7 +189,9 @@ def keep(table, key, low, high, work):
     if data:
         low, high = max(low, low_of(data)), min(high, high_of(data))
         work = max(work, data >> WORK_SHIFT)
-    store(table, at, key, low + LIMIT | high + LIMIT << 24 | work << WORK_SHIFT)
+    data = low + LIMIT | high + LIMIT << 24 | work << WORK_SHIFT
+    table[at + 1] = data
+    write_key(table, at, key, 1, mixed_with(data))
 
 
 @register_jitable(forceinline=True)

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from solver.compiled.exact.alphabeta import ASKED, COUNT, ENTERING, HIGH, KEPT, LOW, PLY
+from solver.compiled.exact.alphabeta import Field
 from solver.compiled.exact.table import IDLE, Words
 
-CHUNK = 1 << 13  # nodes between two exchanges: what is searched in vain when another has answered
+NODES_PER_EXCHANGE = 1 << 13  # nodes between two exchanges: what is searched in vain when another has answered
 BUSY = 1 << 14  # states noted that somebody is at
 
 
@@ -25,15 +25,15 @@ class Together:
     def __init__(self, members: Sequence[Any]) -> None:
         self._members = members
         self._leader = leader = members[0]
-        self.low, self.high = int(leader.search[LOW]), int(leader.search[HIGH])
+        self.low, self.high = int(leader.search[Field.LOW]), int(leader.search[Field.HIGH])
         self._busy: Words = np.full(BUSY, IDLE, np.int64)
         self._gate = threading.Condition()
         self._inside = 0  # threads that use the table
         self._held = False  # it is about to grow
         self._error: BaseException | None = None
 
-    def value(self, state: int, check: Callable[[int], None]) -> int:
-        """The merit of the state; `check` is told the leader's nodes, and may raise."""
+    def value(self, state: int, check: Callable[[], None]) -> int:
+        """The merit of the state; the leader calls `check` now and then, which may raise."""
         threads = []
         for member in self._members[1:]:
             member.begin(state, self.low, self.high)
@@ -51,12 +51,12 @@ class Together:
             raise self._error
         return self.low
 
-    def _lead(self, check: Callable[[int], None]) -> None:
+    def _lead(self, check: Callable[[], None]) -> None:
         leader = self._leader
         while self._search(leader):
-            if leader.can_grow(int(leader.search[KEPT]) * len(self._members)):
+            if leader.can_grow(int(leader.search[Field.KEPT]) * len(self._members)):
                 self._grow()
-            check(int(leader.search[COUNT]))
+            check()
 
     def _help(self, member: Any) -> None:
         try:
@@ -75,7 +75,7 @@ class Together:
             self._inside += 1
         try:
             member.table = self._leader.table
-            member.step(self._busy, CHUNK)
+            member.step(self._busy, NODES_PER_EXCHANGE)
         finally:
             with self._gate:
                 self._inside -= 1
@@ -85,11 +85,11 @@ class Together:
     def _exchange(self, search: Words) -> bool:
         with self._gate:
             if self.low < self.high:
-                self.low, self.high = max(self.low, int(search[LOW])), min(self.high, int(search[HIGH]))
-            if not self.low < search[ASKED] <= self.high:  # another has answered
-                search[PLY] = search[ENTERING] = 0
+                self.low, self.high = max(self.low, int(search[Field.LOW])), min(self.high, int(search[Field.HIGH]))
+            if not self.low < search[Field.ASKED] <= self.high:  # another has answered
+                search[Field.PLY] = search[Field.ENTERING] = 0
                 self._busy[:] = IDLE
-            search[LOW], search[HIGH] = self.low, self.high
+            search[Field.LOW], search[Field.HIGH] = self.low, self.high
             return self.low < self.high
 
     def _finish(self) -> None:

@@ -20,17 +20,12 @@ key than the next one: a wrong one costs some order and nothing else. Of a bucke
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba.extending import overload, register_jitable
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from solver.compiled.exact.table import Words, bucket_of, new_table, size_of
+from solver.compiled.exact.table import Words, bucket_of, has_key, new_table, size_of, write_key
 from solver.compiled.inlining import PART
-from solver.compiled.states import OPTIONS
-from solver.compiled.wide import WORD, Wide
-from solver.compiled.words import word_of
 
 DEPTH_BITS = (1 << 20) - 1
 WHOLE = 1 << 20
@@ -51,52 +46,13 @@ def place_of(key, words):
     return bucket_of(key, words >> 1) << 1
 
 
-def is_of(table: Any, at: Any, key: Any) -> Any:
-    """Whether the entry at a word is that of a key."""
-    return table[at] == ~key
-
-
-@overload(is_of, strict=False, jit_options=OPTIONS)
-def _is_of(table: Any, at: Any, key: Any) -> Any:
-    if not isinstance(key, Wide):
-        return is_of
-    words = key.width // WORD
-
-    def compared(table, at, key):
-        differs = table[at] ^ ~word_of(key, 0)
-        for place in range(1, words):
-            differs |= table[at + 3 + place] ^ ~word_of(key, place)
-        return differs == 0
-
-    return compared
-
-
-def write_key(table: Any, at: Any, key: Any) -> None:
-    """Write the key of an entry."""
-    table[at] = ~key
-
-
-@overload(write_key, strict=False, jit_options=OPTIONS)
-def _write_key(table: Any, at: Any, key: Any) -> Any:
-    if not isinstance(key, Wide):
-        return write_key
-    words = key.width // WORD
-
-    def written(table, at, key):
-        table[at] = ~word_of(key, 0)
-        for place in range(1, words):
-            table[at + 3 + place] = ~word_of(key, place)
-
-    return written
-
-
 @register_jitable(forceinline=True, **PART)
 def find(table, key):
     """The first word of the entry of a key, or -1."""
     at = place_of(key, len(table))
-    if is_of(table, at, key):
+    if has_key(table, at, key, 3, 0):
         return at
-    if is_of(table, at + 2 * size_of(key), key):
+    if has_key(table, at + 2 * size_of(key), key, 3, 0):
         return at + 2 * size_of(key)
     return -1
 
@@ -147,7 +103,7 @@ def keep(table, bounds, key, note, low, high):
         else:
             at += 2 * size_of(key)
     table[at + 1] = note
-    write_key(table, at, key)
+    write_key(table, at, key, 3, 0)
     bounds[at + 2], bounds[at + 3] = low, high
 
 

@@ -9,6 +9,7 @@ game lies strictly between -1 and 1.
 from __future__ import annotations
 
 import sys
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from solver.compiled.lookahead.model import MODEL, Model, weighed
 from solver.compiled.states import put_state, state_at, told
 from solver.compiled.views import borrowed
 from solver.rules.game import Rules
+from solver.search.running import SearchStatus
 
 game: Any = None  # constants of the bound copies
 SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = BOUNDS = FEATURES = PROMISES = False
@@ -35,21 +37,18 @@ MOST_LEFT = 1 << 30  # plies that an ended game may still take
 INFINITY = np.inf
 
 # columns of `frames`, the plies of the path
-STATE, KEY, LEFT, FIRST, END, UNTRIED, ROW, BEST_ROW, CUT, SCOUTS, OPEN, KILLER = range(12)
+Frame = IntEnum("Frame", "STATE KEY LEFT FIRST END UNTRIED ROW BEST_ROW CUT SCOUTS OPEN KILLER", start=0)
 FRAME = 12
-ALPHA, BETA, BEST = range(3)  # columns of `windows`
+Window = IntEnum("Window", "ALPHA BETA BEST", start=0)  # columns of `windows`
 WINDOW = 4
-CHILD, CODE, ACTION, SIGN, GAIN, PROMISE = range(6)  # columns of `moves`, the children of all plies of the path
+Move = IntEnum("Move", "CHILD CODE ACTION SIGN GAIN PROMISE", start=0)  # of `moves`, the children of all plies
 MOVE = 6
 TAKEN = -(1 << 63)  # the promise of a move that needs no search any more
 FOREMOST = (1 << 63) - 1  # the promise of the table's move
 
 # fields of `search`, which outlives a call: a call that ran out of its allowance goes on where it stopped
-PLY, COUNT, CHOICE, CULPRIT, PLACE = range(5)
+Field = IntEnum("Field", "PLY COUNT CHOICE CULPRIT PLACE", start=0)
 FIELDS = 8
-# what a search returns. PAUSED and CROWDED: to be called again; OUTSIDE: search[CULPRIT] is worth what no merit is;
-# STUCK: it has no moves. OPENED: moves of the frame's state are left to be searched; BETTER: one is to be asked again
-PAUSED, FOUND, CROWDED, OUTSIDE, STUCK, OPENED, BETTER = range(7)
 
 
 class Path(NamedTuple):
@@ -112,12 +111,12 @@ def lifted(merit, sign, gain, scores):
 @inlined
 def write_move(moves, row, state, action, child, final):
     """The action's row, but for its promise."""
-    put_state(moves, row, CHILD, child, MORE)
-    moves[row, ACTION] = action
-    moves[row, SIGN] = sign_of(state, action, child)
-    moves[row, GAIN] = game.reward(state, action) if REWARD else np.int64(0)
+    put_state(moves, row, Move.CHILD, child, MORE)
+    moves[row, Move.ACTION] = action
+    moves[row, Move.SIGN] = sign_of(state, action, child)
+    moves[row, Move.GAIN] = game.reward(state, action) if REWARD else np.int64(0)
     if not final:
-        put_state(moves, row, CODE, key_of(child), MORE)
+        put_state(moves, row, Move.CODE, key_of(child), MORE)
 
 
 @kernel
@@ -125,21 +124,21 @@ def list_moves(path, model, ply, wanted):
     """Go through the moves of a frame's state: what it has of those that need no search goes to the frame.
 
     Those need none that end the game or come with the last ply; the others are written to `moves`. wanted: the action
-    to be searched first, or -1. Returns FOUND or OPENED; CROWDED, OUTSIDE or STUCK.
+    to be searched first, or -1. Returns DONE or OPENED; NO_ROOM, OUTSIDE or STUCK.
     """
     frames, windows, moves, search = path
     frames, windows, moves, search = borrowed(frames), borrowed(windows), borrowed(moves), borrowed(search)
     shape, weights, relu, scale, inputs, units = model
     model = Model(borrowed(shape), borrowed(weights), relu, scale, borrowed(inputs), borrowed(units))
-    state, last, left = state_at(frames, ply, STATE, MORE), frames[ply, FIRST], frames[ply, LEFT]
-    beta = windows[ply, BETA]
+    state, last, left = state_at(frames, ply, Frame.STATE, MORE), frames[ply, Frame.FIRST], frames[ply, Frame.LEFT]
+    beta = windows[ply, Window.BETA]
     best, best_row, untried, nodes, cut = -INFINITY, np.int64(-1), 0, 0, 0
     for action in game.actions(state):
         if last >= len(moves):
-            return CROWDED
+            return SearchStatus.NO_ROOM
         child = game.result(state, action)
         write_move(moves, last, state, action, child, left <= 2)
-        moves[last, PROMISE] = TAKEN
+        moves[last, Move.PROMISE] = TAKEN
         ended = game.is_terminal(child)
         if ended or left == 1:
             nodes += 1
@@ -149,9 +148,9 @@ def list_moves(path, model, ply, wanted):
                 cut = 1
                 merit = estimate(child, model)
             if merit != merit:
-                search[CULPRIT] = told(child, last, MORE)
-                return OUTSIDE
-            merit = lifted(merit, moves[last, SIGN], moves[last, GAIN], SCORES)
+                search[Field.CULPRIT] = told(child, last, MORE)
+                return SearchStatus.OUTSIDE
+            merit = lifted(merit, moves[last, Move.SIGN], moves[last, Move.GAIN], SCORES)
             if merit > best:
                 best, best_row = merit, last
                 if best >= beta:
@@ -160,15 +159,19 @@ def list_moves(path, model, ply, wanted):
                     break
         else:
             untried += 1
-            moves[last, PROMISE] = game.promise(state, action) if PROMISES else action + 1 == frames[ply, KILLER]
+            is_killer = action + 1 == frames[ply, Frame.KILLER]
+            moves[last, Move.PROMISE] = game.promise(state, action) if PROMISES else is_killer
             if action == wanted:
-                moves[last, PROMISE] = FOREMOST
+                moves[last, Move.PROMISE] = FOREMOST
         last += 1
-    search[COUNT] += nodes
-    search[CULPRIT] = told(state, -1, MORE)
-    frames[ply, END], frames[ply, UNTRIED], frames[ply, BEST_ROW], frames[ply, CUT] = last, untried, best_row, cut
-    windows[ply, BEST] = best
-    return OPENED if untried else FOUND if last > frames[ply, FIRST] else STUCK
+    search[Field.COUNT] += nodes
+    search[Field.CULPRIT] = told(state, -1, MORE)
+    frames[ply, Frame.END], frames[ply, Frame.UNTRIED] = last, untried
+    frames[ply, Frame.BEST_ROW], frames[ply, Frame.CUT] = best_row, cut
+    windows[ply, Window.BEST] = best
+    if untried:
+        return SearchStatus.OPENED
+    return SearchStatus.DONE if last > frames[ply, Frame.FIRST] else SearchStatus.STUCK
 
 
 def _table(item: Any) -> Any:

@@ -140,10 +140,6 @@ def _packed(weights: Numbers, biases: Numbers) -> tuple[int, int, bytes, bytes]:
 def _unpacked(inputs: int, outputs: int, weights: bytes, biases: bytes) -> tuple[Numbers, Numbers]:
     if type(inputs) is not int or type(outputs) is not int or inputs < 1 or outputs < 1:
         raise ValueError("a layer has no size")
-    if type(weights) is not bytes or type(biases) is not bytes:
-        raise ValueError("a layer has no numbers")
-    if len(weights) != 4 * inputs * outputs or len(biases) != 4 * outputs:
-        raise ValueError("a layer has more or fewer weights than it says")
     found = np.frombuffer(weights, "<f4").reshape(inputs, outputs), np.frombuffer(biases, "<f4")
     return found[0].astype(np.float32), found[1].astype(np.float32)
 

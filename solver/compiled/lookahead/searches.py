@@ -11,8 +11,7 @@ one search to the next: its bounds are those of a state and a depth, whatever wa
 from __future__ import annotations
 
 import contextlib
-import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,42 +20,31 @@ from numpy.typing import NDArray
 from solver.base.errors import BudgetExceeded, MethodError, UncompiledRules
 from solver.base.parallel import Workers, cores, lent
 from solver.check.conformance import OTHERWISE, check_game
+from solver.compiled import agreement
 from solver.compiled.binding import compiling
 from solver.compiled.lookahead import deepening
 from solver.compiled.lookahead.bounds import DEEPEST, new_bounds
 from solver.compiled.lookahead.depth import (
-    BEST,
-    CHILD,
-    CHOICE,
-    COUNT,
-    CROWDED,
-    CULPRIT,
-    CUT,
     FIELDS,
-    FOUND,
     FRAME,
-    LEFT,
     MOVE,
-    OUTSIDE,
-    PLACE,
-    PLY,
-    STATE,
-    STUCK,
     WINDOW,
     CompiledDepth,
+    Field,
+    Frame,
+    Move,
     Path,
+    Window,
 )
 from solver.compiled.lookahead.model import Model, new_model
 from solver.compiled.states import columns, more_of, packed, read_state, write_state
 from solver.rules.game import Game, Rules, is_built_in
 from solver.search import Budget, Counts, Result, heuristic, refuse_chance, stuck
+from solver.search.running import SearchStatus, ended, looked
 
 TABLE = 32 << 20  # bytes, of a search of one state
 SMALL = 1 << 20  # bytes for each thread of searches of many
-CHUNK = 1 << 16  # nodes between two looks at the clock and at signals
 SHARE = 256  # states that a thread takes at a time
-COMPARED = 40  # states of a user's game at which compiled and plain search are compared
-COMPARED_NODES = 2_000  # nodes that the plain one may take for each
 States = NDArray[np.int64]
 
 
@@ -116,16 +104,15 @@ class Lookahead:
         """The same at once at that depth, where less has been searched before; `first` is the action to begin with."""
         rules, before = self.rules, self.nodes
         if rules.is_terminal(state):
-            return Result(heuristic.estimated_value(rules.end(state), rules.scores), None, True, Counts(1), {})
+            return ended(rules, state)
         self._set_out(depth, first)
         with compiling(rules.game):
             deepening.begin(self._path, depth)
-            write_state(self._path.frames, 0, STATE, state, self._more)
+            write_state(self._path.frames, 0, Frame.STATE, state, self._more)
         self._run(lambda allowance: deepening.look(*self._work(), allowance), budget)
-        best = float(self._path.windows[0, BEST])
-        value = heuristic.estimated_value(best if -1 < best < 1 or best % 1 else int(best), rules.scores)
-        exact = heuristic.is_exact(value, depth if self._path.frames[0, CUT] else None)
-        return Result(value, int(self._path.search[CHOICE]), exact, Counts(self.nodes - before), {})
+        frames, windows, _, search = self._path
+        merit, action, is_cut = float(windows[0, Window.BEST]), int(search[Field.CHOICE]), bool(frames[0, Frame.CUT])
+        return looked(rules, depth, merit, action, is_cut, self.nodes - before)
 
     def packed(self, states: Sequence[int] | States) -> States:
         """States as an array (`compiled.states`)."""
@@ -136,7 +123,7 @@ class Lookahead:
     def choose(self, states: States, depth: int, found: Choices) -> None:
         """Search unfinished states, an array of them, each deepened to `depth`, into `found`."""
         self._set_out(depth, None)
-        self._path.frames[0, LEFT] = self._path.search[PLACE] = 0
+        self._path.frames[0, Frame.LEFT] = self._path.search[Field.PLACE] = 0
         self._run(lambda allowance: deepening.choose(*self._work(), states, depth, tuple(found), allowance), None)
 
     def _work(self) -> tuple[Any, ...]:
@@ -148,44 +135,42 @@ class Lookahead:
             raise MethodError(f"a search of depth {depth} is too deep: look at most {DEEPEST} plies ahead")
         while depth + 2 > len(self._path.frames):
             self._path = self._path._replace(frames=_doubled(self._path.frames), windows=_doubled(self._path.windows))
-        self._path.search[CHOICE] = -1 if first is None else first
+        self._path.search[Field.CHOICE] = -1 if first is None else first
 
     def _run(self, ask: Callable[[int], int], budget: Budget | None) -> None:
         """Ask until there is an answer. Raises as `search`."""
+        budget = budget or Budget()
         while True:
-            left = None if budget is None else budget.nodes_left
-            allowance = CHUNK if left is None else max(1, min(CHUNK, left))
-            before = int(self._path.search[COUNT])
+            before = int(self._path.search[Field.COUNT])
             with compiling(self.rules.game):
-                status = ask(allowance)
-            spent = int(self._path.search[COUNT]) - before
+                status = ask(max(1, budget.allowance()))
+            spent = int(self._path.search[Field.COUNT]) - before
             self.nodes += spent
-            if budget is not None:
-                budget.take(spent)
-            if status == FOUND:
+            budget.take(spent)
+            if status == SearchStatus.DONE:
                 return
-            if status == CROWDED:
+            if status == SearchStatus.NO_ROOM:
                 self._path = self._path._replace(moves=_doubled(self._path.moves))
-            elif status in (OUTSIDE, STUCK):
+            elif status in (SearchStatus.OUTSIDE, SearchStatus.STUCK):
                 raise self._refused(status, self._culprit())
-            elif budget is not None and budget.is_used_up():
-                raise BudgetExceeded("the search has used up its budget: allow more nodes or seconds")
+            else:
+                budget.check()
 
     def _culprit(self) -> int:
         """The state that something is wrong with."""
-        told, path = int(self._path.search[CULPRIT]), self._path
+        told, path = int(self._path.search[Field.CULPRIT]), self._path
         if not self._more:
             return told
         if told < 0:
-            return read_state(path.frames, int(path.search[PLY]), STATE, self._more)
-        return read_state(path.moves, told, CHILD, self._more)
+            return read_state(path.frames, int(path.search[Field.PLY]), Frame.STATE, self._more)
+        return read_state(path.moves, told, Move.CHILD, self._more)
 
     def _refused(self, status: int, state: int) -> Exception:
         """What is wrong with a state, as plain Python says; UncompiledRules where it finds nothing."""
         rules = self.rules
-        if status == STUCK and not any(True for _ in rules.actions(state)):
+        if status == SearchStatus.STUCK and not any(True for _ in rules.actions(state)):
             return stuck(rules, state)
-        if status == OUTSIDE and not rules.is_terminal(state) and not len(self._model.shape):
+        if status == SearchStatus.OUTSIDE and not rules.is_terminal(state) and not len(self._model.shape):
             try:
                 heuristic.checked(rules, state, 0 if rules.evaluate is None else rules.evaluate(state))
             except Exception as error:
@@ -207,11 +192,10 @@ class Lookahead:
     def _compare(self, states: list[int]) -> None:
         """What both searches find in states of random games by the rules' `evaluate`."""
         model, self._model = self._model, new_model()
-        evaluate = self.rules.evaluate or _even
-        for state in random.Random(0).sample(states, min(COMPARED, len(states))):
-            for depth in (1, 2):
+        evaluate = self.rules.evaluate or (lambda state: 0)
+        for depth in (1, 2):
+            for state, budget in agreement.sampled(states):
                 with contextlib.suppress(BudgetExceeded):
-                    budget = Budget(COMPARED_NODES, 0.1)
                     plain = heuristic.search(
                         self.rules.game, state, depth=depth, evaluate=evaluate,
                         symmetry=self.rules.symmetry, budget=budget,
@@ -264,19 +248,9 @@ class Chooser:
                 member.choose(asked[part], depth, Choices(found.actions[part], found.places[part], found.merits[part]))
 
         with Workers(len(self._members)) as workers:
-            _exhaust(workers.map(search, range(0, count, SHARE)))
+            list(workers.map(search, range(0, count, SHARE)))
         return found
-
-
-def _exhaust(results: Iterable[None]) -> None:
-    for _ in results:
-        pass
 
 
 def _doubled(array: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate([array, np.zeros_like(array)])
-
-
-def _even(state: int) -> int:
-    """The estimate of one who cannot tell."""
-    return 0

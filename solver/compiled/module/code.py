@@ -102,9 +102,7 @@ define i128 @__multi3(i128 %one, i128 %other) {{
   %p10_low = and i64 %p10, 4294967295
   %sum = add i64 %carry, %p01_low
   %middle = add i64 %sum, %p10_low
-  %p00_low = and i64 %p00, 4294967295
-  %middle_low = shl i64 %middle, 32
-  %first = or i64 %middle_low, %p00_low
+  %first = mul i64 %a, %b
   %p01_high = lshr i64 %p01, 32
   %p10_high = lshr i64 %p10, 32
   %middle_high = lshr i64 %middle, 32

@@ -5,26 +5,13 @@ Its arrays lie where `lay_out_look` made room for them, behind those of the exac
 
 from __future__ import annotations
 
-import types
 from typing import Any
 
 import numpy as np
 
-from solver.compiled.binding import inlined, kernel
+from solver.compiled.binding import inlined, kernel, respelled
 from solver.compiled.lookahead import deepening
-from solver.compiled.lookahead.depth import (
-    BEST,
-    CHOICE,
-    COUNT,
-    CUT,
-    FIELDS,
-    FRAME,
-    MOVE,
-    STATE,
-    WINDOW,
-    Path,
-    list_moves,
-)
+from solver.compiled.lookahead.depth import FIELDS, FRAME, MOVE, WINDOW, Field, Frame, Path, Window, list_moves
 from solver.compiled.lookahead.model import Model
 from solver.compiled.states import columns, put_state
 from solver.store.addresses import float_table, floats, singles, words
@@ -34,12 +21,6 @@ from solver.wasm.layout import LOOK, LOOK_BOUNDS, LOOK_BOUNDS_AT, LOOK_MOVES, LO
 game: Any = None  # constants of the bound copies
 SCORES = False
 MORE = ()
-
-
-def _own(function: Any) -> Any:
-    """A function of `deepening` to be compiled anew for each game, with `list_moves` in its place."""
-    code = getattr(function, "py_func", function)
-    return types.FunctionType(code.__code__, code.__globals__, code.__name__)
 
 
 @inlined
@@ -54,8 +35,9 @@ def weighed(shape, weights, relu, inputs, units):
     return 0.0
 
 
-arrive = inlined(_own(deepening.arrive))
-search_on = kernel(_own(deepening.look))
+# functions of `deepening`, compiled anew for each game, with `list_moves` in its place
+arrive = inlined(respelled(deepening.arrive, "arrive", {}))
+search_on = respelled(deepening.look, "look", {})
 
 
 @inlined
@@ -86,10 +68,10 @@ def lay_out_look(address, plies, rows, size):
 def look(state, depth, first):
     """Set out to search an unfinished state to a depth of at least 1 ply, beginning with the action `first`, or -1."""
     path = path_of()
-    path.search[CHOICE] = first
-    path.search[COUNT] = 0
+    path.search[Field.CHOICE] = first
+    path.search[Field.COUNT] = 0
     deepening.begin(path, depth)
-    put_state(path.frames, 0, STATE, state, MORE)
+    put_state(path.frames, 0, Frame.STATE, state, MORE)
 
 
 @kernel
@@ -104,22 +86,22 @@ def look_on(allowance):
 @kernel
 def choice():
     """The first best action in the game's order."""
-    return words(LOOK, FIELDS)[CHOICE]
+    return words(LOOK, FIELDS)[Field.CHOICE]
 
 
 @kernel
 def looked():
     """The nodes that were searched since `look`."""
-    return words(LOOK, FIELDS)[COUNT]
+    return words(LOOK, FIELDS)[Field.COUNT]
 
 
 @kernel
 def cut():
     """1 if a state was cut off, so that a deeper search may find another merit; else 0."""
-    return path_of().frames[0, CUT]
+    return path_of().frames[0, Frame.CUT]
 
 
 @kernel
 def merit():
     """The merit that was found: a win or loss, a margin, or an estimate."""
-    return path_of().windows[0, BEST]
+    return path_of().windows[0, Window.BEST]

@@ -9,18 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from solver.compiled.binding import kernel
-from solver.compiled.exact.alphabeta import (
-    ASKED,
-    COUNT,
-    FIELDS,
-    FRAME,
-    HIGH,
-    KEPT,
-    LOW,
-    ROW,
-    STATE,
-    solve,
-)
+from solver.compiled.exact.alphabeta import FIELDS, FRAME, ROW, Field, Frame, solve
 from solver.compiled.exact.moves import settle_first
 from solver.compiled.exact.table import GROWTH, IDLE, LIMIT, LOAD, spread
 from solver.compiled.states import columns, put_state
@@ -53,9 +42,9 @@ def begin(state, low, high):
     search = words(DESK, FIELDS)
     for field in range(FIELDS):
         search[field] = 0
-    search[LOW], search[HIGH], search[ASKED] = low, high, LIMIT
+    search[Field.LOW], search[Field.HIGH], search[Field.ASKED] = low, high, LIMIT
     frames = table_at(words(DESK, USED + 1)[FRAMES_AT], 1, columns(FRAME, MORE))
-    put_state(frames, 0, STATE, state, MORE)
+    put_state(frames, 0, Frame.STATE, state, MORE)
 
 
 @kernel
@@ -64,11 +53,11 @@ def go_on(allowance):
     desk = words(DESK, USED + 1)
     search = words(DESK, FIELDS)
     used = desk[USED]
-    if used < desk[TABLE] and search[KEPT] >= LOAD * used // 2:
+    if used < desk[TABLE] and search[Field.KEPT] >= LOAD * used // 2:
         grown = min(GROWTH * used, desk[TABLE])
         spread(words(desk[TABLE_AT], grown), used, MORE)
         desk[USED] = used = grown
-        search[KEPT] = 0
+        search[Field.KEPT] = 0
     frames = table_at(desk[FRAMES_AT], desk[FRAMES], columns(FRAME, MORE))
     moves = table_at(desk[MOVES_AT], desk[MOVES], columns(ROW, MORE))
     busy = words(DESK + 8 * (USED + 1), 1)
@@ -79,13 +68,13 @@ def go_on(allowance):
 @kernel
 def found():
     """The merit of the state, once `go_on` has found it."""
-    return words(DESK, FIELDS)[LOW]
+    return words(DESK, FIELDS)[Field.LOW]
 
 
 @kernel
 def spent():
     """The nodes that were searched since `begin`."""
-    return words(DESK, FIELDS)[COUNT]
+    return words(DESK, FIELDS)[Field.COUNT]
 
 
 @kernel

@@ -1,14 +1,16 @@
-"""What a module exports of the rules: their methods, each a function of whole numbers of 64 bits.
+"""Each rule as a kernel of its own, from whole numbers of 64 bits to one: what a module exports of the rules.
 
-What yields writes to the memory of the module, at an address, as much as there is room for, and returns how much it
-wanted to write.
+What yields writes to memory at an address, as much as there is room for, and returns how much it wanted to write.
+`agreement` holds plain rules against the same kernels.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from solver.compiled.binding import kernel
+import numpy as np
+
+from solver.compiled.binding import kernel, respelled
 from solver.store.addresses import words
 
 game: Any = None  # a constant of the bound copies
@@ -33,81 +35,15 @@ def actions(state, address, room):
 
 
 @kernel
-def result(state, action):
-    """The state after an action."""
-    return game.result(state, action)
-
-
-@kernel
 def is_terminal(state):
     """1 if the game is over, else 0."""
     return 1 if game.is_terminal(state) else 0
 
 
 @kernel
-def utility(state):
-    """What a finished state is worth for the side to move."""
-    return game.utility(state)
-
-
-@kernel
-def plies_left(state):
-    """The plies that the outcome of a finished state still takes."""
-    return game.plies_left(state)
-
-
-@kernel
-def to_move(state):
-    """0 or 1."""
-    return game.to_move(state)
-
-
-@kernel
 def again(state, action):
     """1 if who plays the action moves again, else 0."""
     return 1 if game.again(state, action) else 0
-
-
-@kernel
-def reward(state, action):
-    """What who plays the action scores at once."""
-    return game.reward(state, action)
-
-
-@kernel
-def canonical(state):
-    """The state that stands for those that are its images by symmetry."""
-    return game.canonical(state)
-
-
-@kernel
-def rank(state):
-    """The number of a state, -1 of what is none."""
-    return game.rank(state)
-
-
-@kernel
-def unrank(rank):
-    """The state of a number, -1 where none has it."""
-    return game.unrank(rank)
-
-
-@kernel
-def tier(state):
-    """A number that never decreases along a move."""
-    return game.tier(state)
-
-
-@kernel
-def outlook(state):
-    """1: wins with this move; -1: loses in 2 plies; 0: neither."""
-    return game.outlook(state)
-
-
-@kernel
-def replies(state):
-    """The bits of actions of which one is best, where the outlook is 0."""
-    return game.replies(state)
 
 
 @kernel
@@ -126,3 +62,29 @@ def chance(state, address, room):
             out[count], out[count + 1] = weight, child
         count += 2
     return count
+
+
+def _of_state(state):
+    return game.method(state)
+
+
+def _of_move(state, action):
+    return game.method(state, action)
+
+
+def _asking(written: Any, *methods: str) -> list[Any]:
+    """Kernels that return the answers of these methods of the rules, written like one of a method `method`."""
+    return [respelled(written, method, {"method": method}) for method in methods]
+
+
+result, reward = _asking(_of_move, "result", "reward")
+utility, plies_left, to_move, canonical = _asking(_of_state, "utility", "plies_left", "to_move", "canonical")
+rank, unrank, tier, outlook, replies = _asking(_of_state, "rank", "unrank", "tier", "outlook", "replies")
+
+
+def actions_of(kernels: Any, state: int) -> list[int]:
+    """The actions of a state, from the kernels of a game."""
+    found = np.empty(kernels.actions(state, 0, 0), np.int64)
+    kernels.actions(state, found.ctypes.data, len(found))
+    actions: list[int] = found.tolist()
+    return actions

@@ -1,0 +1,88 @@
+"""Searches that go on for some nodes a call, compiled by Numba or in a module of WebAssembly, and stop in between.
+
+Whoever calls them looks at the clock and at signals between two calls.
+"""
+
+from __future__ import annotations
+
+import enum
+import threading
+
+from solver.base.value import Value, merit_of, value_of
+from solver.rules.game import Rules
+from solver.search import Budget, Counts, Result, heuristic
+
+
+class SearchStatus(enum.IntEnum):
+    """What a search says when a call ends; modules of WebAssembly return the numbers.
+
+    The last two are said within a search alone: moves of a state are left, or one is to be asked again.
+    """
+
+    PAUSED = 0  # the call has spent its nodes: call again
+    DONE = 1
+    NO_ROOM = 2  # the arrays of the path have too few rows: call again with more
+    OUTSIDE = 3  # a state is worth more than the search can hold
+    STUCK = 4  # a state has no moves
+    OPENED = 5
+    BETTER = 6
+
+
+class ExactSearch:
+    """Exact values of single states, from a search that finds a merit between two bounds.
+
+    Attributes:
+        rules: The rules of the game.
+        win: The merit of a win now.
+        scores: Whether a merit is a score, without a distance.
+    """
+
+    rules: Rules
+    win: int
+    scores: bool
+
+    def value(
+        self,
+        state: int,
+        *,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        stop: threading.Event | None = None,
+    ) -> Value:
+        """Return the value of a state.
+
+        Raises:
+            BudgetExceeded: After that many nodes or seconds, or once `stop` is set. What was found is kept.
+            UncompiledRules: The search cannot hold the value, or play is too long for it.
+        """
+        budget = Budget(nodes, seconds, None if stop is None else stop.is_set)
+        return value_of(self._merit(state, *self._range(state), budget), self.scores, self.win)
+
+    def reaches(
+        self, state: int, value: Value, *, more: bool = False, nodes: int | None = None, seconds: float | None = None
+    ) -> bool:
+        """Tell whether a state is worth at least that much (`more`: more), by one question. Raises as `value`."""
+        bound: int = merit_of(value, self.win) + more
+        return self._merit(state, bound - 1, bound, Budget(nodes, seconds)) >= bound
+
+    def _range(self, state: int) -> tuple[int, int]:
+        """Merits between which a state's lies."""
+        if not (self.rules.scores and self.rules.bounds):
+            return -self.win, self.win
+        low, high = self.rules.bounds(state)
+        return max(low, -self.win), min(high, self.win)  # what lies beyond is found out where it is met
+
+    def _merit(self, state: int, low: int, high: int, budget: Budget) -> int:
+        """The state's merit if it lies within low..high, else a bound of it on that side."""
+        raise NotImplementedError
+
+
+def ended(rules: Rules, state: int) -> Result:
+    """Return what a search of limited depth finds in a finished state."""
+    return Result(heuristic.estimated_value(rules.end(state), rules.scores), None, True, Counts(1), {})
+
+
+def looked(rules: Rules, depth: int, merit: float, action: int, is_cut: bool, nodes: int) -> Result:
+    """Return what a search found `depth` plies ahead; `is_cut`: it cut a state off."""
+    value = heuristic.estimated_value(merit if -1 < merit < 1 or merit % 1 else int(merit), rules.scores)
+    return Result(value, action, heuristic.is_exact(value, depth if is_cut else None), Counts(nodes), {})
