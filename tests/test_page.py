@@ -419,7 +419,7 @@ def test_what_is_no_index_is_refused_or_left_alone(pages, tmp_path):
         ((), ("-o", f"{tmp_path}/all.csv"), "name one book for it"),
         ((book, "hexapawn"), ("-o", f"{tmp_path}/site/", "--columns", "state"), "--columns goes with one book"),
         ((book, "hexapawn"), ("-o", f"{tmp_path}/mine/"), "holds notes"),
-        ((book, "hexapawn"), ("-o", page), "holds board.css: name a new folder"),
+        ((book, "hexapawn"), ("-o", page), "holds book.bin, game.js: name a new folder"),
         ((book, "pig:9"), ("-o", f"{tmp_path}/site/"), "is a game of chance"),
     ):
         code, out, err = run("export", *sources, *options)

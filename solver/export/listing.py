@@ -15,9 +15,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from solver.base.errors import BookError, MethodError
+from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
-from solver.book import Book, check_target
+from solver.book import Book
 from solver.export import site
 from solver.export.script import MARK
 from solver.rules.boards.cells import board_of, drawing_of
@@ -90,15 +90,7 @@ def write_page(game: Game, book: Book | None, folder: Path, progress: Progress =
 
 def check_folder(folder: Path) -> None:
     """Raise BookError if an index cannot be written there: a folder with anything but one is left alone."""
-    if not folder.exists():
-        check_target(folder)
-        return
-    site.refuse_place(folder)
-    known = files([])
-    for path in sorted(folder / name for name in site.names_in(folder)):
-        is_own = site.is_ours(path / site.GAME) if path.is_dir() else path.name in known
-        if not is_own or not site.is_ours(folder / GAMES):
-            raise BookError(f"{folder} holds {path.name}: name a new folder, then move what is in it where you want it")
+    site.check_folder(folder, files([]), GAMES)
 
 
 def _board(game: Game) -> tuple[list[str] | str, int]:

@@ -17,6 +17,7 @@ import html
 import inspect
 import os
 import re
+from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -119,37 +120,29 @@ def module_of(rules: Rules, book: Book | None, progress: Progress) -> bytes | No
         return None
 
 
-def check_folder(folder: Path) -> None:
-    """Raise BookError if a page cannot be written there: a folder with anything else in it is left alone."""
+def check_folder(folder: Path, known: Iterable[str] = (), script: str = GAME) -> None:
+    """Raise BookError if a page cannot be written there: a folder with anything else in it is left alone.
+
+    An index has a `script` of another name and other `known` names, and pages in folders of their own.
+    """
     with nameable(folder):
-        _check_folder(folder)
-
-
-def _check_folder(folder: Path) -> None:
-    if not folder.exists():
-        check_target(folder)
-        return
-    refuse_place(folder)
-    names = names_in(folder)
-    if names and not (names <= {*files(), *WRITTEN} and is_ours(folder / GAME)):
-        other = ", ".join(sorted(names - {*files(), *WRITTEN})[:3]) or "files that are no page"
-        raise BookError(f"{folder} holds {other}: name a new folder, then move what is in it where you want it")
-
-
-def names_in(folder: Path) -> set[str]:
-    """The names in a folder; none if another process has just taken it away to put its own there."""
-    try:
-        return set(os.listdir(folder))
-    except FileNotFoundError:
-        return set()
-
-
-def refuse_place(folder: Path) -> None:
-    """Raise BookError where what is there is no folder, or the one that the process is in."""
-    if not folder.is_dir():
-        raise BookError(f"{folder} is no folder, and would be replaced by one: name another")
-    if folder == Path.cwd():
-        raise BookError(f"{folder} is the folder you are in, which would be replaced: name one in it, site/")
+        if not folder.exists():
+            check_target(folder)
+            return
+        if not folder.is_dir():
+            raise BookError(f"{folder} is no folder, and would be replaced by one: name another")
+        if folder == Path.cwd():
+            raise BookError(f"{folder} is the folder you are in, which would be replaced: name one in it, site/")
+        try:
+            names = {*os.listdir(folder)}
+        except FileNotFoundError:  # another process has just taken it away to put its own there
+            return
+        others = names - {*(known or {*files(), *WRITTEN})}
+        if script != GAME:
+            others = {name for name in others if not is_ours(folder / name / GAME)}
+        if others or (names and not is_ours(folder / script)):
+            other = ", ".join(sorted(others)[:3]) or "files that are no page"
+            raise BookError(f"{folder} holds {other}: name a new folder, then move what is in it where you want it")
 
 
 def is_ours(game: Path) -> bool:
