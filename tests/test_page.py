@@ -356,7 +356,7 @@ def test_rules_that_neither_translate_nor_compile_are_refused(pages, tmp_path, m
     path = pages("tic-tac-toe") / "book.lmdb"
     monkeypatch.setattr(script, "TABLED", 5)
     monkeypatch.setattr(script, "translation", refusing("actions"))
-    monkeypatch.setattr(script.modules, "data_of", lambda rules: None)
+    monkeypatch.setattr("solver.play.modules.data_of", lambda rules: None)
     monkeypatch.setattr("solver.base.extras.has_kernels", lambda: False)
     refused = pytest.raises(MethodError, match="'try' has no translation to JavaScript, and tic-tac-toe wants a module")
     with Book(path) as book, refused:

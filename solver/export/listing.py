@@ -19,10 +19,11 @@ from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
 from solver.book import Book
 from solver.export import site
+from solver.export.records import choices
 from solver.export.script import MARK
 from solver.rules.boards.cells import board_of, drawing_of
 from solver.rules.game import Game, Rules, game_text, own_method
-from solver.rules.notation import chances, first_position, next_position
+from solver.rules.notation import first_position, next_position
 
 GAMES = "games.js"
 ROOT = "../"  # from a page to the index
@@ -98,9 +99,7 @@ def _board(game: Game) -> tuple[list[str] | str, int]:
     rules, chance = Rules(game), random.Random(0)
     position = first_position(rules)
     for _ in range(PLAYED if own_method(game, "tier") or rules.chance else 2):
-        decided = chances(game, position.state)
-        actions = list(range(len(decided))) or list(rules.actions(position.state))
-        after = next_position(rules, position, chance.choice(actions))
+        after = next_position(rules, position, chance.choice(choices(rules, position.state)))
         if rules.is_terminal(after.state):
             break
         position = after

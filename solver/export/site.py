@@ -29,7 +29,6 @@ from solver.book.writer import nameable
 from solver.export import bin, script
 from solver.export import module as building
 from solver.export.script import MARK, Script
-from solver.play import modules
 from solver.rules.boards.cells import drawing_of
 from solver.rules.game import Game, Rules, game_text, own_method
 
@@ -108,12 +107,8 @@ def module_of(rules: Rules, book: Book | None, progress: Progress) -> bytes | No
         raise MethodError(f"{rules.name} is a game of chance, not searched: {remedy}")
     if rules.chance is not None or (book is not None and book.header.is_gapless):
         return None
-    shipped = modules.data_of(rules)
-    if shipped is not None:
-        return shipped
-    progress("building the search", 0, 0)
     try:
-        return building.built(rules, progress=progress)
+        return building.at_hand(rules, False, "search", progress)
     except (SolverError, RuntimeError):  # of rules that do not compile; of an LLVM without WebAssembly
         if book is None:
             raise
