@@ -157,8 +157,8 @@ class _Statements(Expressions):
         value = self.visit(node.value)
         if len(node.targets) == 1:
             return [self._stored(node.targets[0], value)]
-        stores = [self._stored(target, "value$") for target in node.targets]
-        return ["{", *_indented([f"const value$ = {value};", *stores]), "}"]
+        stores = [self._stored(target, "$$value") for target in node.targets]
+        return ["{", *_indented([f"const $$value = {value};", *stores]), "}"]
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> list[str]:
         return [] if node.value is None else [self._stored(node.target, self.visit(node.value))]
@@ -174,8 +174,8 @@ class _Statements(Expressions):
             return f"py.put({self.visit(target.value)}, {self.visit(target.slice)}, {value});"
         several = isinstance(target, (ast.Tuple, ast.List))
         if isinstance(target, (ast.Tuple, ast.List)) and any(isinstance(part, ast.Subscript) for part in target.elts):
-            stores = [self._stored(part, f"items$[{place}]") for place, part in enumerate(target.elts)]
-            return f"{{ const items$ = py.tuple({value}); {' '.join(stores)} }}"
+            stores = [self._stored(part, f"$$items[{place}]") for place, part in enumerate(target.elts)]
+            return f"{{ const $$items = py.tuple({value}); {' '.join(stores)} }}"
         return f"{self.pattern(target)} = {f'py.iter({value})' if several else value};"
 
     def visit_If(self, node: ast.If) -> list[str]:
