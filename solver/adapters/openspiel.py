@@ -28,7 +28,7 @@ from solver.book.doors import Source, game_of
 from solver.export.layout import Layout, layout_of
 from solver.play.player import Player
 from solver.rules.game import Game, Rules, own_method
-from solver.rules.notation import format_action, parse_position, show
+from solver.rules.notation import Position, format_action, next_position, parse_position, show
 
 NAME = "solverbook"
 LONGEST = 1000  # moves after which a game of ours without an end is a draw to OpenSpiel
@@ -142,18 +142,29 @@ class SolverState(pyspiel.State):  # type: ignore[misc]
         super().__init__(game)
         self.shared = game.shared
         rules = self.shared.rules
-        position = parse_position(rules.game, text or "start")
-        self.number: int = position.state
-        self.mover = int(position.mover or 0)
-        self.played = 0
-        self.is_over = bool(rules.is_terminal(self.number)) or self.shared.longest <= 0
-        self.gained = [0.0, 0.0]
+        position = parse_position(rules, text or "start")
+        mover, gained = int(position.mover or 0), None if rules.reward is None else 0
+        self._stand_at(Position(position.state, 0, mover, gained))
+
+    def _stand_at(self, position: Position) -> None:
+        """Make this the position; its `ply` counts the moves from where the game began."""
+        self.position = position
+        played = position.ply or 0
+        self.is_over = bool(self.shared.rules.is_terminal(position.state)) or played >= self.shared.longest
+
+    @property
+    def number(self) -> int:
+        return self.position.state
+
+    @property
+    def mover(self) -> int:
+        return self.position.mover or 0
 
     def current_player(self) -> Any:
-        rules = self.shared.rules
         if self.is_terminal():
             return pyspiel.PlayerId.TERMINAL
-        return pyspiel.PlayerId.CHANCE if any(True for _ in rules.outcomes(self.number)) else self.mover
+        is_chance = any(True for _ in self.shared.rules.outcomes(self.number))
+        return pyspiel.PlayerId.CHANCE if is_chance else self.mover
 
     def _legal_actions(self, player: int) -> list[int]:
         return sorted(map(self.shared.layout.number, self.shared.rules.actions(self.number)))
@@ -164,32 +175,14 @@ class SolverState(pyspiel.State):  # type: ignore[misc]
         return [(number, weight / sum(weights)) for number, weight in enumerate(weights)]
 
     def _apply_action(self, action: int) -> None:
-        rules = self.shared.rules
-        chances = [] if self.is_over else list(rules.outcomes(self.number))
-        decided = self._checked(action, len(chances))
-        child = chances[action][1] if decided is None else rules.result(self.number, decided)
-        gain = 0 if decided is None else rules.gain(self.number, decided)
-        self.gained[self.mover] += gain
-        self.gained[1 - self.mover] -= gain
-        if not rules.same_mover(self.number, decided, child):
-            self.mover = 1 - self.mover
-        self.number, self.played = child, self.played + 1
-        self.is_over = bool(rules.is_terminal(child)) or self.played >= self.shared.longest
-
-    def _checked(self, action: int, chances: int) -> int | None:
-        """Return the number that the rules give an action; None of an outcome, if there are so many chances.
-
-        Raises PositionError for an action that is not legal, or is none of the outcomes.
-        """
+        """Raise PositionError for an action that is not legal, or is none of the outcomes."""
         if self.is_over:
             raise PositionError("the game is over: no action is left")
-        actions = self.shared.layout.actions
-        if chances and 0 <= action < chances:
-            return None
-        if not chances and 0 <= action < len(actions) and actions[action] in self.shared.rules.actions(self.number):
-            return actions[action]
-        legal = ", ".join(map(str, self.legal_actions()))
-        raise PositionError(f"action {action} is not legal here: choose one of {legal}")
+        legal = self.legal_actions()
+        if action not in legal:
+            raise PositionError(f"action {action} is not legal here: choose one of {', '.join(map(str, legal))}")
+        number = action if self.is_chance_node() else self.shared.layout.actions[action]
+        self._stand_at(next_position(self.shared.rules, self.position, number))
 
     def _action_to_string(self, player: int, action: int) -> str:
         number = action if player == pyspiel.PlayerId.CHANCE else self.shared.layout.actions[action]
@@ -203,8 +196,8 @@ class SolverState(pyspiel.State):  # type: ignore[misc]
         rules = self.shared.rules
         if not rules.is_terminal(self.number):
             return [0.0, 0.0]
-        worth = float(rules.utility(self.number)) + self.gained[self.mover]
-        return [worth, -worth] if self.mover == 0 else [-worth, worth]
+        worth = float(rules.utility(self.number)) + (self.position.gained or 0)
+        return [-worth, worth] if self.mover else [worth, -worth]
 
     def observation_string(self, player: int) -> str:
         return str(self)
@@ -333,9 +326,10 @@ class PlayerEvaluator(Evaluator):  # type: ignore[misc]
         if worth is None:
             raise MissingState(f"the player knows nothing of state {number}: give it a book, or let it search live")
         most = state.get_game().max_utility()  # othello has margins with us, and winners there
-        worth, mover = max(-most, min(most, worth)), reader.mover(state)
-        worths = np.array([-worth, worth] if mover else [worth, -worth])
-        return worths + state.gained if isinstance(state, SolverState) else worths
+        worth = max(-most, min(most, worth))
+        if isinstance(state, SolverState):
+            worth += state.position.gained or 0
+        return np.array([-worth, worth] if reader.mover(state) else [worth, -worth])
 
     def prior(self, state: Any) -> list[tuple[int, float]]:
         """Return every legal action, or outcome of chance, with its probability."""

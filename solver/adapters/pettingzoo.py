@@ -69,11 +69,8 @@ class _Acting(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
 
 def action_in(action: Any, actions: int) -> int:
     """Return an action as Python's int. Raises GameError for what is none of so many."""
-    if type(action) is int and 0 <= action < actions:
-        return action
-    is_number = np.isscalar(action) or getattr(action, "shape", None) == ()
     try:
-        number = operator.index(action) if is_number and not isinstance(action, (bool, np.bool_)) else -1
+        number = -1 if isinstance(action, (bool, np.bool_)) else operator.index(action)
     except TypeError:
         number = -1
     if not 0 <= number < actions:

@@ -6,6 +6,7 @@ does not change between positions is painted once: the ground of a board, and ea
 
 from __future__ import annotations
 
+import cmath
 import functools
 import math
 import re
@@ -115,24 +116,15 @@ class _Canvas:
                 self._words(shape)
 
     def _outline(self, rings: Rings, paint: Paint) -> None:
-        every = [point for ring in rings for point in ring]
-        box = (
-            *(min(point[way] for point in every) for way in (0, 1)),
-            *(max(point[way] for point in every) for way in (0, 1)),
-        )
-        self._lay(box, paint, _area(rings))
+        points = np.array([point for ring in rings for point in ring])
+        self._lay((*points.min(0), *points.max(0)), paint, _area(rings))
 
     def _lay(self, box: tuple[float, ...], paint: Paint, inside: Callable[[Any, Any], Any]) -> None:
         """Paint where `inside(x, y)`, a distance to the edge, is positive, and its edge; half a pixel is mixed."""
         edge = paint.width / 2 if paint.stroke != "none" else 0.0
-        left, top = (
-            max(0, math.floor(at + (low - edge) * self.scale) - 1)
-            for low, at in zip(box[:2], (self.x, self.y), strict=True)
-        )
-        right, bottom = (
-            max(0, math.ceil(at + (high + edge) * self.scale) + 1)
-            for high, at in zip(box[2:], (self.x, self.y), strict=True)
-        )
+        corners = np.reshape(box, (2, 2)) * self.scale + (self.x, self.y)
+        around = edge * self.scale + 1
+        (left, top), (right, bottom) = np.maximum(0, np.rint(corners + [[-around], [around]])).astype(int).tolist()
         part = self.layers[top:bottom, left:right]
         if not part.size:
             return
@@ -203,33 +195,29 @@ def _area(rings: Rings) -> Callable[[Any, Any], Any]:
 @functools.lru_cache(maxsize=64)
 def _flat(outline: str) -> Rings:
     """The outline of a path as straight lines. Of SVG's commands those that the figures of men have."""
-    rings: list[tuple[Point, ...]] = []
-    ring: list[Point] = []
-    control = (0.0, 0.0)
+    rings: list[list[complex]] = [[]]
+    control = 0j
     for command, numbers in _steps(outline):
-        x, y = ring[-1] if ring else (0.0, 0.0)
-        is_near = command.islower()
+        ring = rings[-1]
+        here = ring[-1] if ring else 0j
+        start = here if command.islower() else 0j
         kind = command.lower()
-        if kind == "m":
-            rings += [tuple(ring)] if len(ring) > 1 else []
-            ring = [(numbers[0], numbers[1])]
-        elif kind == "z":
-            rings.append((*ring, ring[0]))
-            ring = []
+        if kind == "z":
+            ring.append(ring[0])
+            rings.append([])
         elif kind in "hv":
-            far = numbers[0] + (0 if not is_near else x if kind == "h" else y)
-            ring.append((far, y) if kind == "h" else (x, far))
+            moved = start + (numbers[0] if kind == "h" else 1j * numbers[0])
+            ring.append(complex(moved.real, here.imag) if kind == "h" else complex(here.real, moved.imag))
+        elif kind == "m":
+            rings.append([complex(*numbers)])
+        elif kind == "l":
+            ring.append(start + complex(*numbers))
+        elif kind == "a":
+            ring += _arc(here, start + complex(*numbers[5:]), numbers[0], numbers[3] > 0)
         else:
-            pairs = numbers[5:] if kind == "a" else numbers
-            points = [(a + x * is_near, b + y * is_near) for a, b in zip(pairs[::2], pairs[1::2], strict=True)]
-            if kind == "a":
-                ring += _arc((x, y), points[-1], numbers[0], numbers[3] > 0)
-            elif kind == "l":
-                ring.append(points[-1])
-            else:
-                control = points[0] if kind == "q" else (2 * x - control[0], 2 * y - control[1])
-                ring += _curve((x, y), control, points[-1])
-    return (*rings, tuple(ring)) if len(ring) > 1 else tuple(rings)
+            control = start + complex(*numbers[:2]) if kind == "q" else 2 * here - control
+            ring += _curve(here, control, start + complex(*numbers[-2:]))
+    return tuple(tuple((point.real, point.imag) for point in ring) for ring in rings if len(ring) > 1)
 
 
 def _steps(outline: str) -> Iterator[tuple[str, list[float]]]:
@@ -243,19 +231,17 @@ def _steps(outline: str) -> Iterator[tuple[str, list[float]]]:
             yield ("l" if command == "m" else "L") if is_more else command, numbers[at : at + count]
 
 
-def _curve(a: Point, control: Point, b: Point) -> list[Point]:
+def _curve(a: complex, control: complex, b: complex) -> list[complex]:
     shares = [step / CURVE for step in range(1, CURVE + 1)]
-    ways = [[(1 - t) ** 2 * a[way] + 2 * t * (1 - t) * control[way] + t * t * b[way] for t in shares] for way in (0, 1)]
-    return list(zip(*ways, strict=True))
+    return [(1 - t) ** 2 * a + 2 * t * (1 - t) * control + t * t * b for t in shares]
 
 
-def _arc(a: Point, b: Point, radius: float, is_long: bool) -> list[Point]:
+def _arc(a: complex, b: complex, radius: float, is_long: bool) -> list[complex]:
     """A circle's arc from a to b, clockwise on the screen."""
-    half = math.dist(a, b) / 2
+    half = abs(b - a) / 2
     away = math.sqrt(max(0.0, radius * radius - half * half)) / (2 * half) * (-1 if is_long else 1)
-    x, y = (a[0] + b[0]) / 2 - away * (b[1] - a[1]), (a[1] + b[1]) / 2 + away * (b[0] - a[0])
-    begin, end = (math.atan2(point[1] - y, point[0] - x) for point in (a, b))
+    centre = (a + b) / 2 + away * 1j * (b - a)
+    begin, end = cmath.phase(a - centre), cmath.phase(b - centre)
     turn = (end - begin) % math.tau
     steps = 2 * CURVE
-    turns = [begin + turn * step / steps for step in range(1, steps + 1)]
-    return [(x + radius * math.cos(angle), y + radius * math.sin(angle)) for angle in turns]
+    return [centre + cmath.rect(radius, begin + turn * step / steps) for step in range(1, steps + 1)]

@@ -20,7 +20,6 @@ from solver.base.files import replacing, replacing_folder
 from solver.base.progress import Progress, silent
 from solver.book import Book, check_target
 from solver.book.doors import Source, book_and_game
-from solver.book.writer import nameable
 from solver.export import bin, listing, site, tables
 from solver.export.columns import COLUMNS, table_of
 from solver.export.training import write_training
@@ -68,7 +67,7 @@ def export(
     if not isinstance(path, (str, os.PathLike)):
         _write_stream(source, path, form or "csv", columns, training, progress)
         return []
-    if _is_pipe(path):
+    if os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode):
         with tables.open_text(Path(path), "w") as file:
             return export(source, file, columns, training=training, form=form, progress=progress)
     if form is not None and (is_page(path) or Path(path).suffix.lower() in {*ENDINGS} - {f".{form}"}):
@@ -78,16 +77,11 @@ def export(
         raise MethodError(f"{path} holds the whole book: columns are chosen for {', '.join(TABLES)}")
     if training and (target.suffix.lower() != PARQUET or columns is not None):
         raise MethodError(f"a training set is a {PARQUET} with columns of its own: name a file, leave --columns out")
-    try:
-        with _opened(source, is_page(path)) as opened:
-            if is_page(path):
-                return _write_page(opened, target, progress)
-            _write_file(opened, target, f".{form}" if form else target.suffix.lower(), columns, training, progress)
-            return []
-    except BookError:  # an OSError, too
-        raise
-    except OSError as error:
-        raise ResourceError(f"{target} cannot be written ({error.strerror or error}): make room, then again") from None
+    with _writing(target), _opened(source, is_page(path)) as opened:
+        if is_page(path):
+            return _write_page(opened, target, progress)
+        _write_file(opened, target, f".{form}" if form else target.suffix.lower(), columns, training, progress)
+        return []
 
 
 def export_all(
@@ -100,15 +94,20 @@ def export_all(
     if not is_page(path):
         raise MethodError(f"{path} holds one book: several become pages in a folder, with a slash: {Path(path).stem}/")
     target = Path(os.path.realpath(path))
+    with _writing(target), contextlib.ExitStack() as stack:
+        opened = [stack.enter_context(_opened(source, True)) for source in sources]
+        pairs = [(one.game, one) if isinstance(one, Book) else (one, None) for one in opened]
+        listing.names_of(game for game, _ in pairs)  # before anything is built
+        listing.check_folder(target)
+        with replacing_folder(target) as folder:
+            return listing.write(pairs, folder, progress)
+
+
+@contextlib.contextmanager
+def _writing(target: Path) -> Iterator[None]:
+    """What the system says while a file is written becomes a ResourceError."""
     try:
-        with contextlib.ExitStack() as stack:
-            opened = [stack.enter_context(_opened(source, True)) for source in sources]
-            pairs = [(one.game, one) if isinstance(one, Book) else (one, None) for one in opened]
-            listing.names_of(game for game, _ in pairs)  # before anything is built
-            with nameable(target):
-                listing.check_folder(target)
-            with replacing_folder(target) as folder:
-                return listing.write(pairs, folder, progress)
+        yield
     except BookError:  # an OSError, too
         raise
     except OSError as error:
@@ -139,10 +138,6 @@ def _write_page(source: Book | Game, target: Path, progress: Progress) -> list[s
     with replacing_folder(target) as folder:
         site.write(script, rules.game, book, folder, progress)
     return script.notes
-
-
-def _is_pipe(path: str | os.PathLike[str]) -> bool:
-    return os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode)
 
 
 def _write_stream(

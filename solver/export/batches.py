@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.base.errors import GameError
 from solver.base.memory import working_memory
 from solver.base.value import WIN
 from solver.book import Book, bulk, streaming
 from solver.compiled.choosing import NO_DISTANCE, Choices, CompiledChoices
 from solver.export.layout import EMPTY, Layout
+from solver.rules.boards.cells import board_of
 from solver.rules.game import Rules
 
 STATE_BYTES = 60  # of memory for each state of a book, while its pieces are joined
@@ -72,17 +74,22 @@ class Batches:
             are_decided[begin + self._moves.of(states[begin : begin + step]).parents] = True
         return states[are_decided]
 
-    def columns(self, begin: int, end: int, layout: Layout, boards: Sequence[str]) -> list[Any] | None:
-        """Return the columns of rows[begin:end], whose boards these are, none of a game that draws none.
+    def columns(self, begin: int, end: int, layout: Layout) -> list[Any] | None:
+        """Return the columns of rows[begin:end].
 
-        None where the layout lacks a board or an action, or the book lacks a child: plain rows have the error for it.
-        Raises UncompiledRules where compiled rules cannot answer.
+        None where compiled rules cannot answer, the layout lacks a board or an action, or the book lacks a child:
+        plain rows have the error for it.
         """
-        states = self.states[begin:end]
+        try:
+            return self._columns(self.states[begin:end], layout)
+        except GameError:
+            return None
+
+    def _columns(self, states: NDArray[np.int64], layout: Layout) -> list[Any] | None:
         values, _ = self._values(states)
         moves = self._moves.of(states)
         worths = self._worths(moves)
-        planes = self._planes(states, layout, boards)
+        planes = self._planes(states, layout)
         numbers = self._numbers(moves, layout)
         if worths is None or planes is None or numbers is None:
             return None
@@ -138,14 +145,17 @@ class Batches:
         order[order == len(self._stored)] = 0
         return bulk.values(self._places[order].astype(np.int64), self._palette), self._stored[order] == states
 
-    def _planes(self, states: NDArray[np.int64], layout: Layout, boards: Sequence[str]) -> NDArray[np.uint8] | None:
+    def _planes(self, states: NDArray[np.int64], layout: Layout) -> NDArray[np.uint8] | None:
         """The planes, (rows, planes x height x width); None for boards that have no place in them."""
         cells = layout.height * layout.width
         planes = np.zeros((len(states), layout.shape[0], cells), np.uint8)
-        planes[:, -1] = (self._moves.movers(states) != 0)[:, None]
+        movers = self._moves.movers(states)
+        planes[:, -1] = (movers != 0)[:, None]
         if not layout.symbols:
             planes[:, 0] = states[:, None] >> np.arange(cells) & 1
             return planes.reshape(len(states), -1)
+        pairs = zip(states.tolist(), movers.tolist(), strict=True)
+        boards = ["".join(board_of(self._moves.rules.game, state, mover)) for state, mover in pairs]
         if any(len(board) != cells for board in boards):
             return None
         # four bytes a character, so that each board is a row of code points whatever its symbols

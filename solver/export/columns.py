@@ -12,10 +12,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from solver.base.errors import BookError, DamagedBook, MethodError
+from solver.base.errors import BookError, DamagedBook, LayoutError, MethodError
 from solver.base.progress import Progress
 from solver.base.value import Value, keeps, lift_value, sign_of
 from solver.book import Book
@@ -30,6 +30,7 @@ AT_HAND = 1 << 18  # states of a book whose values are kept in a dict, 100 bytes
 STEP = 1024  # rows between two reports
 
 Cell = Callable[[int, Value], Any]
+Row = tuple[Any, ...]
 
 
 class Table(NamedTuple):
@@ -39,7 +40,7 @@ class Table(NamedTuple):
     """
 
     names: list[str]
-    rows: Iterator[tuple[Any, ...]]
+    rows: Iterator[Row]
     about: dict[str, str]
     number: type = int
     state: type = int
@@ -53,8 +54,9 @@ class Table(NamedTuple):
 def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Table:
     """The table of a book; without names with all columns that say something. Raises MethodError, ForeignBook."""
     chosen = _fitting(book) if names is None else _checked(names)
-    cells = _cells(book, chosen)
     header = book.header
+    kind = str if header.state_bytes else int  # databases hold no more than 63 bits
+    cells = _cells(book, chosen, kind)
     about = {
         "game": header.game,
         "rules": header.rules,
@@ -67,12 +69,11 @@ def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Tab
     said = header.expectation or header.estimate
     if said:
         about |= {name: str(fact) for name, fact in said._asdict().items()}
-    return Table(chosen, _rows(book, cells, progress), about, header.kind.number, _kind(book))
 
+    def row(state: int, value: Value) -> Row:
+        return tuple([cell(state, value) for cell in cells])
 
-def _kind(book: Book) -> type:
-    """What states are in all of a book's rows: databases hold no more than 63 bits."""
-    return str if book.header.state_bytes else int
+    return Table(chosen, rows_of(book, book.items(), row, progress), about, header.kind.number, kind)
 
 
 def _fitting(book: Book) -> list[str]:
@@ -91,9 +92,8 @@ def _checked(names: Sequence[str]) -> list[str]:
     return list(names)
 
 
-def _cells(book: Book, names: list[str]) -> list[Cell]:
+def _cells(book: Book, names: list[str], kind: type) -> list[Cell]:
     """What makes each column's entry of a state and its value; the rules are loaded only where a column needs them."""
-    kind = _kind(book)
     cells: dict[str, Cell] = {
         "state": lambda state, value: kind(state),
         "value": lambda state, value: value.outcome,
@@ -115,7 +115,7 @@ def _best_of(book: Book) -> Cell:
     chance decides."""
     player, complete = Player(book, live=False), book.header.scope == "complete" and not book.header.kind.error
     game, rules = player.game, player.rules
-    named, result, canonical, reward = _namer(rules), rules.result, rules.canonical, rules.reward
+    named, result, canonical, reward = own_method(game, "format_action"), rules.result, rules.canonical, rules.reward
     every = dict(book.items()).get if len(book) <= AT_HAND else book.get
     find, signed = told_apart(every, book.header.kind)[0], book.header.kind.signed
     lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)
@@ -137,28 +137,26 @@ def _best_of(book: Book) -> Cell:
             return None
         if not moves and complete:
             raise DamagedBook(f"{book.path}: no move from state {state} has its value: verify the book, solve it again")
-        return [named(state, action) for action in moves] or None
+        return [str(action if named is None else named(state, action)) for action in moves] or None
 
     return best
 
 
-def _namer(rules: Rules) -> Callable[[int, int], str]:
-    """What names an action: `format_action`, asked once what there is to ask."""
-    said = own_method(rules.game, "format_action")
-    return lambda state, action: str(action if said is None else said(state, action))
-
-
-def _rows(book: Book, cells: list[Cell], progress: Progress) -> Iterator[tuple[Any, ...]]:
+def rows_of(
+    book: Book, pairs: Iterable[tuple[int, Value]], row: Callable[[int, Value], Row | None], progress: Progress
+) -> Iterator[Row]:
+    """Yield the row of each state of a book and its value, where `row` makes one. Raises DamagedBook."""
     done = 0
-    for state, value in book.items():
+    for state, value in pairs:
         try:
-            row = tuple([cell(state, value) for cell in cells])
-        except (BookError, MemoryError):
+            made = row(state, value)
+        except (BookError, LayoutError, MemoryError):
             raise
         except Exception as error:  # rules need not bear numbers that are no states
             name = type(error).__name__
             raise DamagedBook(f"{book.path}: {state} is no state of its game ({name}): solve it again") from None
-        yield row
+        if made is not None:
+            yield made
         done += 1
         if done % STEP == 0:
             progress("export", done, len(book))

@@ -34,13 +34,6 @@ METHODS = {
     "lstrip": 1, "pop": 1, "replace": 2, "reverse": 0, "rjust": 2, "rstrip": 1, "split": 1, "startswith": 1,
     "strip": 1, "upper": 0, "values": 0,
 }  # fmt: skip
-RESERVED = {
-    "arguments", "await", "break", "case", "catch", "class", "const", "continue", "debugger", "default", "delete",
-    "do", "else", "enum", "eval", "export", "extends", "false", "finally", "for", "function", "if", "implements",
-    "import", "in", "instanceof", "interface", "let", "new", "null", "package", "private", "protected", "public",
-    "py", "return", "self", "static", "super", "switch", "this", "throw", "true", "try", "typeof", "undefined", "var",
-    "void", "while", "with", "yield",
-}  # fmt: skip
 OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.FloorDiv: "floordiv", ast.Mod: "mod",
     ast.Pow: "pow", ast.LShift: "lshift", ast.RShift: "rshift", ast.BitAnd: "and", ast.BitOr: "or",
@@ -79,8 +72,8 @@ class Expressions(ast.NodeVisitor):
         self.refuse(node)
 
     def local(self, name: str) -> str:
-        """A variable's name in JavaScript."""
-        return name + "$" if name in RESERVED or not name.isascii() else name
+        """A variable's name in JavaScript: no word of the language ends so."""
+        return name + "$"
 
     def test(self, node: ast.expr) -> str:
         """A condition, as a truth value of JavaScript."""
@@ -155,8 +148,8 @@ class Expressions(ast.NodeVisitor):
             return same if len(rest) == 1 else str(self.refuse(node))
         if len(rest) == 1:
             return f"py.{OPERATORS[type(operator)]}({left}, {right})"
-        first = f"py.{OPERATORS[type(operator)]}(left$, right$)"
-        return f"((left$, right$) => {first} && {self._compared(node, 'right$', rest[1:])})({left}, {right})"
+        first = f"py.{OPERATORS[type(operator)]}($$left, $$right)"
+        return f"(($$left, $$right) => {first} && {self._compared(node, '$$right', rest[1:])})({left}, {right})"
 
     def _operated(self, node: ast.expr, operator: ast.AST, *operands: ast.expr) -> str:
         left = operands[0]
@@ -280,14 +273,14 @@ class Expressions(ast.NodeVisitor):
         """A generator; what the first clause runs over is worked out outside of it, as Python does."""
         first = self.visit(clauses[0].iter)
         names = {one.id for clause in clauses for one in ast.walk(clause.target) if isinstance(one, ast.Name)}
-        return f"(function* (items$) {{ {self._within(names, lambda: self._loops(clauses, item))} }})({first})"
+        return f"(function* ($$items) {{ {self._within(names, lambda: self._loops(clauses, item))} }})({first})"
 
     def _loops(self, clauses: list[ast.comprehension], item: ast.expr) -> str:
         text = f"yield {self.visit(item)};"
         for place, clause in reversed(list(enumerate(clauses))):
             for condition in reversed(clause.ifs):
                 text = f"if ({self.test(condition)}) {text}"
-            over = "items$" if place == 0 else self.visit(clause.iter)
+            over = "$$items" if place == 0 else self.visit(clause.iter)
             text = f"for (const {self.pattern(clause.target)} of py.iter({over})) {text}"
         return text
 

@@ -11,6 +11,7 @@ import ast
 import inspect
 import json
 import math
+import symtable
 import types
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -84,16 +85,22 @@ class Port:
 def translated(port: Port, function: types.FunctionType, name: str) -> str:
     """The text of a function under another name. Raises MethodError with the line that has no translation."""
     try:
-        (tree,) = ast.parse(source_of(function)).body
+        source = source_of(function)
+        (tree,) = ast.parse(source).body
     except (GameError, SyntaxError, ValueError) as error:
         raise MethodError(f"{function.__qualname__}: {error}") from None
     if not isinstance(tree, ast.FunctionDef):
         raise MethodError(f"{function.__qualname__} is no plain function: make it one")
-    return "\n".join(_Statements(port, function).definition(tree, name))
+    return "\n".join(_Statements(port, function, source).definition(tree, name))
 
 
 class _Statements(Expressions):
     """The statements of one function: each gives lines."""
+
+    def __init__(self, port: Port, function: types.FunctionType, source: str) -> None:
+        super().__init__(port, function)
+        self.variables = dict(_variables(symtable.symtable(source, "rules", "exec")))
+        self.yields = False
 
     def definition(self, tree: ast.FunctionDef, name: str) -> list[str]:
         """A function, the one that is translated or one within it."""
@@ -102,12 +109,13 @@ class _Statements(Expressions):
         every = [one.arg for one in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)]
         parameters = every[1:] if self.names.own and not self.names.scopes else every
         star = [tree.args.vararg.arg] if tree.args.vararg else []
-        assigned = sorted(_assigned(tree.body) - {*parameters, *star})
+        assigned = sorted(self.variables[tree.name, tree.lineno])
         self.names.scopes.append({*parameters, *star, *assigned})
+        outer, self.yields = self.yields, False
         lines = [f"let {', '.join(map(self.local, assigned))};"] if assigned else []
         lines += self._block(tree.body)
         self.names.scopes.pop()
-        yields = any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in _nodes(tree.body))
+        yields, self.yields = self.yields, outer
         listed = ", ".join([*map(self.local, parameters), *(f"...{self.local(one)}" for one in star)])
         falls_out = not yields and not isinstance(tree.body[-1], ast.Return)
         lines += ["return null;"] if falls_out else []
@@ -138,6 +146,7 @@ class _Statements(Expressions):
         value = node.value
         if isinstance(value, ast.Constant):  # a docstring
             return []
+        self.yields = self.yields or isinstance(value, (ast.Yield, ast.YieldFrom))
         if isinstance(value, ast.Yield):
             return [f"yield {'null' if value.value is None else self.visit(value.value)};"]
         if isinstance(value, ast.YieldFrom):
@@ -148,8 +157,8 @@ class _Statements(Expressions):
         value = self.visit(node.value)
         if len(node.targets) == 1:
             return [self._stored(node.targets[0], value)]
-        stores = [self._stored(target, "value$") for target in node.targets]
-        return ["{", *_indented([f"const value$ = {value};", *stores]), "}"]
+        stores = [self._stored(target, "$$value") for target in node.targets]
+        return ["{", *_indented([f"const $$value = {value};", *stores]), "}"]
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> list[str]:
         return [] if node.value is None else [self._stored(node.target, self.visit(node.value))]
@@ -165,8 +174,8 @@ class _Statements(Expressions):
             return f"py.put({self.visit(target.value)}, {self.visit(target.slice)}, {value});"
         several = isinstance(target, (ast.Tuple, ast.List))
         if isinstance(target, (ast.Tuple, ast.List)) and any(isinstance(part, ast.Subscript) for part in target.elts):
-            stores = [self._stored(part, f"items$[{place}]") for place, part in enumerate(target.elts)]
-            return f"{{ const items$ = py.tuple({value}); {' '.join(stores)} }}"
+            stores = [self._stored(part, f"$$items[{place}]") for place, part in enumerate(target.elts)]
+            return f"{{ const $$items = py.tuple({value}); {' '.join(stores)} }}"
         return f"{self.pattern(target)} = {f'py.iter({value})' if several else value};"
 
     def visit_If(self, node: ast.If) -> list[str]:
@@ -199,27 +208,9 @@ def _indented(lines: Sequence[str]) -> Iterator[str]:
     return ("  " + line for line in lines)
 
 
-def _nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """All nodes of a function's body, but for those in functions within it."""
-    for node in body:
-        yield node
-        if not isinstance(node, (ast.FunctionDef, ast.Lambda)):
-            yield from _nodes(list(ast.iter_child_nodes(node)))
-
-
-def _assigned(body: Sequence[ast.stmt]) -> set[str]:
-    """The names that become variables by assignment. Comprehensions have variables of their own."""
-    inside = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-    names: set[str] = set()
-    todo: list[ast.AST] = list(body)
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.FunctionDef):
-            names.add(node.name)
-        elif isinstance(node, inside):
-            names |= {one.target.id for one in ast.walk(node) if isinstance(one, ast.NamedExpr)}
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-        if not isinstance(node, (ast.FunctionDef, ast.Lambda, *inside)):
-            todo += ast.iter_child_nodes(node)
-    return names
+def _variables(table: symtable.SymbolTable) -> Iterator[tuple[tuple[str, int], set[str]]]:
+    """The names and lines of functions, of those within them, too, each with the variables that it assigns."""
+    names = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_local() and not symbol.is_parameter()}
+    yield (table.get_name(), table.get_lineno()), names
+    for part in table.get_children():
+        yield from _variables(part)

@@ -15,14 +15,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from solver.base.errors import BookError, MethodError
+from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
-from solver.book import Book, check_target
+from solver.book import Book
 from solver.export import site
+from solver.export.records import choices
 from solver.export.script import MARK
 from solver.rules.boards.cells import board_of, drawing_of
 from solver.rules.game import Game, Rules, game_text, own_method
-from solver.rules.notation import chances, first_position, next_position
+from solver.rules.notation import first_position, next_position
 
 GAMES = "games.js"
 ROOT = "../"  # from a page to the index
@@ -90,15 +91,7 @@ def write_page(game: Game, book: Book | None, folder: Path, progress: Progress =
 
 def check_folder(folder: Path) -> None:
     """Raise BookError if an index cannot be written there: a folder with anything but one is left alone."""
-    if not folder.exists():
-        check_target(folder)
-        return
-    site.refuse_place(folder)
-    known = files([])
-    for path in sorted(folder / name for name in site.names_in(folder)):
-        is_own = site.is_ours(path / site.GAME) if path.is_dir() else path.name in known
-        if not is_own or not site.is_ours(folder / GAMES):
-            raise BookError(f"{folder} holds {path.name}: name a new folder, then move what is in it where you want it")
+    site.check_folder(folder, files([]), GAMES)
 
 
 def _board(game: Game) -> tuple[list[str] | str, int]:
@@ -106,9 +99,7 @@ def _board(game: Game) -> tuple[list[str] | str, int]:
     rules, chance = Rules(game), random.Random(0)
     position = first_position(rules)
     for _ in range(PLAYED if own_method(game, "tier") or rules.chance else 2):
-        decided = chances(game, position.state)
-        actions = list(range(len(decided))) or list(rules.actions(position.state))
-        after = next_position(rules, position, chance.choice(actions))
+        after = next_position(rules, position, chance.choice(choices(rules, position.state)))
         if rules.is_terminal(after.state):
             break
         position = after

@@ -10,6 +10,7 @@ from solver.base.files import write_whole
 from solver.base.progress import Progress, silent
 from solver.book import check_target
 from solver.check.conformance import check_game
+from solver.play import modules
 from solver.rules.game import Rules, is_built_in
 
 
@@ -41,3 +42,12 @@ def built(rules: Rules, ranks: bool = False, *, progress: Progress = silent) -> 
         progress("check", 0, 0)
         agreement.compare(rules.game, check_game(rules.game), symmetry=rules.symmetry)
     return build(rules, ranks, progress=progress)
+
+
+def at_hand(rules: Rules, ranks: bool, purpose: str, progress: Progress) -> bytes:
+    """The module of a game that comes with the package, else one that is built. Raises what `built` does."""
+    shipped = None if ranks else modules.data_of(rules)
+    if shipped is not None:
+        return shipped
+    progress(f"building the {purpose}", 0, 0)
+    return built(rules, ranks, progress=progress)

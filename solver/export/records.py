@@ -66,33 +66,19 @@ def check_back(game: Any, board: list[str] | str, state: int, mover: int) -> Non
 
 def _moves(rules: Rules, position: Position, board: list[str] | str) -> list[Record]:
     """The moves of an unfinished position, or the outcomes where chance decides."""
-    outcomes = chances(rules.game, position.state)
-    if outcomes:
-        return [_outcome(rules, position, number, weight) for number, (weight, _) in enumerate(outcomes)]
-    return [_move(rules, position, action, board) for action in rules.actions(position.state)]
-
-
-def _outcome(rules: Rules, position: Position, number: int, weight: int) -> Record:
-    child = next_position(rules, position, number)
-    return {
-        "name": format_action(rules.game, position.state, number),
-        "child": str(child.state),
-        "mover": int(child.mover or 0),
-        "gain": 0,
-        "place": [],
-        "weight": int(weight),
-    }
-
-
-def _move(rules: Rules, position: Position, action: int, board: list[str] | str) -> Record:
-    state, child = position.state, next_position(rules, position, action)
-    return {
-        "name": str(format_action(rules.game, state, action)),
-        "child": str(child.state),
-        "mover": int(child.mover or 0),
-        "gain": _number(rules.gain(state, action)),
-        "place": cells_of_move(rules.game, state, action, board),
-    }
+    state, found = position.state, []
+    outcomes = chances(rules.game, state)
+    for action in choices(rules, state):
+        child = next_position(rules, position, action)
+        move = {
+            "name": format_action(rules.game, state, action),
+            "child": str(child.state),
+            "mover": int(child.mover or 0),
+            "gain": 0 if outcomes else _number(rules.gain(state, action)),
+            "place": [] if outcomes else cells_of_move(rules.game, state, action, board),
+        }
+        found.append({**move, "weight": int(outcomes[action][0])} if outcomes else move)
+    return found
 
 
 def _number(item: Any) -> int | float:
@@ -111,7 +97,7 @@ def sampled(rules: Rules, count: int, seed: int = 0, keys: States | None = None)
         if len(found) == count or sum(len(record["moves"]) for record in found.values()) > MOVES:
             break
         ended = position.ply == LONGEST or rules.is_terminal(position.state)
-        actions = [] if ended else _choices(rules, position.state)
+        actions = [] if ended else choices(rules, position.state)
         position = next_position(rules, position, chance.choice(actions)) if actions else first_position(rules)
     return list(found.values())
 
@@ -128,10 +114,10 @@ def all_of(rules: Rules, most: int) -> list[Record] | None:
             return None
         found[position.state, position.mover] = record_of(rules, position)
         if not rules.is_terminal(position.state):
-            todo += [next_position(rules, position, action) for action in _choices(rules, position.state)]
+            todo += [next_position(rules, position, action) for action in choices(rules, position.state)]
     return list(found.values())
 
 
-def _choices(rules: Rules, state: int) -> list[int]:
+def choices(rules: Rules, state: int) -> list[int]:
     """The actions at an unfinished state, or the numbers of what chance may do there, however likely."""
     return list(range(len(chances(rules.game, state)))) or list(rules.actions(state))

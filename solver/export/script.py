@@ -20,7 +20,6 @@ from solver.book.codecs.keys import States
 from solver.export import module as building
 from solver.export.javascript import Port
 from solver.export.records import Record, all_of, sampled
-from solver.play import modules
 from solver.rules.boards.cells import is_drawn
 from solver.rules.game import Rules, own_method
 
@@ -166,17 +165,13 @@ def _first(rules: Rules, choices: Sequence[list[str]]) -> tuple[list[str], Metho
 
 def _told(rules: Rules, refused: MethodError, ranks: bool, progress: Progress) -> bytes:
     """The module of rules that have no translation, shipped or built. Raises MethodError."""
-    module = None if ranks else modules.data_of(rules)
-    if module is not None:
-        return module
     if rules.plain_only:
         raise MethodError(
             f"{rules.name} runs in plain Python only, and has more than {TABLED:,} positions: it has no page;"
             " solver query answers from its book"
         )
-    progress("building the rules", 0, 0)
     try:
-        return building.built(rules, ranks, progress=progress)
+        return building.at_hand(rules, ranks, "rules", progress)
     except SolverError as error:
         raise MethodError(f"{refused}, and {error}") from None
 

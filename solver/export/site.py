@@ -17,6 +17,7 @@ import html
 import inspect
 import os
 import re
+from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,6 @@ from solver.book.writer import nameable
 from solver.export import bin, script
 from solver.export import module as building
 from solver.export.script import MARK, Script
-from solver.play import modules
 from solver.rules.boards.cells import drawing_of
 from solver.rules.game import Game, Rules, game_text, own_method
 
@@ -108,49 +108,37 @@ def module_of(rules: Rules, book: Book | None, progress: Progress) -> bytes | No
         raise MethodError(f"{rules.name} is a game of chance, not searched: {remedy}")
     if rules.chance is not None or (book is not None and book.header.is_gapless):
         return None
-    shipped = modules.data_of(rules)
-    if shipped is not None:
-        return shipped
-    progress("building the search", 0, 0)
     try:
-        return building.built(rules, progress=progress)
+        return building.at_hand(rules, False, "search", progress)
     except (SolverError, RuntimeError):  # of rules that do not compile; of an LLVM without WebAssembly
         if book is None:
             raise
         return None
 
 
-def check_folder(folder: Path) -> None:
-    """Raise BookError if a page cannot be written there: a folder with anything else in it is left alone."""
+def check_folder(folder: Path, known: Iterable[str] = (), script: str = GAME) -> None:
+    """Raise BookError if a page cannot be written there: a folder with anything else in it is left alone.
+
+    An index has a `script` of another name and other `known` names, and pages in folders of their own.
+    """
     with nameable(folder):
-        _check_folder(folder)
-
-
-def _check_folder(folder: Path) -> None:
-    if not folder.exists():
-        check_target(folder)
-        return
-    refuse_place(folder)
-    names = names_in(folder)
-    if names and not (names <= {*files(), *WRITTEN} and is_ours(folder / GAME)):
-        other = ", ".join(sorted(names - {*files(), *WRITTEN})[:3]) or "files that are no page"
-        raise BookError(f"{folder} holds {other}: name a new folder, then move what is in it where you want it")
-
-
-def names_in(folder: Path) -> set[str]:
-    """The names in a folder; none if another process has just taken it away to put its own there."""
-    try:
-        return set(os.listdir(folder))
-    except FileNotFoundError:
-        return set()
-
-
-def refuse_place(folder: Path) -> None:
-    """Raise BookError where what is there is no folder, or the one that the process is in."""
-    if not folder.is_dir():
-        raise BookError(f"{folder} is no folder, and would be replaced by one: name another")
-    if folder == Path.cwd():
-        raise BookError(f"{folder} is the folder you are in, which would be replaced: name one in it, site/")
+        if not folder.exists():
+            check_target(folder)
+            return
+        if not folder.is_dir():
+            raise BookError(f"{folder} is no folder, and would be replaced by one: name another")
+        if folder == Path.cwd():
+            raise BookError(f"{folder} is the folder you are in, which would be replaced: name one in it, site/")
+        try:
+            names = {*os.listdir(folder)}
+        except FileNotFoundError:  # another process has just taken it away to put its own there
+            return
+        others = names - {*(known or {*files(), *WRITTEN})}
+        if script != GAME:
+            others = {name for name in others if not is_ours(folder / name / GAME)}
+        if others or (names and not is_ours(folder / script)):
+            other = ", ".join(sorted(others)[:3]) or "files that are no page"
+            raise BookError(f"{folder} holds {other}: name a new folder, then move what is in it where you want it")
 
 
 def is_ours(game: Path) -> bool:

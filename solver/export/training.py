@@ -19,25 +19,23 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from solver.base import extras
-from solver.base.errors import BookError, DamagedBook, GameError, LayoutError, MethodError
+from solver.base.errors import GameError, MethodError
 from solver.base.extras import PLAIN_LIMIT
-from solver.base.progress import Progress
+from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.book import Book
-from solver.export.columns import AT_HAND
+from solver.export.columns import AT_HAND, rows_of
 from solver.export.layout import Layout, layout_of
 from solver.play.player import Player
-from solver.rules.boards.cells import board_of
 from solver.rules.game import Rules, is_graph
 
 ROW_GROUP = 1 << 14  # rows that the file keeps together
-STEP = 1024  # rows between two reports
 SPLITS = (("train", 0.8), ("validation", 0.9), ("test", 1.0))  # and the shares up to which they go
 Row = tuple[Any, ...]
 Columns = list[Any]  # tuples of entries, or the arrays of `batches`
@@ -65,12 +63,10 @@ def write_training(book: Book, path: Path, progress: Progress) -> None:
             f"{rules.name} is a graph: a state is a position's number and an action a place in a list, from which"
             " nothing is learned. Export it as csv, or train in OpenSpiel with PlayerPolicy"
         )
-    batches = _batches(book, rules)
     layout = layout_of(rules, book)
     schema = _schema(pyarrow, book, layout)
-    rows = Rows(book, rules, layout, progress)
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        for columns in rows.plain() if batches is None else rows.compiled(batches):
+        for columns in _groups(book, rules, layout, progress):
             pairs = zip(columns, schema, strict=True)
             arrays = [_array(pyarrow, column, field.type) for column, field in pairs]
             writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
@@ -129,63 +125,35 @@ def _array(pyarrow: Any, column: Any, kind: Any) -> Any:
     return pyarrow.array(column, kind)
 
 
-class Rows:
-    """The rows of a book, as the columns of one row group after the other."""
+def _groups(book: Book, rules: Rules, layout: Layout, progress: Progress) -> Iterator[Columns]:
+    """The columns of one row group after the other: by arrays, where compiled rules cannot answer by plain Python."""
+    player = functools.cache(lambda: _player_of(book, rules))
+    wide = bool(book.header.state_bytes)
 
-    def __init__(self, book: Book, rules: Rules, layout: Layout, progress: Progress) -> None:
-        self._book, self._rules, self._layout, self._progress = book, rules, layout, progress
-        self._done = 0
+    def row(state: int, value: Value) -> Row | None:
+        return _row(player(), layout, state, value, wide)
 
-    def plain(self) -> Iterator[Columns]:
-        """Every row by plain Python."""
-        rows = self._rows(self._book.items())
+    batches = _batches(book, rules)
+    if batches is None:
+        rows = rows_of(book, book.items(), row, progress)
         while some := list(islice(rows, ROW_GROUP)):
             yield list(zip(*some, strict=True))
-        self._progress("export", self._done, len(self._book))
+        return
+    for begin in range(0, len(batches.states), ROW_GROUP):
+        states = batches.states[begin : begin + ROW_GROUP].tolist()
+        columns = batches.columns(begin, begin + len(states), layout)
+        if columns is None:
+            pairs = ((state, book[state]) for state in states)
+            columns = list(zip(*rows_of(book, pairs, row, silent), strict=True))
+        yield columns
+        progress("export", begin + len(states), len(book))
+    progress("export", len(book), len(book))
 
-    def compiled(self, batches: Any) -> Iterator[Columns]:
-        """Every row by arrays, those of a group that compiled rules do not bear by plain Python."""
-        for begin in range(0, len(batches.states), ROW_GROUP):
-            states = batches.states[begin : begin + ROW_GROUP].tolist()
-            try:
-                columns = batches.columns(begin, begin + len(states), self._layout, self._drawn(states))
-            except GameError:
-                columns = None
-            if columns is None:
-                rows = list(self._rows((state, self._book[state]) for state in states))
-                columns = list(zip(*rows, strict=True))
-            else:
-                self._done += len(states)
-                self._progress("export", self._done, len(self._book))
-            yield columns
-        self._progress("export", len(self._book), len(self._book))
 
-    def _drawn(self, states: list[int]) -> list[str]:
-        game, mover = self._rules.game, self._rules.mover
-        return ["".join(board_of(game, state, mover(state))) for state in states] if self._layout.symbols else []
-
-    @functools.cached_property
-    def _player(self) -> Player:
-        book = self._book
-        if len(book) <= AT_HAND and not self._rules.folds:
-            return Player(dict(book.items()), book.game, live=False)
-        return Player(book, live=False)
-
-    def _rows(self, pairs: Iterable[tuple[int, Value]]) -> Iterator[Row]:
-        book, layout = self._book, self._layout
-        for state, value in pairs:
-            try:
-                row = _row(self._player, layout, state, value, bool(book.header.state_bytes))
-            except (BookError, LayoutError, MemoryError):
-                raise
-            except Exception as error:  # rules need not bear numbers that are no states
-                name = type(error).__name__
-                raise DamagedBook(f"{book.path}: {state} is no state of its game ({name}): solve it again") from None
-            if row is not None:
-                yield row
-            self._done += 1
-            if self._done % STEP == 0:
-                self._progress("export", self._done, len(book))
+def _player_of(book: Book, rules: Rules) -> Player:
+    if len(book) <= AT_HAND and not rules.folds:
+        return Player(dict(book.items()), book.game, live=False)
+    return Player(book, live=False)
 
 
 def _row(player: Player, layout: Layout, state: int, value: Value, wide: bool) -> Row | None:

@@ -239,19 +239,19 @@ def test_plain_python_makes_the_rows_that_compiled_rules_refuse(tmp_path, monkey
     from solver.export import batches, training
 
     monkeypatch.setattr(training, "ROW_GROUP", 16)
-    usual, calls = batches.Batches.columns, []
+    usual, calls = batches.CompiledChoices.of, []
 
-    def refusing(self, begin, *rest):
-        calls.append(begin)
-        if begin == 16:
+    def refusing(self, states):
+        calls.append(len(states))
+        if len(calls) == 3:  # that of the second group
             raise UncompiledRules("refused")
-        return usual(self, begin, *rest)
+        return usual(self, states)
 
     with solver.solve("hexapawn", tmp_path / "book.lmdb") as book:
         plain = training_set(book, tmp_path / "plain.parquet", monkeypatch, 1 << 60)
-        monkeypatch.setattr(batches.Batches, "columns", refusing)
+        monkeypatch.setattr(batches.CompiledChoices, "of", refusing)
         assert training_set(book, tmp_path / "compiled.parquet", monkeypatch, 0) == plain
-    assert 16 in calls
+    assert calls[:3] == [1, 16, 16]
 
 
 @pytest.mark.parametrize("text", ["pig:5", "breakthrough:3,4"])

@@ -33,7 +33,7 @@ def test_a_port_that_differs_is_found(modules):
     rules = Rules(load_game("connect-four:4,3"))
     path = ported(modules, "wrong", rules, sampled(rules, 80))
     text = path.read_text()
-    path.write_text(text.replace("py.mul(step, 2n)", "py.mul(step, 3n)"))
+    path.write_text(text.replace("py.mul(step$, 2n)", "py.mul(step$, 3n)"))
     assert path.read_text() != text
     ((record, found),) = node("differences", path).values()
     assert record["state"] in text and found != record

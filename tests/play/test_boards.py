@@ -223,15 +223,15 @@ def test_a_book_whose_file_is_gone_shows_itself(tmp_path):
 
 
 def test_boards_and_figures_are_those_of_the_page():
-    css, script = (SITE / "board.css").read_text(), (SITE / "men.js").read_text()
+    css = (SITE / "board.css").read_text()
     for name, side in looks.SIDES.items():
         first, second = (re.search(rf"\.{way}-{name}\b[^{{]*{{ --{way}: (#\w+)", css) for way in ("first", "second"))
         assert side.body in {found[1] for found in (first, second) if found}, name
     page = (SITE / "page.css").read_text()
     assert all(f"--{kind}: {colour};" in page for kind, colour in looks.VALUES.items())
-    outlines = [outline for piece in men.PIECES.values() for outline in piece]
-    outlines += [value for name, value in vars(men).items() if name.isupper() and str(value)[:1] == "M"]
-    assert len(outlines) > 20 and all(outline in script for outline in outlines)
+    classes = {part[5 if part[0] == "rect" else -1] for figure in men.figures().values() for part in figure}
+    assert classes == {*men.paints_of(looks.NOBODY)} and len(men.figures()) > 18
+    assert all(f".{name}" in css for part in classes for name in part.split() if name != "step")
     assert all(f".{name}" in css or name in css for name in ("hexagon", "wedge", "felt"))
 
 

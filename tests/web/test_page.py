@@ -356,7 +356,7 @@ def test_rules_that_neither_translate_nor_compile_are_refused(pages, tmp_path, m
     path = pages("tic-tac-toe") / "book.lmdb"
     monkeypatch.setattr(script, "TABLED", 5)
     monkeypatch.setattr(script, "translation", refusing("actions"))
-    monkeypatch.setattr(script.modules, "data_of", lambda rules: None)
+    monkeypatch.setattr("solver.play.modules.data_of", lambda rules: None)
     monkeypatch.setattr("solver.base.extras.has_kernels", lambda: False)
     refused = pytest.raises(MethodError, match="'try' has no translation to JavaScript, and tic-tac-toe wants a module")
     with Book(path) as book, refused:
@@ -419,7 +419,7 @@ def test_what_is_no_index_is_refused_or_left_alone(pages, tmp_path):
         ((), ("-o", f"{tmp_path}/all.csv"), "name one book for it"),
         ((book, "hexapawn"), ("-o", f"{tmp_path}/site/", "--columns", "state"), "--columns goes with one book"),
         ((book, "hexapawn"), ("-o", f"{tmp_path}/mine/"), "holds notes"),
-        ((book, "hexapawn"), ("-o", page), "holds board.css: name a new folder"),
+        ((book, "hexapawn"), ("-o", page), "holds book.bin, game.js: name a new folder"),
         ((book, "pig:9"), ("-o", f"{tmp_path}/site/"), "is a game of chance"),
     ):
         code, out, err = run("export", *sources, *options)

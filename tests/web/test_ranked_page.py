@@ -97,7 +97,7 @@ def test_a_wrong_rank_is_found_before_the_page_answers(ranked):
     records = sampled(rules, 60, keys=keys)
     assert all(("told" in record) == (record["end"] is None) for record in records)
     text = script.ported({}, *script.translation(rules, names), records)
-    for number, (right, wrong) in enumerate((("", ""), ("py.sub(left, 1n)", "py.sub(left, 2n)"))):
+    for number, (right, wrong) in enumerate((("", ""), ("py.sub(left$, 1n)", "py.sub(left$, 2n)"))):
         path = ranked("tic-tac-toe") / "site" / f"ranks{number}.js"
         path.write_text(text.replace(right, wrong))
         assert len(page_node("differences", path)) == number

@@ -1,7 +1,9 @@
-"""Colours: those of the page in its light theme (`web/site/board.css` and `page.css`)."""
+"""Colours: those of the page in its light theme. The sides' stand in `web/site/board.css` alone."""
 
 from __future__ import annotations
 
+import re
+from importlib import resources
 from typing import NamedTuple
 
 
@@ -13,21 +15,9 @@ class Side(NamedTuple):
     mark: str
 
 
-SIDES = {
-    "black": Side("#2b3140", "#0f131b", "#e9edf5"),
-    "white": Side("#fbf8f0", "#6d6a62", "#3a372f"),
-    "red": Side("#d83a34", "#8e1d1b", "#ffffff"),
-    "blue": Side("#2f6fd0", "#184489", "#ffffff"),
-    "yellow": Side("#f6c52c", "#a27a06", "#4a3800"),
-    "amber": Side("#e58a1f", "#97540a", "#2d1a02"),
-    "green": Side("#cfe5b9", "#4d7a2c", "#29470f"),
-    "sky": Side("#bfdcf2", "#2f6a96", "#123d5c"),
-    "fox": Side("#e5762a", "#8c3f0c", "#ffffff"),
-    "hare": Side("#d8b98a", "#6d5230", "#3a2b16"),
-    "hounds": Side("#8d99ab", "#3c4658", "#ffffff"),
-    "south": Side("#3f7fd6", "#1c4687", "#ffffff"),
-    "north": Side("#d9574a", "#8b271d", "#ffffff"),
-}
+CSS = (resources.files("solver") / "web" / "site" / "board.css").read_text("utf-8")
+SIDE = re.compile(r"\.(?:first|second)-(\w+) { --\w+: (#\w+); --\w+-rim: (#\w+); --\w+-mark: (#\w+); }")
+SIDES = {name: Side(*colours) for name, *colours in SIDE.findall(CSS)}  # a second player's, where both have one
 NOBODY = Side("#cfd3d8", "#767d88", "#3d444f")
 COIN = Side("#f0c14b", "#9a6f0d", "#9a6f0d")
 USUAL = ("blue", "amber")  # sides of rules that name none

@@ -59,9 +59,7 @@ def scene(
         labels = [one._replace(cells=tuple(last - cell for cell in one.cells)) for one in labels]
     marks = marks_of(labels, drawing.get("free", 0))
     men = drawing.get("men", {})
-    covered = (
-        {cell for cell, mark in enumerate(view.marks) if kind_of_man(mark, men)} if kind not in UNCOVERED else set()
-    )
+    covered = {cell for cell, mark in enumerate(view.marks) if kind not in UNCOVERED and kind_of_man(mark, men)}
     shapes = SURFACES[kind](view)
     shapes += [] if kind in OWN_MEN else _men(view, {key[0] for key in marks.badges if len(key) == 1})
     shapes += _names(view.layout, names, kind) + arrows(view.layout, marks.arrows)
@@ -128,17 +126,12 @@ def _names(layout: Layout, names: str, kind: str) -> list[Shape]:
     if not names:
         return []
     size, colour = max(14.0, min(22.0, layout.width / 36)), looks.NAMES.get(kind, looks.CARVED)
-    last = layout.cells[-layout.across :]
     said = [LETTERS[at % 26] if names == "names" else str(at + 1) for at in range(layout.across)]
-    shapes: list[Shape] = [
-        Words(cell.x, layout.height - 16, name, size, colour) for cell, name in zip(last, said, strict=True)
-    ]
+    places = [(cell.x, layout.height - 16.0) for cell in layout.cells[-layout.across :]]
     if names == "names" and kind != "hexagons":
-        first = layout.cells[:: layout.across]
-        shapes += [
-            Words(layout.left / 2, cell.y, str(layout.down - row), size, colour) for row, cell in enumerate(first)
-        ]
-    return shapes
+        places += [(layout.left / 2, cell.y) for cell in layout.cells[:: layout.across]]
+        said += [str(layout.down - row) for row in range(layout.down)]
+    return [Words(x, y, name, size, colour) for (x, y), name in zip(places, said, strict=True)]
 
 
 def _text(lines: Sequence[str]) -> Scene:

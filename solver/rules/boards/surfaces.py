@@ -68,12 +68,12 @@ def _squares(view: View) -> list[Shape]:
 
 
 def _checks(view: View) -> list[Shape]:
-    layout = view.layout
-    light, dark = map(Paint, looks.CHECKS)
-    is_dark = [
-        (number // layout.across + number % layout.across + layout.down) % 2 for number in range(len(view.marks))
+    across, down = view.layout.across, view.layout.down
+    paints = [Paint(colour) for colour in looks.CHECKS]
+    squares = [
+        _about(cell, 100, 100, paints[(number // across + number % across + down) % 2])
+        for number, cell, _ in view.each()
     ]
-    squares = [_about(cell, 100, 100, dark if is_dark[number] else light) for number, cell, _ in view.each()]
     return [_whole(view, looks.FRAME), *squares]
 
 
@@ -118,13 +118,11 @@ def _cubes(view: View) -> list[Shape]:
 
 
 def _tray(view: View) -> list[Shape]:
-    last = len(view.marks) - 3
-    hands = "at" in view.drawing
-    colours = [looks.HAND if hands and (number < 3 or number >= last) else looks.TILE for number in range(last + 3)]
-    return [
-        _whole(view, looks.WOOD),
-        *(_about(cell, 94, 94, Paint(colours[number]), 10) for number, cell, _ in view.each()),
-    ]
+    paints = [Paint(looks.TILE)] * len(view.marks)
+    if "at" in view.drawing:
+        paints[:3] = paints[-3:] = [Paint(looks.HAND)] * 3
+    cells = [_about(cell, 94, 94, paints[number], 10) for number, cell, _ in view.each()]
+    return [_whole(view, looks.WOOD), *cells]
 
 
 def _corner(cell: Cell, turn: int) -> tuple[float, float]:
@@ -189,9 +187,9 @@ def _pits(view: View) -> list[Shape]:
     for (_, cell, _), count in zip(view.each(), counts, strict=True):
         number = Words(cell.x, cell.y - 33, str(count), 20, looks.COUNT)
         shapes += [Circle(cell.x, cell.y, 45, paint), *_seeds(cell.x, cell.y + 4, count, 27), number]
-    return (
-        shapes if is_known else [*shapes, Words(layout.width / 2, middle, f"{stored} in the stores", 24, looks.COUNT)]
-    )
+    if not is_known:
+        shapes.append(Words(layout.width / 2, middle, f"{stored} in the stores", 24, looks.COUNT))
+    return shapes
 
 
 def _piles(view: View) -> list[Shape]:
