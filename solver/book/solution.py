@@ -36,11 +36,11 @@ class Solved(NamedTuple):
     """The values of all non-terminal states, `stored` of them.
 
     `parts()` yields pairs of sequences of one length (lists or arrays): states, ascending from part to part, and for
-    each the index of its value in the `palette`, which is sorted best value first. `numbers[j]` states
-    have the value `palette[j]`. `tiers` counts terminal states too. `longest` is the longest win's distance and the
-    smallest state that has it; `cyclic`: some tier had moves that stay in it. Where `kind` lists no values the indices are numbers of its steps, the palette is empty and
-    `numbers` is None. `encoded`, if others can do that, yields the same states as groups, for the name of a codec and
-    the bytes of an index.
+    each the index of its value in the `palette`, which is sorted best value first. `numbers[j]` states have the value
+    `palette[j]`. `tiers` counts terminal states too. `longest` is the longest win's distance and the smallest state
+    that has it; `cyclic`: some tier had moves that stay in it. Where `kind` lists no values the indices are numbers of
+    its steps, the palette is empty and `numbers` is None. `encoded`, if others can do that, yields the same states as
+    groups, for the name of a codec and the bytes of an index.
     """
 
     stored: int

@@ -21,7 +21,7 @@ from solver.base.value import Value, keeps, lift_value, sign_of
 from solver.book import Book
 from solver.play.analysis import told_apart
 from solver.play.player import Player
-from solver.rules.game import Rules, own_method
+from solver.rules.game import own_method
 from solver.rules.notation import show
 
 COLUMNS = {"state": int, "board": str, "value": str, "score": int, "distance": int, "tier": int, "best": list}
