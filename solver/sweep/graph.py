@@ -1,8 +1,8 @@
 """All values of a game that is a graph in arrays: backward from its ends along the moves, a round at a time.
 
-Nothing is looked up and nothing compiled: positions are places, and a round is a handful of NumPy's passes over the
-moves that lead to what the round before has settled, so that every move is looked at once. Wins, draws and losses by
-retrograde analysis, as `retrograde` has it; margins, which have no cycles, by valuing what has all children valued.
+Nothing is looked up: positions are places, and a round passes over the moves that lead to what the round before has
+settled, so that every move is looked at once. Wins, draws and losses by the retrograde analysis of tiers with cycles
+(`parents.go_back`); margins, which have no cycles, by valuing what has all children valued, in NumPy.
 
 Cost: NODE_BYTES of memory a position at most, half of it where there are many rounds, and MOVE_BYTES a move; a second a
 million positions with 3.6 million moves, two or three for margins.
@@ -23,10 +23,11 @@ from solver.base.value import WIN, value_of
 from solver.book.solution import Solved, TierCount
 from solver.book.writer import CHUNK
 from solver.rules.game import Rules
+from solver.sweep.parents import go_back
 
 Ints = NDArray[np.int64]
 PIECE = 1 << 18  # moves that are looked at at a time
-NODE_BYTES, MOVE_BYTES = 90, 25  # of memory, the peak
+NODE_BYTES, MOVE_BYTES = 90, 40  # of memory, the peak
 
 
 class Arrays(NamedTuple):
@@ -136,31 +137,20 @@ def _ranges(begins: Ints, ends: Ints) -> Ints:
 
 def outcomes(graph: Arrays, progress: Progress) -> Ints:
     """The merits of all positions, finished ones included, of wins, draws and losses."""
-    back = _Back(graph)
+    back, none = _Back(graph), np.iinfo(np.int64).min
+    entries = 2 * graph.owners
+    entries += graph.stays
+    parents = np.take(entries, back.order)
+    del entries, back.order
     left = np.diff(graph.begins)
-    merits = np.where(left == 0, graph.worths * WIN, 0)
-    front, distance = np.flatnonzero(merits), 0
+    merits = np.where(left == 0, graph.worths * WIN, none)
+    front = np.flatnonzero((left == 0) & (merits != 0))
     done = int((left == 0).sum())
-    is_settled = left == 0
     while len(front):
-        distance += 1
-        found = []
-        for moves in back.moves_to(front):
-            owners = graph.owners[moves]
-            wins = (merits[graph.children[moves]] > 0) == graph.stays[moves]  # for whoever moves there
-            unsettled = ~is_settled[owners]
-            won = np.unique(owners[wins & unsettled])
-            merits[won], is_settled[won] = WIN - distance, True
-            losing = owners[~wins & unsettled]
-            np.subtract.at(left, losing, 1)
-            lost = np.unique(losing)
-            lost = lost[(left[lost] == 0) & ~is_settled[lost]]
-            merits[lost], is_settled[lost] = distance - WIN, True
-            found += [won, lost]
-        front = np.concatenate([front[:0], *found])
+        front, _ = go_back(False, False, front, back.begins, parents, left, merits)
         done += len(front)
         progress("resolve", done, graph.size)
-    return merits
+    return np.where(merits == none, 0, merits)
 
 
 def margins(graph: Arrays, progress: Progress) -> Ints:

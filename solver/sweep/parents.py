@@ -1,4 +1,7 @@
-"""Going backward inside a tier: counts of open children, lists of parents, and what a settled state does to them."""
+"""Going backward inside a tier: counts of open children, lists of parents, and what a settled state does to them.
+
+The analyses of tiers with cycles, on one machine and in shards, and of graphs in arrays share these steps.
+"""
 
 from __future__ import annotations
 
@@ -204,12 +207,11 @@ def hear(parent, lifted, left, merits):
 
 
 @shared
-def go_back(moves, front, begins, parents, left, merits):
+def go_back(alternates, scores, front, begins, parents, left, merits):
     """The parents that the states of `front`, all of one distance, resolve, sorted, perhaps with doubles.
 
     Returns those that are resolved one ply later, or at once where merits are scores, and those that other tiers delay.
     """
-    alternates = moves.alternates
     room, shift = 0, 0 if alternates else 1
     for place in front:
         room += np.int64(begins[place + 1]) - np.int64(begins[place])
@@ -226,7 +228,7 @@ def go_back(moves, front, begins, parents, left, merits):
         for at in range(np.int64(begins[front[i]]), last):
             entry = np.int64(parents[at])
             parent = entry >> shift
-            heard = hear(parent, lift(merit, not alternates and entry & 1 == 1, moves.scores), left, merits)
+            heard = hear(parent, lift(merit, not alternates and entry & 1 == 1, scores), left, merits)
             if heard == NOW:
                 reached[count] = parent
                 count += 1

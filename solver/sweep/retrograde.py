@@ -240,8 +240,10 @@ class Resolver:
         waiting, seeds = self._waiting(team, distance)
         done = int((self.left < 0).sum())
 
+        alternates, scores = self.rules.alternates, self.rules.scores
+
         def back(part: States) -> list[States]:
-            found = go_back(self.moves, part, self.begins, self.parents, self.left, self.merits)
+            found = go_back(alternates, scores, part, self.begins, self.parents, self.left, self.merits)
             return [run[: sort_unique(run, np.empty_like(run), len(run))] for run in found]
 
         while waiting or seeds:
