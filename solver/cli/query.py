@@ -26,7 +26,7 @@ from solver.play.player import Player
 from solver.play.showing import checked_svg
 from solver.report.answers import Answers, text
 from solver.report.pictures import board
-from solver.report.records import to_builtins
+from solver.report.records import plain
 from solver.rules.game import game_text
 
 
@@ -96,7 +96,7 @@ def command(
             facts = answers.ask(position)
         if svg is not None:
             board(player, facts).save(svg)
-        click.echo(json.dumps(to_builtins(facts)) if as_json else text(player, facts))
+        click.echo(json.dumps(plain(facts)) if as_json else text(player, facts))
         missing += facts.source == "missing"
         inexact += not facts.exact
     if missing and book_only:

@@ -33,8 +33,13 @@ def line_of(facts: Any) -> bytes:
     except UnicodeEncodeError:  # half of a surrogate pair
         line = None
     if line is None or not line.isascii():
-        line = json.dumps(to_builtins(facts), separators=(",", ":")).encode()
+        line = json.dumps(plain(facts), separators=(",", ":")).encode()
     return line + b"\n"
+
+
+def plain(facts: Any) -> Any:
+    """Return facts as dicts and lists."""
+    return to_builtins(facts)
 
 
 def value_of(record: Any) -> Value | None:

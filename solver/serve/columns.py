@@ -37,11 +37,11 @@ class Columns:
         facts, cache = await self._handlers.known(request, one, text or "start")
         if facts.terminal:
             raise Refused(400, f"pos={text[:80]!r}: the game is over")
-        if not all(move.exact for move in facts.moves):
+        if not all(move.exact for move in facts.moves or ()):
             raise Refused(404, f"pos={text[:80]!r} is not known to the book of {one.name}: solver serve --live SECONDS")
         width, height = one.game[:2]  # type: ignore[index]
         scores = [FULL] * width
-        for move in facts.moves:
+        for move in facts.moves or ():
             distance = move.distance or 0
             score = (width * height + 2 - facts.ply - distance) // 2
             scores[int(move.move) - 1] = move.score * score
