@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import BinaryIO
 
@@ -19,13 +20,13 @@ from solver.cli.common import (
     note,
     open_source,
     quiet_option,
-    tell,
     thinking,
 )
 from solver.play.player import Player
 from solver.play.showing import checked_svg
 from solver.report.answers import Answers, text
 from solver.report.pictures import board
+from solver.report.records import plain
 from solver.rules.game import game_text
 
 
@@ -95,9 +96,9 @@ def command(
             facts = answers.ask(position)
         if svg is not None:
             board(player, facts).save(svg)
-        tell(facts, lambda told: text(player, told), as_json)
-        missing += facts["source"] == "missing"
-        inexact += not facts["exact"]
+        click.echo(json.dumps(plain(facts)) if as_json else text(player, facts))
+        missing += facts.source == "missing"
+        inexact += not facts.exact
     if missing and book_only:
         raise MissingState(f"{missing} of {len(positions)} positions not in {source}: leave out --book-only to search")
     if inexact and player.live:
@@ -106,13 +107,13 @@ def command(
 
 def answer_lines(answers: Answers, stream: BinaryIO) -> None:
     """One JSON line for each line, sent before more lines are waited for: a program may ask and read in turns."""
-    write, flush, live = sys.stdout.write, sys.stdout.flush, answers.player.live
+    output, live = sys.stdout.buffer, answers.player.live
     try:
         for lines in waiting_lines(stream, "surrogateescape"):
             for line in lines:
-                write(answers.line(line.strip()))
+                output.write(answers.line(line.strip()))
                 if live:
-                    flush()
-            flush()
+                    output.flush()
+            output.flush()
     except TextError as error:
         raise PositionError(str(error)) from None

@@ -7,27 +7,28 @@ None, never a number that stands for it.
 from __future__ import annotations
 
 import functools
-import json
 import time
 from collections.abc import Callable
 from typing import Any
 
 from solver.base.errors import BookError, GameError, PositionError, SolverError
 from solver.base.kinds import NIMBER, nimber_of
-from solver.base.value import in_plies
+from solver.base.value import Value, in_plies
 from solver.book.reader import Book
-from solver.play.analysis import Answer, Move, Outcome
+from solver.play.analysis import Answer, Move
 from solver.play.player import Player
-from solver.report.facts import value_of, worth
+from solver.report import records
+from solver.report.records import line_of, value_of
 from solver.report.words import table
 from solver.rules.game import Rules, game_text, own_method
-from solver.rules.notation import Position, faces, format_action, legal_actions, parse_position, show
+from solver.rules.notation import faces, legal_actions, parse_position, show
 from solver.rules.words import in_full, in_words
 from solver.search import Table
 from solver.search.nimbers import nimber
 
+Parsed = tuple[int, int | None, int | None, int | None]  # as `notation.Position`
+Known = tuple[Value | None, bool, str, float | None]  # as `analysis.Answer`
 MOST_NIMBERS = 1 << 20  # kept from question to question
-DUMPS = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
 class Answers:
@@ -38,162 +39,132 @@ class Answers:
 
     def __init__(self, player: Player, *, moves: bool = True, timed: bool = True) -> None:
         self.player = player
-        self.game = player.game
         self.name = game_text(player.game)
         self.moves, self.timed = moves, timed
-        book = player.solution
-        self._grown = book.header.estimate if isinstance(book, Book) else None
-        self._quick = isinstance(book, Book) and (not moves or book.header.scope == "complete") and not self._grown
-        self._quick = self._quick and not player.rules.impartial
+        header = player.solution.header if isinstance(player.solution, Book) else None
+        self._grown = header and header.estimate
+        self._impartial = player.rules.impartial
+        self._holds_all = header is not None and (not moves or header.scope == "complete") and not self._grown
         self._nimbers: Table = {}
-        self._of_nimbers = isinstance(book, Book) and book.header.kind is NIMBER
-        self._find = player.solution.get
-        self._canonical = player.canonical
+        self._of_nimbers = header is not None and header.kind is NIMBER
+        self._find, self._canonical = player.solution.get, player.canonical
         self._mover = player.rules.to_move
-        self._said: Callable[[int, int], str] = own_method(self.game, "format_action") or _by_number
+        self._action_name: Callable[[int, int], str] = own_method(player.game, "format_action") or _by_number
         self._legal = functools.lru_cache(maxsize=1 << 9)(functools.partial(legal_actions, player.rules))
-        self._fields = functools.lru_cache(maxsize=1 << 16)(lambda value: DUMPS(worth(value))[1:-1])
-        self._name = functools.lru_cache(maxsize=1 << 16)(DUMPS)
-        self._head = f'{{"game":{json.dumps(self.name)},"position":'
+        self._worth = functools.lru_cache(maxsize=1 << 16)(_worth)
 
-    def line(self, position: str) -> str:
-        """The facts of a position, or its error, as a line of JSON."""
+    def line(self, position: str) -> bytes:
+        """Return the facts of a position, or its error, as a line of JSON."""
         try:
-            return self.stored(position) or DUMPS(self.ask(position)) + "\n"
+            return line_of(self.ask(position))
         except SolverError as error:
-            return DUMPS({"position": position, "error": str(error)}) + "\n"
+            return line_of({"position": position, "error": str(error)})
 
-    def stored(self, position: str) -> str | None:
-        """The line of a position that the book holds, put together by hand: that takes a third of the time.
+    def ask(self, position: str, budget: Any = None) -> records.Position:
+        """Return the facts of a position.
 
-        None of any other position, for which `ask` is there. Raises PositionError.
+        Args:
+            position: As `notation.parse_position` takes it.
+            budget: Of a live search, in place of the player's.
+
+        Raises:
+            PositionError: It is no position of the game, or play cannot reach it.
         """
         started = time.perf_counter()
-        if not self._quick:
-            return None
-        digits = position[1:]
-        if position[:1] == "#" and digits.isdecimal() and digits.isascii() and len(digits) < 19:
-            parsed = Position(int(digits), None)
-        else:
+        facts = self._stored(position, budget)
+        if facts is None:
             parsed = parse_position(self.player.rules, position, self._legal)
-        state = parsed.state
+            try:
+                facts = self._facts(position, parsed, *self._examined(parsed.state, budget))
+            except Exception as error:  # rules need not bear numbers that are no states
+                expected = isinstance(error, (SolverError, MemoryError)) and not isinstance(error, GameError)
+                if parsed.ply is not None or expected:
+                    raise
+                raise PositionError(f"{position} is no state of {self.name}: {type(error).__name__}") from None
+        if self.timed:
+            facts.elapsed_us = round((time.perf_counter() - started) * 1e6, 1)
+        return facts
+
+    def _stored(self, text: str, budget: Any) -> records.Position | None:
+        """Return the facts of a state's number that the book holds: it needs no check, which takes most of the time."""
+        digits = text[1:]
+        if not (self._holds_all and text[:1] == "#" and digits.isdecimal() and digits.isascii() and len(digits) < 19):
+            return None
+        state = int(digits)
+        parsed = state, None, None, None  # a named tuple takes three times as long
         try:
             if self.moves:
-                answer, moves = self.player.examine(state)
-                if not moves or answer.source != "book":
-                    return None
-                value, found = answer.value, self._move_fields(state, moves)
-            else:
-                value, found = self._find(self._canonical(state)), ""
-            mover = parsed.mover if self._mover is None else int(self._mover(state))
+                answer, moves = self.player.examine(state, budget)
+                return self._facts(text, parsed, answer, moves) if answer.source == "book" else None
+            value = self._find(self._canonical(state))
+            return None if value is None else self._facts(text, parsed, (value, True, "book", None), None)
         except BookError:
             raise
         except Exception:  # rules need not bear numbers that are no states
             return None
-        if value is None or found is None:
-            return None
-        _, ply, _, gained = parsed
-        taken = f',"elapsed_us":{(time.perf_counter() - started) * 1e6:.1f}' if self.timed else ""
-        return (
-            f'{self._head}{DUMPS(position)},"state":{state},"to_move":{_or_null(mover)},"ply":{_or_null(ply)},'
-            f'"gained":{_or_null(gained)},"terminal":false,{self._fields(value)},'
-            f'"estimate":null,"exact":true,"source":"book","evaluation":null{found}{taken}}}\n'
-        )
 
-    def _move_fields(self, state: int, moves: list[Move]) -> str | None:
-        """The fields of a state's moves; None without any or if one is not known."""
-        best, texts, fields, name_of, said = [], [], self._fields, self._name, self._said
-        for action, value, _, source, is_best, child, child_value, _ in moves:
-            if value is None:
-                return None
-            name = name_of(str(said(state, action)))
-            if is_best:
-                best.append(name)
-            texts.append(
-                f'{{"move":{name},{fields(value)},"estimate":null,"exact":true,"source":"{source}",'
-                f'"best":{"true" if is_best else "false"},"child":{{"state":{child},{fields(child_value)}}}}}'
-            )
-        return f',"best":[{",".join(best)}],"moves":[{",".join(texts)}]' if texts else None
-
-    def ask(self, position: str, budget: Any = None) -> dict[str, Any]:
-        """The facts of a position; a `budget` takes the place of the player's. Raises PositionError."""
-        started = time.perf_counter()
-        parsed = parse_position(self.player.rules, position, self._legal)
-        try:
-            facts = self._facts(position, parsed, budget)
-        except Exception as error:  # rules need not bear numbers that are no states
-            expected = isinstance(error, (SolverError, MemoryError)) and not isinstance(error, GameError)
-            if parsed.ply is not None or expected:
-                raise
-            raise PositionError(f"{position} is no state of {self.name}: {type(error).__name__}") from None
-        if self.timed:
-            facts["elapsed_us"] = round((time.perf_counter() - started) * 1e6, 1)
-        return facts
-
-    def _facts(self, position: str, parsed: Position, budget: Any) -> dict[str, Any]:
-        state = parsed.state
-        moves: list[Move] | None = None
+    def _examined(self, state: int, budget: Any) -> tuple[Answer, list[Move] | None]:
         if self.moves:
-            answer, moves = self.player.examine(state, budget)
-        else:
-            answer = self.player.value(state, budget)
-        facts = {
-            "game": self.name,
-            "position": position,
-            "state": state,
-            "to_move": self._to_move(parsed),
-            "ply": parsed.ply,
-            "gained": parsed.gained,
-            "terminal": answer.source == "terminal",
-            **worth(answer.value),
-            "estimate": answer.estimate,
-            "exact": answer.exact,
-            "source": answer.source,
-            "evaluation": self.player.foresight.name if self._is_estimated(answer, moves) else None,
-        }
-        if self.player.rules.impartial:
-            facts["nimber"] = self._nimber(state)
+            return self.player.examine(state, budget)
+        return self.player.value(state, budget), None
+
+    def _facts(
+        self, text: str, parsed: Parsed, answer: Known, moves: list[Move] | None
+    ) -> records.Position:
+        state, ply, mover, gained = parsed
+        value, exact, source, estimate = answer
+        facts = records.Position(
+            self.name,
+            text,
+            state,
+            mover if self._mover is None else int(self._mover(state)),
+            ply,
+            gained,
+            source == "terminal",
+            *self._worth(value),
+            estimate,
+            exact,
+            source,
+            None,
+        )
+        if estimate is not None or moves and not all([move[2] for move in moves]):
+            facts.evaluation = self._evaluation([estimate, *[move.estimate for move in moves or ()]])
+        if self._impartial:
+            facts.nimber = self._nimber(state)
         if self._grown is not None:
-            facts["depth"] = self._grown.depth if answer.source == "book" and not answer.exact else None
-            if facts["depth"] is not None:
-                facts["evaluation"] = self._grown.evaluation
+            facts.depth = self._grown.depth if source == "book" and not exact else None
+            facts.evaluation = facts.evaluation if facts.depth is None else self._grown.evaluation
         if moves is not None:
-            facts["best"] = [format_action(self.game, state, move.action) for move in moves if move.best]
-            facts["moves"] = [self._move(state, move) for move in moves]
+            facts.moves = self._moves(state, moves)
+            facts.best = [move.move for move in facts.moves if move.best]
             if self.player.rules.chance is not None:
-                facts["chances"] = self._chances(state)
+                facts.chances = self._chances(state)
         return facts
 
-    def _chances(self, state: int) -> list[dict[str, Any]]:
+    def _chances(self, state: int) -> list[records.Chance]:
         outcomes = self.player.outcomes(state)
-        shown: list[str | None] = [*faces(self.game, len(outcomes))] or [None] * len(outcomes)
+        shown: list[str | None] = [*faces(self.player.game, len(outcomes))] or [None] * len(outcomes)
         return [
-            {"faces": face, "probability": one.probability, **worth(one.value), "child": _child(one)}
-            for face, one in zip(shown, outcomes, strict=True)
+            records.Chance(face, probability, *_worth(value), records.Child(child, *_worth(child_value)))
+            for face, (probability, value, child, child_value) in zip(shown, outcomes, strict=True)
         ]
 
-    def _is_estimated(self, answer: Answer, moves: list[Move] | None) -> bool:
-        """Whether anything rests on an evaluation: in a game without margins 1 and -1 are certain."""
-        given = [one.estimate for one in (answer, *(moves or ())) if one.estimate is not None]
-        return any(self.player.rules.scores or abs(estimate) < 1 for estimate in given)
+    def _evaluation(self, estimates: list[float | None]) -> str | None:
+        """The evaluation on which any of these estimates rests: in a game without margins 1 and -1 are certain."""
+        guessed = any(one is not None and (self.player.rules.scores or abs(one) < 1) for one in estimates)
+        return self.player.foresight.name if guessed else None
 
-    def _to_move(self, parsed: Position) -> int | None:
-        return parsed.mover if self._mover is None else self._mover(parsed.state)
-
-    def _move(self, state: int, move: Move) -> dict[str, Any]:
-        facts = {
-            "move": format_action(self.game, state, move.action),
-            **worth(move.value),
-            "estimate": move.estimate,
-            "exact": move.exact,
-            "source": move.source,
-            "best": move.best,
-            "child": _child(move),
-        }
-        if self.player.rules.impartial:
-            stored = self._stored_nimber(move.child)
-            known = self._nimbers.get(self._canonical(move.child))
-            facts["child"]["nimber"] = known if stored is None else stored
+    def _moves(self, state: int, moves: list[Move]) -> list[records.Move]:
+        facts, worth_of, name_of = [], self._worth, self._action_name
+        for action, value, exact, source, best, child, child_value, estimate in moves:
+            after = records.Child(child, *worth_of(child_value))
+            name = str(name_of(state, action))
+            facts.append(records.Move(name, *worth_of(value), estimate, exact, source, best, after))
+        if self._impartial:
+            for move in facts:
+                stored = self._stored_nimber(move.child.state)
+                known = self._nimbers.get(self._canonical(move.child.state))
+                move.child.nimber = known if stored is None else stored
         return facts
 
     def _nimber(self, state: int) -> int | None:
@@ -213,44 +184,37 @@ def _by_number(state: int, action: int) -> str:
     return str(action)
 
 
-def _or_null(number: int | None) -> int | str:
-    return "null" if number is None else number
+def _worth(value: Value | None) -> tuple[str | None, float | None, int | None]:
+    return (None, None, None) if value is None else (value.outcome, value.score, value.distance)
 
 
-def _child(one: Move | Outcome) -> dict[str, Any]:
-    return {"state": one.child, **worth(one.child_value)}
-
-
-def text(player: Player, facts: dict[str, Any]) -> str:
+def text(player: Player, facts: records.Position) -> str:
     """The facts for people: board, value, a table of moves."""
     rules = player.rules
-    lines = [show(player.game, facts["state"]), "", sentence(rules, facts)]
-    if not facts["terminal"]:
-        guessed = facts["estimate"] is not None and (rules.scores or abs(facts["estimate"]) < 1)
-        source = f"{facts['source']} by {facts['evaluation']}" if guessed else facts["source"]
-        source += f", {in_plies(facts['depth'])} ahead" if facts.get("depth") else ""
+    lines = [show(player.game, facts.state), "", sentence(rules, facts)]
+    if not facts.terminal:
+        guessed = facts.estimate is not None and (rules.scores or abs(facts.estimate) < 1)
+        source = f"{facts.source} by {facts.evaluation}" if guessed else facts.source
+        source += f", {in_plies(facts.depth)} ahead" if facts.depth else ""
         lines[-1] += f" ({source})"
     lines += _nimber(facts)
-    if facts.get("moves"):
-        moves = facts["moves"]
-        rows = [("*" if one["best"] else " ", one["move"], _words(rules, one), one["source"]) for one in moves]
-        lines += table([(*row, *_nimber(one["child"])) for row, one in zip(rows, moves, strict=True)])
-    for number, one in enumerate(facts.get("chances", ()), 1):
-        shown = "" if one["faces"] in (None, str(number)) else f" ({one['faces']})"
-        lines.append(f"{number:4}{shown}  {100 * one['probability']:6.2f} %  {_words(rules, one)}")
+    if facts.moves:
+        rows = [
+            ("*" if one.best else " ", one.move, in_words(value_of(one), rules, one.estimate), one.source)
+            for one in facts.moves
+        ]
+        lines += table([(*row, *_nimber(one.child)) for row, one in zip(rows, facts.moves, strict=True)])
+    for number, one in enumerate(facts.chances or (), 1):
+        shown = "" if one.faces in (None, str(number)) else f" ({one.faces})"
+        lines.append(f"{number:4}{shown}  {100 * one.probability:6.2f} %  {in_words(value_of(one), rules)}")
     return "\n".join(lines) + "\n"
 
 
-def sentence(rules: Rules, facts: dict[str, Any]) -> str:
+def sentence(rules: Rules, facts: records.Position) -> str:
     """The value of a position and whose it is."""
-    value, over = value_of(facts), facts["terminal"]
-    return in_full(rules, facts["to_move"], facts["gained"], value, facts["estimate"], over=over)
+    return in_full(rules, facts.to_move, facts.gained, value_of(facts), facts.estimate, over=facts.terminal)
 
 
-def _nimber(facts: dict[str, Any]) -> list[str]:
+def _nimber(facts: records.Position | records.Child) -> list[str]:
     """The nimber of a position of an impartial game, if it is known."""
-    return [] if facts.get("nimber") is None else [f"nimber {facts['nimber']}"]
-
-
-def _words(rules: Rules, facts: dict[str, Any]) -> str:
-    return in_words(value_of(facts), rules, facts.get("estimate"))
+    return [f"nimber {facts.nimber}"] if isinstance(facts.nimber, int) else []

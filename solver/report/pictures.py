@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from solver.play.player import Player
 from solver.play.showing import Board, drawn, labelled
+from solver.report import records
 from solver.report.answers import sentence
-from solver.report.facts import value_of
+from solver.report.records import value_of
 from solver.rules.notation import Position, legal_actions
 
 
-def board(player: Player, facts: dict[str, Any]) -> Board:
+def board(player: Player, facts: records.Position) -> Board:
     """Draw what `query --json` says of a position: its board, its value, and those of its moves."""
-    position = Position(facts["state"], facts["ply"], facts["to_move"], facts["gained"])
-    moves = facts.get("moves") or []
+    position = Position(facts.state, facts.ply, facts.to_move, facts.gained)
+    moves = facts.moves or []
     actions = legal_actions(player.rules, position.state) if moves else {}
-    told = ((actions[one["move"]], value_of(one), one["estimate"], one["best"]) for one in moves)
+    told = ((actions[one.move], value_of(one), one.estimate, one.best) for one in moves)
     return drawn(player.rules, position, labelled(player.rules, position, told), sentence(player.rules, facts))

@@ -1,13 +1,12 @@
-"""The application: what is kept, and what a book holds, is answered at once, all else goes by the routes."""
+"""The application: replies that are kept go out at once, all else goes by the routes, which one table lists."""
 
 from __future__ import annotations
 
 import logging
-from typing import Any
+import re
+from typing import Any, NamedTuple
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.routing import Route
+from starlette.requests import Request
 
 from solver.base.errors import BookError, MissingState, PositionError, SolverError
 from solver.serve.columns import Columns
@@ -20,7 +19,17 @@ from solver.serve.searches import Searches
 from solver.serve.shelf import Shelf
 from solver.serve.tablebase import Tablebase
 
+GET = frozenset(["GET", "HEAD"])
 METHODS = "GET, HEAD, POST, OPTIONS"
+
+
+class Route(NamedTuple):
+    """A path, the methods that it takes, and what answers them."""
+
+    path: str
+    methods: frozenset[str]
+    pattern: re.Pattern[str]
+    answer: Any
 
 
 class Application:
@@ -29,48 +38,47 @@ class Application:
     def __init__(self, shelf: Shelf, pages: Pages, seconds: float | None = None) -> None:
         self.searches = Searches(seconds)
         self.kept = Kept()
-        self._handlers = handlers = Handlers(shelf, self.searches)
-        routes = [
-            Route(
-                one.path.replace("{position}", "{position:path}"),
-                self._answering(getattr(handlers, one.name)),
-                methods=[one.method],
-            )
-            for one in OPERATIONS
-        ]
+        handlers = Handlers(shelf, self.searches)
+        self.routes = [_route(one.path, getattr(handlers, one.name), one.method) for one in OPERATIONS]
         for others in (Gamesman(handlers), Columns(handlers), Tablebase(handlers), pages):
-            routes += [Route(path, self._answering(answer)) for path, answer in others.routes()]
-        refusals: Any = {kind: _refuse for kind in (Refused, HTTPException, SolverError, Exception)}
-        self._routed = Starlette(routes=routes, exception_handlers=refusals)
-        self._routed.router.redirect_slashes = False
+            self.routes += [_route(path, answer) for path, answer in others.routes()]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer, as ASGI has it."""
-        if scope["type"] == "http":
-            if scope["method"] in ("GET", "HEAD"):
-                reply = self.kept.get((scope["raw_path"], scope["query_string"]))
-                if reply is None:
-                    reply = self._handlers.at_once(scope["path"], scope["query_string"])
-                    if reply is not None:
-                        self.kept.keep(scope, reply)
-                if reply is not None:
-                    await reply(scope, receive, send)
-                    return
-            elif scope["method"] == "OPTIONS":
-                await _PREFLIGHT(scope, receive, send)
-                return
-        await self._routed(scope, receive, send)
+        if scope["method"] == "OPTIONS":
+            await _PREFLIGHT(scope, receive, send)
+            return
+        reply = self.kept.get((scope["raw_path"], scope["query_string"])) if scope["method"] in GET else None
+        try:
+            if reply is None:
+                reply = await self._routed(scope)(Request(scope, receive))
+                if isinstance(reply, Reply) and scope["method"] in GET:
+                    self.kept.keep(scope, reply)
+            await reply(scope, receive, send)
+        except Exception as error:
+            await _refused(scope, error).reply()(scope, receive, send)
+            if not isinstance(error, (Refused, SolverError)):
+                raise  # for the server's log
 
-    def _answering(self, answer: Any) -> Any:
-        """A handler as Starlette takes it, its replies kept if they never change."""
+    def _routed(self, scope: Any) -> Any:
+        """The handler of a request, whose path parameters are set. Raises Refused."""
+        allowed: set[str] = set()
+        for _, methods, pattern, answer in self.routes:
+            match = pattern.fullmatch(scope["path"])
+            if match and scope["method"] in methods:
+                scope["path_params"] = match.groupdict()
+                return answer
+            allowed |= methods if match else set()
+        if not allowed:
+            raise Refused(404, "nothing is here: /v1/openapi.json says what there is")
+        names = ", ".join(sorted(allowed))
+        raise Refused(405, f"not by {scope['method']}: by {names}", {"Allow": names})
 
-        async def endpoint(request: Any) -> Any:
-            reply = await answer(request)
-            if isinstance(reply, Reply) and request.method in ("GET", "HEAD"):
-                self.kept.keep(request.scope, reply)
-            return reply
 
-        return endpoint
+def _route(path: str, answer: Any, method: str = "GET") -> Route:
+    """A route; the parameter `position` may have slashes, others have none."""
+    pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(path)).replace("<position>[^/]+", "<position>.*")
+    return Route(path, GET if method == "GET" else frozenset([method]), re.compile(pattern, re.DOTALL), answer)
 
 
 _PREFLIGHT = Reply(
@@ -86,23 +94,16 @@ _PREFLIGHT = Reply(
 )
 
 
-async def _refuse(request: Any, error: Exception) -> Reply:
-    """The reply to what went wrong."""
+def _refused(scope: Any, error: Exception) -> Refused:
+    """What is said of an error."""
     if isinstance(error, Refused):
-        return error.reply()
-    if isinstance(error, HTTPException):
-        words = {404: "nothing is here: /v1/openapi.json says what there is", 405: f"not by {request.method}"}
-        headers = dict(error.headers or {})
-        if error.status_code == 405:
-            headers["Allow"] = ", ".join(sorted(headers.get("Allow", "GET").split(", ")))
-            words[405] += f": by {headers['Allow']}"
-        return Refused(error.status_code, words.get(error.status_code, error.detail), headers).reply()
+        return error
     if isinstance(error, PositionError):
-        return Refused(400, str(error)).reply()
+        return Refused(400, str(error))
     if isinstance(error, MissingState):
-        return Refused(404, str(error)).reply()
+        return Refused(404, str(error))
     if isinstance(error, SolverError):
-        logging.getLogger(__name__).error("%s: %s", request.url.path, error)
+        logging.getLogger(__name__).error("%s: %s", scope["path"], error)
         said = "a book cannot be read" if isinstance(error, BookError) else str(error)
-        return Refused(500, f"{said}: the server's own log says more").reply()
-    return Refused(500, "something is wrong with the server: its own log says what").reply()
+        return Refused(500, f"{said}: the server's own log says more")
+    return Refused(500, "something is wrong with the server: its own log says what")

@@ -17,7 +17,8 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from solver.report.answers import DUMPS, Answers
+from solver.report.answers import Answers
+from solver.report.records import line_of
 from solver.serve.operations import MOST_BYTES, MOST_QUESTIONS, MOST_TEXT
 from solver.serve.reply import ALWAYS, NDJSON, NEVER, Refused, takes_gzip
 
@@ -88,8 +89,7 @@ class Batch:
         packer = zlib.compressobj(6, wbits=31) if compress else None
         begun = self._begun
 
-        async def put(text: str, more: bool = True) -> None:
-            body = text.encode()
+        async def put(body: bytes, more: bool = True) -> None:
             if packer is not None:
                 body = packer.compress(body) + packer.flush(zlib.Z_SYNC_FLUSH if more else zlib.Z_FINISH)
             if not begun.is_set():
@@ -104,9 +104,9 @@ class Batch:
         if self._refusal is not None:
             if not begun.is_set():
                 return False
-            await put(self._refusal.line().decode())
+            await put(self._refusal.line())
             await self._whole.wait()
-        await put("", more=False)
+        await put(b"", more=False)
         return True
 
     async def _waiting(self) -> list[bytes]:
@@ -116,8 +116,8 @@ class Batch:
             await self._news.wait()
         return [self._lines.popleft() for _ in range(min(AT_ONCE, len(self._lines)))]
 
-    def _answered(self, lines: list[bytes]) -> str:
-        return "".join(_answer(self._answers, line) for line in lines)
+    def _answered(self, lines: list[bytes]) -> bytes:
+        return b"".join(_answer(self._answers, line) for line in lines)
 
     async def _refuse(self, scope: Any, receive: Any, send: Any) -> None:
         """Send the refusal, whole, and end with it when what was still coming is read."""
@@ -137,7 +137,7 @@ def _check(count: int, most: int, what: str) -> None:
         raise Refused(413, f"more than {most:,} {what}: send several batches", CLOSING)
 
 
-def _answer(answers: Answers, line: bytes) -> str:
+def _answer(answers: Answers, line: bytes) -> bytes:
     """The line that answers a line."""
     try:
         said = json.loads(line)
@@ -147,4 +147,4 @@ def _answer(answers: Answers, line: bytes) -> str:
     if isinstance(text, str) and len(text) <= MOST_TEXT:
         return answers.line(text)
     remedy = f'a line is a text of at most {MOST_TEXT:,} characters, "11242", or {{"position": "11242"}}'
-    return DUMPS({"position": line[:80].decode("utf-8", "replace"), "error": remedy}) + "\n"
+    return line_of({"position": line[:80].decode("utf-8", "replace"), "error": remedy})

@@ -35,16 +35,16 @@ class Columns:
             raise Refused(400, f"pos={text[:40]!r}: say the columns played, 475")
         one = self._served(request)
         facts, cache = await self._handlers.known(request, one, text or "start")
-        if facts["terminal"]:
+        if facts.terminal:
             raise Refused(400, f"pos={text[:80]!r}: the game is over")
-        if not all(move["exact"] for move in facts["moves"]):
+        if not all(move.exact for move in facts.moves or ()):
             raise Refused(404, f"pos={text[:80]!r} is not known to the book of {one.name}: solver serve --live SECONDS")
         width, height = one.game[:2]  # type: ignore[index]
         scores = [FULL] * width
-        for move in facts["moves"]:
-            distance = move["distance"] or 0
-            score = (width * height + 2 - facts["ply"] - distance) // 2
-            scores[int(move["move"]) - 1] = move["score"] * score
+        for move in facts.moves or ():
+            distance = move.distance or 0
+            score = (width * height + 2 - facts.ply - distance) // 2
+            scores[int(move.move) - 1] = move.score * score
         return reply_of({"pos": text, "score": scores}, cache, "solve", one.digest, text)
 
     def _served(self, request: Any) -> Served:

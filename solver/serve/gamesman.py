@@ -21,7 +21,7 @@ from solver.export.site import title_of
 from solver.rules.game import own_method
 from solver.rules.notation import Position, format_action, next_position
 from solver.serve.handlers import Handlers
-from solver.serve.reply import AGAIN, Refused, Reply, dumps, reply_of, tag_of
+from solver.serve.reply import Refused, Reply, reply_of
 from solver.serve.shelf import Served
 
 ENDLESS, UNKNOWN = -200, -100  # remoteness
@@ -64,7 +64,7 @@ class Gamesman:
             {"id": game, "name": _name_of(game), "type": "twoPlayer", "gui": _gui(next(iter(variants.values())))}
             for game, variants in self._games.items()
         ]
-        return _same(sorted(games, key=lambda one: one["name"]))
+        return reply_of(sorted(games, key=lambda one: one["name"]))
 
     async def _game(self, request: Any) -> Reply:
         game = request.path_params["game"]
@@ -72,7 +72,7 @@ class Gamesman:
         if variants is None:
             return _invalid("Game")
         listed = [{"id": name, "name": _variant_name(name, one), "gui": _gui(one)} for name, one in variants.items()]
-        return _same(
+        return reply_of(
             {
                 "id": game,
                 "name": _name_of(game),
@@ -88,7 +88,7 @@ class Gamesman:
             return found
         rules, initial = found.rules, found.game.initial()
         start = _place(found, Position(initial, None, rules.mover(initial), None if rules.reward is None else 0))
-        return _same(
+        return reply_of(
             {
                 "id": request.path_params["variant"],
                 "name": _variant_name(request.path_params["variant"], found),
@@ -103,7 +103,7 @@ class Gamesman:
         found = self._found(request)
         if isinstance(found, Reply):
             return found
-        return _same({"instructions": f"# {title_of(found.game)}\n\n{inspect.getdoc(type(found.game)) or ''}\n"})
+        return reply_of({"instructions": f"# {title_of(found.game)}\n\n{inspect.getdoc(type(found.game)) or ''}\n"})
 
     async def _position(self, request: Any) -> Reply:
         found = self._found(request)
@@ -125,11 +125,6 @@ class Gamesman:
         if variants is None:
             return _invalid("Game")
         return variants.get(request.path_params["variant"]) or _invalid("Variant")
-
-
-def _same(facts: Any) -> Reply:
-    body = dumps(facts)
-    return Reply(body, cache=AGAIN, tag=tag_of("uwapi", body.decode()))
 
 
 def _invalid(what: str) -> Reply:
@@ -184,7 +179,7 @@ def _drawn(cell: str) -> str:
     return "-" if cell in ". " else cell if DRAWN.match(cell) else "~"
 
 
-def _told(one: Served, place: Place, worth: dict[str, Any]) -> dict[str, Any]:
+def _told(one: Served, place: Place, worth: Any) -> dict[str, Any]:
     """What is said of a position that is worth so much to its side to move."""
     value, remoteness = _value(one, place.position, worth)
     said = {
@@ -193,18 +188,18 @@ def _told(one: Served, place: Place, worth: dict[str, Any]) -> dict[str, Any]:
         "positionValue": value,
         "remoteness": remoteness,
     }
-    if one.rules.margins and worth["score"] is not None:
-        said["winby"] = worth["score"] + (place.position.gained or 0)
+    if one.rules.margins and worth.score is not None:
+        said["winby"] = worth.score + (place.position.gained or 0)
     return said
 
 
-def _value(one: Served, position: Position, worth: dict[str, Any]) -> tuple[str, int]:
-    if worth["score"] is None:
+def _value(one: Served, position: Position, worth: Any) -> tuple[str, int]:
+    if worth.score is None:
         return "unsolved", UNKNOWN
-    score = worth["score"] + (position.gained or 0)
+    score = worth.score + (position.gained or 0)
     over = one.rules.is_terminal(position.state)
     if score:
-        distance = 0 if over and worth["distance"] is None else worth["distance"]
+        distance = 0 if over and worth.distance is None else worth.distance
         return "win" if score > 0 else "lose", UNKNOWN if distance is None else distance
     if over:
         return "tie", 0
@@ -216,18 +211,18 @@ def _is_endless(one: Served) -> bool:
     return not one.rules.tiered if one.book is None else one.book.header.method == one.rules.kind.cyclic
 
 
-def _moves(one: Served, place: Place, facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _moves(one: Served, place: Place, facts: Any) -> Iterator[dict[str, Any]]:
     state, chosen = place.position.state, own_method(one.game, "place")
     actions = {format_action(one.game, state, action): action for action in one.rules.actions(state)}
-    for move in facts["moves"]:
-        action = actions[move["move"]]
+    for move in facts.moves:
+        action = actions[move.move]
         after = _place(one, next_position(one.rules, place.position, action))
-        said = _told(one, after, move["child"])
+        said = _told(one, after, move.child)
         same = after.position.mover == place.position.mover
         value = said["positionValue"]
         yield {
-            "move": move["move"],
-            "autoguiMove": _button(move["move"], () if chosen is None else list(chosen(state, action))),
+            "move": move.move,
+            "autoguiMove": _button(move.move, () if chosen is None else list(chosen(state, action))),
             "moveValue": value if same else OTHER.get(value, value),
             **said,
         }

@@ -6,19 +6,17 @@ from typing import Any
 
 import anyio.to_thread
 
-from solver.base.errors import SolverError
 from solver.book.reader import Book
 from solver.export.site import title_of
 from solver.report import books, lines
 from solver.report.facts import facts_of
+from solver.report.records import Position
 from solver.serve.batch import Batch
 from solver.serve.operations import MOST_LINE, MOST_TEXT, document
-from solver.serve.reply import AGAIN, FOREVER, NEVER, Refused, Reply, dumps, reply_of, tag_of
+from solver.serve.reply import AGAIN, FOREVER, NEVER, Refused, Reply, reply_of
 from solver.serve.searches import Searches, is_told
 from solver.serve.shelf import Served, Shelf
 
-MOVES = {b"": True, b"moves=true": True, b"moves=false": False}
-NAMED = ("books", "games")
 TOLD = ("states", "terminal", "stored", "counts", "tiers", "values")
 
 
@@ -30,30 +28,30 @@ class Handlers:
 
     async def games(self, request: Any) -> Reply:
         """All games."""
-        return _listed("games", [one.facts() for one in self.shelf])
+        return reply_of([one.facts() for one in self.shelf])
 
     async def game(self, request: Any) -> Reply:
         """One of them."""
-        return _listed("game", self.any_game(request).facts())
+        return reply_of(self.any_game(request).facts())
 
     async def books(self, request: Any) -> Reply:
         """All books."""
-        return _listed("books", [_row(one, book) for one, book in self.shelf.books])
+        return reply_of([_row(one, book) for one, book in self.shelf.books])
 
     async def book(self, request: Any) -> Reply:
         """What a book holds."""
         _, book = self.any_book(request)
-        return _listed("book", books.facts(book.header, book.size))
+        return reply_of(books.facts(book.header, book.size))
 
     async def counts(self, request: Any) -> Reply:
         """What of it is counted."""
         _, book = self.any_book(request)
         facts = books.facts(book.header, None)
-        return _listed("counts", {name: facts[name] for name in TOLD})
+        return reply_of({name: facts[name] for name in TOLD})
 
     async def openapi(self, request: Any) -> Reply:
         """The document of all this."""
-        return _listed("openapi", document())
+        return reply_of(document())
 
     async def book_position(self, request: Any) -> Reply:
         """A position of a book."""
@@ -63,29 +61,17 @@ class Handlers:
         """A position of a game."""
         return await self._position(request, self.any_game(request))
 
-    def at_once(self, path: str, query: bytes) -> Reply | None:
-        """The reply of a position that a book holds; None of anything else: a route takes longer than to find it."""
-        parts = path.split("/", 5)
-        if len(parts) < 6 or parts[1] != "v1" or parts[2] not in NAMED or parts[4] != "positions" or query not in MOVES:
-            return None
-        one, text, moves = self.shelf.get(parts[3]), parts[5], MOVES[query]
-        if one is None or not one.is_quick or len(text) > MOST_TEXT:
-            return None
-        try:
-            found = one.answers(moves).stored(text)
-        except SolverError:
-            return None
-        return None if found is None else Reply(found.encode(), cache=FOREVER, tag=_tag(one, text, moves))
-
     async def _position(self, request: Any, one: Served) -> Reply:
         text, moves = position_in(request), _truth(request, "moves")
         facts, cache = await self.known(request, one, text, moves)
-        return Reply(dumps(facts), cache=cache, tag=None if cache == NEVER else _tag(one, text, moves))
+        return reply_of(facts, cache, "position", one.digest, text, str(moves))
 
-    async def known(self, request: Any, one: Served, text: str, moves: bool = True) -> tuple[dict[str, Any], str]:
+    async def known(self, request: Any, one: Served, text: str, moves: bool = True) -> tuple[Position, str]:
         """The facts of a position, by what is known at once, else by live search, if there is any; how long to keep."""
         ask = one.answers(moves).ask
-        facts = ask(text) if one.is_quick else await anyio.to_thread.run_sync(ask, text)
+        if one.is_quick:
+            return ask(text), FOREVER
+        facts = await anyio.to_thread.run_sync(ask, text)
         if is_told(facts):
             return facts, FOREVER
         if self.searches.serves(one):
@@ -129,11 +115,6 @@ def position_in(request: Any) -> str:
     return text
 
 
-def _tag(one: Served, text: str, moves: bool) -> str:
-    """The ETag of a position's answer."""
-    return tag_of("position", one.digest, text, str(moves))
-
-
 def _row(one: Served, book: Book) -> dict[str, Any]:
     return {
         "name": one.name,
@@ -147,13 +128,9 @@ def _row(one: Served, book: Book) -> dict[str, Any]:
     }
 
 
-def _listed(name: str, facts: Any) -> Reply:
-    """What is the same until the server is started again with other books."""
-    body = dumps(facts)
-    return Reply(body, cache=AGAIN, tag=tag_of(name, body.decode()))
-
-
 def _truth(request: Any, name: str) -> bool:
+    if not request.scope["query_string"]:  # parsing nothing takes 10 us
+        return True
     text = request.query_params.get(name, "true")
     if text not in ("true", "false"):
         raise Refused(400, f"{name}={text[:40]!r}: say true or false")

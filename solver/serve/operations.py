@@ -4,14 +4,30 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from msgspec.json import schema_components
+
 from solver import __version__
+from solver.report import records
 from solver.serve.reply import JSON, NDJSON
-from solver.serve.schemas import BOOL, SCHEMAS, TEXT, Schema, named
+
+Schema = dict[str, Any]
+BOOL, TEXT = {"type": "boolean"}, {"type": "string"}
 
 MOST_TEXT = 2_000  # characters of a position
 MOST_LINE = 1_000  # plies
 MOST_QUESTIONS = 10_000  # of a batch
 MOST_BYTES = 1 << 20  # of a batch
+RECORDS = (
+    records.Position,
+    records.PositionError,
+    records.Error,
+    records.Line,
+    records.Book,
+    records.Counts,
+    records.ListedBook,
+    records.Game,
+    records.QuestionObject,
+)
 
 
 class Parameter(NamedTuple):
@@ -101,23 +117,42 @@ def document() -> dict[str, Any]:
             "description": "Solved games: the value of every position and move. Values are for the side to move.",
         },
         "paths": paths,
-        "components": {"schemas": {**SCHEMAS, "OpenAPI": {"type": "object"}}},
+        "components": {"schemas": _schemas()},
     }
 
 
+def _schemas() -> dict[str, Schema]:
+    """The components of the document, made of `report.records`."""
+    _, schemas = schema_components(RECORDS, ref_template="#/components/schemas/{name}")
+    for schema in schemas.values():
+        schema["additionalProperties"] = False
+    return {
+        **schemas,
+        "Games": {"type": "array", "items": _named("Game")},
+        "Books": {"type": "array", "items": _named("ListedBook")},
+        "Answer": {"oneOf": [_named("Position"), _named("PositionError"), _named("Error")]},
+        "Question": {"oneOf": [TEXT, _named("QuestionObject")]},
+        "OpenAPI": {"type": "object"},
+    }
+
+
+def _named(name: str) -> Schema:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
 def _described(one: Operation) -> dict[str, Any]:
-    shape = named(one.gives)
+    shape = _named(one.gives)
     responses: dict[str, Any] = {"200": {"description": one.about, "content": {one.media: {"schema": shape}}}}
     if one.method == "GET":
         responses["304"] = {"description": "What If-None-Match names has not changed"}
     for status in one.refuses:
-        error = {JSON: {"schema": named("Error")}}
+        error = {JSON: {"schema": _named("Error")}}
         responses[str(status)] = {"description": REASONS[status], "content": error}
     found: dict[str, Any] = {"operationId": one.name, "summary": one.about, "responses": responses}
     if one.parameters:
         found["parameters"] = [_parameter(parameter) for parameter in one.parameters]
     if one.method == "POST":
-        batch = {"schema": named("Question"), "example": '"11242"\n{"position":"start"}\n'}
+        batch = {"schema": _named("Question"), "example": '"11242"\n{"position":"start"}\n'}
         found["requestBody"] = {"required": True, "content": {NDJSON: batch}}
     return found
 

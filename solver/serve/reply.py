@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import json
 from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Any
 
 from solver import __version__
+from solver.report.records import line_of
 
 JSON, NDJSON, MARKDOWN = "application/json", "application/x-ndjson", "text/markdown"
 FOREVER, AGAIN, NEVER = "public, max-age=31536000, immutable", "no-cache", "no-store"
@@ -39,16 +39,11 @@ class Refused(Exception):
 
     def line(self) -> bytes:
         """What is sent of it."""
-        return dumps({"error": " ".join(self.message.split())})
+        return line_of({"error": " ".join(self.message.split())})
 
     def reply(self) -> Reply:
         """The error as it is sent."""
         return Reply(self.line(), status=self.status, cache=NEVER, headers=self.headers.items())
-
-
-def dumps(facts: Any) -> bytes:
-    """Facts as a line of JSON."""
-    return json.dumps(facts, separators=(",", ":")).encode() + b"\n"
 
 
 def tag_of(*parts: str) -> str:
@@ -61,9 +56,13 @@ def takes_gzip(accepted: bytes) -> bool:
     return b"gzip" in accepted and b"gzip;q=0" not in accepted.replace(b" ", b"")
 
 
-def reply_of(facts: Any, cache: str, *asked: str) -> Reply:
-    """The reply of facts that may be kept so long; what was asked makes their ETag, of those that change none."""
-    return Reply(dumps(facts), cache=cache, tag=None if cache == NEVER else tag_of(*asked))
+def reply_of(facts: Any, cache: str = AGAIN, *asked: str) -> Reply:
+    """Return the reply of facts that may be kept so long.
+
+    Its ETag is made of what was asked, of facts that stay until the server starts again of the body, of others none.
+    """
+    body = line_of(facts)
+    return Reply(body, cache=cache, tag=None if cache == NEVER else tag_of(*(asked or (body.decode(),))))
 
 
 class Reply:

@@ -20,6 +20,7 @@ import anyio.to_thread
 from solver.play.live import SHORT
 from solver.play.player import Player
 from solver.report.answers import Answers
+from solver.report.records import Position
 from solver.serve.reply import Refused
 from solver.serve.shelf import Served
 
@@ -45,12 +46,12 @@ class Searches:
         """Whether it is searched for what is asked of it."""
         return self.seconds is not None and one.can_search
 
-    async def position(self, request: Any, one: Served, text: str, moves: bool) -> dict[str, Any]:
+    async def position(self, request: Any, one: Served, text: str, moves: bool) -> Position:
         """The facts of a position, as far as the seconds go; raises as `Answers.ask`, and Refused."""
 
         player, seconds = self._player(one), self.seconds or 0
 
-        def search(stop: Callable[[], bool], share: float = 1.0) -> dict[str, Any]:
+        def search(stop: Callable[[], bool], share: float = 1.0) -> Position:
             return Answers(player, moves=moves, timed=False).ask(text, player.budget(stop).part(share))
 
         if seconds <= SHORT:
@@ -115,9 +116,9 @@ class Searches:
             return found
 
 
-def is_told(facts: dict[str, Any]) -> bool:
+def is_told(facts: Position) -> bool:
     """Whether no search would know more than these answers: all is exact, or an estimate of a book."""
-    return all(one["exact"] or one["source"] == "book" for one in (facts, *facts.get("moves", ())))
+    return all(one.exact or one.source == "book" for one in (facts, *(facts.moves or ())))
 
 
 async def _gone(request: Any) -> None:

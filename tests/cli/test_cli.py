@@ -10,7 +10,6 @@ import sys
 import pytest
 
 from solver import Book, Player, __version__, load_game
-from solver.base.errors import PositionError
 from solver.base.kinds import OUTCOME
 from solver.base.loading import listener
 from solver.base.value import Value
@@ -18,6 +17,7 @@ from solver.cli import COMMANDS
 from solver.games import CATALOGUE
 from solver.report.answers import Answers
 from solver.report.games import GROUPS, facts
+from solver.report.records import Child, line_of
 from solver.rules.notation import parse_action, show
 from tests.commands import ok, run
 from tests.ways import slow
@@ -155,23 +155,29 @@ def test_an_estimate_is_no_value():
     assert "unknown, looks" in ok("play", "connect-four:5,5", "--budget", "0.1", stdin="hint\nquit\n")
 
 
-def test_a_line_put_together_by_hand_says_what_ask_says(book):
-    """Every state of a folded and an unfolded book, what is no state, and what no book holds."""
+def test_a_number_that_the_book_stores_is_answered_without_a_check_and_alike(book):
+    """Every state of a book, what is no state, and what no book holds; a space before the number has it checked."""
     for moves in (True, False):
         with Book(book) as opened:
-            answers = Answers(Player(opened), moves=moves)
-            states = [*opened][:300]
-            texts = [*(f"#{state}" for state in states), "#7", "#0009", "#4294967295", "#999999999999999999", "a1", "x"]
-            for text in texts:
-                facts = json.loads(answers.line(text))
-                try:
-                    expected = {**answers.ask(text), "elapsed_us": facts["elapsed_us"]}
-                    assert list(facts) == list(expected)
-                except PositionError as error:
-                    expected = {"position": text, "error": str(error)}
-                assert facts == json.loads(json.dumps(expected))
-            quick = [answers.stored(f"#{state}") is not None for state in states]
-            assert all(quick)
+            answers = Answers(Player(opened), moves=moves, timed=False)
+            numbers = [*[*opened][:300], 7, "0009", 4294967295, 999999999999999999]
+            for number in numbers:
+                unchecked, checked = (json.loads(answers.line(f"{space}#{number}")) for space in ("", " "))
+                assert list(unchecked) == list(checked)
+                assert checked.pop("position") == f" {unchecked.pop('position')}"
+                if "error" in checked:
+                    assert checked["error"].replace(" #", "#") == unchecked["error"]
+                else:
+                    assert unchecked == checked
+            assert "error" in json.loads(answers.line("x")) and "error" not in json.loads(answers.line("a1"))
+
+
+def test_a_line_is_json_in_ascii_whatever_it_says():
+    assert line_of({"position": "\u00e9"}) == b'{"position":"\\u00e9"}\n'
+    assert line_of({"position": "\ud800"}) == b'{"position":"\\ud800"}\n'
+    big = 1 << 150
+    child = Child(big, "expectation", 1e-05, None)
+    assert json.loads(line_of(child)) == {"state": big, "value": "expectation", "score": 1e-05, "distance": None}
 
 
 @pytest.mark.interpreted

@@ -40,8 +40,8 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "solving": {"base", "rules", "search", "check", "compiled", "store", "book", "sweep", "cluster"},
     "edit": {"base", "rules", "search", "compiled", "book", "solving"},
     "estimate": {"base", "rules", "search", "check", "compiled", "sweep", "solving"},
-    "report": {"matplotlib", "base", "games", "rules", "search", "check", "book", "play"},
-    "serve": {"anyio", "starlette", "uvicorn", "base", "rules", "book", "play", "export", "report"},
+    "report": {"matplotlib", "msgspec", "base", "games", "rules", "search", "check", "book", "play"},
+    "serve": {"anyio", "msgspec", "starlette", "uvicorn", "base", "rules", "book", "play", "export", "report"},
     "cli": {
         "click", "tqdm", "base", "games", "rules", "search", "check", "compiled", "book", "play", "export", "learning",
         "verifying", "cluster", "solving", "edit", "estimate", "report", "serve",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 from solver.rules.boards.scene import Scene
 from solver.rules.boards.shapes import Circle, Group, Paint, Path, Poly, Rect, Shape, Words
@@ -28,7 +28,7 @@ def written(scene: Scene, title: str) -> str:
 
 def _shape(shape: Shape) -> str:
     if isinstance(shape, Group):
-        mark = f" data-mark={quoteattr(_clean(shape.mark))}" if shape.mark else ""
+        mark = f' data-mark="{escape(_clean(shape.mark))}"' if shape.mark else ""
         scale = f" scale({_number(shape.scale)})" if shape.scale != 1 else ""
         moved = f'transform="translate({_number(shape.x)} {_number(shape.y)}){scale}"'
         return f"<g{mark} {moved}>{''.join(map(_shape, shape.shapes))}</g>"
@@ -70,4 +70,4 @@ def _clean(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(_clean(text))
+    return escape(_clean(text), quote=False)
