@@ -21,7 +21,7 @@ from solver.base import extras
 from solver.base.errors import BookError, BudgetExceeded, DamagedBook, ForeignBook, PositionError
 from solver.base.estimates import Estimate
 from solver.base.kinds import Units
-from solver.base.parallel import Workers, lent
+from solver.base.parallel import Workers
 from solver.base.value import in_plies, merit_of
 from solver.book import Book
 from solver.book.codecs import rules_of
@@ -244,8 +244,11 @@ def _shared_out(tree: Tree, leaves: Sequence[Any]) -> list[list[Any]]:
 
 def _valued(idle: list[_Member], states: Sequence[Any]) -> list[tuple[Any, Any]]:
     """States with their merits, by whoever is idle."""
-    with lent(idle) as member:
+    member = idle.pop()  # there are as many as threads
+    try:
         return member.valued(states)
+    finally:
+        idle.append(member)
 
 
 class _Member:
