@@ -180,7 +180,9 @@ class _Walk:
             for name, item in list(vars(one).items()):
                 if name.startswith("__"):
                     continue
-                home = item if isinstance(item, types.ModuleType) else _module_of(item)
+                home = item
+                if not isinstance(item, types.ModuleType):
+                    home = sys.modules.get(str(getattr(item, "__module__", None)))
                 if home is not one and home is not None:
                     todo.append(home)
                 if not callable(item) and not isinstance(item, types.ModuleType):
@@ -338,10 +340,6 @@ def _label(module: str) -> str:
 def _lost(item: Any) -> bool:
     """Whether a class or function says that it is a built-in one and is not: it was made by `exec`."""
     return item.__module__ in (None, "builtins") and getattr(builtins, item.__name__, None) is not item
-
-
-def _module_of(item: Any) -> types.ModuleType | None:
-    return sys.modules.get(str(getattr(item, "__module__", None)))
 
 
 def _own_bases(cls: type) -> list[type]:
