@@ -92,7 +92,7 @@ def keeps(path: str, evaluate: str | None, sample: int, seconds: float) -> dict[
     """Shares of moves that keep the value, and of exact values that are right."""
     draw = random.Random(0)
     with Book(path) as book:
-        rules = Rules(book.game, book.header.symmetry)
+        rules = book.rules
         judge, player = Judge(rules), Player(book, live=False)
         ahead = Lookahead(rules.game, model=None if evaluate is None else model_of(read(evaluate)))
         estimate = book.header.estimate

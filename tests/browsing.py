@@ -11,7 +11,7 @@ import pytest
 from solver.book import Book, shipped
 from solver.export import export
 from solver.play.player import Player
-from solver.rules.game import Rules, load_game
+from solver.rules.game import load_game
 from solver.rules.notation import parse_position
 from solver.rules.words import in_words
 from solver.solving import pipeline
@@ -102,7 +102,7 @@ class Page:
     def __init__(self, driver, address, number, books):
         self.driver, self.address = driver, f"{address}/{number}/"
         self.book = Book(books / f"{number}.lmdb")
-        self.player, self.rules = Player(self.book), Rules(self.book.game, self.book.header.symmetry)
+        self.player, self.rules = Player(self.book), self.book.rules
 
     @property
     def by_chance(self):

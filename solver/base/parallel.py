@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 from collections import deque
@@ -68,16 +67,6 @@ class Workers:
             return self._pool.submit(function, item)
         except RuntimeError as error:  # the limits on memory or processes
             raise ResourceError(f"{error}: raise the limits on memory and processes, or take --workers 1") from None
-
-
-@contextlib.contextmanager
-def lent(idle: list[Item]) -> Iterator[Item]:
-    """Lend one of the idle, which are at least as many as threads, and take it back."""
-    item = idle.pop()
-    try:
-        yield item
-    finally:
-        idle.append(item)
 
 
 def cores() -> int:

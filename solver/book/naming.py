@@ -23,6 +23,7 @@ from typing import Any
 from solver.book import pages
 from solver.games import CATALOGUE, opened_by
 from solver.rules.game import Game
+from solver.rules.loading import names_user_rules
 
 
 def resolved(source: Any) -> Path | Game | str:
@@ -41,15 +42,7 @@ def resolved(source: Any) -> Path | Game | str:
     text = os.fspath(source)
     if pages.is_lmdb(text):
         return Path(text)
-    names = names_game(text) if isinstance(source, str) else names_rules(text)
-    return text if names else Path(text)
-
-
-def names_game(text: str) -> bool:
-    """Whether a text has the form of a game's name: one of the package, or rules of your own."""
-    return names_rules(text) or opened_by(text).partition(":")[0] in CATALOGUE
-
-
-def names_rules(text: str) -> bool:
-    """Whether a text names a file or a module of rules, a table of moves, a tree, or a game of OpenSpiel."""
-    return "::" in text or text.partition(":")[0].endswith(".py") or opened_by(text) != text
+    named = opened_by(text)
+    is_rules = names_user_rules(text) or named != text
+    is_of_package = isinstance(source, str) and named.partition(":")[0] in CATALOGUE
+    return text if is_rules or is_of_package else Path(text)

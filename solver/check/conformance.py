@@ -21,7 +21,7 @@ from solver.base.patience import impatient, not_yet
 from solver.base.progress import Progress, silent
 from solver.check.playouts import MOST_MOVES, RandomGame, states_of, worth_of
 from solver.check.soundness import Hints, Twins
-from solver.rules.game import STATE_LIMIT, Rules, game_text, own_method, validate
+from solver.rules.game import STATE_LIMIT, Rules, check_parameters, game_text, own_method
 from solver.rules.notation import format_action
 from solver.rules.protocol import REQUIRED, check_signatures
 from solver.rules.width import USUAL, outside
@@ -52,10 +52,7 @@ def random_games(
 ) -> list[RandomGame]:
     """The games that `check_game` looks at. Raises GameError."""
     check_signatures(type(game))
-    try:
-        validate(game)
-    except ValueError as error:
-        raise GameError(f"{game_text(game)}: {error}") from None
+    check_parameters(game)
     chance = random.Random(seed)
     inspector = _Inspector(game)
     with impatient(SLOW, f"{game_text(game)}: its rules take more than {SLOW:g} seconds for a state: they must end"):

@@ -50,7 +50,6 @@ DYNAMIC = frozenset(
 IMPORTING = frozenset(("__import__", "import_module", "eval", "exec"))
 NOT_RULES = sys.stdlib_module_names | {"numpy", "numba", "llvmlite"}
 IMPORT_NAME = dis.opmap["IMPORT_NAME"]
-CONSTANTS = ("LOAD_CONST", "LOAD_SMALL_INT")  # the second from Python 3.14 on
 # what Python puts into classes by itself, in some of its versions: annotations as a function, and defaults of methods
 ANNOTATIONS = ("__annotate__", "__annotate_func__")
 STANDARD = ("__replace__", "__subclasshook__")
@@ -119,9 +118,8 @@ def _told(game: Any, also: tuple[str, ...]) -> tuple[str, dict[str, str]]:
 
 def sibling_modules(function: types.FunctionType) -> Iterator[types.ModuleType]:
     """The modules that a function names, but for those that are nobody's rules: their functions are rules too."""
-    seen = set()
-    todo = [function.__globals__.get(name) for name in names_in(function.__code__)] + list(_imported(function))
-    names = set(names_in(function.__code__))
+    seen, names = set(), dict.fromkeys(names_in(function.__code__))
+    todo = [function.__globals__.get(name) for name in names] + list(_imported(function))
     while todo:
         module = todo.pop(0)
         if isinstance(module, types.ModuleType) and _is_own(module.__name__) and module not in seen:
@@ -182,7 +180,9 @@ class _Walk:
             for name, item in list(vars(one).items()):
                 if name.startswith("__"):
                     continue
-                home = item if isinstance(item, types.ModuleType) else _module_of(item)
+                home = item
+                if not isinstance(item, types.ModuleType):
+                    home = sys.modules.get(str(getattr(item, "__module__", None)))
                 if home is not one and home is not None:
                     todo.append(home)
                 if not callable(item) and not isinstance(item, types.ModuleType):
@@ -342,10 +342,6 @@ def _lost(item: Any) -> bool:
     return item.__module__ in (None, "builtins") and getattr(builtins, item.__name__, None) is not item
 
 
-def _module_of(item: Any) -> types.ModuleType | None:
-    return sys.modules.get(str(getattr(item, "__module__", None)))
-
-
 def _own_bases(cls: type) -> list[type]:
     """The classes that methods are looked up in, but for those of Python itself."""
     return [base for base in cls.__mro__ if _is_own(base.__module__) or _lost(base)]
@@ -383,15 +379,13 @@ def _imported(function: types.FunctionType) -> Iterator[types.ModuleType]:
     for code in [function.__code__, *(one for one in function.__code__.co_consts if isinstance(one, types.CodeType))]:
         if IMPORT_NAME not in code.co_code[::2]:
             continue
-        last: list[Any] = [0, 0]
-        for step in dis.get_instructions(code):
-            if step.opname == "IMPORT_NAME" and isinstance(step.argval, str):
-                level = last[0] if isinstance(last[0], int) else 0
-                try:
-                    name = importlib.util.resolve_name("." * level + step.argval, package) if level else step.argval
-                    if _is_own(name):
-                        yield importlib.import_module(name)
-                except (ImportError, ValueError):
-                    raise GameError(f"the rules import {step.argval}, which cannot be found: mend the import") from None
-            if step.opname in CONSTANTS:
-                last = [last[1], step.argval]
+        from modulefinder import ModuleFinder  # few rules import, and it takes a while
+
+        steps = [step for kind, step in ModuleFinder().scan_opcodes(code) if kind != "store"]
+        for *level, _, written in steps:
+            try:
+                name = importlib.util.resolve_name("." * level[0] + written, package) if level else written
+                if _is_own(name):
+                    yield importlib.import_module(name)
+            except (ImportError, ValueError):
+                raise GameError(f"the rules import {written}, which cannot be found: mend the import") from None

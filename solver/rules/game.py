@@ -24,7 +24,7 @@ from solver.base.value import Value, lift, terminal_merit, value_of
 from solver.games import CATALOGUE, FROM_FILES, class_of, opened_by
 from solver.rules import parameters
 from solver.rules.fingerprint import Origin, check_origin, fingerprint
-from solver.rules.loading import is_user_file, user_class
+from solver.rules.loading import is_user_file, names_user_rules, user_class
 from solver.rules.numbering import Numbering, ranks_of
 from solver.rules.protocol import check_signatures, lacking
 from solver.rules.width import bits_of
@@ -306,8 +306,7 @@ def rules_for(game: GameOrName, stated: str) -> Game:
     text = opened_by(os.fspath(game))
     wanted, _, stated_values = stated.partition("::")[2].partition(":")
     cls, values = _class_and_values(text, wanted)
-    of_user = "::" in text or text.endswith(".py")
-    if of_user and not values and stated_values:
+    if names_user_rules(text) and not values and stated_values:
         if own_method(cls, "from_text"):
             full = f"{text.partition('::')[0]}::{cls.__name__}:{stated_values}"
             raise GameError(f"{text} reads parameters by a method of its own: name those of the book, {full}")
@@ -336,7 +335,7 @@ def _class_and_values(text: str, wanted: str = "") -> tuple[Any, str]:
     """
     source, own, rest = text.partition("::")
     name, _, values = (rest if own else text).partition(":")
-    if own or name.endswith(".py"):
+    if names_user_rules(text):
         cls: Any = user_class(source, name) if own else user_class(name, "", wanted)
         check_signatures(cls)
         return cls, values
@@ -389,6 +388,14 @@ def validate(game: Any) -> None:
     bits_of(game)
 
 
+def check_parameters(game: Any) -> None:
+    """Raise GameError, as `load_game` does, if the parameters of a game at hand make none."""
+    try:
+        validate(game)
+    except ValueError as error:
+        raise GameError(f"{game_text(game)}: {error}") from None
+
+
 def game_text(game: Any) -> str:
     """The string that `load_game` makes this game from (`parameters.written`).
 
@@ -417,8 +424,7 @@ def located(game: Any) -> str:
 
 def is_built_in(text: str) -> bool:
     """Whether `load_game` makes this game of the package alone, running nobody else's code and opening no file."""
-    text = opened_by(text)
-    return "::" not in text and not text.partition(":")[0].endswith(".py") and not is_graph(text)
+    return not names_user_rules(text) and not is_graph(opened_by(text))
 
 
 def is_graph(text: str) -> bool:

@@ -12,10 +12,10 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
+import traceback
 import types
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from solver.base.errors import GameError
 from solver.base.files import open_input, read_input
@@ -63,6 +63,11 @@ def _rules_class(module: types.ModuleType, source: str, wanted: str) -> type:
     return found[0]
 
 
+def names_user_rules(text: str) -> bool:
+    """Whether a game's string names a user's file or module: `my_game.py:30`, `package.module::Class`."""
+    return "::" in text or text.partition(":")[0].endswith(".py")
+
+
 def is_user_file(module: str) -> bool:
     """Whether a module's name is that of a user's file."""
     return module.startswith(USER_MODULE)
@@ -106,14 +111,8 @@ def _of_name(name: str) -> types.ModuleType:
 class _FromSource(importlib.machinery.SourceFileLoader):
     """Imports from source, never from cached bytecode, and keeps the text."""
 
-    def path_stats(self, path: str) -> Any:
-        raise OSError("bytecode is not looked for")
-
     def get_data(self, path: str) -> bytes:
         return read_input(path, MOST_BYTES)
-
-    def set_data(self, path: str, data: Any, *, _mode: int = 0o666) -> None:
-        """No bytecode is written."""
 
     def exec_module(self, module: types.ModuleType) -> None:
         data = self.get_data(self.path)
@@ -204,10 +203,6 @@ def _place_of(error: BaseException, source: str) -> str:
     """The line of the user's file in which it failed."""
     if isinstance(error, SyntaxError):
         return ""  # its text says
-    line = None
-    trace = error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == os.path.realpath(source):
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return "" if line is None else f" in line {line}"
+    steps, path = traceback.walk_tb(error.__traceback__), os.path.realpath(source)
+    lines = [line for frame, line in steps if frame.f_code.co_filename == path]
+    return f" in line {lines[-1]}" if lines else ""

@@ -210,12 +210,10 @@ def legal_actions(rules: Rules, state: int) -> dict[str, int]:
     """The actions of a state by their names; none where the game is over."""
     if rules.is_terminal(state):
         return {}
-    if rules.chance is not None and (outcomes := list(rules.chance(state))):
+    if outcomes := chances(rules.game, state):
         return {str(number + 1): number for number in range(len(outcomes))}
     said = own_method(rules.game, "format_action")
-    if said is None:
-        return {str(action): action for action in rules.actions(state)}
-    return {str(said(state, action)): action for action in rules.actions(state)}
+    return {str(action if said is None else said(state, action)): action for action in rules.actions(state)}
 
 
 def _choices(legal: dict[str, int]) -> str:

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import inspect
 import io
+import itertools
 import os
 import re
 import textwrap
@@ -83,30 +84,26 @@ def tokens_of(function: types.FunctionType, name: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _joined_tokens(source: str) -> str:
-    return "".join(_tokens(source))
-
-
-def _tokens(source: str) -> Iterator[str]:
     """The tokens that mean something; block structure as braces, strings alone on a line (docstrings) left out."""
-    line: list[str] = []
+    text, line = "", list[str]()
     for token in _whole_strings(tokenize.generate_tokens(io.StringIO(source).readline), source):
         if token.type in (tokenize.COMMENT, tokenize.NL):
             continue
         if token.type == tokenize.INDENT:
-            yield "{"
+            text += "{"
         elif token.type == tokenize.DEDENT:
-            yield "}"
+            text += "}"
         elif token.type == tokenize.NEWLINE:
             if not (len(line) == 1 and line[0][-1] in "'\""):
-                yield " ".join(line) + ";"
+                text += " ".join(line) + ";"
             line = []
         else:
             line.append(token.string)
+    return text
 
 
 def _whole_strings(tokens: Iterable[tokenize.TokenInfo], source: str) -> Iterator[tokenize.TokenInfo]:
     """Join the parts of each f-string, which Python 3.12 and later tell apart, to the one token of Python 3.11."""
-    lines = source.splitlines(keepends=True)
     begins: list[tuple[int, int]] = []  # of f-strings within f-strings
     for token in tokens:
         kind = tokenize.tok_name[token.type]
@@ -115,16 +112,16 @@ def _whole_strings(tokens: Iterable[tokenize.TokenInfo], source: str) -> Iterato
         elif kind.endswith("STRING_END"):
             begin = begins.pop()
             if not begins:
-                text = _between(lines, begin, token.end)
+                text = _between(source, begin, token.end)
                 yield tokenize.TokenInfo(tokenize.STRING, text, begin, token.end, token.line)
         elif not begins:
             yield token
 
 
-def _between(lines: list[str], begin: tuple[int, int], end: tuple[int, int]) -> str:
+def _between(source: str, begin: tuple[int, int], end: tuple[int, int]) -> str:
     """The text between two places, each a line, from 1 on, and a column."""
-    cut = [*lines[begin[0] - 1 : end[0] - 1], lines[end[0] - 1][: end[1]]]
-    return "".join(cut)[begin[1] :]
+    starts = [0, *itertools.accumulate(map(len, source.splitlines(keepends=True)))]
+    return source[starts[begin[0] - 1] + begin[1] : starts[end[0] - 1] + end[1]]
 
 
 @functools.cache

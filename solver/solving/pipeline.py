@@ -28,7 +28,7 @@ from solver.book.doors import Source, game_of
 from solver.book.format import is_name
 from solver.check import conformance
 from solver.check.conformance import blamed
-from solver.rules.game import Rules, game_text, validate
+from solver.rules.game import Rules, check_parameters, game_text
 from solver.solving.choosing import refuse, way_of
 from solver.solving.job import Job, Outcome, Way, contents_of
 from solver.solving.ways import grown, imported
@@ -188,10 +188,7 @@ def _prepared(
     """A job that nothing is known to stand against, and the way to do it. Raises what `solve` does."""
     with listening(options.progress, options.say, options.memory):
         game = game_of(source)
-    try:
-        validate(game)
-    except ValueError as error:
-        raise GameError(f"{game_text(game)}: {error}") from None
+    check_parameters(game)
     if not is_name(game_text(game)):
         raise GameError(f"{game_text(game)[:80]!r} is no name for a book: rename the file, in printable characters")
     rules = Rules(game, options.symmetry, options.wdl, options.method == NIMBER.acyclic)

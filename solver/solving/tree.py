@@ -102,8 +102,9 @@ class Tree:
     def _back_up(self) -> None:
         while self._stale:
             _, state = heapq.heappop(self._stale)
-            merit = self._backed_up(state)
-            before = self.merits[state]
+            if self.is_exact(state):  # since it was marked
+                continue
+            before, merit = self.merits[state], self.kind.backed_up([self._made(move) for move in self._moves[state]])
             if merit != before or type(merit) is not type(before):
                 self.merits[state] = merit
                 for parent in self._parents.get(state, ()):
@@ -112,12 +113,6 @@ class Tree:
     def _made(self, move: Move) -> Any:
         """What a move makes of its state."""
         return self.kind.lifted(self.merits[move.child] if move.end is None else move.end, move.same, move.gain)
-
-    def _backed_up(self, state: Any) -> Any:
-        """What its children make of a state; what is exact stays."""
-        if self.is_exact(state):
-            return self.merits[state]
-        return self.kind.backed_up([self._made(move) for move in self._moves[state]])
 
     def leaves(self, most: int, error: float, side: int | None) -> list[Any]:
         """The states to expand next, so many at most: those to which play is likeliest to come.

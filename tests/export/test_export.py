@@ -55,6 +55,7 @@ def read(path):
     if path.suffix == ".parquet":
         table = pytest.importorskip("pyarrow.parquet").read_table(path)
         return table.column_names, list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    assert path.suffix == ".sqlite", f"no reader of {path.suffix}: add one here, to read() of tests/test_export.py"
     database = sqlite3.connect(path)
     cursor = database.execute("SELECT * FROM states")
     names = [column[0] for column in cursor.description]
@@ -202,7 +203,7 @@ def test_what_cannot_be_written_is_said_in_one_line(small, tmp_path, monkeypatch
         assert (found, out) == (code, "") and err.count("\n") == 1, err
         return err
 
-    assert ".csv, .jsonl, .sqlite, .parquet, .bin" in refused(small, "-o", tmp_path / "book.xlsx")
+    assert ", ".join(ENDINGS) in refused(small, "-o", tmp_path / "book.xlsx")
     assert "no column 'boards': choose from state" in refused(small, "-o", tmp_path / "b.csv", "--columns", "boards")
     assert "each once" in refused(small, "-o", tmp_path / "b.csv", "--columns", "state,state")
     assert "whole book" in refused(small, "-o", tmp_path / "b.bin", "--columns", "state")

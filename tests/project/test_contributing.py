@@ -7,8 +7,13 @@ import pytest
 
 from solver import Book, export, load_game, pack, solve, verify
 from solver.base import extras
-from solver.base.errors import DamagedBook
+from solver.base.errors import DamagedBook, MethodError
+from solver.base.options import Options
 from solver.book import codecs, streaming
+from solver.search import minimax
+from solver.solving import pipeline
+from solver.solving.job import Outcome
+from solver.solving.tables import solved_by
 from tests import naive
 from tests.conftest import FailuresAsTheyCome
 
@@ -104,6 +109,21 @@ def test_a_codec_is_a_record_of_four_functions(tmp_path, monkeypatch):
             assert book.lookup([*truth]).scores.tolist() == [value.score for value in truth.values()]
     pack(tmp_path / "plain.lmdb", tmp_path / "back.lmdb", "instant")
     assert (tmp_path / "back.lmdb").read_bytes() == (tmp_path / "instant.lmdb").read_bytes()
+
+
+def test_a_way_of_solving_is_a_name_what_it_heeds_and_two_functions(tmp_path):
+    def solve_plainly(job):
+        return Outcome(solved_by(job.rules, minimax.solve(job.rules).table), "minimax", "complete")
+
+    way = types.SimpleNamespace(name="minimax alone", heeds=set(), refuses=lambda job: None, solve=solve_plainly)
+    pipeline.run("tic-tac-toe", tmp_path / "own.lmdb", Options(), way)
+    solve("tic-tac-toe", tmp_path / "usual.lmdb").close()
+    assert (tmp_path / "own.lmdb").read_bytes() == (tmp_path / "usual.lmdb").read_bytes()
+    with pytest.raises(MethodError, match="--table means nothing to minimax alone"):
+        pipeline.run("tic-tac-toe", None, Options(table=1 << 20), way)
+    way.refuses = lambda job: f"{job.rules.name} is refused"
+    with pytest.raises(MethodError, match="tic-tac-toe is refused"):
+        pipeline.run("tic-tac-toe", None, Options(), way)
 
 
 def test_a_table_is_a_function_of_its_rows(tmp_path, monkeypatch):

@@ -189,7 +189,7 @@ def said_of(player, position):
 def test_a_page_says_what_a_player_says(pages, name, tmp_path):
     folder = pages(name)
     with Book(folder / "book.lmdb", Bids() if name == "bids" else None) as book:
-        player, rules, of = Player(book), Rules(book.game, book.header.symmetry), book.expectation.of
+        player, rules, of = Player(book), book.rules, book.expectation.of
         positions = [one for one in positions_of(rules, 80) if not rules.is_terminal(one.state)]
         asked = [[str(one.state), one.mover, one.gained or 0] for one in positions]
         (tmp_path / "asked").write_text(json.dumps(asked))

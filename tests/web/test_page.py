@@ -68,7 +68,7 @@ def pages(tmp_path_factory):
 def test_a_page_says_what_a_player_says(pages, name, tmp_path):
     folder = pages(name)
     with Book(folder / "book.lmdb") as book:
-        player, rules = Player(book), Rules(book.game, book.header.symmetry)
+        player, rules = Player(book), book.rules
         positions = positions_of(rules, 150)
         asked = [[str(one.state), one.mover or 0, one.gained or 0] for one in positions]
         (tmp_path / "asked").write_text(json.dumps(asked))

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.errors import BudgetExceeded, MethodError, UncompiledRules
-from solver.base.parallel import Workers, cores, lent
+from solver.base.parallel import Workers, cores
 from solver.check.conformance import OTHERWISE, check_game
 from solver.compiled import agreement
 from solver.compiled.binding import compiling
@@ -243,9 +243,12 @@ class Chooser:
         idle = list(self._members)
 
         def search(begin: int) -> None:
-            part = slice(begin, begin + SHARE)
-            with lent(idle) as member:
+            member = idle.pop()  # there are as many as threads
+            try:
+                part = slice(begin, begin + SHARE)
                 member.choose(asked[part], depth, Choices(found.actions[part], found.places[part], found.merits[part]))
+            finally:
+                idle.append(member)
 
         with Workers(len(self._members)) as workers:
             list(workers.map(search, range(0, count, SHARE)))

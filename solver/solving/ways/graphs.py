@@ -30,13 +30,9 @@ def solve(job: Job) -> Outcome:
     if reason is not None:
         options.say_plainly(reason)
         return plain.whole(job, reason)
-    from solver.sweep import graph
+    from solver.sweep import graph, graph_expectation
 
-    way: Any = graph
-    if rules.chance:
-        from solver.sweep import graph_expectation
-
-        way = graph_expectation
+    way: Any = graph_expectation if rules.chance else graph
     size, moves = len(nodes.texts), len(nodes.children)
     needed = way.NODE_BYTES * size + way.MOVE_BYTES * moves
     if options.memory is not None and needed > options.memory:

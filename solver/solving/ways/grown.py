@@ -21,7 +21,7 @@ from solver.base import extras
 from solver.base.errors import BookError, BudgetExceeded, DamagedBook, ForeignBook, PositionError
 from solver.base.estimates import Estimate
 from solver.base.kinds import Units
-from solver.base.parallel import Workers, lent
+from solver.base.parallel import Workers
 from solver.base.value import in_plies, merit_of
 from solver.book import Book
 from solver.book.codecs import rules_of
@@ -217,18 +217,16 @@ def _growing(book: Book, rules: Rules, kind: Estimate, depth: int | None) -> Est
 
 def positions_of(rules: Rules, games: Sequence[str]) -> list[list[Any]]:
     """The unfinished positions of games, one a line, by ply. Raises PositionError that names line and move."""
-    plies: list[dict[Any, None]] = []
+    plies: dict[int | None, dict[Any, None]] = {}
     for number, line in enumerate(games, 1):
         try:
-            for ply, (before, _, after) in enumerate(moves_played(rules, line.strip())):
-                for place, position in ((ply, before), (ply + 1, after)):
-                    if len(plies) == place:
-                        plies.append({})
+            for before, _, after in moves_played(rules, line.strip()):
+                for position in (before, after):
                     if not rules.is_terminal(position.state):
-                        plies[place][rules.canonical(position.state)] = None
+                        plies.setdefault(position.ply, {})[rules.canonical(position.state)] = None
         except PositionError as error:
             raise PositionError(f"line {number}: {error}") from None
-    return [list(states) for states in plies]
+    return [list(states) for states in plies.values()]
 
 
 def _shared_out(tree: Tree, leaves: Sequence[Any]) -> list[list[Any]]:
@@ -244,8 +242,11 @@ def _shared_out(tree: Tree, leaves: Sequence[Any]) -> list[list[Any]]:
 
 def _valued(idle: list[_Member], states: Sequence[Any]) -> list[tuple[Any, Any]]:
     """States with their merits, by whoever is idle."""
-    with lent(idle) as member:
+    member = idle.pop()  # there are as many as threads
+    try:
         return member.valued(states)
+    finally:
+        idle.append(member)
 
 
 class _Member:

@@ -65,10 +65,9 @@ def table_of(rules: Rules, path: Path, memory: int, progress: Progress) -> Table
     Raises BookError, DamagedBook where a state has two values, ResourceError.
     """
     table: Table = {}
-    number = 0
     try:
         for entries, (number, fields) in enumerate(_records(file_lines(path)), 1):
-            state, merit = _entry(rules, fields)
+            state, merit = _entry(rules, fields, number)
             if table.setdefault(state, merit) != merit:
                 raise DamagedBook(f"{path}, line {number}: state {state}, or its image, has another value before")
             if entries % STEP == 0:
@@ -77,21 +76,15 @@ def table_of(rules: Rules, path: Path, memory: int, progress: Progress) -> Table
                     raise ResourceError(f"{path} has more than {len(table):,} states: free some memory, then again")
     except BookError:
         raise
-    except (_Fault, TextError) as error:
+    except TextError as error:
         raise BookError(f"{path}, {error}: give state, score and distance, as export does") from None
-    except (ValueError, RecursionError) as error:
-        raise BookError(f"{path}, line {number}: {error}: give state, score and distance, as export does") from None
     except OSError as error:
         raise BookError(f"{path} cannot be read ({error.strerror}): name a file of lines of JSON, or CSV") from None
     return table
 
 
-class _Fault(ValueError):
-    """A line that cannot be read. The message begins with its number."""
-
-
 def _records(lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
-    """The number of each line that holds values, and what it holds. Raises _Fault, TextError."""
+    """The number of each line that holds values, and what it holds. Raises TextError."""
     numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     first = next(numbered, None)
     if first is None:
@@ -103,23 +96,23 @@ def _records(lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
         try:
             yield number, json.loads(line, object_pairs_hook=fields_of, parse_int=_integer)
         except json.JSONDecodeError as error:
-            raise _Fault(f"line {number}: no JSON from character {error.pos + 1} on") from None
+            raise TextError(f"line {number}: no JSON from character {error.pos + 1} on") from None
         except RecursionError:
-            raise _Fault(f"line {number}: brackets nested too deep") from None
+            raise TextError(f"line {number}: brackets nested too deep") from None
         except ValueError as error:
-            raise _Fault(f"line {number}: {error}") from None
+            raise TextError(f"line {number}: {error}") from None
 
 
 def _rows(header: str, lines: Iterator[str], number: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of a CSV whose header is line `number`, each by the names of the columns. Raises _Fault, TextError."""
+    """The rows of a CSV whose header is line `number`, each by the names of the columns. Raises TextError."""
     rows = table_rows(itertools.chain(itertools.repeat("", number - 1), [header], lines))
     _, head = next(filter(operator.itemgetter(1), rows))
     names = [name.strip().casefold() for name in head]
     if not {"state", "score"} <= {*names}:
-        raise _Fault(f"line {number}: neither a JSON object nor names of columns, state and score among them")
+        raise TextError(f"line {number}: neither a JSON object nor names of columns, state and score among them")
     for number, row in filter(operator.itemgetter(1), rows):
         if len(row) != len(names):
-            raise _Fault(f"line {number}: {len(row)} fields under {len(names)} columns")
+            raise TextError(f"line {number}: {len(row)} fields under {len(names)} columns")
         fields: dict[str, Any] = dict(zip(names, row, strict=True))
         for name in {"score", "distance"} & fields.keys():
             fields[name] = _number(fields[name])
@@ -138,27 +131,26 @@ def _number(text: str) -> Any:
     return int(text) if re.fullmatch("-?[0-9]{1,20}", text.strip(), re.ASCII) else text.strip() or None
 
 
-def _entry(rules: Rules, fields: Any) -> tuple[int, int]:
-    """The canonical state and the merit of a line. Raises ValueError."""
+def _entry(rules: Rules, fields: Any, number: int) -> tuple[int, int]:
+    """The canonical state and the merit that the line of this number holds. Raises TextError."""
     if not isinstance(fields, dict) or not {"state", "score"} <= fields.keys():
-        raise ValueError("no state and score")
+        raise TextError(f"line {number}: no state and score")
     state, score, distance = fields["state"], fields["score"], fields.get("distance")
     if isinstance(state, str) and state.isdecimal() and state.isascii() and len(state) <= rules.bits:
         state = int(state)  # as JavaScript must write it
     if type(state) is not int or not 0 <= state < 1 << rules.bits:
-        raise ValueError(f"{excerpt(state)} is no state")
+        raise TextError(f"line {number}: {excerpt(state)} is no state")
     are_whole = type(score) is int and (distance is None or type(distance) is int)
     if not are_whole or distance == 0 or not rules.kind.fits(Value(score, distance)):
         far = "" if distance is None else f" with distance {excerpt(distance)}"
-        raise ValueError(f"score {excerpt(score)}{far} is no value")
+        raise TextError(f"line {number}: score {excerpt(score)}{far} is no value")
     try:
         canonical = rules.canonical(state)
-        if rules.is_terminal(canonical):
-            raise ValueError(f"state {state} is finished, its value is known")
-    except ValueError:
-        raise
+        is_finished = rules.is_terminal(canonical)
     except Exception as error:  # rules need not bear numbers that are no states
-        raise ValueError(f"{state} is no state of {rules.name} ({type(error).__name__})") from None
+        raise TextError(f"line {number}: {state} is no state of {rules.name} ({type(error).__name__})") from None
+    if is_finished:
+        raise TextError(f"line {number}: state {state} is finished, its value is known")
     return canonical, merit_of(Value(score, distance))
 
 

@@ -17,7 +17,7 @@ import os
 import random
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +74,8 @@ def merits_to(job: Job) -> dict[int, int]:
     layers = plies(rules, max_ply, functools.partial(_go_on, max_ply, options))
     try:
         with Journal(journal, header_of(rules, max_ply), options.restart, 8 * words_of(rules.bits)) as done:
-            todo = dealt(state for state in layers[-1] if state not in done.merits)
+            todo = [state for state in layers[-1] if state not in done.merits]
+            random.Random(0).shuffle(todo)  # so that those done are a sample of those left
             earlier, parents = len(done.merits), mean_parents(rules, layers)
             for pairs, nodes in search_all(job, todo):
                 done.add(pairs)
@@ -141,13 +142,6 @@ def _go_on(max_ply: int, options: Options, count: int) -> bool:
             " memory: give fewer plies (--max-ply) or more --memory"
         )
     return False
-
-
-def dealt(states: Iterable[int]) -> list[int]:
-    """The order in which states are searched: any, but always the same."""
-    order = list(states)
-    random.Random(0).shuffle(order)
-    return order
 
 
 def mean_parents(rules: Rules, layers: Sequence[list[int]]) -> float:
