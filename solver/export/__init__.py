@@ -98,7 +98,7 @@ def export_all(
         opened = [stack.enter_context(_opened(source, True)) for source in sources]
         pairs = [(one.game, one) if isinstance(one, Book) else (one, None) for one in opened]
         listing.names_of(game for game, _ in pairs)  # before anything is built
-        listing.check_folder(target)
+        site.check_folder(target, listing.files([]), listing.GAMES)
         with replacing_folder(target) as folder:
             return listing.write(pairs, folder, progress)
 

@@ -6,9 +6,7 @@ order and entries.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,35 +24,20 @@ from solver.rules.game import Rules
 STATE_BYTES = 60  # of memory for each state of a book, while its pieces are joined
 
 
-@dataclass(frozen=True)
-class Column:
-    """A column of a number for each row, (rows,), or of a list, (rows, length); `missing` entries have none."""
-
-    numbers: NDArray[Any]
-    missing: NDArray[np.bool_] | None = None
-
-    def array(self, pyarrow: Any, kind: Any) -> Any:
-        """Return the column as Arrow has it."""
-        is_flat = self.numbers.ndim == 1
-        missing = None if self.missing is None else self.missing.ravel()
-        entries = pyarrow.array(self.numbers.ravel(), mask=missing).cast(kind if is_flat else kind.value_type)
-        return entries if is_flat else pyarrow.FixedSizeListArray.from_arrays(entries, type=kind)
-
-
 class Batches:
     """A whole book in memory and its compiled moves, from which `columns` makes some rows at a time.
 
-    `states` are those of the rows: all of the book but those where chance decides. `shares` are those of the splits.
+    `states` are those of the rows: all of the book but those where chance decides. `split` names the part of a state.
     The moves are listed for `step` states at a time. Raises UncompiledRules where compiled rules cannot answer.
     """
 
-    def __init__(self, book: Book, rules: Rules, shares: Sequence[tuple[str, float]], step: int) -> None:
+    def __init__(self, book: Book, rules: Rules, split: Callable[[int], str], step: int) -> None:
         parts = [(np.array(states), np.array(places)) for states, places in streaming.pieces(book)]
         self._stored = np.concatenate([states for states, _ in parts]).astype(np.int64)
         self._places = np.concatenate([places for _, places in parts])
         # a book yields states in the order of its keys, pieces are ascending
         states = np.fromiter(book, np.int64, len(book)) if book.header.encoding.asks_rules else self._stored
-        self._palette, self._shares = book.header.values, shares
+        self._palette, self._split = book.header.values, split
         self._moves = CompiledChoices(rules)
         self._moves.of(states[:1])
         self.states = states if rules.chance is None else self._decided(states, step)
@@ -75,7 +58,7 @@ class Batches:
         return states[are_decided]
 
     def columns(self, begin: int, end: int, layout: Layout) -> list[Any] | None:
-        """Return the columns of rows[begin:end].
+        """Return the columns of rows[begin:end], a tuple or an array each; entries that mean nothing are masked.
 
         None where compiled rules cannot answer, the layout lacks a board or an action, or the book lacks a child:
         plain rows have the error for it.
@@ -111,15 +94,15 @@ class Batches:
         plies = np.full(shape, NO_DISTANCE, np.int32)
         plies[cells] = distances
         return [
-            Column(states),
-            self._splits(states),
-            Column(planes),
-            Column(legal),
-            Column(values.scores),
-            Column(values.distances, values.distances == NO_DISTANCE),
-            Column(are_best),
-            Column(regret, legal == 0),
-            Column(plies, plies == NO_DISTANCE),
+            states,
+            tuple(map(self._split, states.tolist())),
+            planes,
+            legal,
+            values.scores,
+            _told(values.distances),
+            are_best,
+            np.ma.array(regret, mask=legal == 0),
+            _told(plies),
         ]
 
     @staticmethod
@@ -165,10 +148,7 @@ class Batches:
         has_place = planes[:, :-1].any(axis=1) | np.isin(codes, [*map(ord, EMPTY)])
         return planes.reshape(len(states), -1) if bool(has_place.all()) else None
 
-    def _splits(self, states: NDArray[np.int64]) -> tuple[str, ...]:
-        """The split of each state, as `training.split_of` has it."""
-        digests = b"".join([hashlib.sha256(b"%d" % state).digest()[:8] for state in states.tolist()])
-        shares = np.frombuffer(digests, ">u8").astype(np.float64) / 2**64
-        names = np.array([name for name, _ in self._shares], object)
-        ends = [end for _, end in self._shares[:-1]]
-        return tuple(names[np.searchsorted(ends, shares, side="right")].tolist())
+
+def _told(distances: NDArray[Any]) -> Any:
+    """Distances, of which those that mean nothing are masked."""
+    return np.ma.array(distances, mask=distances == NO_DISTANCE)

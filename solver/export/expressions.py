@@ -201,16 +201,15 @@ class Expressions(ast.NodeVisitor):
             self.refuse(node)
         try:
             given = {str(word.arg): word.value for word in node.keywords}
-            found = signature.replace(parameters=parameters).bind(*node.args, **given).arguments
+            bound = signature.replace(parameters=parameters).bind(*node.args, **given)
         except TypeError:
             self.refuse(node)
-        for parameter in parameters:
-            if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
-                yield from map(self.visit, found.get(parameter.name, ()))
-            elif parameter.name in found:
-                yield self.visit(found[parameter.name])
+        bound.apply_defaults()
+        for name, item in bound.arguments.items():
+            if signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:
+                yield from map(self.visit, item)
             else:
-                yield self.port.constant(parameter.name, parameter.default)
+                yield self.visit(item) if isinstance(item, ast.AST) else self.port.constant(name, item)
 
     def visit_Lambda(self, node: ast.Lambda) -> str:
         if node.args.defaults or node.args.vararg or node.args.kwonlyargs or node.args.kwarg:

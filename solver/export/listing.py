@@ -89,11 +89,6 @@ def write_page(game: Game, book: Book | None, folder: Path, progress: Progress =
     return made.notes
 
 
-def check_folder(folder: Path) -> None:
-    """Raise BookError if an index cannot be written there: a folder with anything but one is left alone."""
-    site.check_folder(folder, files([]), GAMES)
-
-
 def _board(game: Game) -> tuple[list[str] | str, int]:
     """The board a few moves from the start, and who is to move there: an empty one shows little."""
     rules, chance = Rules(game), random.Random(0)

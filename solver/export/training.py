@@ -81,7 +81,7 @@ def _batches(book: Book, rules: Rules) -> Any:
     if not Batches.can_take(book, rules):
         return None
     try:
-        return Batches(book, rules, SPLITS, ROW_GROUP)
+        return Batches(book, rules, split_of, ROW_GROUP)
     except GameError:
         return None
 
@@ -115,7 +115,9 @@ def _schema(pyarrow: Any, book: Book, layout: Layout) -> Any:
 def _array(pyarrow: Any, column: Any, kind: Any) -> Any:
     """A column of some rows; bytes become lists of them in one piece, as do arrays."""
     if not isinstance(column, tuple):
-        return column.array(pyarrow, kind)
+        is_flat = column.ndim == 1
+        entries = pyarrow.array(column.ravel()).cast(kind if is_flat else kind.value_type)
+        return entries if is_flat else pyarrow.FixedSizeListArray.from_arrays(entries, type=kind)
     if isinstance(column[0], (bytes, bytearray)):
         flat = pyarrow.py_buffer(b"".join(column))
         values = pyarrow.Array.from_buffers(pyarrow.uint8(), len(flat), [None, flat])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import re
 from importlib import resources
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Side(NamedTuple):
@@ -15,9 +17,10 @@ class Side(NamedTuple):
     mark: str
 
 
-CSS = (resources.files("solver") / "web" / "site" / "board.css").read_text("utf-8")
+SITE = resources.files("solver") / "web" / "site"
 SIDE = re.compile(r"\.(?:first|second)-(\w+) { --\w+: (#\w+); --\w+-rim: (#\w+); --\w+-mark: (#\w+); }")
-SIDES = {name: Side(*colours) for name, *colours in SIDE.findall(CSS)}  # a second player's, where both have one
+# those of a second player's men, where both players may have such
+SIDES = {name: Side(*colours) for name, *colours in SIDE.findall((SITE / "board.css").read_text("utf-8"))}
 NOBODY = Side("#cfd3d8", "#767d88", "#3d444f")
 COIN = Side("#f0c14b", "#9a6f0d", "#9a6f0d")
 USUAL = ("blue", "amber")  # sides of rules that name none
@@ -54,3 +57,10 @@ NAMES = {
 def side_of(name: str) -> Side:
     """Return a side's colours; those of nobody for a name that has none."""
     return SIDES.get(name, NOBODY)
+
+
+@functools.cache
+def site_data(name: str) -> Any:
+    """Return the JSON object that a script of the page exports."""
+    _, _, constant = (SITE / f"{name}.js").read_text("utf-8").partition("export const ")
+    return json.loads(constant.partition("=")[2].rstrip(";\n"))

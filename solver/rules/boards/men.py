@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-import json
 from collections.abc import Mapping
-from importlib import resources
 from typing import Any
 
-from solver.rules.boards.looks import BADGE, CHEEK, COIN, EYE, NOBODY, Side
+from solver.rules.boards.looks import BADGE, CHEEK, COIN, EYE, NOBODY, Side, site_data
 from solver.rules.boards.shapes import Circle, Paint, Path, Rect, Shape, Words
 
 SHAPES: dict[str, Any] = {"path": Path, "circle": Circle, "rect": Rect}
-FILE = resources.files("solver") / "web" / "site" / "figures.js"
 
 Kind = tuple[str, int]
 
@@ -50,11 +46,9 @@ def drawn(kind: Kind, sides: tuple[Side, Side], letter: str = "") -> tuple[Shape
     return tuple(shapes)
 
 
-@functools.cache
 def figures() -> dict[str, list[list[Any]]]:
     """Return the shapes of men by their names, as the page has them."""
-    text = FILE.read_text("utf-8").partition("FIGURES =")[2].rstrip(";\n")
-    shapes: dict[str, list[list[Any]]] = json.loads(text)
+    shapes: dict[str, list[list[Any]]] = site_data("figures")
     return shapes
 
 

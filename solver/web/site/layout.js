@@ -3,19 +3,18 @@
  * centres. `drawing` is what the rules say of it (docs/reference/rules.md), `rows` the cells.
  */
 
+import { GRIDS } from "./grids.js";
+
 const UNIT = 100;
-const EDGE = 14; // around the cells
-const NAMES = 34; // more where rows and columns are named
+const NAMED = 20; // more where rows and columns are named
 
 export function layoutOf(drawing, rows, isNamed = false) {
   const [across, down] = [rows[0].length, rows.length];
-  const { cells, width, height } = (LAYOUTS[drawing.board] ?? grid)(across, down, drawing);
-  const edge = drawing.board in LAYOUTS ? (drawing.edge ?? 0) : EDGE;
-  const left = edge + (isNamed ? NAMES - EDGE : 0);
-  const below = edge + (isNamed ? NAMES - EDGE : 0);
+  const { cells, width, height, edge = 0 } = PLACED[drawing.board]?.(across, down) ?? spread(across, down, drawing);
+  const left = edge + (isNamed ? NAMED : 0);
   return {
     width: width + left + edge,
-    height: height + edge + below,
+    height: height + edge + left,
     left,
     top: edge,
     inner: [width, height],
@@ -25,75 +24,36 @@ export function layoutOf(drawing, rows, isNamed = false) {
   };
 }
 
-function grid(across, down) {
-  const cells = Array.from({ length: across * down }, (_, cell) => square((cell % across) + 0.5, Math.floor(cell / across) + 0.5));
-  return { cells, width: across * UNIT, height: down * UNIT };
+const numbered = (across, down, make) => Array.from({ length: across * down }, (_, cell) => make(cell % across, Math.floor(cell / across)));
+
+/** Cells in rows, or with the centres that the rules give. */
+function spread(across, down, { board, at }) {
+  const grid = GRIDS[board] ?? GRIDS.squares;
+  const given = grid.given === undefined ? undefined : at;
+  const centres = given ?? numbered(across, down, (x, y) => [grid.x + grid.dx * x + grid.slant * y, grid.y + grid.dy * y]);
+  const size = grid.size * UNIT;
+  const [right, bottom] = [0, 1].map((way) => Math.max(...centres.map((centre) => centre[way])));
+  const cells = centres.map(([x, y]) => ({ x: x * UNIT, y: y * UNIT, w: size, h: size }));
+  const placed = { cells, width: (right + grid.right) * UNIT, height: (bottom + grid.bottom) * UNIT };
+  return { ...padded(placed, given ? grid.given : grid.pad), edge: grid.edge };
 }
 
-const square = (x, y, w = 1, h = w) => ({ x: x * UNIT, y: y * UNIT, w: w * UNIT, h: h * UNIT });
-
-/** Cells whose centres the rules give. */
-function given({ at }, size = 0.94) {
-  const [right, bottom] = [0, 1].map((way) => Math.max(...at.map((point) => point[way])) + 0.5);
-  return { cells: at.map(([x, y]) => square(x, y, size)), width: right * UNIT, height: bottom * UNIT };
-}
-
-const LAYOUTS = {
-  points(across, down, drawing) {
-    if (drawing.at) return padded(given(drawing), 24);
-    const { cells, width, height } = grid(across, down);
-    return padded({ cells: cells.map((cell) => ({ ...cell, w: 94, h: 94 })), width, height }, 6);
-  },
-
-  tray: (across, down, drawing) => padded(drawing.at ? given(drawing, 1) : grid(across, down), 8),
-
-  /** A rhombus of hexagons, as wide as a cell. */
-  hexagons(across, down) {
-    const cells = Array.from({ length: across * down }, (_, cell) => {
-      const [row, column] = [Math.floor(cell / across), cell % across];
-      return { ...square(column + 0.5 + row / 2, row * 0.866 + 0.577, 0.86), w: 86, h: 86 };
-    });
-    return padded({ cells, width: (across + (down - 1) / 2) * UNIT, height: ((down - 1) * 0.866 + 1.155) * UNIT }, 22);
-  },
-
+const PLACED = {
   /** Dots, edges and boxes in turns. */
   dots(across, down) {
-    const step = (place) => place * 0.7 * UNIT;
-    const cells = Array.from({ length: across * down }, (_, cell) => {
-      const [row, column] = [Math.floor(cell / across), cell % across];
-      return { x: step(column), y: step(row), w: column % 2 ? 104 : 52, h: row % 2 ? 104 : 40 };
-    });
-    return padded({ cells, width: step(across - 1), height: step(down - 1) }, 34);
-  },
-
-  /** Two rows of houses, and a store at either end. */
-  pits(across) {
-    const cells = Array.from({ length: 2 * across }, (_, cell) => square((cell % across) + 1.6, Math.floor(cell / across) * 1.1 + 0.55, 0.98));
-    return padded({ cells, width: (across + 2.2) * UNIT, height: 2.2 * UNIT }, 16);
+    const cells = numbered(across, down, (x, y) => ({ x: x * 70, y: y * 70, w: x % 2 ? 104 : 52, h: y % 2 ? 104 : 40 }));
+    return padded({ cells, width: 70 * (across - 1), height: 70 * (down - 1) }, 34);
   },
 
   /** The points of a home board, the second player's above, and the checkers that are off. */
   bearoff(across) {
-    const cells = Array.from({ length: 2 * across }, (_, cell) => {
-      const column = cell % across;
-      return { x: (column + 0.5 + (column === across - 1 ? 0.25 : 0)) * UNIT, y: (cell < across ? 1.1 : 3.5) * UNIT, w: 96, h: 210 };
-    });
+    const cells = numbered(across, 2, (x, y) => ({ x: (x + 0.5 + (x === across - 1 ? 0.25 : 0)) * UNIT, y: y ? 350 : 110, w: 96, h: 210 }));
     return padded({ cells, width: (across + 0.3) * UNIT, height: 4.6 * UNIT }, 14);
   },
 
-  backgammon: (across) => LAYOUTS.bearoff(across),
+  backgammon: (across) => PLACED.bearoff(across),
 
-  race: () => ({ cells: Array.from({ length: 4 }, () => square(0, 0, 0)), width: 600, height: 300 }),
-
-  track(across) {
-    const { cells, width } = grid(across, 1);
-    return padded({ cells: cells.map((cell) => ({ ...cell, y: 60 })), width, height: 132 }, 16);
-  },
-
-  piles(across, down) {
-    const cells = Array.from({ length: across * down }, (_, cell) => square((cell % across) * 0.9 + 0.45, Math.floor(cell / across) * 1.15 + 0.57, 0.88));
-    return padded({ cells, width: across * 90, height: down * 115 }, 14);
-  },
+  race: (across, down) => ({ cells: numbered(across, down, () => ({ x: 0, y: 0, w: 0, h: 0 })), width: 600, height: 300 }),
 };
 
 function padded({ cells, width, height }, edge) {
