@@ -20,6 +20,7 @@ from solver.store.directory import known_of
 from solver.store.packed import LAST
 from solver.store.runs import join, without
 from solver.sweep import backward
+from solver.sweep.batch import FINE
 from solver.sweep.expansion import Expansion
 
 SPAN = 1 << 16  # states expanded between two looks at the clock and at the memory
@@ -63,5 +64,5 @@ def merits_of(rules: Rules, states: list[int], later: list[int], merits: list[in
     best = np.full(len(own), -LAST, np.int64)
     with compiling(rules.game):
         moves = CompiledMoves(rules, tiers=False).valued(WIN)
-        culprit = backward.evaluate(moves, known, 0, len(own), 0, LAST, best)
-    return best.tolist() if culprit == -1 else None
+        fault, _ = backward.evaluate(moves, known, 0, len(own), 0, LAST, best)
+    return best.tolist() if fault == FINE else None

@@ -15,7 +15,7 @@ GUIDES += sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").r
 # by commands, users, whoever adds one
 MADE = {
     *("app.py", "book.bin", "book.js", "broken.py", "dist/", "exercise.json", "game.js", "games.js", "my_game.py"),
-    *("package.json", "search.js", "site/", "strict.py", "book/codecs/NAME.py"),
+    *("package.json", "search.js", "site/", "strict.py", "book/codecs/NAME.py", "web/reader/NAME.js"),
 }
 ENDINGS = (".py", ".js", ".css", ".c", ".wasm", ".bin", ".lmdb", ".csv", ".kif")  # what they follow is no module
 FILE = re.compile(r"(?:[\w.-]+/)*(?:[\w-]+\.(?:py|js|md|json|toml|css|html|svg)|[\w.-]+/)")

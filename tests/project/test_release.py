@@ -85,7 +85,7 @@ def test_code_whose_place_is_not_told_is_said_in_one_line():
 def test_without_checks_rules_of_users_are_refused(monkeypatch, tmp_path):
     binding = pytest.importorskip("solver.compiled.binding")
     from solver.compiled.module import rules
-    from tests.test_compiled import write_race
+    from tests.compiled.test_compiled import write_race
 
     monkeypatch.setattr(binding, "CAN_CHECK", False)
     with pytest.raises(UncompiledRules, match="cannot check your rules: install Numba 0.68"):
