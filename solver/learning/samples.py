@@ -7,8 +7,8 @@ win, draw and loss for the side to move: uniformly drawn, nearly all would be fu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,17 +34,18 @@ class Sample(NamedTuple):
 def from_book(book: Book, board: Board, number: int, *, seed: int = 0, progress: Progress = silent) -> Sample:
     """So many stored states of a book, all if there are fewer. Raises MethodError where they are too few."""
     book.header.kind.refuse("learn", book.path.name)
-    counts = _strata(book, board, progress)
+    counts: Counter[int] = Counter()
+    for _, _, keys in _parts(book, board, progress, "reading"):
+        counts.update(keys.tolist())
     draw = np.random.default_rng(seed)
     wanted = {key: np.sort(draw.choice(count, share, replace=False)) for (key, count), share in _shares(counts, number)}
-    signs, scores = _signs(book)
     passed = dict.fromkeys(counts, 0)
     states: list[States] = []
     found: list[Worths] = []
-    for part, indices in _parts(book, progress, "reading again"):
-        chosen = _chosen(_keys(board, part, signs[indices]), wanted, passed)
+    for part, scores, keys in _parts(book, board, progress, "reading again"):
+        chosen = _chosen(keys, wanted, passed)
         states.append(part[chosen])
-        found.append(scores[indices[chosen]])
+        found.append(scores[chosen])
     sample = Sample(np.concatenate(states), np.concatenate(found))
     if len(sample.states) < FEWEST:
         raise MethodError(f"{book.path.name} has {len(sample.states)} states, too few to learn from: take a larger one")
@@ -82,33 +83,19 @@ def _shares(counts: dict[int, int], number: int) -> list[tuple[tuple[int, int], 
     return shares
 
 
-def _signs(book: Book) -> tuple[NDArray[np.int64], Worths]:
-    """Of each value of the palette: 0, 1 or 2 for loss, draw and win, and the score."""
-    scores = np.array([value.score for value in book.header.palette], np.float64)
-    return np.sign(scores).astype(np.int64) + 1, scores
-
-
-def _strata(book: Book, board: Board, progress: Progress) -> dict[int, int]:
-    """How many states each stratum has."""
-    signs, _ = _signs(book)
-    counts: Counter[int] = Counter()
-    for part, indices in _parts(book, progress, "reading"):
-        counts.update(_keys(board, part, signs[indices]).tolist())
-    return counts
-
-
-def _parts(book: Book, progress: Progress, name: str) -> Any:
-    """The book's states and palette indices, as arrays."""
+def _parts(
+    book: Book, board: Board, progress: Progress, name: str
+) -> Iterator[tuple[States, Worths, NDArray[np.int64]]]:
+    """Yield a book's states, their scores, and numbers of their strata: of ply, and loss, draw or win."""
 
     def renamed(step: str, done: int, total: int | None, note: str = "") -> None:
         progress(name, done, total, note)
 
-    for states, indices in streaming.pieces(book, renamed):
-        yield np.asarray(states, object if book.header.state_bytes else np.int64), np.asarray(indices, np.int64)
-
-
-def _keys(board: Board, states: States, signs: NDArray[np.int64]) -> NDArray[np.int64]:
-    return 3 * board.tiers(states) + signs
+    palette = np.array([value.score for value in book.header.palette], np.float64)
+    for part, indices in streaming.pieces(book, renamed):
+        states: States = np.asarray(part, object if book.header.state_bytes else np.int64)
+        scores: Worths = palette[np.asarray(indices, np.int64)]
+        yield states, scores, 3 * board.tiers(states) + np.sign(scores).astype(np.int64) + 1
 
 
 def _chosen(
