@@ -106,7 +106,8 @@ class Expectation(_Fields, Margins):
         return number_of(merit) - MIDDLE
 
     def unpack(self, packed: int, win: int = WIN) -> Value:
-        return Steps(self.step)[packed + MIDDLE]
+        value: Value = Steps(self.step)[packed + MIDDLE]
+        return value
 
     def listed(self, merits: Iterable[int]) -> list[int] | None:
         return None
