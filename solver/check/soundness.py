@@ -85,14 +85,11 @@ class Hints:
         self._features = rules.features
         self._feature_count: int | None = None
         self._speak_of_values = bool(self._replies or self._bounds or self._longest)
-        self._speak = self._speak_of_values or bool(self._outlook or self._followup or self._features)
         self._seconds = SECONDS
         self._table: dict[Any, int] = {}
 
     def look(self, state: Any, children: Children) -> str | None:
         """What is wrong with what an unfinished state says of the next plies, or None."""
-        if not self._speak:
-            return None
         found: str | None = _tried("what the rules say of it", lambda: self._look(state, list(children)))
         return found
 

@@ -12,7 +12,7 @@ from solver.compiled.lookahead import searches
 from solver.compiled.lookahead.evaluation import Evaluation, game_of
 from solver.compiled.lookahead.model import model_of
 from solver.learning.contest import Numbers, Turn
-from solver.learning.moves import Board, Guess, Worths, best_moves, guess_of
+from solver.learning.moves import Board, Guess, Worths, best_moves
 from solver.rules.game import Rules
 
 PACE = 1e-6  # a ply sooner is better by that much of a win
@@ -37,15 +37,11 @@ class Deep:
     def __init__(self, board: Board, evaluation: Evaluation | None, depth: int, workers: int | None = None) -> None:
         if evaluation is not None:
             game_of(evaluation, board.rules.game)
-        guess = board.guesses if evaluation is None else guess_of(board, evaluation)
-        self.greedy = Greedy(board, guess) if depth == 1 else None
         model = None if evaluation is None else model_of(evaluation)
         self.ahead = searches.Chooser(board.rules.game, model=model, symmetry=board.rules.symmetry, workers=workers)
         self.depth = depth
 
     def choose(self, turn: Turn) -> Numbers:
-        if self.greedy is not None:
-            return self.greedy.choose(turn)
         return turn.begins + self.ahead.choose(turn.states, self.depth).places
 
 
