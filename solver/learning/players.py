@@ -66,7 +66,6 @@ class ByBook:
     def __init__(self, board: Board, book: Book, beyond: Deep | None = None) -> None:
         book.check_rules(board.rules.game)
         self.board, self.book, self.beyond = board, book, beyond
-        self.rules = Rules(book.game, book.header.symmetry)
 
     def choose(self, turn: Turn) -> Numbers:
         children, count = turn.children, len(turn.states)
@@ -82,7 +81,7 @@ class ByBook:
     def _values(self, states: Numbers) -> Worths:
         values = self.book.lookup(states, missing="raise" if self.beyond is None else "mask")
         scores: Worths = np.where(values.known, values.scores, 0.0)  # `beyond` plays where one is missing
-        return scores if self.rules.scores else scores * (1 - PACE * np.maximum(0, values.distances + 1))
+        return scores if self.board.rules.scores else scores * (1 - PACE * np.maximum(0, values.distances + 1))
 
 
 class Asked:

@@ -207,7 +207,7 @@ class Lookahead:
     def _compare(self, states: list[int]) -> None:
         """What both searches find in states of random games by the rules' `evaluate`."""
         model, self._model = self._model, new_model()
-        evaluate = self.rules.evaluate or _even
+        evaluate = self.rules.evaluate or heuristic.even
         for state in random.Random(0).sample(states, min(COMPARED, len(states))):
             for depth in (1, 2):
                 with contextlib.suppress(BudgetExceeded):
@@ -278,8 +278,3 @@ def _exhaust(results: Iterable[None]) -> None:
 
 def _doubled(array: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate([array, np.zeros_like(array)])
-
-
-def _even(state: int) -> int:
-    """The estimate of one who cannot tell."""
-    return 0
