@@ -21,6 +21,7 @@ from solver.learning.moves import Board, States, Worths, first_moves
 from solver.rules.game import Rules
 
 PART = 1 << 12  # states that are searched between two reports of progress
+MOST_PLIES = 300  # of a random game
 FEWEST = 50  # states that anything can be learned from
 
 
@@ -120,14 +121,12 @@ def by_play(board: Board, number: int, *, seed: int = 0) -> States:
     plies: list[States] = []
     games = max(64, number // 4)
     for _ in range(8):
-        states = np.full(games, rules.game.initial(), board.dtype)
-        ply = 0
-        while len(states) and ply < MOST_PLIES:
+        for ply, states in enumerate(_random_play(board, games, draw)):
+            if ply == MOST_PLIES:
+                break
             if ply == len(plies):
                 plies.append(states[:0])
             plies[ply] = np.union1d(plies[ply], states)
-            states = random_children(board, states, draw)
-            ply += 1
         found = _even(plies, number, draw)
         if len(found) == number:
             break
@@ -138,30 +137,29 @@ def by_play(board: Board, number: int, *, seed: int = 0) -> States:
     return shuffled
 
 
-MOST_PLIES = 300  # of a random game
-
-
 def openings(board: Board, number: int, *, seed: int = 0) -> States:
     """So many distinct unfinished states in random order, after as few random plies as lead to that many; or the most
     that any number of plies does."""
     draw = np.random.default_rng(seed)
     best = np.zeros(0, board.dtype)
-    states = np.full(8 * number, board.rules.game.initial(), board.dtype)
-    while len(states) and len(best) < number:
-        states = random_children(board, states, draw)
-        found = np.unique(states)
-        best = found if len(found) > len(best) else best
+    for states in _random_play(board, 8 * number, draw):
+        distinct = np.unique(states)
+        best = distinct if len(distinct) > len(best) else best
+        if len(best) >= number:
+            break
     chosen: States = draw.permutation(best)[:number]
     return chosen
 
 
-def random_children(board: Board, states: States, draw: np.random.Generator) -> States:
-    """A random child of each state, but for finished ones, which are left out."""
-    children = board.children(states)
-    begins = first_moves(children.parents, len(states))
-    chosen = begins[:-1] + draw.integers(0, np.diff(begins))
-    left: States = children.states[chosen][~children.ended[chosen]]
-    return left
+def _random_play(board: Board, games: int, draw: np.random.Generator) -> Iterator[States]:
+    """Yield the states of random games, ply by ply, of those that are not finished."""
+    states = np.full(games, board.rules.game.initial(), board.dtype)
+    while len(states):
+        yield states
+        children = board.children(states)
+        begins = first_moves(children.parents, len(states))
+        chosen = begins[:-1] + draw.integers(0, np.diff(begins))
+        states = children.states[chosen][~children.ended[chosen]]
 
 
 def _even(plies: list[States], number: int, draw: np.random.Generator) -> States:
