@@ -37,7 +37,8 @@ def from_book(book: Book, board: Board, number: int, *, seed: int = 0, progress:
     book.header.kind.refuse("learn", book.path.name)
     counts: Counter[int] = Counter()
     for _, _, keys in _parts(book, board, progress, "reading"):
-        counts.update(keys.tolist())
+        strata, sizes = np.unique(keys, return_counts=True)
+        counts.update(dict(zip(strata.tolist(), sizes.tolist(), strict=True)))
     draw = np.random.default_rng(seed)
     wanted = {key: np.sort(draw.choice(count, share, replace=False)) for (key, count), share in _shares(counts, number)}
     passed = dict.fromkeys(counts, 0)
@@ -104,8 +105,10 @@ def _chosen(
 ) -> NDArray[np.int64]:
     """The places of states that are wanted by their numbers within their strata; `passed` counts on."""
     chosen = []
-    for key in np.unique(keys).tolist():
-        places, first = np.flatnonzero(keys == key), passed[key]
+    order = np.argsort(keys, kind="stable")
+    strata, begins = np.unique(keys[order], return_index=True)
+    for key, places in zip(strata.tolist(), np.split(order, begins[1:]), strict=True):
+        first = passed[key]
         low, high = np.searchsorted(wanted[key], (first, first + len(places)))
         chosen.append(places[wanted[key][low:high] - first])
         passed[key] += len(places)
