@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from solver.base.estimates import Estimate, Estimated
+from solver.base.value import merit_of
 from solver.export import script, site
 from solver.rules.game import Rules, load_game
 from solver.rules.notation import first_position, next_position
@@ -170,7 +171,7 @@ def write_grown(path):
     length, place = max((one.distance, -state) for state, one in values.items() if one.score > 0 and one.distance)
     facts = {"game": rules.name, "rules": rules.fingerprint, "method": "drop-out", "scope": "grown", "symmetry": True,
              "states": None, "terminal": None, "tiers": None, "estimate": kind, "score_game": False,
-             "palette": sorted({*values.values()}, key=kind.kept_merit, reverse=True),
+             "palette": sorted({*values.values()}, key=merit_of, reverse=True),
              "counts": {"win": signs.count(1), "draw": signs.count(0), "loss": signs.count(-1)},
              "root": values[rules.canonical(game.initial())], "longest": (length, -place)}  # fmt: skip
     write_values(path, values, facts=facts)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from solver.base.kinds import MARGIN, OUTCOME, Kind
 from solver.base.methods import Method
-from solver.base.value import WIN, Value, lift, merit_of, value_of
+from solver.base.value import WIN, Value, lift, value_of
 
 STEPS = 512  # to a win
 MARGIN_STEPS = 8  # to a point of the margin
@@ -103,10 +103,6 @@ class Estimate(_Fields, Kind):
     def worth(self, merit: Any) -> float:
         """A merit on the scale of estimates: -1, lost, to 1, won; a margin."""
         return float(merit) if self.scores else max(-1.0, min(1.0, merit))
-
-    def kept_merit(self, value: Value) -> Any:
-        """The merit of a value in a grown book."""
-        return value.score if is_estimate(value) else merit_of(value)
 
     def backed_up(self, merits: Sequence[Any]) -> Any:
         """What the merits that its moves give a state make of it, of which some may be estimates.

@@ -11,7 +11,7 @@ Functions on arrays are in the subset of Python that runs plain and compiled ali
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 from solver.base.errors import GameError
 from solver.base.kinds import NIMBER, Kind, Margins, without_chance
@@ -37,10 +37,6 @@ class Steps(Sequence[Value]):
     def __len__(self) -> int:
         return 2 * MIDDLE + 1
 
-    @overload
-    def __getitem__(self, number: int) -> Value: ...
-    @overload
-    def __getitem__(self, number: slice) -> Sequence[Value]: ...
     def __getitem__(self, number: Any) -> Any:
         if not 0 <= number <= 2 * MIDDLE:
             raise IndexError("a value is beyond the span")
@@ -113,7 +109,8 @@ class Expectation(_Fields, Margins):
         return number_of(merit) - MIDDLE
 
     def unpack(self, packed: int, win: int = WIN) -> Value:
-        return Steps(self.step)[packed + MIDDLE]
+        value: Value = Steps(self.step)[packed + MIDDLE]
+        return value
 
     def listed(self, merits: Iterable[int]) -> list[int] | None:
         return None

@@ -52,7 +52,7 @@ def read_input(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder as lasting as the files."""
+    """Make the names in a folder as lasting as the files; of a file its content."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -62,17 +62,28 @@ def sync_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """The path of a file to write beside `target`, which it then replaces, synced; on any error it is removed."""
+    """The path of a file or folder to write beside `target`, which it then replaces, synced; removed on any error.
+
+    Folders are not exchanged in one step: a kill between the two leaves the older one beside its place, and the next
+    writer puts it back. Of several writers at the same time the last one's folder stays.
+    """
     sweep_up(target)
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    partial, older = (target.with_name(f".{target.name}.{os.getpid()}.{end}") for end in ("partial", "replaced"))
     try:
         yield partial
-        with open(partial, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(partial, target)
+        for path in (*partial.rglob("*"), partial):
+            sync_folder(path)
+        if partial.is_dir():
+            _exchange(partial, target, older)
+        else:
+            os.replace(partial, target)
         sync_folder(target.parent)
     finally:
-        partial.unlink(missing_ok=True)
+        if older.exists() and not target.exists():
+            with contextlib.suppress(OSError):  # another writer's has come there meanwhile
+                os.rename(older, target)
+        for path in (partial, older):
+            _remove(path)
 
 
 def write_whole(target: str | os.PathLike[str], data: bytes) -> None:
@@ -90,34 +101,6 @@ def write_whole(target: str | os.PathLike[str], data: bytes) -> None:
         if error.errno in NO_PLACE:
             raise BookError(f"{reason}: name another file") from None
         raise ResourceError(f"{reason}: make room, then again") from None
-
-
-@contextlib.contextmanager
-def replacing_folder(target: Path) -> Iterator[Path]:
-    """The path of a folder to make beside `target`, which it then replaces, synced; on any error it is removed.
-
-    Folders are not exchanged in one step: a kill between the two leaves the older one beside its
-    place, and the next writer puts it back. Of several writers at the same time the last one's folder stays.
-    """
-    sweep_up(target)
-    partial, older = (target.with_name(f".{target.name}.{os.getpid()}.{end}") for end in ("partial", "replaced"))
-    try:
-        yield partial
-        for path in sorted(partial.rglob("*")):
-            if path.is_dir():
-                sync_folder(path)
-                continue
-            with open(path, "rb+") as file:
-                os.fsync(file.fileno())
-        sync_folder(partial)
-        _exchange(partial, target, older)
-        sync_folder(target.parent)
-    finally:
-        if older.exists() and not target.exists():
-            with contextlib.suppress(OSError):  # another writer's has come there meanwhile
-                os.rename(older, target)
-        for path in (partial, older):
-            shutil.rmtree(path, ignore_errors=True)
 
 
 def _exchange(partial: Path, target: Path, older: Path) -> None:
@@ -144,10 +127,15 @@ def sweep_up(target: Path) -> None:
         if match[2] == "replaced" and not target.exists():
             with contextlib.suppress(OSError):  # another writer was first
                 os.rename(path, target)
-        elif path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
         else:
-            path.unlink(missing_ok=True)
+            _remove(path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _is_alive(process: int) -> bool:

@@ -33,34 +33,27 @@ class Workers:
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """The results in the items' order; at most two tasks a worker are under way, so memory stays bounded."""
-        under_way: deque[Future[Result]] = deque()
         queue = iter(items)
         first, second = next(queue, END), next(queue, END)
         if second is END:  # no thread is worth waking: games of many small tiers spend their time here
             if first is not END:
                 yield function(first)
             return
+        yield from self.ahead(function, itertools.chain((first, second), queue), 2 * self.count)
+
+    def ahead(self, function: Callable[[Item], Result], items: Iterable[Item], most: int = 1) -> Iterator[Result]:
+        """The results in the items' order, found while those before are used, so many tasks ahead at most."""
+        under_way: deque[Future[Result]] = deque()
         try:
-            for item in itertools.chain((first, second), queue):
+            for item in items:
                 under_way.append(self._submit(function, item))
-                if len(under_way) > 2 * self.count:
+                if len(under_way) > most:
                     yield under_way.popleft().result()
             while under_way:
                 yield under_way.popleft().result()
         finally:
             for future in under_way:
                 future.cancel()
-
-    def ahead(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """The results in the items' order, each found while the one before is used."""
-        waiting: Future[Result] | None = None
-        for item in items:
-            coming = self._submit(function, item)
-            if waiting is not None:
-                yield waiting.result()
-            waiting = coming
-        if waiting is not None:
-            yield waiting.result()
 
     def _submit(self, function: Callable[[Item], Result], item: Item) -> Future[Result]:
         try:

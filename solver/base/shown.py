@@ -36,7 +36,7 @@ def printable(text: str, kept: str = "") -> str:
     """
     if text.isprintable():
         return text
-    return "".join(sign if _is_safe(sign) or sign in kept else _escaped(sign) for sign in text)
+    return "".join(sign if _is_safe(sign) or sign in kept else sign.encode("unicode_escape").decode() for sign in text)
 
 
 def shortened(text: str, most: int = MOST_SHOWN) -> str:
@@ -87,7 +87,3 @@ _SHORT = _Short()
 def _is_safe(sign: str) -> bool:
     """Whether a character is shown, or is a space: of those Python calls only the usual one printable."""
     return sign.isprintable() or unicodedata.category(sign) == "Zs"
-
-
-def _escaped(sign: str) -> str:
-    return sign.encode("unicode_escape").decode()

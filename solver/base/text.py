@@ -112,12 +112,13 @@ def waiting_lines(stream: BinaryIO, errors: str = "strict") -> Iterator[list[str
     """Yield all lines that have arrived, then those that have arrived meanwhile. Raises as `text_lines` does."""
     begun, number = "", 1
     for text in _arriving(stream, errors):
-        *lines, begun = (begun + text).split("\n")
+        text = begun + text
+        *lines, begun = text.split(NEWLINE)
         if len(lines[0] if lines else begun) > MOST_LINE:  # any other line is shorter than a block
             raise TextError(f"line {number}: it has more than {MOST_LINE:,} bytes: write one a line")
         number += len(lines)
         if lines:
-            yield [line.lstrip(MARK) for line in lines]
+            yield [line.lstrip(MARK) for line in lines] if MARK in text else lines
     if begun:
         yield [begun.lstrip(MARK)]
 

@@ -186,19 +186,16 @@ class _Inspector:
 
     def starts(self) -> list[int]:
         """Where play-outs begin: the start, the first of the others, and some that are drawn by lot."""
-        starts = [self.call("initial")]
-        if own_method(self.game, "placed"):
-            draw = random.Random(0)
-            try:
+        starts, name, draw = [self.call("initial")], "placed", random.Random(0)
+        try:
+            if own_method(self.game, "placed"):
                 placed = [self.game.placed(draw.randrange(1 << 62)) for _ in range(PLACED)]
-            except Exception as error:
-                raise self.fault(starts[0], f"placed fails: {told(error)}", failure(error)) from error
-            starts += [state for state in placed if state != -1]
-        if own_method(self.game, "starts"):
-            try:
+                starts += [state for state in placed if state != -1]
+            name = "starts"
+            if own_method(self.game, "starts"):
                 starts += itertools.islice(self.game.starts(), STARTS)
-            except Exception as error:
-                raise self.fault(starts[0], f"starts fails: {told(error)}", failure(error)) from error
+        except Exception as error:
+            raise self.fault(starts[0], f"{name} fails: {told(error)}", failure(error)) from error
         return starts
 
     def play_out(self, state: int, chance: random.Random, deadline: float) -> RandomGame:

@@ -29,8 +29,7 @@ def worth_of(rules: Rules, states: Sequence[int], actions: Sequence[int | None])
     if not rules.is_terminal(states[-1]):
         return None
     worth: int = rules.utility(states[-1])
-    for place in range(len(actions) - 1, -1, -1):
-        state, action, child = states[place], actions[place], states[place + 1]
+    for state, action, child in reversed([*zip(states, actions, states[1:], strict=False)]):
         gain = 0 if action is None else rules.gain(state, action)
         worth = (worth if rules.same_mover(state, action, child) else -worth) + gain
     return worth

@@ -78,21 +78,15 @@ class Hints:
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        names = ("outlook", "followup", "replies", "bounds", "longest")
-        self._outlook, self._followup, self._replies, self._bounds, self._longest = (
-            own_method(rules.game, name) for name in names
-        )
-        self._features = rules.features
+        self._outlook: Callable[[Any], int] = rules.outlook or (lambda state: 0)
+        self._followup, self._longest = own_method(rules.game, "followup"), own_method(rules.game, "longest")
         self._feature_count: int | None = None
-        self._speak_of_values = bool(self._replies or self._bounds or self._longest)
-        self._speak = self._speak_of_values or bool(self._outlook or self._followup or self._features)
+        self._speak_of_values = bool(self.rules.replies or self.rules.bounds or self._longest)
         self._seconds = SECONDS
         self._table: dict[Any, int] = {}
 
     def look(self, state: Any, children: Children) -> str | None:
         """What is wrong with what an unfinished state says of the next plies, or None."""
-        if not self._speak:
-            return None
         found: str | None = _tried("what the rules say of it", lambda: self._look(state, list(children)))
         return found
 
@@ -120,7 +114,7 @@ class Hints:
 
         with contextlib.suppress(BudgetExceeded, MethodError):
             for state in reversed(path):
-                if not (rules.is_terminal(state) or _is_thrown(rules, state)):
+                if not (rules.is_terminal(state) or any(True for _ in rules.outcomes(state))):
                     children = [(action, rules.result(state, action)) for action in rules.actions(state)]
                     found = self._look_at_value(state, children, value)
                     if found is not None:
@@ -128,22 +122,22 @@ class Hints:
         self._seconds -= time.perf_counter() - begun
 
     def _look(self, state: Any, children: list[tuple[Any, Any]]) -> str | None:
-        given = {"outlook": self._outlook, "followup": self._followup, "replies": self._replies}
+        given = {"outlook": self.rules.outlook, "followup": self._followup, "replies": self.rules.replies}
         for name, method in given.items():
             if method is not None and name in self.rules.kind.unfit:
                 return self.rules.kind.unfit[name]
-        if self._followup is not None and self._outlook is None:
+        if self._followup is not None and self.rules.outlook is None:
             return "has followup without outlook, which it stands for: name it outlook"
-        outlook = 0 if self._outlook is None else self._outlook(state)
-        if self._outlook is not None and outlook != self._foreseen(state):
+        outlook = self._outlook(state)
+        if self.rules.outlook is not None and outlook != self._foreseen(state):
             return f"has outlook {outlook}, by two plies of play {self._foreseen(state)}: they must be equal"
-        found = None if self._features is None else self._look_at_features(list(self._features(state)), state)
+        found = None if self.rules.features is None else self._look_at_features(list(self.rules.features(state)), state)
         if outlook or found is not None:
             return found
         replies = self._replying(state, children)
         if not replies:
             return "has no legal replies: their bits must hold a best action wherever outlook is 0"
-        return None if self._outlook is None else self._look_beyond(state, replies)
+        return None if self.rules.outlook is None else self._look_beyond(state, replies)
 
     def _look_at_features(self, found: list[Any], state: Any) -> str | None:
         """What is wrong with the features of a state: their number, which must always be the same, their range."""
@@ -153,17 +147,18 @@ class Hints:
         for number in found:
             if type(number) is not int or not -FEATURE_LIMIT <= number < FEATURE_LIMIT:
                 return f"has the feature {number!r}: features are whole numbers from -32768 to 32767"
-        if self._features is not None and list(self._features(state)) != found:
+        if self.rules.features is not None and list(self.rules.features(state)) != found:
             return "has features that differ from call to call: rules must be deterministic"
         return None
 
     def _look_at_value(self, state: Any, children: Children, value: Callable[[Any], Value]) -> str | None:
         found = value(state)
-        if self._bounds is not None and not self._bounds(state)[0] <= found.score <= self._bounds(state)[1]:
-            return f"is worth {found.score}, its bounds are {self._bounds(state)}: they must hold it"
+        low, high = self.rules.bounds(state) if self.rules.bounds is not None else (found.score, found.score)
+        if not low <= found.score <= high:
+            return f"is worth {found.score}, its bounds are {(low, high)}: they must hold it"
         if self._longest is not None and found.distance is not None and found.distance > self._longest(state):
             return f"ends after {found.distance} plies, longest is {self._longest(state)}: it must not be less"
-        if self._replies is not None and not (self._outlook is not None and self._outlook(state)):
+        if self.rules.replies is not None and not self._outlook(state):
             replies = self._replying(state, children)
             merits = [self._merit(state, action, child, value) for action, child in replies]
             if not merits or max(merits) != merit_of(found):
@@ -172,9 +167,9 @@ class Hints:
 
     def _replying(self, state: Any, children: Children) -> list[tuple[Any, Any]]:
         """Those of the children that `replies` names, or all; none where it names illegal actions."""
-        if self._replies is None:
+        if self.rules.replies is None:
             return list(children)
-        bits, most = self._replies(state), max(USUAL, self.rules.bits)
+        bits, most = self.rules.replies(state), max(USUAL, self.rules.bits)
         named = [(action, child) for action, child in children if action < most and bits >> action & 1]
         return named if sum(1 << action for action, _ in named) == bits else []
 
@@ -184,7 +179,7 @@ class Hints:
             over = self.rules.is_terminal(child)
             if over and self.rules.lifted(self.rules.end(child), state, action, child) < 0:
                 return f"has outlook 0, its reply {action} loses at once: leave it out of replies"
-            if over and self._replies is not None and (self._outlook(child) or self._replies(child)):
+            if over and self.rules.replies is not None and (self._outlook(child) or self.rules.replies(child)):
                 return f"leads to the draw {child}, where outlook and replies must be 0"
             if self._followup is not None and self._followup(child) != self._outlook(child):
                 return f"leads to {child}, whose followup is not its outlook: they must be equal after a reply"
@@ -208,11 +203,6 @@ def _tried(what: str, ask: Callable[[], Any]) -> Any:
         raise
     except Exception as error:
         return f"{what} fails: {type(error).__name__}: {error}"
-
-
-def _is_thrown(rules: Rules, state: Any) -> bool:
-    """Whether chance decides what follows."""
-    return any(True for _ in rules.outcomes(state))
 
 
 def _searches(rules: Rules) -> tuple[Any, Any]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TextIO
 
 from solver.base.errors import BookError, MethodError, ResourceError
-from solver.base.files import replacing, replacing_folder
+from solver.base.files import replacing
 from solver.base.progress import Progress, silent
 from solver.book import Book, check_target
 from solver.book.doors import Source, book_and_game
@@ -99,7 +99,7 @@ def export_all(
         pairs = [(one.game, one) if isinstance(one, Book) else (one, None) for one in opened]
         listing.names_of(game for game, _ in pairs)  # before anything is built
         site.check_folder(target, listing.files([]), listing.GAMES)
-        with replacing_folder(target) as folder:
+        with replacing(target) as folder:
             return listing.write(pairs, folder, progress)
 
 
@@ -135,7 +135,7 @@ def _write_page(source: Book | Game, target: Path, progress: Progress) -> list[s
     if book is not None:
         book.get(rules.roots()[0])  # a book that cannot even say what the start is worth makes no page
     script = site.script_of(rules, book, progress)
-    with replacing_folder(target) as folder:
+    with replacing(target) as folder:
         site.write(script, rules.game, book, folder, progress)
     return script.notes
 

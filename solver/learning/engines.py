@@ -80,7 +80,7 @@ class Process:
     def __init__(self, command: str) -> None:
         try:
             words = shlex.split(command) or [""]
-            self._process = subprocess.Popen(
+            self._process: subprocess.Popen[bytes] = subprocess.Popen(
                 words,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -89,6 +89,8 @@ class Process:
             )
         except (OSError, ValueError) as error:
             raise MethodError(f"engine:{command} cannot be started: {error}: name a program") from None
+        assert self._process.stdin is not None
+        self._stdin = self._process.stdin
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         threading.Thread(target=self._listen, daemon=True).start()
         awaited = ""
@@ -118,10 +120,9 @@ class Process:
 
     def tell(self, line: str) -> None:
         """Say a line. Raises Lost."""
-        assert self._process.stdin is not None
         try:
-            self._process.stdin.write(f"{line}\n".encode())
-            self._process.stdin.flush()
+            self._stdin.write(f"{line}\n".encode())
+            self._stdin.flush()
         except (OSError, ValueError):
             raise Lost("crash") from None
 
@@ -147,10 +148,8 @@ class Process:
         self._end()
         self._process.kill()
         self._process.wait()
-        assert self._process.stdin is not None
         with contextlib.suppress(OSError, ValueError):
-            self._process.stdin.close()
-
+            self._stdin.close()
 
     def _end(self) -> None:
         """Wait until it ends, LAST seconds at most, then kill the children that it leaves, and itself."""

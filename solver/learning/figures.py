@@ -27,18 +27,13 @@ def figures(board: Board, guess: Guess, sample: Sample, truth: Truth) -> Figures
     """
     guesses = guess(sample.states)
     decided = sample.scores != 0
+    vary = np.ptp(guesses) != 0 and np.ptp(sample.scores) != 0
     signs = np.sign(guesses[decided]) * np.sign(sample.scores[decided])
     return {
         "sign": float(np.mean((signs + 1) / 2)) if decided.any() else None,
-        "correlation": _correlation(guesses, sample.scores),
+        "correlation": float(np.corrcoef(guesses, sample.scores)[0, 1]) if vary else None,
         "best_moves": best_share(board, guess, sample.states[:PLAYED], truth),
     }
-
-
-def _correlation(one: Worths, other: Worths) -> float | None:
-    if np.ptp(one) == 0 or np.ptp(other) == 0:
-        return None
-    return float(np.corrcoef(one, other)[0, 1])
 
 
 def best_share(board: Board, guess: Guess, states: States, truth: Truth) -> float | None:

@@ -15,6 +15,7 @@ from solver.compiled.edges import MOST_ACTIONS, OPEN, CompiledMoves, new_edges
 from solver.compiled.lookahead import features as kernels
 from solver.compiled.lookahead.evaluation import Evaluation, estimates
 from solver.compiled.states import more_of, new_states, packed, unpacked
+from solver.play.lookahead import features_of
 from solver.rules.game import Rules
 
 ROOM = 1 << 16  # moves listed at a time
@@ -51,11 +52,7 @@ class Board:
         self._own = bind(kernels, rules.game)
         self._more = more_of(rules.bits)
         self.dtype: Any = np.dtype(object if self._more else np.int64)  # of arrays of states
-        if rules.features is not None:
-            self.features = len(list(rules.features(rules.game.initial())))
-        else:
-            bits = max(kernels.BITS, rules.bits)
-            self.features = bits if rules.to_move is None else 2 * bits
+        self.features = len(features_of(rules, rules.game.initial()))
 
     def _packed(self, states: States) -> NDArray[np.int64]:
         """States as compiled code takes them."""
@@ -72,9 +69,9 @@ class Board:
 
     def compare(self, states: States) -> None:
         """Raise UncompiledRules if compiled features of the first few of the states are others than plain ones."""
-        features, canonical, some = self.rules.features, Rules(self.rules.game).canonical, states[:COMPARED]
+        rules, some = Rules(self.rules.game), states[:COMPARED]
         for state, row in zip(some.tolist(), self.tabulate(some).tolist(), strict=True):
-            if features is not None and list(features(canonical(state))) != row:
+            if features_of(rules, state) != row:
                 raise UncompiledRules(
                     f"{self.rules.name}: features({state}) differ where compiled: see docs/reference/rules.md"
                 )

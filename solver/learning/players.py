@@ -12,7 +12,7 @@ from solver.compiled.lookahead import searches
 from solver.compiled.lookahead.evaluation import Evaluation, game_of
 from solver.compiled.lookahead.model import model_of
 from solver.learning.contest import Numbers, Turn
-from solver.learning.moves import Board, Guess, Worths, best_moves, guess_of
+from solver.learning.moves import Board, Guess, Worths, best_moves
 from solver.rules.game import Rules
 
 PACE = 1e-6  # a ply sooner is better by that much of a win
@@ -37,15 +37,11 @@ class Deep:
     def __init__(self, board: Board, evaluation: Evaluation | None, depth: int, workers: int | None = None) -> None:
         if evaluation is not None:
             game_of(evaluation, board.rules.game)
-        guess = board.guesses if evaluation is None else guess_of(board, evaluation)
-        self.greedy = Greedy(board, guess) if depth == 1 else None
         model = None if evaluation is None else model_of(evaluation)
         self.ahead = searches.Chooser(board.rules.game, model=model, symmetry=board.rules.symmetry, workers=workers)
         self.depth = depth
 
     def choose(self, turn: Turn) -> Numbers:
-        if self.greedy is not None:
-            return self.greedy.choose(turn)
         return turn.begins + self.ahead.choose(turn.states, self.depth).places
 
 
@@ -70,7 +66,6 @@ class ByBook:
     def __init__(self, board: Board, book: Book, beyond: Deep | None = None) -> None:
         book.check_rules(board.rules.game)
         self.board, self.book, self.beyond = board, book, beyond
-        self.rules = book.rules
 
     def choose(self, turn: Turn) -> Numbers:
         children, count = turn.children, len(turn.states)
@@ -86,7 +81,7 @@ class ByBook:
     def _values(self, states: Numbers) -> Worths:
         values = self.book.lookup(states, missing="raise" if self.beyond is None else "mask")
         scores: Worths = np.where(values.known, values.scores, 0.0)  # `beyond` plays where one is missing
-        return scores if self.rules.scores else scores * (1 - PACE * np.maximum(0, values.distances + 1))
+        return scores if self.board.rules.scores else scores * (1 - PACE * np.maximum(0, values.distances + 1))
 
 
 class Asked:

@@ -7,8 +7,8 @@ win, draw and loss for the side to move: uniformly drawn, nearly all would be fu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from solver.learning.moves import Board, States, Worths, first_moves
 from solver.rules.game import Rules
 
 PART = 1 << 12  # states that are searched between two reports of progress
+MOST_PLIES = 300  # of a random game
 FEWEST = 50  # states that anything can be learned from
 
 
@@ -34,17 +35,19 @@ class Sample(NamedTuple):
 def from_book(book: Book, board: Board, number: int, *, seed: int = 0, progress: Progress = silent) -> Sample:
     """So many stored states of a book, all if there are fewer. Raises MethodError where they are too few."""
     book.header.kind.refuse("learn", book.path.name)
-    counts = _strata(book, board, progress)
+    counts: Counter[int] = Counter()
+    for _, _, keys in _parts(book, board, progress, "reading"):
+        strata, sizes = np.unique(keys, return_counts=True)
+        counts.update(dict(zip(strata.tolist(), sizes.tolist(), strict=True)))
     draw = np.random.default_rng(seed)
     wanted = {key: np.sort(draw.choice(count, share, replace=False)) for (key, count), share in _shares(counts, number)}
-    signs, scores = _signs(book)
     passed = dict.fromkeys(counts, 0)
     states: list[States] = []
     found: list[Worths] = []
-    for part, indices in _parts(book, progress, "reading again"):
-        chosen = _chosen(_keys(board, part, signs[indices]), wanted, passed)
+    for part, scores, keys in _parts(book, board, progress, "reading again"):
+        chosen = _chosen(keys, wanted, passed)
         states.append(part[chosen])
-        found.append(scores[indices[chosen]])
+        found.append(scores[chosen])
     sample = Sample(np.concatenate(states), np.concatenate(found))
     if len(sample.states) < FEWEST:
         raise MethodError(f"{book.path.name} has {len(sample.states)} states, too few to learn from: take a larger one")
@@ -82,33 +85,19 @@ def _shares(counts: dict[int, int], number: int) -> list[tuple[tuple[int, int], 
     return shares
 
 
-def _signs(book: Book) -> tuple[NDArray[np.int64], Worths]:
-    """Of each value of the palette: 0, 1 or 2 for loss, draw and win, and the score."""
-    scores = np.array([value.score for value in book.header.palette], np.float64)
-    return np.sign(scores).astype(np.int64) + 1, scores
-
-
-def _strata(book: Book, board: Board, progress: Progress) -> dict[int, int]:
-    """How many states each stratum has."""
-    signs, _ = _signs(book)
-    counts: Counter[int] = Counter()
-    for part, indices in _parts(book, progress, "reading"):
-        counts.update(_keys(board, part, signs[indices]).tolist())
-    return counts
-
-
-def _parts(book: Book, progress: Progress, name: str) -> Any:
-    """The book's states and palette indices, as arrays."""
+def _parts(
+    book: Book, board: Board, progress: Progress, name: str
+) -> Iterator[tuple[States, Worths, NDArray[np.int64]]]:
+    """Yield a book's states, their scores, and numbers of their strata: of ply, and loss, draw or win."""
 
     def renamed(step: str, done: int, total: int | None, note: str = "") -> None:
         progress(name, done, total, note)
 
-    for states, indices in streaming.pieces(book, renamed):
-        yield np.asarray(states, object if book.header.state_bytes else np.int64), np.asarray(indices, np.int64)
-
-
-def _keys(board: Board, states: States, signs: NDArray[np.int64]) -> NDArray[np.int64]:
-    return 3 * board.tiers(states) + signs
+    palette = np.array([value.score for value in book.header.palette], np.float64)
+    for part, indices in streaming.pieces(book, renamed):
+        states: States = np.asarray(part, object if book.header.state_bytes else np.int64)
+        scores: Worths = palette[np.asarray(indices, np.int64)]
+        yield states, scores, 3 * board.tiers(states) + np.sign(scores).astype(np.int64) + 1
 
 
 def _chosen(
@@ -116,8 +105,10 @@ def _chosen(
 ) -> NDArray[np.int64]:
     """The places of states that are wanted by their numbers within their strata; `passed` counts on."""
     chosen = []
-    for key in np.unique(keys).tolist():
-        places, first = np.flatnonzero(keys == key), passed[key]
+    order = np.argsort(keys, kind="stable")
+    strata, begins = np.unique(keys[order], return_index=True)
+    for key, places in zip(strata.tolist(), np.split(order, begins[1:]), strict=True):
+        first = passed[key]
         low, high = np.searchsorted(wanted[key], (first, first + len(places)))
         chosen.append(places[wanted[key][low:high] - first])
         passed[key] += len(places)
@@ -133,14 +124,12 @@ def by_play(board: Board, number: int, *, seed: int = 0) -> States:
     plies: list[States] = []
     games = max(64, number // 4)
     for _ in range(8):
-        states = np.full(games, rules.game.initial(), board.dtype)
-        ply = 0
-        while len(states) and ply < MOST_PLIES:
+        for ply, states in enumerate(_random_play(board, games, draw)):
+            if ply == MOST_PLIES:
+                break
             if ply == len(plies):
                 plies.append(states[:0])
             plies[ply] = np.union1d(plies[ply], states)
-            states = random_children(board, states, draw)
-            ply += 1
         found = _even(plies, number, draw)
         if len(found) == number:
             break
@@ -151,30 +140,29 @@ def by_play(board: Board, number: int, *, seed: int = 0) -> States:
     return shuffled
 
 
-MOST_PLIES = 300  # of a random game
-
-
 def openings(board: Board, number: int, *, seed: int = 0) -> States:
     """So many distinct unfinished states in random order, after as few random plies as lead to that many; or the most
     that any number of plies does."""
     draw = np.random.default_rng(seed)
     best = np.zeros(0, board.dtype)
-    states = np.full(8 * number, board.rules.game.initial(), board.dtype)
-    while len(states) and len(best) < number:
-        states = random_children(board, states, draw)
-        found = np.unique(states)
-        best = found if len(found) > len(best) else best
+    for states in _random_play(board, 8 * number, draw):
+        distinct = np.unique(states)
+        best = distinct if len(distinct) > len(best) else best
+        if len(best) >= number:
+            break
     chosen: States = draw.permutation(best)[:number]
     return chosen
 
 
-def random_children(board: Board, states: States, draw: np.random.Generator) -> States:
-    """A random child of each state, but for finished ones, which are left out."""
-    children = board.children(states)
-    begins = first_moves(children.parents, len(states))
-    chosen = begins[:-1] + draw.integers(0, np.diff(begins))
-    left: States = children.states[chosen][~children.ended[chosen]]
-    return left
+def _random_play(board: Board, games: int, draw: np.random.Generator) -> Iterator[States]:
+    """Yield the states of random games, ply by ply, of those that are not finished."""
+    states = np.full(games, board.rules.game.initial(), board.dtype)
+    while len(states):
+        yield states
+        children = board.children(states)
+        begins = first_moves(children.parents, len(states))
+        chosen = begins[:-1] + draw.integers(0, np.diff(begins))
+        states = children.states[chosen][~children.ended[chosen]]
 
 
 def _even(plies: list[States], number: int, draw: np.random.Generator) -> States:

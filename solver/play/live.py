@@ -122,9 +122,10 @@ class Live:
             if state == parent and not unsolved:
                 continue
             allowed = part(len(states) - place)
+            if allowed.is_used_up() or (stop_early and unsolved):
+                unsolved[key] = state
+                continue
             try:
-                if allowed.is_used_up() or (stop_early and unsolved):
-                    raise BudgetExceeded("nothing is left to search with: allow more nodes or seconds")
                 yield key, self._exact(state, allowed)
             except BudgetExceeded:
                 unsolved[key] = state

@@ -93,7 +93,7 @@ class Foresight:
         self.rules = rules
         self.module = None if module is None else modules.given(module, rules)
         self.name = None if rules.evaluate is None else "evaluate"
-        self._evaluate: Callable[[Any], Any] = rules.evaluate or _even
+        self._evaluate: Callable[[Any], Any] = rules.evaluate or heuristic.even
         self.evaluation: Any = None
         if evaluate is not None:
             self.name = Path(evaluate).name if isinstance(evaluate, (str, os.PathLike)) else "a learned evaluation"
@@ -186,8 +186,3 @@ def features_of(rules: Rules, state: Any) -> list[Any]:
         return bits
     nobody = [0] * len(bits)
     return nobody + bits if rules.to_move(key) else bits + nobody
-
-
-def _even(state: Any) -> int:
-    """The estimate of one who cannot tell."""
-    return 0

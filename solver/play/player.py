@@ -29,6 +29,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from solver.base.errors import MissingState
+from solver.base.methods import Method
 from solver.base.value import Value, drop_value, keeps
 from solver.book.doors import Source, book_and_game
 from solver.book.reader import Book
@@ -36,7 +37,7 @@ from solver.play.analysis import Answer, Move, Moves, Outcome, as_best, best_fir
 from solver.play.knowledge import Knowledge
 from solver.play.live import SECONDS, Live
 from solver.play.lookahead import Foresight
-from solver.play.progress import leading
+from solver.play.progress import Leading
 from solver.rules.game import GameOrName, Rules, load_game
 from solver.rules.width import as_state
 from solver.search import Budget
@@ -84,7 +85,8 @@ class Player:
         self.canonical = rules.canonical
         self.knowledge = Knowledge(source, rules)
         self.live = live and not self.knowledge.is_complete and "live" not in rules.kind.unfit
-        self._lead = leading(rules, header and header.method, self.knowledge.find)
+        goes_round = header is not None and header.method == Method.RETROGRADE and rules.scores
+        self._lead = Leading(rules, self.knowledge.find) if goes_round else None
         self._evaluate, self.foresight = evaluate, Foresight(rules, evaluate, module)
         self.live_search = Live(rules, self.foresight) if self.live else None
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from solver.base.methods import Method
 from solver.base.value import Value, merit_of
 from solver.play.analysis import Move, rank
 from solver.rules.game import Rules
@@ -20,15 +19,9 @@ LOOKS = 1 << 16  # moves looked at for one move; then any best one is played
 KEPT = 1 << 16  # states
 
 
-def leading(
-    rules: Rules, method: str | None, find: Callable[[Any], Value | None]
-) -> Callable[[Any, list[Move]], Move] | None:
-    """`lead(state, moves)`, the move to play, by values that a method found, of canonical states; None where any of the
-    best moves will do."""
-    return _Leading(rules, find) if method == Method.RETROGRADE and rules.scores else None
+class Leading:
+    """Choose the move to play, `lead(state, moves)`, by margins that retrograde analysis found, of canonical states."""
 
-
-class _Leading:
     def __init__(self, rules: Rules, find: Callable[[Any], Value | None]) -> None:
         self.rules, self._find = rules, find
         self._soonest: dict[Any, int] = {}  # plies that it takes at most, by state

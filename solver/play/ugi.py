@@ -115,17 +115,16 @@ class Session:
         try:
             if kind not in ("startpos", "fen") or (kind == "startpos" and text):
                 raise PositionError("position startpos, or position fen POSITION, then perhaps moves M1 M2 ...")
-            position = first_position(self.rules) if kind == "startpos" else parse_position(self.rules.game, text)
+            position = parse_position(self.rules, text)  # the start if there is no text
             for number, word in enumerate(moves.split(), 1):
                 try:
                     position = next_position(self.rules, position, parse_action(self.rules, position.state, word))
                 except PositionError as error:
                     raise PositionError(f"move {number}: {error}") from None
             self._thinker.player.check(position.state)
+            self._position = position
         except PositionError as error:
             self._note(f"position refused: {error}")
-            return
-        self._position = position
 
     def _answer(self, words: list[str]) -> None:
         position, asked = self._position, words[0] if words else ""

@@ -16,7 +16,7 @@ import anyio.to_thread
 from starlette.responses import FileResponse, RedirectResponse
 
 from solver.base.errors import SolverError
-from solver.base.files import replacing_folder
+from solver.base.files import replacing
 from solver.export import listing
 from solver.serve.reply import AGAIN, Refused, Reply, tag_of
 from solver.serve.shelf import Served, Shelf
@@ -79,7 +79,7 @@ def _written(one: Served, folder: Path) -> dict[str, Path]:
     page = folder / one.name.replace(":", "-").replace("/", "-")
     if not page.is_dir():
         try:
-            with replacing_folder(page) as made:
+            with replacing(page) as made:
                 listing.write_page(one.game, one.book, made)
         except SolverError as error:
             raise Refused(404, f"there is no page of {one.name}: {error}") from None

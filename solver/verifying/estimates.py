@@ -12,6 +12,7 @@ from typing import Any
 from solver.base.errors import DamagedBook
 from solver.base.estimates import is_estimate
 from solver.base.progress import Progress
+from solver.base.value import merit_of
 from solver.book import Book
 from solver.rules.game import Rules
 from solver.rules.width import column_of
@@ -31,7 +32,7 @@ def check(book: Book, rules: Rules, progress: Progress) -> tuple[MutableSequence
         derived = kind.backed_up(merits) if merits and None not in merits else None
         if derived is None:
             known = [merit for merit in merits if merit is not None and not isinstance(merit, float)]
-            off = not is_estimate(value) and known and max(known) > kind.kept_merit(value)
+            off = not is_estimate(value) and known and max(known) > merit_of(value)
         else:
             off = (is_estimate(value) or not isinstance(derived, float)) and kind.value(derived) != value
         if off:
@@ -53,7 +54,7 @@ def _made(book: Book, rules: Rules, state: int) -> list[Any]:
     for action in rules.actions(state):
         child = rules.result(state, action)
         value = None if rules.is_terminal(child) else book.find(rules.canonical(child))
-        merit = rules.end(child) if rules.is_terminal(child) else None if value is None else kind.kept_merit(value)
+        merit = rules.end(child) if rules.is_terminal(child) else None if value is None else merit_of(value)
         same, gain = rules.same_mover(state, action, child), rules.gain(state, action)
         found.append(None if merit is None else kind.lifted(merit, same, gain))
     return found

@@ -21,7 +21,7 @@ import pytest
 
 from solver.base import errors
 from solver.base.errors import BookError, GameError, ResourceError
-from solver.base.files import replacing_folder, write_whole
+from solver.base.files import replacing, write_whole
 from solver.base.loading import listening
 from solver.base.numbers import exact, whole_weights
 from solver.base.options import quiet
@@ -352,7 +352,7 @@ def test_folders_are_put_in_their_place_whatever_others_do(tmp_path, monkeypatch
         return rename(source, aim)
 
     target.mkdir()
-    with replacing_folder(target) as folder:
+    with replacing(target) as folder:
         folder.mkdir()
         (folder / "ours").write_text("")
         monkeypatch.setattr(os, "rename", other)

@@ -55,7 +55,7 @@ def read(path):
     if path.suffix == ".parquet":
         table = pytest.importorskip("pyarrow.parquet").read_table(path)
         return table.column_names, list(zip(*(column.to_pylist() for column in table.columns), strict=True))
-    assert path.suffix == ".sqlite", f"no reader of {path.suffix}: add one here, to read() of tests/export/test_export.py"
+    assert path.suffix == ".sqlite", f"no reader of {path.suffix}: add one to read() of tests/export/test_export.py"
     database = sqlite3.connect(path)
     cursor = database.execute("SELECT * FROM states")
     names = [column[0] for column in cursor.description]

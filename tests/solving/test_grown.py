@@ -75,7 +75,7 @@ def test_backing_up_keeps_apart_what_is_exact():
         ([merit_of((1, 9)), good], 1.0), ([merit_of((1, 9)), 0], merit_of((1, 9))), ([0, bad], 0.5 / 512),
     ):  # fmt: skip
         assert (KIND.backed_up(merits), type(KIND.backed_up(merits))) == (found, type(found))
-        assert KIND.fits(KIND.value(found)) and KIND.kept_merit(KIND.value(found)) == found
+        assert KIND.fits(KIND.value(found)) and merit_of(KIND.value(found)) == found
     margins = KIND._replace(of="margin")
     assert margins.backed_up([3, 1.5625]) == 3.0625 and margins.backed_up([3, 1]) == 3
     assert [margins.estimated(x) for x in (0.0, 0.1, -0.1, 1e9)] == [0.0625, 0.0625, -0.0625, 4095.9375]

@@ -192,7 +192,7 @@ class Lookahead:
     def _compare(self, states: list[int]) -> None:
         """What both searches find in states of random games by the rules' `evaluate`."""
         model, self._model = self._model, new_model()
-        evaluate = self.rules.evaluate or (lambda state: 0)
+        evaluate = self.rules.evaluate or heuristic.even
         for depth in (1, 2):
             for state, budget in agreement.sampled(states):
                 with contextlib.suppress(BudgetExceeded):

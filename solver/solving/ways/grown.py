@@ -137,7 +137,7 @@ class Growing:
         with Book(path) as book:
             found = _growing(book, rules, kind, plan.depth)
             found = found if plan.exact is None else found._replace(nodes=plan.exact)
-            return found, [(state, found.kept_merit(value)) for state, value in book.items()]
+            return found, [(state, merit_of(value)) for state, value in book.items()]
 
     def _next(self, tree: Tree, played: list[list[Any]], passed: float) -> list[Any]:
         """The leaves of the next round: of games, then of likely play; none in the end."""
@@ -171,7 +171,7 @@ def _together(rules: Rules, paths: Sequence[str]) -> Tree:
             if len(kinds) > 1:
                 raise BookError(f"{path} was grown by other searches than {paths[0]}: merge books of one evaluation")
             for state, value in book.items():
-                merit, before = kind.kept_merit(value), merits.get(state)
+                merit, before = merit_of(value), merits.get(state)
                 if before is not None and before != merit and not isinstance(before, float):
                     if not isinstance(merit, float):
                         raise DamagedBook(f"state {state} has two exact values in {' and '.join(paths)}: verify both")
