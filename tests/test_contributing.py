@@ -2,6 +2,7 @@
 
 import types
 from bisect import bisect_right
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from solver.book import codecs, streaming
 from tests import naive
 from tests.conftest import FailuresAsTheyCome
 
+READERS = Path(__file__).parent.parent / "solver" / "web" / "reader"
 SUBTRACTION = '''
 """Subtraction: take one to three of a heap; who takes the last one wins (Berlekamp, Conway and Guy, 1982)."""
 
@@ -104,6 +106,15 @@ def test_a_codec_is_a_record_of_four_functions(tmp_path, monkeypatch):
             assert book.lookup([*truth]).scores.tolist() == [value.score for value in truth.values()]
     pack(tmp_path / "plain.lmdb", tmp_path / "back.lmdb", "instant")
     assert (tmp_path / "back.lmdb").read_bytes() == (tmp_path / "instant.lmdb").read_bytes()
+
+
+def test_every_codec_has_a_reader_for_pages():
+    for codec in codecs.CODECS.values():
+        reader = (READERS / f"{codec.name}.js").read_text()
+        assert f'export const NAME = "{codec.name}";\nexport const NUMBER = {codec.number};\n' in reader
+        assert ("export const asksRules = true;" in reader) == codec.asks_rules
+        assert ("export const isWide = true;" in reader) == codec.is_wide
+        assert ("export class Steps" in reader) == codec.is_stepped
 
 
 def test_a_table_is_a_function_of_its_rows(tmp_path, monkeypatch):
