@@ -89,7 +89,7 @@ PLAIN = codecs.Codec(
 )  # fmt: skip
 
 
-def test_a_codec_is_a_record_of_four_functions(tmp_path, monkeypatch):
+def test_a_codec_is_a_record_of_three_functions(tmp_path, monkeypatch):
     monkeypatch.setitem(codecs.CODECS, "plain", PLAIN)
     with solve("tic-tac-toe", tmp_path / "instant.lmdb") as book:
         truth = dict(book.items())
