@@ -79,11 +79,11 @@ class Book(Mapping[int, Value]):
         sha256: str | None = None,
     ) -> None:
         named: Game | None
-        self.path, named = (path._place, path._game) if isinstance(path, Book) else shipped.located(path)
+        self.path, named = path._source if isinstance(path, Book) else shipped.located(path)
         self._sha256 = sha256
         self._mapped: Mapped | None = mapped_file(self.path, sha256)
         self.header = self._mapped.header
-        self._place: Path = self.path.absolute()  # whatever folder is the current one later
+        self._place: Path = self.path.absolute()
         if isinstance(path, Book) and path.header != self.header:
             raise ForeignBook(f"{self.path} is another book than the one that is open: open it again")
         self._game: Game | None = named if game is None else rules_for(game, self.header.game)
@@ -302,6 +302,11 @@ class Book(Mapping[int, Value]):
         if not is_built_in(self.header.game):
             self._game = game
         return game
+
+    @property
+    def _source(self) -> tuple[Path, Game | None]:
+        """Where the book lies, whatever folder is the current one, and the game that it was opened with."""
+        return self._place, self._game
 
     def stated_game(self) -> Game:
         """Return the book's game like `game`, even if its rules have changed since it was made.
