@@ -13,7 +13,7 @@ from solver.book import codecs, streaming
 from tests import naive
 from tests.conftest import FailuresAsTheyCome
 
-READERS = Path(__file__).parent.parent / "solver" / "web" / "reader"
+READERS = Path(codecs.__file__).parents[2] / "web" / "reader"
 SUBTRACTION = '''
 """Subtraction: take one to three of a heap; who takes the last one wins (Berlekamp, Conway and Guy, 1982)."""
 
