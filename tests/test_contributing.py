@@ -89,6 +89,15 @@ PLAIN = codecs.Codec(
 )  # fmt: skip
 
 
+def test_every_codec_has_a_reader_for_pages():
+    for codec in codecs.CODECS.values():
+        reader = (READERS / f"{codec.name}.js").read_text()
+        assert f'export const NAME = "{codec.name}";\nexport const NUMBER = {codec.number};\n' in reader
+        assert ("export const asksRules = true;" in reader) == codec.asks_rules
+        assert ("export const isWide = true;" in reader) == codec.is_wide
+        assert ("export class Steps" in reader) == codec.is_stepped
+
+
 def test_a_codec_is_a_record_of_three_functions(tmp_path, monkeypatch):
     monkeypatch.setitem(codecs.CODECS, "plain", PLAIN)
     with solve("tic-tac-toe", tmp_path / "instant.lmdb") as book:
@@ -106,15 +115,6 @@ def test_a_codec_is_a_record_of_three_functions(tmp_path, monkeypatch):
             assert book.lookup([*truth]).scores.tolist() == [value.score for value in truth.values()]
     pack(tmp_path / "plain.lmdb", tmp_path / "back.lmdb", "instant")
     assert (tmp_path / "back.lmdb").read_bytes() == (tmp_path / "instant.lmdb").read_bytes()
-
-
-def test_every_codec_has_a_reader_for_pages():
-    for codec in codecs.CODECS.values():
-        reader = (READERS / f"{codec.name}.js").read_text()
-        assert f'export const NAME = "{codec.name}";\nexport const NUMBER = {codec.number};\n' in reader
-        assert ("export const asksRules = true;" in reader) == codec.asks_rules
-        assert ("export const isWide = true;" in reader) == codec.is_wide
-        assert ("export class Steps" in reader) == codec.is_stepped
 
 
 def test_a_table_is_a_function_of_its_rows(tmp_path, monkeypatch):
