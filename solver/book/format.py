@@ -112,8 +112,7 @@ class Header(NamedTuple):
         And without `numbers` where they make the header too long: a book that is packed anew cannot know them.
         """
         header = self if self._is_whole() else self._replace(numbers=None)
-        facts = header._replace(book_id=b"", digest="")
-        facts = facts._replace(longest=facts._longest())
+        facts = header._replace(book_id=b"", digest="", longest=header._longest())
         whole, later = facts[: -len(LATER)], facts[-len(LATER) :]
         packed = msgpack.packb([*whole, *(fact for fact in later if fact)])
         return header._replace(book_id=hashlib.sha256(packed).digest()[:8])

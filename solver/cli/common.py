@@ -342,9 +342,8 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress, no
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 codec_option = click.option(
     "--codec",
-    type=click.Choice(CHOICES),
-    help="How the book is encoded: instant, if left out; compact, a quarter of the size for ten times the time; ranked,"
-    " a tenth, for games that number their states.",
+    type=click.Choice([*CHOICES]),
+    help=f"How the book is encoded: {'; '.join(f'{name}, {about}' for name, about in CHOICES.items())}.",
 )
 workers_option = click.option(
     "--workers",

@@ -108,6 +108,8 @@ def merge(
             return pipeline.grow(one.game, target, plan, options._replace(workers=workers, progress=progress))
         for book in (one, other):
             book.header.kind.refuse("merge", str(book.path), BookError)
+        if one.root != other.root:
+            raise _contradiction("the start", one, other, one.root, other.root)
         numbers: Counter[Value] = Counter()
         for _, values in _union(one, other, progress):
             numbers.update(values)
@@ -130,11 +132,6 @@ def _check_alike(one: Book, other: Book) -> None:
     if one.header.wdl != other.header.wdl:
         book = one if one.header.wdl else other
         raise BookError(f"{book.path} has no distances, the other has: trim that with --wdl first")
-    if one.header.estimate is not None or other.header.estimate is not None:
-        return
-    if one.root != other.root:
-        said = one.root.words(as_number=True), other.root.words(as_number=True)
-        raise DamagedBook(f"the start is {said[0]} in {one.path}, {said[1]} in {other.path}: {VERIFY}")
 
 
 def _header(one: Header, other: Header, numbers: Counter[Value]) -> Header:
@@ -165,11 +162,15 @@ def _check_agreed(one: Book, other: Book, mine: dict[int, Value], theirs: dict[i
     """Raise DamagedBook unless the states of a range have one value, and complete books have all of them."""
     state = min((state for state in mine.keys() & theirs if mine[state] != theirs[state]), default=None)
     if state is not None:
-        said = mine[state].words(as_number=True), theirs[state].words(as_number=True)
-        raise DamagedBook(f"state {state} is {said[0]} in {one.path}, {said[1]} in {other.path}: {VERIFY}")
+        raise _contradiction(f"state {state}", one, other, mine[state], theirs[state])
     for book, held, wanted in ((one, mine, theirs), (other, theirs, mine)):
         if book.header.scope == "complete" and not wanted.keys() <= held.keys():
             raise DamagedBook(f"{book.path} is complete, but lacks state {min(wanted.keys() - held)}: {VERIFY}")
+
+
+def _contradiction(what: str, one: Book, other: Book, first: Value, second: Value) -> DamagedBook:
+    said = first.words(as_number=True), second.words(as_number=True)
+    return DamagedBook(f"{what} is {said[0]} in {one.path}, {said[1]} in {other.path}: {VERIFY}")
 
 
 def _side_by_side(one: Book, other: Book, progress: Progress) -> Iterator[tuple[Column, Column]]:

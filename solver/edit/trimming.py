@@ -101,8 +101,6 @@ def trim(
         ResourceError: Memory or disk does not suffice.
     """
     check_target(target)
-    if codec is not None:
-        check_codec(codec)
     with Book(book, game) as book:
         header = book.header
         rules = Rules(book.game, header.symmetry, wdl or header.wdl)

@@ -2,6 +2,7 @@
 
 import types
 from bisect import bisect_right
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ from solver.solving.tables import solved_by
 from tests import naive
 from tests.conftest import FailuresAsTheyCome
 
+READERS = Path(codecs.__file__).parents[2] / "web" / "reader"
 SUBTRACTION = '''
 """Subtraction: take one to three of a heap; who takes the last one wins (Berlekamp, Conway and Guy, 1982)."""
 
@@ -92,7 +94,16 @@ PLAIN = codecs.Codec(
 )  # fmt: skip
 
 
-def test_a_codec_is_a_record_of_four_functions(tmp_path, monkeypatch):
+def test_every_codec_has_a_reader_for_pages():
+    for codec in codecs.CODECS.values():
+        reader = (READERS / f"{codec.name}.js").read_text()
+        assert f'export const NAME = "{codec.name}";\nexport const NUMBER = {codec.number};\n' in reader
+        assert ("export const asksRules = true;" in reader) == codec.asks_rules
+        assert ("export const isWide = true;" in reader) == codec.is_wide
+        assert ("export class Steps" in reader) == codec.is_stepped
+
+
+def test_a_codec_is_a_record_of_three_functions(tmp_path, monkeypatch):
     monkeypatch.setitem(codecs.CODECS, "plain", PLAIN)
     with solve("tic-tac-toe", tmp_path / "instant.lmdb") as book:
         truth = dict(book.items())

@@ -20,7 +20,7 @@ CODECS: dict[str, Codec] = {
     module.CODEC.name: module.CODEC for module in (instant, compact, ranked, fixed, wide)
 }
 DEFAULT = instant.CODEC.name
-CHOICES = tuple(name for name, codec in CODECS.items() if not (codec.is_stepped or codec.is_wide))  # of most games
+CHOICES = {name: codec.about for name, codec in CODECS.items() if codec.about}
 
 __all__ = ["CHOICES", "CODECS", "DEFAULT", "OFTEN_WRONG", "Codec", "check_codec", "codec_of", "rules_of"]
 

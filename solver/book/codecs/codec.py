@@ -20,14 +20,12 @@ class Machine(NamedTuple):
 
     compiled: Compile a function that calls these helpers.
     new_bytes, new_integers: Make room, all zero, for so many.
-    as_integers: The same numbers, of 64 bits.
     packed: The bytes of indices, so many for each.
     """
 
     compiled: Callable[..., Any]
     new_bytes: Callable[[int], Any]
     new_integers: Callable[[int], Any]
-    as_integers: Callable[[Any], Any]
     packed: Callable[[Any, int], bytes]
 
 
@@ -44,7 +42,6 @@ PLAIN = Machine(
     compiled=lambda function, *helpers: function,
     new_bytes=bytearray,
     new_integers=lambda size: [0] * size,
-    as_integers=lambda numbers: numbers,
     packed=_packed,
 )
 
@@ -68,6 +65,7 @@ class Codec(NamedTuple):
     decode_all: `decode_all(segment, keys, indices, compiled)` writes those of a segment, ascending or not. Returns how
         many, or -1 if they do not fit together; or raises DamagedBook. Without it groups are decoded one by one.
     share: Of the bytes of an instant book, for estimates: more than what books of 100,000 states and more take.
+    about: What help says of it. Empty if no user chooses it.
     is_stepped: Whether numbers of steps stand in place of palette indices.
     is_wide: Whether states take more than one word.
     """
@@ -85,6 +83,7 @@ class Codec(NamedTuple):
     find_all: Callable[..., None] | None = None
     decode_all: Callable[..., int] | None = None
     share: float = 1.0
+    about: str = ""
     is_stepped: bool = False
     is_wide: bool = False
 

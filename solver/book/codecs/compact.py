@@ -27,7 +27,7 @@ from solver.base.errors import DamagedBook
 from solver.base.shown import reason
 from solver.book.codecs import instant
 from solver.book.codecs.codec import PLAIN, Codec, Find, Groups, Machine, unpacked
-from solver.book.codecs.instant import POPULATION, population
+from solver.book.codecs.instant import POPULATION, number_at, population
 
 GROUP = 6144
 BLOCK = 1 << 16
@@ -221,7 +221,7 @@ def find_all(segment: Any, states: Any, found: Any, compiled: Callable[..., Any]
     """The palette indices of ascending states, none below the segment's first, or -1, written to `found`."""
     view, firsts, starts, index_bytes = segment
     body = memoryview(view)
-    places, pick = compiled(find_places, population), compiled(pick_values)
+    places, pick = compiled(find_places, population), compiled(pick_values, number_at)
     begin = 0
     while begin < len(states):
         group = bisect_right(firsts, states[begin]) - 1
@@ -272,10 +272,7 @@ def pick_values(values: Any, index_bytes: int, found: Any) -> None:
     """Put the palette indices of places, or -1, into their place."""
     for i in range(len(found)):
         if found[i] >= 0:
-            at = found[i] * index_bytes
-            found[i] = 0
-            for byte in range(index_bytes):
-                found[i] |= int(values[at + byte]) << 8 * byte
+            found[i] = number_at(values, found[i] * index_bytes, index_bytes)
 
 
 def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], list[int]]:
@@ -309,7 +306,7 @@ def decode_all(segment: Any, states: Any, indices: Any, compiled: Callable[..., 
     Raises DamagedBook.
     """
     view, firsts, starts, index_bytes = segment
-    body, spread, pick = memoryview(view), compiled(spread_keys), compiled(pick_values)
+    body, spread, pick = memoryview(view), compiled(spread_keys), compiled(pick_values, number_at)
     at = 0
     for group in range(len(firsts)):
         mode, count, keys, values = _opened(body[int(starts[group]) : int(starts[group + 1])], index_bytes)
@@ -356,4 +353,5 @@ def whole(data: Any, size: int) -> bytes:
 CODEC = Codec(
     "compact", 1, GROUP, groups=128, block=BLOCK, state_bytes=BITMAP // FEWEST + 4 + 1, encode_chunk=encode_chunk,
     finder=finder, decode=decode, find_all=find_all, decode_all=decode_all, share=0.4,
+    about="a quarter of the size for ten times the time",
 )  # fmt: skip

@@ -24,7 +24,6 @@ ARRAYS = Machine(
     compiled=compiled,
     new_bytes=lambda size: np.zeros(size, np.uint8),
     new_integers=lambda size: np.zeros(size, np.int64),
-    as_integers=lambda numbers: np.asarray(numbers, np.int64),
     packed=lambda indices, index_bytes: np.asarray(indices, f"<u{index_bytes}").tobytes(),
 )
 
@@ -54,9 +53,8 @@ def parts(pieces: Iterable[Any]) -> Iterator[tuple[NDArray[np.int64], NDArray[An
     """Pieces of states and indices, copied and put together to CHUNK states and, in the end, less."""
     ready = [(np.empty(0, np.int64), np.empty(0, np.int32))]
     count = 0
-    for piece in pieces:
-        states, indices = as_arrays(*piece)
-        ready.append((states.copy(), indices.copy()))
+    for states, indices in pieces:
+        ready.append((np.array(states, np.int64), np.array(indices, getattr(indices, "dtype", np.int32))))
         count += len(states)
         while count >= CHUNK:
             whole, whole_indices = (np.concatenate(column) for column in zip(*ready, strict=True))
@@ -65,12 +63,6 @@ def parts(pieces: Iterable[Any]) -> Iterator[tuple[NDArray[np.int64], NDArray[An
             count -= CHUNK
     whole, whole_indices = (np.concatenate(column) for column in zip(*ready, strict=True))
     yield whole, whole_indices
-
-
-def as_arrays(states: Any, indices: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """A part as arrays, from lists or arrays."""
-    dtype = getattr(indices, "dtype", np.int32)
-    return np.asarray(states, np.int64), np.asarray(indices, dtype)
 
 
 def tallied(states: Any, indices: Any, values: int) -> tuple[list[int], list[int]]:

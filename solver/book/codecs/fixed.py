@@ -55,7 +55,7 @@ def encode_chunk(
     out = machine.new_bytes(MOST_STATE_BYTES * len(states))
     lengths = machine.new_integers(groups(len(states)))
     encode = machine.compiled(encode_groups, put_bits, put_numbers, put_offsets)
-    used = encode(states, machine.as_integers(numbers), out, lengths)
+    used = encode(states, numbers, out, lengths)
     return out[:used], counts(len(states)), as_list(lengths)
 
 

@@ -181,7 +181,7 @@ def place_of_bit(view: Any, begin: int, end: int, bit: int) -> int:
 
 def find_all(segment: Any, states: Any, found: Any, compiled: Callable[..., Any]) -> None:
     """The palette indices of ascending states, none below the segment's first, or -1, written to `found`."""
-    if not compiled(find_sorted, find_group, find_offset, number_at, population)(*segment, states, found):
+    if not compiled(find_sorted, find_group, number_at, find_offset, population)(*segment, states, found):
         raise ValueError("a group does not fit together")
 
 
@@ -251,9 +251,7 @@ def find_offset(view: Any, keys: int, mode: int, count: int, offset: int) -> int
     low, high = 0, count
     while low < high:
         middle = (low + high) // 2
-        key = 0
-        for byte in range(1 << mode - 1):
-            key |= int(view[keys + (middle << mode - 1) + byte]) << 8 * byte
+        key = number_at(view, keys + (middle << mode - 1), 1 << mode - 1)
         if key == offset:
             return middle
         if key < offset:
@@ -339,5 +337,5 @@ CODEC = Codec(
     "instant", 0, GROUP,
     groups=1425,  # of 36 bytes, values of one bit at most, states side by side
     block=GROUP, state_bytes=MOST_STATE_BYTES, encode_chunk=encode_chunk, finder=lambda: find, decode=decode,
-    find_all=find_all, decode_all=decode_all,
+    find_all=find_all, decode_all=decode_all, about="if left out",
 )  # fmt: skip

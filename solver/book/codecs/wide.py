@@ -91,14 +91,14 @@ def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], l
     values = HEAD + (count - 1) * size
     if size > MOST_BYTES or len(body) != values + count * index_bytes:
         raise DamagedBook("a group is malformed (it has another length than its head says)")
-    keys = [first] + [first + int.from_bytes(body[at : at + size], "little") for at in _places(HEAD, count - 1, size)]
-    return keys, [
-        int.from_bytes(body[at : at + index_bytes], "little") for at in _places(values, count, index_bytes)
-    ]
+    offsets = [0, *_numbers(body, HEAD, count - 1, size)]
+    return [first + offset for offset in offsets], _numbers(body, values, count, index_bytes)
 
 
-def _places(begin: int, count: int, size: int) -> Sequence[int]:
-    return [begin + place * size for place in range(count)]
+def _numbers(body: memoryview, begin: int, count: int, size: int) -> list[int]:
+    """Numbers of so many bytes each, side by side from a place on."""
+    places = (begin + i * size for i in range(count))
+    return [int.from_bytes(body[at : at + size], "little") for at in places]
 
 
 CODEC = Codec(
