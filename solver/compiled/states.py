@@ -10,7 +10,7 @@ is handed on, so that code for states of one word is what it would be without al
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -58,12 +58,12 @@ def new_states(count: int, more: tuple[int, ...]) -> Words:
     return np.zeros((count, 1 + beyond(more)) if more else count, np.int64)
 
 
-def packed(states: Iterable[int], more: tuple[int, ...]) -> Words:
+def packed(states: Sequence[int] | NDArray[Any], more: tuple[int, ...]) -> Words:
     """States as an array."""
     if not more:
-        return np.array(list(states), np.int64)
+        return np.ascontiguousarray(states, np.int64)
     size = 8 * (1 + beyond(more))
-    data = b"".join([state.to_bytes(size, "little") for state in states])
+    data = b"".join([int(state).to_bytes(size, "little") for state in states])
     return np.frombuffer(data, np.int64).reshape(-1, 1 + beyond(more)).copy()
 
 
