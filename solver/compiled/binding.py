@@ -275,7 +275,7 @@ class _Methods(AttributeTemplate):
 
     key = nb.BaseNamedTuple
 
-    def generic_resolve(self, kind: Any, name: str) -> Any:
+    def generic_resolve(self, kind: Any, name: str) -> Any:  # type: ignore[override]
         method = getattr(kind.instance_class, f"compiled_{name}", None)
         return None if method is None else nb.BoundFunction(_call_of(method), kind)
 
@@ -289,10 +289,11 @@ def _call_of(method: types.FunctionType) -> Any:
     class Call(AbstractTemplate):
         key = method
 
-        def generic(self, args: Any, kws: Any) -> Any:
-            return nb.Dispatcher(callee).get_call_type(self.context, (self.this, *args), kws).as_method()
+        def generic(self: Any, args: Any, kws: Any) -> Any:
+            signature: Any = nb.Dispatcher(callee).get_call_type(self.context, (self.this, *args), kws)
+            return signature.as_method()
 
-    @lower_builtin(method, nb.BaseNamedTuple, nb.VarArg(nb.Any))
+    @lower_builtin(method, nb.BaseNamedTuple, nb.VarArg(nb.Any))  # type: ignore[untyped-decorator]
     def call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         function = context.get_function(nb.Dispatcher(callee), sig)
         context.add_linking_libs(function.libs)
