@@ -5,7 +5,7 @@ Tasks are plain remote functions of one processor each, no actors: Ray runs them
 and what they raise themselves is final. A cluster started here listens on the loopback only, wants a token of each
 connection, and its files go away with it. Its processes end with the thread that started it.
 
-What begins with an underscore is Ray's own, as of 2.60.0, with which this was tried. `own_part` says what another
+What begins with an underscore is Ray's own, as of 2.60.0, with which this was tried. `private_part` says what another
 version lacks, and what happens then: it starts later, or says a line of its own.
 """
 
@@ -37,6 +37,7 @@ from solver.base.extras import CLUSTER
 from solver.base.files import lock
 from solver.base.memory import free_memory
 from solver.base.parallel import cores
+from solver.base.private import private_part
 from solver.cluster.engine import Engine, Node, too_large
 from solver.cluster.hosted import Host, Hosted
 
@@ -255,7 +256,8 @@ def _leave_with_raylet(ray: Any, started: contextlib.ExitStack) -> None:
 
     Tried with Ray 2.60.0. Without its name for the socket this process may wait for ever, too.
     """
-    path = own_part(ray, "_private.worker._global_node.raylet_socket_name", "if Ray ends, the solve may wait for ever")
+    socket_name = "_private.worker._global_node.raylet_socket_name"
+    path = private_part(ray, socket_name, "if Ray ends, the solve may wait for ever")
     if path:
         ended = threading.Event()
         started.callback(ended.set)
@@ -292,7 +294,7 @@ def _connected(started: contextlib.ExitStack, **options: Any) -> Any:
 
     if ray.is_initialized():
         raise MethodError("this process is connected to a Ray cluster already: call ray.shutdown() first")
-    initialize = own_part(ray, "_raylet.Config.initialize", "settings count only if nobody imported Ray before")
+    initialize = private_part(ray, "_raylet.Config.initialize", "settings count only if nobody imported Ray before")
     if initialize is not None:
         initialize("")  # reads the environment again
     nodes: list[Any] = []
@@ -361,22 +363,12 @@ def _lean(nodes: list[Any]) -> Iterator[tuple[str, Any, str]]:
     yield "_private.ray_constants.ENABLE_RAY_CLUSTER", False, "it takes another address than the loopback"
 
 
-def own_part(ray: Any, path: str, without: str) -> Any:
-    """Return something of Ray's own; None, with a warning that says what happens without it, if there is none."""
-    part = ray
-    for name in path.split("."):
-        part = getattr(part, name, None)
-    if part is None:
-        warnings.warn(f"Ray {ray.__version__} lacks {path}: {without}", RuntimeWarning, stacklevel=2)
-    return part
-
-
 @contextlib.contextmanager
 def _instead(ray: Any, *wanted: tuple[str, Any, str]) -> Iterator[None]:
     """With other objects in place of Ray's own, those of them that this version has."""
     with contextlib.ExitStack() as earlier:
         for path, new, without in wanted:
-            usual = own_part(ray, path, without)
+            usual = private_part(ray, path, without)
             if usual is not None:
                 owner, _, name = path.rpartition(".")
                 place = operator.attrgetter(owner)(ray)

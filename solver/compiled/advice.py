@@ -17,16 +17,13 @@ from solver.rules.sources import inner, source_of
 PLACES = re.compile(r"""File "([^"]+)", line (\d+)|(\S+\.py) \((\d+)\)""")
 REFUSAL = re.compile(r"^\s*(\S[^\n\"]*\.py line \d+: .*)$", re.MULTILINE)
 SLOWER = "write ints, tuples, loops and helper methods (docs/reference/rules.md says what compiles)"
-NODES: tuple[tuple[type[ast.AST], str], ...] = (
-    (ast.Dict, "dicts do not compile: use a tuple and an index"),
-    (ast.DictComp, "dicts do not compile: use a tuple and an index"),
-    (ast.Set, "sets do not compile: use a tuple or the bits of a number"),
-    (ast.SetComp, "sets do not compile: use a tuple or the bits of a number"),
+NODES: tuple[tuple[Any, str], ...] = (
+    ((ast.Dict, ast.DictComp), "dicts do not compile: use a tuple and an index"),
+    ((ast.Set, ast.SetComp), "sets do not compile: use a tuple or the bits of a number"),
     (ast.Global, "`global` does not compile: rules must be pure, pass numbers as arguments"),
     (ast.Nonlocal, "`nonlocal` does not compile: pass numbers as arguments"),
     (ast.Starred, "`*` does not compile here: name the parts one by one"),
-    (ast.Import, "an import inside a method does not compile: import at the top of the file"),
-    (ast.ImportFrom, "an import inside a method does not compile: import at the top of the file"),
+    ((ast.Import, ast.ImportFrom), "an import inside a method does not compile: import at the top of the file"),
     (ast.Try, "`try` does not compile here: test the condition beforehand"),
     (ast.With, "`with` does not compile: leave it out of rules"),
     (ast.GeneratorExp, "a generator expression compiles only in any, sum, next, list and their like: write a loop"),
@@ -46,10 +43,9 @@ CALLS = {
     "reversed": "`reversed` does not compile: write xs[::-1], or a range that counts down",
     "print": "`print` does not belong into rules: leave it out",
 }
-GLOBALS: tuple[tuple[type, str], ...] = (
+GLOBALS: tuple[tuple[Any, str], ...] = (
     (dict, "{} is a dict, which does not compile: use a tuple and an index"),
-    (set, "{} is a set, which does not compile: use a tuple or the bits of a number"),
-    (frozenset, "{} is a set, which does not compile: use a tuple or the bits of a number"),
+    ((set, frozenset), "{} is a set, which does not compile: use a tuple or the bits of a number"),
 )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -138,46 +138,36 @@ class Twins:
         return list(zip(*(unpacked(array[: max(0, count)]) for array in lists), strict=True))
 
     def difference(self, state: int, plain: Any, compiled: Any) -> str:
-        """One line about a state: the first rule whose answers differ."""
-        name = self.rules.name
-        for rule, arguments, mine, theirs in self._answers(state):
-            if mine != theirs:
+        """One line about a state: the first rule whose answers differ, where the kernels of each take its states."""
+        name, game = self.rules.name, self.rules.game
+        kernels = bind(of_rules, game)
+        for rule, *arguments in () if self._more else self._questions(state):
+            method = own_method(game, rule)
+            if method is None:
+                continue
+            mine = list(method(state)) if rule == "actions" else method(*arguments)
+            try:
+                theirs = of_rules.answer(kernels, rule, *arguments)
+                answer = f"is {theirs}"
+            except Exception as error:
+                theirs, answer = None, f"raises {told(error)}"
+            if theirs != (bool(mine) if isinstance(theirs, bool) else mine):
                 call = f"{rule}({', '.join(map(str, arguments))})"
-                answer = theirs if isinstance(theirs, str) else f"is {theirs}"
                 return f"{name}: {call} is {mine} in Python; compiled, it {answer}"
         return f"{name}: state {state} leads to {_short(plain)} in Python and {_short(compiled)} compiled: {OTHERWISE}"
 
-    def _answers(self, state: int) -> Iterable[tuple[str, tuple[int, ...], Any, Any]]:
-        """Each rule about the state with both answers, compiled anew one by one."""
+    def _questions(self, state: int) -> Iterator[tuple[Any, ...]]:
+        """What both kinds of rules can be asked about a state: a method and its arguments."""
         game = self.rules.game
-        if self._more:  # Python cannot hand a wide number to compiled code
-            return
-        compiled = bind(of_rules, game)
-
-        def both(rule: str, *arguments: int) -> tuple[str, tuple[int, ...], Any, Any]:
-            mine = own_method(game, rule)(*arguments)
-            mine = list(mine) if rule == "actions" else bool(mine) if rule in ("is_terminal", "again") else mine
-            try:
-                is_list = rule == "actions"
-                theirs = of_rules.actions_of(compiled, state) if is_list else getattr(compiled, rule)(*arguments)
-            except Exception as error:
-                theirs = f"raises {told(error)}"
-            return rule, arguments, mine, type(mine)(theirs) if isinstance(mine, bool) and theirs in (0, 1) else theirs
-
-        yield both("is_terminal", state)
+        yield "is_terminal", state
         if game.is_terminal(state):
-            yield both("utility", state)
+            yield "utility", state
             return
-        yield both("actions", state)
+        yield "actions", state
         for action in game.actions(state):
-            yield both("result", state, action)
-            for rule in ("again", "reward"):
-                if own_method(game, rule):
-                    yield both(rule, state, action)
             child = game.result(state, action)
-            for rule in ("canonical", "tier"):
-                if own_method(game, rule):
-                    yield both(rule, child)
+            yield from ((rule, state, action) for rule in ("result", "again", "reward"))
+            yield from ((rule, child) for rule in ("canonical", "tier"))
 
 
 def _short(what: Any) -> str:

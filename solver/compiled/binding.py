@@ -231,20 +231,12 @@ def _teach_function(function: Any) -> None:
 _taught: set[types.FunctionType] = {*choices.TWINS}
 
 
-def _zero(self: Any, state: int) -> int:
+def _zero(self: Any, *arguments: int) -> int:
     return 0
 
 
-def _nothing(self: Any, state: int, action: int) -> int:
-    return 0
-
-
-def _within(self: Any, state: int) -> int:
-    return state if 0 <= state < self.size() else -1
-
-
-def _within_ranks(self: Any, rank: int) -> int:
-    return rank if 0 <= rank < self.size() else -1
+def _within(self: Any, number: int) -> int:
+    return number if 0 <= number < self.size() else -1
 
 
 def _no_bounds(self: Any, state: int) -> tuple[int, int]:
@@ -264,12 +256,11 @@ def _no_features(self: Any, state: int) -> Iterator[int]:
 _NOT_IN_THE_RULES: dict[str, Any] = {
     "starts": _one_start,
     "rank": _within,
-    "unrank": _within_ranks,
+    "unrank": _within,
     "bounds": _no_bounds,
     "features": _no_features,
-    **dict.fromkeys(("to_move", "tier", "plies_left", "canonical", "vanishing"), _zero),
-    **dict.fromkeys(("replies", "outlook", "followup", "longest", "evaluate"), _zero),
-    **dict.fromkeys(("again", "reward", "promise"), _nothing),
+    **dict.fromkeys(("to_move", "tier", "plies_left", "canonical", "vanishing", "again", "reward"), _zero),
+    **dict.fromkeys(("replies", "outlook", "followup", "longest", "evaluate", "promise"), _zero),
 }
 _WITHOUT_SIZE: dict[str, Any] = {"rank": _zero, "unrank": _zero}  # a parameter of the game may be called so
 
@@ -284,7 +275,7 @@ class _Methods(AttributeTemplate):
 
     key = nb.BaseNamedTuple
 
-    def generic_resolve(self, kind: Any, name: str) -> Any:
+    def generic_resolve(self, kind: Any, name: str) -> Any:  # type: ignore[override]
         method = getattr(kind.instance_class, f"compiled_{name}", None)
         return None if method is None else nb.BoundFunction(_call_of(method), kind)
 
@@ -298,10 +289,11 @@ def _call_of(method: types.FunctionType) -> Any:
     class Call(AbstractTemplate):
         key = method
 
-        def generic(self, args: Any, kws: Any) -> Any:
-            return nb.Dispatcher(callee).get_call_type(self.context, (self.this, *args), kws).as_method()
+        def generic(self: Any, args: Any, kws: Any) -> Any:
+            signature: Any = nb.Dispatcher(callee).get_call_type(self.context, (self.this, *args), kws)
+            return signature.as_method()
 
-    @lower_builtin(method, nb.BaseNamedTuple, nb.VarArg(nb.Any))
+    @lower_builtin(method, nb.BaseNamedTuple, nb.VarArg(nb.Any))  # type: ignore[untyped-decorator]
     def call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         function = context.get_function(nb.Dispatcher(callee), sig)
         context.add_linking_libs(function.libs)

@@ -10,8 +10,8 @@ is handed on, so that code for states of one word is what it would be without al
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numba.core import types as nb
@@ -28,6 +28,7 @@ BEYOND = 12  # columns of a row, at most, but for the words of wide states
 COLUMNS = 3  # of states in a row, at most
 OPTIONS: Any = {"forceinline": True, **PART}
 Words = NDArray[np.int64]
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def more_of(bits: int) -> tuple[int, ...]:
@@ -58,12 +59,12 @@ def new_states(count: int, more: tuple[int, ...]) -> Words:
     return np.zeros((count, 1 + beyond(more)) if more else count, np.int64)
 
 
-def packed(states: Iterable[int], more: tuple[int, ...]) -> Words:
+def packed(states: Sequence[int] | NDArray[Any], more: tuple[int, ...]) -> Words:
     """States as an array."""
     if not more:
-        return np.array(list(states), np.int64)
+        return np.ascontiguousarray(states, np.int64)
     size = 8 * (1 + beyond(more))
-    data = b"".join([state.to_bytes(size, "little") for state in states])
+    data = b"".join([int(state).to_bytes(size, "little") for state in states])
     return np.frombuffer(data, np.int64).reshape(-1, 1 + beyond(more)).copy()
 
 
@@ -130,11 +131,12 @@ def folded(state: Any) -> Any:
     return state
 
 
-def in_place_of(plain: Any) -> Any:
+def in_place_of(plain: Any) -> Callable[[F], F]:
     """Have Numba compile what the decorated function makes of the types in place of a plain one: that one for None."""
 
-    def register(make: Any) -> Any:
-        return overload(plain, strict=False, jit_options=OPTIONS)(lambda *kinds: make(*kinds) or plain)
+    def register(make: F) -> F:
+        overload(plain, strict=False, jit_options=OPTIONS)(lambda *kinds: make(*kinds) or plain)
+        return make
 
     return register
 

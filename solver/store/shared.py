@@ -11,24 +11,16 @@ import importlib
 import importlib.util
 import sys
 import types
-import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
 from numpy.typing import NDArray
 
+from solver.base.private import private_part
 from solver.rules.sources import digest_behind
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-def private(owner: Any, name: str, without: str) -> Any:
-    """Return something of Numba's own; None, with a warning that says what happens without it, if there is none."""
-    item = getattr(owner, name, None)
-    if item is None:
-        warnings.warn(f"Numba {numba.__version__} lacks {name}: {without}", RuntimeWarning, stacklevel=3)
-    return item
 
 
 def keep_signals_out() -> None:
@@ -39,7 +31,7 @@ def keep_signals_out() -> None:
 
     Tried with Numba 0.68.0 and 0.68.1. Without its private name an interrupt may end the process like that.
     """
-    usual = private(numba.core.serialize, "_numba_unpickle", "an interrupt may end the process by a segmentation fault")
+    usual = private_part(numba, "core.serialize._numba_unpickle", "an interrupt may crash the process")
     if usual is not None and not hasattr(usual, "cache_info"):
         numba.core.serialize._numba_unpickle = functools.cache(usual)
 
@@ -53,7 +45,7 @@ def load_blas_when_wanted() -> None:
     on address space (`ulimit -v`) the OpenBLAS of scipy asks for its buffers for ever.
     """
     linalg: Any = importlib.import_module("numba.np.linalg")
-    usual = private(linalg, "ensure_blas", "it loads scipy, which does not end under a limit on address space")
+    usual = private_part(numba, "np.linalg.ensure_blas", "it loads scipy, which may hang under `ulimit -v`")
     if usual is None or "numba.np.arraymath" in sys.modules or importlib.util.find_spec("scipy") is None:
         return
     linalg.ensure_blas = lambda: None
@@ -82,14 +74,16 @@ def once_for_constants(dispatcher: Any) -> Any:
 
     Tried with Numba 0.68.0 and 0.68.1. Without its private name kernels take longer to compile.
     """
-    usual = private(dispatcher, "get_call_template", "kernels are compiled anew for each constant")
+    path = "core.dispatcher.Dispatcher.get_call_template"
+    if private_part(numba, path, "kernels are compiled anew for each constant") is None:
+        return dispatcher
+    usual = dispatcher.get_call_template
 
     def template(args: Any, kws: Any) -> Any:
         plain: Any = numba.types.unliteral
         return usual([plain(kind) for kind in args], {name: plain(kind) for name, kind in kws.items()})
 
-    if usual is not None:
-        dispatcher.get_call_template = template
+    dispatcher.get_call_template = template
     return dispatcher
 
 

@@ -79,7 +79,7 @@ PLAY = """
     def worth(state):
         if kernels.is_terminal(state):
             return kernels.utility(state)
-        return max(-worth(kernels.result(state, action)) for action in rules.actions_of(kernels, state))
+        return max(-worth(kernels.result(state, action)) for action in rules.answer(kernels, "actions", state))
     root = worth(game.initial())
 """
 SWEEP = """
@@ -133,7 +133,7 @@ def test_another_board_does_not_run_the_code_of_the_first(tmp_path):
     body = """
         from solver.compiled.module import rules
         kernels = bind(rules, game, False)
-        root = len(rules.actions_of(kernels, game.initial()))
+        root = len(rules.answer(kernels, "actions", game.initial()))
     """
     for board, moves in (("connect-four:4,3", 4), ("connect-four:3,4", 3), ("connect-four:4,3", 4)):
         assert in_a_new_process(board, tmp_path, tmp_path, body)[0] == moves
@@ -151,7 +151,7 @@ def test_helpers_of_one_name_may_take_different_parameters(tmp_path):
     one = load_game(f"{write_race(tmp_path / 'helper_one.py')}::Race")
     two = load_game(f"{write_race(tmp_path / 'helper_two.py', helper_parameters=2)}::Race")
     for game in (one, two):
-        assert rules.actions_of(bind(rules, game), 9)[:1] == [1]
+        assert rules.answer(bind(rules, game), "actions", 9)[:1] == [1]
 
 
 def test_a_method_of_one_game_hides_no_parameter_of_another(tmp_path):
@@ -159,7 +159,7 @@ def test_a_method_of_one_game_hides_no_parameter_of_another(tmp_path):
     (tmp_path / "method_race.py").write_text(text)
     (tmp_path / "field_race.py").write_text(text.replace("goal", "length").partition("\n    def length(self)")[0])
     for name in ("method_race.py", "field_race.py"):
-        assert rules.actions_of(bind(rules, load_game(f"{tmp_path / name}::Race")), 0) == [1, 2]
+        assert rules.answer(bind(rules, load_game(f"{tmp_path / name}::Race")), "actions", 0) == [1, 2]
 
 
 def test_fingerprint_sees_rules_helpers_and_parameters_but_no_comments(tmp_path):

@@ -113,7 +113,7 @@ def test_each_compiled_rule_is_the_plain_one_on_every_state(text):
             assert rules.utility(state) == game.utility(state)
             continue
         actions = list(game.actions(state))
-        assert of_rules.actions_of(rules, state) == actions
+        assert of_rules.answer(rules, "actions", state) == actions
         assert [rules.result(state, action) for action in actions] == [game.result(state, action) for action in actions]
 
 

@@ -114,12 +114,6 @@ class Lookahead:
         merit, action, is_cut = float(windows[0, Window.BEST]), int(search[Field.CHOICE]), bool(frames[0, Frame.CUT])
         return looked(rules, depth, merit, action, is_cut, self.nodes - before)
 
-    def packed(self, states: Sequence[int] | States) -> States:
-        """States as an array (`compiled.states`)."""
-        if self._more:
-            return packed([int(state) for state in states], self._more)
-        return np.ascontiguousarray(states, np.int64)
-
     def choose(self, states: States, depth: int, found: Choices) -> None:
         """Search unfinished states, an array of them, each deepened to `depth`, into `found`."""
         self._set_out(depth, None)
@@ -221,6 +215,7 @@ class Chooser:
         workers: int | None = None,
         table: int = SMALL,
     ) -> None:
+        self._more = more_of(Rules(game).bits)
         self._members = [
             Lookahead(game, model=model, symmetry=symmetry, table=table) for _ in range(workers or cores())
         ]
@@ -237,7 +232,7 @@ class Chooser:
 
     def choose(self, states: Sequence[int] | States, depth: int) -> Choices:
         """Search unfinished states (n,) int64, each to `depth`. Raises as `Lookahead.search`."""
-        asked = self._members[0].packed(states)
+        asked = packed(states, self._more)
         count = len(asked)
         found = Choices(np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.float64))
         idle = list(self._members)

@@ -1,7 +1,8 @@
 """LLVM code that a module has besides its kernels': functions of plain numbers around them, and what WebAssembly lacks.
 
 Compilers bring a library of what processors do not do with numbers of 128 bits, and none divides wider ones. Here it
-is, as far as LLVM calls it: shifts and products made of numbers of 64 bits, divisions that go a bit after the other.
+is, as far as LLVM calls it: shifts and products made of numbers of 64 bits, and divisions in a width for which
+LLVM writes a loop.
 """
 
 from __future__ import annotations
@@ -115,40 +116,14 @@ define i128 @__multi3(i128 %one, i128 %other) {{
   %second = add i64 %s4, %bc
 {WHOLE}""",
 }
-SIZES = """
-  %{name}_sign = ashr {kind} %{name}, {last}
-  %{name}_turned = xor {kind} %{name}, %{name}_sign
-  %{name}_size = sub {kind} %{name}_turned, %{name}_sign"""
-# a quotient or a remainder of numbers of a width: of those from 0 on, and of any, by their sizes
+# a quotient or a remainder of wide numbers: in a width beyond 128 LLVM writes the loop itself
 DIVIDED = """
-define linkonce_odr i{width} @wide_u{name}{width}(i{width} %a, i{width} %b) noinline {{
-entry:
-  br label %loop
-loop:
-  %step = phi i32 [ 0, %entry ], [ %next_step, %loop ]
-  %number = phi i{width} [ %a, %entry ], [ %next_number, %loop ]
-  %rest = phi i{width} [ 0, %entry ], [ %next_rest, %loop ]
-  %next_step = add i32 %step, 1
-  %top = lshr i{width} %number, {last}
-  %moved = shl i{width} %number, 1
-  %rest_moved = shl i{width} %rest, 1
-  %taken = or i{width} %rest_moved, %top
-  %goes = icmp uge i{width} %taken, %b
-  %less = sub i{width} %taken, %b
-  %next_rest = select i1 %goes, i{width} %less, i{width} %taken
-  %one = zext i1 %goes to i{width}
-  %next_number = or i{width} %moved, %one
-  %done = icmp eq i32 %next_step, {width}
-  br i1 %done, label %end, label %loop
-end:
-  ret i{width} %{found}
-}}
-define linkonce_odr i{width} @wide_s{name}{width}(i{width} %a, i{width} %b) {{{sizes}
-  %size = call i{width} @wide_u{name}{width}(i{width} %a_size, i{width} %b_size)
-  %both = xor i{width} %a_sign, %b_sign
-  %turned = xor i{width} %size, {sign}
-  %signed = sub i{width} %turned, {sign}
-  ret i{width} %signed
+define linkonce_odr i{width} @wide_{name}{width}(i{width} %a, i{width} %b) noinline {{
+  %number = {extend} i{width} %a to i{larger}
+  %by = {extend} i{width} %b to i{larger}
+  %found = {name} i{larger} %number, %by
+  %result = trunc i{larger} %found to i{width}
+  ret i{width} %result
 }}
 """
 DIVISION = re.compile(r"= (sdiv|udiv|srem|urem) (?:exact )?i(\d+) ([^,]+), ([^,\n]+)")
@@ -156,25 +131,19 @@ DIVISION = re.compile(r"= (sdiv|udiv|srem|urem) (?:exact )?i(\d+) ([^,]+), ([^,\
 
 def without_division(text: str) -> str:
     """LLVM code in which functions divide what is wider than a word."""
-    widths: set[int] = set()
+    divisions: set[tuple[str, int]] = set()
 
     def called(found: re.Match[str]) -> str:
         name, width, number, by = found[1], int(found[2]), found[3], found[4]
         if width <= WORD:
             return found[0]
-        widths.add(width)
+        divisions.add((name, width))
         return f"= call i{width} @wide_{name}{width}(i{width} {number}, i{width} {by})"
 
     text = DIVISION.sub(called, text)
-    return text + "".join(map(_divisions, sorted(widths)))
-
-
-def _divisions(width: int) -> str:
-    """The four functions that divide numbers of a width."""
-    text = "".join(SIZES.format(name=name, kind=f"i{width}", last=width - 1) for name in "ab")
-    return "".join(
-        DIVIDED.format(name=name, width=width, last=width - 1, found=found, sizes=text, sign=sign)
-        for name, found, sign in (("div", "next_number", "%both"), ("rem", "next_rest", "%a_sign"))
+    return text + "".join(
+        DIVIDED.format(name=name, width=width, larger=width + WORD, extend="zext" if name[0] == "u" else "sext")
+        for name, width in sorted(divisions)
     )
 
 

@@ -82,9 +82,11 @@ utility, plies_left, to_move, canonical = _asking(_of_state, "utility", "plies_l
 rank, unrank, tier, outlook, replies = _asking(_of_state, "rank", "unrank", "tier", "outlook", "replies")
 
 
-def actions_of(kernels: Any, state: int) -> list[int]:
-    """The actions of a state, from the kernels of a game."""
-    found = np.empty(kernels.actions(state, 0, 0), np.int64)
-    kernels.actions(state, found.ctypes.data, len(found))
-    actions: list[int] = found.tolist()
-    return actions
+def answer(kernels: Any, rule: str, *arguments: int) -> Any:
+    """What the kernels of a game answer as the method of this name does: a list of actions, a truth value, a number."""
+    if rule != "actions":
+        found = getattr(kernels, rule)(*arguments)
+        return bool(found) if rule in ("is_terminal", "again") else found
+    actions = np.empty(kernels.actions(*arguments, 0, 0), np.int64)
+    kernels.actions(*arguments, actions.ctypes.data, len(actions))
+    return actions.tolist()
