@@ -68,7 +68,7 @@ def script_of(
     shown = copy.copy(rules)
     hidden = {*TEXT} - {*text}
     names = [name for name in dir(rules.game) if name not in hidden and not name.startswith("__")]
-    shown.game = SimpleNamespace(**{name: getattr(rules.game, name) for name in names})
+    shown.game = SimpleNamespace(**{name: own_method(rules.game, name) for name in names})
     records = sampled(shown, CHECKED, keys=keys)
     return Script(ported(about, *translation(rules, [*numbers, *text], "rank" in asked), records), module, notes)
 
