@@ -40,15 +40,10 @@ def record_of(rules: Rules, position: Position, keys: States | None = None) -> R
         "moves": [] if over else _moves(rules, position, board),
         "board": board,
     }
-    if is_drawn(rules.game) and not is_all_drawn(rules):
+    if is_drawn(rules.game) and rules.chance is not None:  # cells do not show the dice
         record["text"] = show(rules.game, state, mover)
     told = None if over or keys is None else keys.told(rules.canonical(state))
     return record if told is None else {**record, "told": told}
-
-
-def is_all_drawn(rules: Rules) -> bool:
-    """Whether the board that a page draws says all of a position: cells do not show the dice."""
-    return is_drawn(rules.game) and rules.chance is None
 
 
 def check_back(game: Any, board: list[str] | str, state: int, mover: int) -> None:

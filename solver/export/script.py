@@ -12,6 +12,7 @@ import copy
 import hashlib
 import json
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from solver.base.errors import MethodError, SolverError
@@ -65,7 +66,9 @@ def script_of(
     if table is not None:
         return Script(tabled(about, table), module, [])
     shown = copy.copy(rules)
-    shown.game = _Without(rules.game, {*TEXT} - {*text})
+    hidden = {*TEXT} - {*text}
+    names = [name for name in dir(rules.game) if name not in hidden and not name.startswith("__")]
+    shown.game = SimpleNamespace(**{name: own_method(rules.game, name) for name in names})
     records = sampled(shown, CHECKED, keys=keys)
     return Script(ported(about, *translation(rules, [*numbers, *text], "rank" in asked), records), module, notes)
 
@@ -174,18 +177,6 @@ def _told(rules: Rules, refused: MethodError, ranks: bool, progress: Progress) -
         return building.at_hand(rules, ranks, "rules", progress)
     except SolverError as error:
         raise MethodError(f"{refused}, and {error}") from None
-
-
-class _Without:
-    """A game without some of its methods."""
-
-    def __init__(self, game: Any, names: set[str]) -> None:
-        self._game, self._names = game, names
-
-    def __getattr__(self, name: str) -> Any:
-        if name in self._names:
-            raise AttributeError(name)
-        return getattr(self._game, name)
 
 
 def _json(item: object) -> str:
