@@ -121,10 +121,10 @@ class Resolver:
 
     def resolve(self, team: Workers) -> Iterator[NDArray[np.int16]]:
         """The merits of the layer's states, in parts."""
-        if self._stage == INDEX:
-            self._index(team, *self._position)
-            self._position = [0, 0]
-        self._rounds(team, *self._position)
+        if self._stage == INDEX or self._remaking:
+            self._index(team, *(self._position if self._stage == INDEX else [0, 0, 0, 0]))
+        self._remaking = False
+        self._rounds(team, *(self._position if self._stage == RESOLVE else [0, 0]))
         for column in self._kept.values():
             self.work.discard(column)
         self.begins = self.parents = np.empty(0, np.uint32)
@@ -357,8 +357,6 @@ class Resolver:
             self._remaking = True
             self._begin(found["left"].dtype.type)
             self._count(team, 0)
-            self._index(team, 0, 0, 0, 0)
-            self._remaking = False
         self._kept |= found
         kept = {name: column.view().copy() for name, column in found.items() if name != "parents"}
         self.left, self.merits = kept["left"], kept["values"]
