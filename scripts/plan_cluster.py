@@ -23,13 +23,14 @@ import scale_games
 from scale_games import ANIMAL, GORO_GORO, Shogi
 from schedule import Run, Schedule, Trouble
 
+from solver.base import sharding
+from solver.base.tiers import SizedTier
 from solver.estimate import phases, planning
-from solver.estimate.phases import Cluster, Costs, Design
+from solver.estimate.phases import Cluster, Costs
 from solver.estimate.planning import Plan
 from solver.report.estimates import duration, size
 from solver.rules.game import Rules, load_game
 from solver.sweep import projection
-from solver.sweep.projection import Tier
 
 DATA = benchmark.ROOT / "docs" / "explanation" / "scale.json"
 DOCUMENT = benchmark.ROOT / "docs" / "explanation" / "scale.md"
@@ -53,16 +54,16 @@ def sampled(seconds: float) -> dict[str, Any]:
         census = projection.census(game, seconds=seconds, tiers=True)
         costs = [planning.measured(Rules(game)) for _ in range(5)]
         games[name] = {
-            "tiers": census.tiers,
+            "tiers": [(one.number, one.reached, one.kept, one.moves, one.leads, one.cyclic) for one in census.tiers],
             "listing": min(one.listing for one in costs),
             "sorting": min(one.sorting for one in costs),
         }
     return {"machine": benchmark.machine(), "seconds": seconds, "games": games}
 
 
-def tiers_of(data: dict[str, Any], name: str) -> list[Tier]:
+def tiers_of(data: dict[str, Any], name: str) -> list[SizedTier]:
     """The tiers of a game, as many states as are published."""
-    return scale_games.true_to_published(name, [Tier(*row) for row in data["games"][name]["tiers"]])
+    return scale_games.true_to_published(name, [SizedTier(*row[:5]) for row in data["games"][name]["tiers"]])
 
 
 def plan_of(data: dict[str, Any], name: str, cluster: Cluster) -> Plan:
@@ -73,7 +74,7 @@ def plan_of(data: dict[str, Any], name: str, cluster: Cluster) -> Plan:
 
 def changed_plan(data: dict[str, Any], name: str, cluster: Cluster) -> Plan:
     """The plan of a game with larger tasks."""
-    return plan_of(data, name, cluster._replace(design=Design(task=LARGER)))
+    return plan_of(data, name, cluster._replace(task=LARGER))
 
 
 def totals(data: dict[str, Any], plan_for: Callable[[dict[str, Any], str, Cluster], Plan]) -> Iterator[list[str]]:
@@ -127,7 +128,7 @@ def by_phase(plan: Plan) -> Iterator[list[str]]:
         ]  # fmt: skip
 
 
-def limits(plan: Plan, cluster: Cluster) -> Iterator[list[str]]:
+def extremes(plan: Plan, cluster: Cluster) -> Iterator[list[str]]:
     """What grows faster than the cluster, at its worst, beside what there is of it."""
     every = [phase for tier in plan.tiers for phase in tier.phases if phase.handles]
     handles = max(phase.handles for phase in every)
@@ -137,7 +138,7 @@ def limits(plan: Plan, cluster: Cluster) -> Iterator[list[str]]:
     arguments = max(phase.arguments // phase.tasks for phase in every)
     block = max(phase.crossing / phase.tasks for phase in passing) * cluster.nodes / (cluster.nodes - 1)
     most = max(tier.shards for tier in plan.tiers)
-    objects = phases.OBJECTS * cluster.memory
+    objects = sharding.OBJECTS * cluster.memory
     yield ["shards of the largest tier", f"{most:,}", ""]
     yield ["results that a task takes", f"{arguments:,}", "Ray tries 10,000"]
     yield ["results that the driver owns at a time", f"{handles:,}", ""]
@@ -150,7 +151,7 @@ def limits(plan: Plan, cluster: Cluster) -> Iterator[list[str]]:
     yield ["what a task takes at once", size(block), f"{size(objects)} on a node"]
     yield ["a commit of the largest tier", size(COMMIT_BYTES * most), ""]
     yield ["files that become the book", f"{2 * sum(tier.shards for tier in plan.tiers):,}", ""]
-    ordered = [cluster.shards(plan.states, each) for each in (planning.ARRANGED, planning.BOUND)]
+    ordered = [cluster.shards(plan.states, each) for each in (sharding.ARRANGED, sharding.BOUND)]
     yield ["places in ordered files", f"{math.prod(ordered):,}", ""]
     yield ["their bytes in the driver", size(PLACE_BYTES * math.prod(ordered)), size(cluster.memory)]
     yield ["the book", duration(plan.book_seconds), ""]
@@ -238,9 +239,9 @@ def tables(data: dict[str, Any], runs: int) -> dict[str, str]:
         "tiers of 7x6": benchmark.table(columns, list(by_tier(seven))),
         "tiers of 7x5": benchmark.table(columns, list(by_tier(wide))),
         "phases": benchmark.table(PHASES, list(by_phase(seven))),
-        "limits of 7x5": benchmark.table(LIMITS, [*limits(wide, REFERENCE), *coded(wide, 42)]),
+        "limits of 7x5": benchmark.table(LIMITS, [*extremes(wide, REFERENCE), *coded(wide, 42)]),
         "phases changed": benchmark.table(PHASES, list(by_phase(better))),
-        "limits of 7x6": benchmark.table(LIMITS, [*limits(seven, REFERENCE), *coded(seven, 49)]),
+        "limits of 7x6": benchmark.table(LIMITS, [*extremes(seven, REFERENCE), *coded(seven, 49)]),
         "trouble": benchmark.table(
             ("trouble", "mean", "longest", "idle", "tasks again", "nodes died", "driver died"),
             list(schedules(better, runs)),

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from solver.sweep.projection import Tier
+from solver.base.tiers import SizedTier
 
 # Positions of connect-four 7x6 by ply, not folded: John Tromp, https://tromp.github.io/c4/c4.html; OEIS A212693
 SEVEN_BY_SIX = (
@@ -28,7 +29,7 @@ TOTALS = {
 }
 
 
-def true_to_published(game: str, tiers: Sequence[Tier]) -> list[Tier]:
+def true_to_published(game: str, tiers: Sequence[SizedTier]) -> list[SizedTier]:
     """Sampled tiers, mirror images folded, made as large as the published counts say; a mirror image that is its own is
     neglected, which no tier of more than some thousand states shows."""
     if game == "connect-four":
@@ -37,10 +38,10 @@ def true_to_published(game: str, tiers: Sequence[Tier]) -> list[Tier]:
     return [_of(tier, factor * tier.reached) for tier in tiers]
 
 
-def _of(tier: Tier, reached: float) -> Tier:
+def _of(tier: SizedTier, reached: float) -> SizedTier:
     """The tier with so many states reached, its shares and moves as they were."""
     factor = reached / max(1, tier.reached)
-    return tier._replace(reached=round(reached), kept=round(tier.kept * factor), moves=round(tier.moves * factor))
+    return replace(tier, reached=round(reached), kept=round(tier.kept * factor), moves=round(tier.moves * factor))
 
 
 class Shogi(NamedTuple):

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.store.packed import Table
-from solver.store.runs import joined, spans, splitters
+from solver.base import sharding
+from solver.base.sharding import HASHED
+from solver.store.runs import united
 from solver.store.shared import shared
 from solver.store.sorting import sum_up
 
 States = NDArray[np.int64]
-HASHED = 24  # bits of the hash: so many shards, as a power of two, a tier may have
-MOST_BLOCKS = 256  # that a task returns: of more shards several share one
+Part = tuple[int, int, States]  # a tier, a shard, its keys
 
 
 @shared
@@ -72,49 +73,42 @@ class Block(NamedTuple):
     table: NDArray[np.int64]
     keys: States
 
+    def parts(self) -> Iterator[Part]:
+        """What it has for each shard of each tier."""
+        begin = 0
+        for tier, owner, end in self.table.tolist():
+            yield tier, owner, self.keys[begin:end]
+            begin = end
+
     def of(self, owner: int) -> Iterator[tuple[int, States]]:
         """The keys for one shard, tier by tier."""
-        begin = 0
-        for tier, own, end in self.table.tolist():
-            if own == owner:
-                yield tier, self.keys[begin:end]
-            begin = end
+        return ((tier, keys) for tier, own, keys in self.parts() if own == owner)
 
     def split(self, first: int, count: int) -> list[Block]:
         """What it has for each of `count` shards from the first on."""
-        rows: list[list[tuple[int, int, int]]] = [[] for _ in range(count)]
-        parts: list[list[States]] = [[] for _ in range(count)]
-        counts, begin = [0] * count, 0
-        for tier, owner, end in self.table.tolist():
-            place = owner - first
-            counts[place] += end - begin
-            rows[place].append((tier, owner, counts[place]))
-            parts[place].append(self.keys[begin:end])
-            begin = end
-        return [_block(*pair) for pair in zip(rows, parts, strict=True)]
+        return _blocks(self.parts(), count, lambda owner: owner - first)
 
 
-def _block(rows: list[tuple[int, int, int]], parts: list[States]) -> Block:
-    keys = np.concatenate(parts) if parts else np.empty(0, np.int64)
-    return Block(np.array(rows, np.int64).reshape(-1, 3), keys)
+def _blocks(parts: Iterable[Part], count: int, place_of: Callable[[int], int]) -> list[Block]:
+    """Parts in so many blocks, by the place of the block for a shard."""
+    rows: list[list[tuple[int, int, int]]] = [[] for _ in range(count)]
+    keys: list[list[States]] = [[np.empty(0, np.int64)] for _ in range(count)]
+    ends = [0] * count
+    for tier, owner, some in parts:
+        place = place_of(owner)
+        ends[place] += len(some)
+        rows[place].append((tier, owner, ends[place]))
+        keys[place].append(some)
+    tables = (np.array(row, np.int64).reshape(-1, 3) for row in rows)
+    return [Block(table, np.concatenate(some)) for table, some in zip(tables, keys, strict=True)]
 
 
-NOTHING = _block([], [])
+NOTHING = _blocks([], 1, int)[0]
 
 
 def several(results: list[Any]) -> Any:
     """The results of a task as an engine wants them: one is not in a list."""
     return results if len(results) > 1 else results[0]
-
-
-def united(runs: Sequence[States]) -> States:
-    """Sorted runs as one without doubles, by pieces that fit the cache."""
-    runs = [run for run in runs if len(run)]
-    if len(runs) <= 1:
-        return runs[0] if runs else np.empty(0, np.int64)
-    table = Table(runs)
-    pieces = [joined(table, *span) for span in spans(splitters(table))]
-    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
 def by_tiers(runs: Iterable[tuple[int, States]]) -> Iterator[tuple[int, States]]:
@@ -128,32 +122,28 @@ def by_tiers(runs: Iterable[tuple[int, States]]) -> Iterator[tuple[int, States]]
 
 def blocks_of(runs: Iterable[tuple[int, States]], bits: int) -> list[Block]:
     """The keys of each tier, sorted and without doubles, in blocks for 2**bits shards; tiers come in order."""
-    shards = 1 << bits
-    each = max(1, shards // MOST_BLOCKS)  # shards that share a block
-    index: list[list[tuple[int, int, int]]] = [[] for _ in range(shards // each)]
-    parts: list[list[States]] = [[] for _ in index]
-    counts = [0] * len(index)
+    return _blocks(_dealt(runs, bits), block_count(bits), partial(block_for, bits=bits))
+
+
+def _dealt(runs: Iterable[tuple[int, States]], bits: int) -> Iterator[Part]:
+    """The keys of each tier that each of 2**`bits` shards owns."""
     for tier, keys in runs:
         grouped, ends = keys, np.array([len(keys)])
         if bits:
-            grouped, ends = np.empty_like(keys), np.empty(shards, np.int64)
+            grouped, ends = np.empty_like(keys), np.empty(1 << bits, np.int64)
             deal(keys, bits, grouped, ends)
         begin = 0
         for owner, end in enumerate(ends.tolist()):
             if begin < end:
-                place = owner // each
-                counts[place] += end - begin
-                parts[place].append(grouped[begin:end])
-                index[place].append((tier, owner, counts[place]))
+                yield tier, owner, grouped[begin:end]
             begin = end
-    return [_block(*pair) for pair in zip(index, parts, strict=True)]
 
 
 def block_for(owner: int, bits: int) -> int:
     """Which of a task's blocks has the keys of a shard."""
-    return owner // max(1, (1 << bits) // MOST_BLOCKS)
+    return owner // max(1, (1 << bits) // sharding.MOST_BLOCKS)
 
 
 def block_count(bits: int) -> int:
     """How many blocks a task returns for so many shards."""
-    return min(1 << bits, MOST_BLOCKS)
+    return min(1 << bits, sharding.MOST_BLOCKS)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from solver.cluster.blocks import block_count
 from solver.cluster.cycles import Explored, close, explore
-from solver.cluster.history import Closing, Tier, owned, tier_of
+from solver.cluster.history import Closing, ShardedTier, owned, tier_of
 from solver.cluster.shards import Shards
 from solver.cluster.tasks import Advanced, Run, Segment
 
@@ -53,7 +53,7 @@ def _whole(name: str, length: int, bits: int, owner: int) -> Segment:
     return Segment(name, 0, 8 * length, name.rpartition(".")[2], bits, owner)
 
 
-def closed(shards: Shards, closing: Closing, bits: int, later: int) -> tuple[Tier, list[Advanced], list[Run]]:
+def closed(shards: Shards, closing: Closing, bits: int, later: int) -> tuple[ShardedTier, list[Advanced], list[Run]]:
     """A tier whose states have all been seen, its 2**`bits` shards, and what they lead to in 2**`later`."""
     number, engine, leads = closing.number, shards.engine_for(closing.reached), closing.highest > closing.number
     seen = list(dict.fromkeys(one for files in closing.seen for one in files))  # shards that were split share some

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from solver.base.parallel import Workers
 from solver.base.progress import silent
-from solver.cluster.blocks import Block, States, blocks_of, by_tiers, united
+from solver.cluster.blocks import Block, States, blocks_of, by_tiers
 from solver.cluster.excerpt import look_up, miniature
-from solver.cluster.history import Tier
+from solver.cluster.history import ShardedTier
 from solver.cluster.store import File
 from solver.cluster.tasks import (
     Advanced,
@@ -34,7 +34,7 @@ from solver.cluster.tasks import (
 from solver.compiled.binding import compiling
 from solver.compiled.edges import LARGEST, LOSSES, WINS
 from solver.store.directory import END, Known
-from solver.store.runs import without
+from solver.store.runs import united, without
 from solver.store.work import Work
 from solver.sweep.expectation import Bounds
 from solver.sweep.forward import GROWTH
@@ -121,7 +121,9 @@ def close(job: Job, tier: int, shard: tuple[int, int], seen: Sequence[Segment], 
     return [facts, *blocks_of(by_tiers(runs), bits)]
 
 
-def resolve(job: Job, tier: Tier, scale: Scale, memory: int, children: Block, asked: int, *answers: Any) -> Resolved:
+def resolve(
+    job: Job, tier: ShardedTier, scale: Scale, memory: int, children: Block, asked: int, *answers: Any
+) -> Resolved:
     """The values of a tier, by those of its children in later tiers, which 2**`asked` shards have answered, within
     about `memory` bytes."""
     bench, kind = bench_of(job), np.dtype(scale.kind)
@@ -143,12 +145,9 @@ def resolve(job: Job, tier: Tier, scale: Scale, memory: int, children: Block, as
 def _resolved(solve: Solve, known: Known, team: Workers) -> tuple[NDArray[Any], int]:
     """The values of the states in row 0, and how far apart the bounds of expectations are."""
     if not solve.scale.point:
-        parts = Resolver(solve, 0, known, _ignore).run(team, None)
-        return np.concatenate(list(parts)), 0
+        resolver = Resolver(solve, 0, known)
+        resolver.count(team, None)
+        return np.concatenate(list(resolver.resolve(team))), 0
     bounds = Bounds(solve, 0, known)
     bounds.build(team)
     return bounds.narrowed(team), bounds.gap
-
-
-def _ignore(resolving: Any) -> None:
-    """No checkpoint."""

@@ -14,20 +14,20 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from solver.base.errors import ResourceError
+from solver.base.sharding import AHEAD, BYTES
 from solver.cluster.blocks import block_count
 from solver.cluster.closing import begun, closed, generation
 from solver.cluster.filing import MAIL
-from solver.cluster.history import Tier, owned, tier_of, told_backward, told_forward
+from solver.cluster.history import Closing, Found, ShardedTier, Solved, events_of, owned, tier_of
 from solver.cluster.mending import mend
-from solver.cluster.resolving import LISTING, by_rounds
-from solver.cluster.shards import AHEAD, BYTES, Shards
+from solver.cluster.resolving import LISTING, by_rounds, valued
+from solver.cluster.shards import Shards
 from solver.cluster.store import Damaged, File
 from solver.cluster.tasks import Advanced, Run, Spent, advance, begin, warm
-from solver.cluster.valuing import valued
-from solver.sweep.backward import by_outcome, refuse_long
 from solver.sweep.expansion import Stays
 from solver.sweep.forward import refuse_staying
 from solver.sweep.scale import TooWide, first_scale, wider
+from solver.sweep.tally import refuse_long
 
 GROWTH = 4.0  # states that one leads to, before that is known
 TOLD = 1.0  # seconds that a tier takes, of which there is a line
@@ -43,8 +43,12 @@ class Driver(Shards):
         while (facts := self.store.committed(self._commits)) is not None:
             if facts["identity"] != identity:
                 raise ResourceError(f"{self.store.url} belongs to another solve: --restart discards it")
-            for done in facts["done"]:
-                self.course.apply(done)
+            try:
+                events = events_of(facts)
+            except ValueError:
+                raise ResourceError(f"{self.store.url} is of another version: --restart discards it") from None
+            for event in events:
+                self.course.apply(event)
             self._commits += 1
         self.identity = identity
         if self.course.begun:
@@ -62,19 +66,14 @@ class Driver(Shards):
             self.mending(functools.partial(self._advance, tier))
         if course.scale is None:
             scale = first_scale(rules, any(tier.cyclic for tier in course.tiers), len(course.tiers), course.largest)
-            self.done({"kind": "scale", "scale": scale})
+            self.done(scale)
         while (last := course.next()) is not None:
             try:
                 self.mending(functools.partial(self._solve, last))
             except TooWide:  # rewards add up: nobody knows how far before they do
                 assert course.scale is not None
-                self.done({"kind": "scale", "scale": wider(rules, course.scale)})
+                self.done(wider(rules, course.scale))
         self.commit()
-
-    @property
-    def error(self) -> int:
-        """How many half units expectations may be off: each tier rounds once more, and cycles leave a gap."""
-        return sum(tier.stored > 0 for tier in self.course.tiers) + self.course.gap
 
     def mend(self, damaged: Damaged) -> None:
         """Compute a shard file again from those before it."""
@@ -96,28 +95,29 @@ class Driver(Shards):
         for _ in range(self.engine.workers):  # while the driver sees to the first tiers
             self.engine.submit(warm, self.job)
         handles = self.here.submit(begin, self.job, bits, returns=block_count(bits))
-        self.done(told_forward(None, self.gathered(None, [handles], bits, self.here), 1, GROWTH))
+        self.done(Found(None, self.gathered(None, [handles], bits, self.here), 1, GROWTH))
 
     def _advance(self, tier: int) -> None:
         """Find the states of a tier, and what they lead to."""
         started, course, rules = time.monotonic(), self.course, self.rules
-        if course.closing is None and self.job.tiers and rules.tiered:
+        if course.under_way is None and self.job.tiers and rules.tiered:
             try:
                 self._complete(*self._advanced(tier), started)
                 return
             except Stays as stays:
                 refuse_staying(self.cyclic, f"state {stays.state} has a move that stays in its tier")
-        closing = course.closing or begun(tier, course.pending(tier))
+        under_way = course.under_way
+        closing = under_way if isinstance(under_way, Closing) else begun(tier, course.pending(tier))
         while closing.front:
             closing = generation(self, closing)
-            self.done({"kind": "closing", "closing": closing})
+            self.done(closing)
             self.progress("forward", course.stored + closing.reached, None)
         states = closing.reached
         later = self.bits_for(states * course.growth * AHEAD) if closing.highest > tier else 0
         bits = self.bits_for(states, LISTING if by_rounds(self, states) else BYTES)
         self._complete(*closed(self, closing, max(bits, closing.bits), later), started)
 
-    def _advanced(self, tier: int) -> tuple[Tier, list[Advanced], list[Run]]:
+    def _advanced(self, tier: int) -> tuple[ShardedTier, list[Advanced], list[Run]]:
         """A tier whose moves leave it, its shards and what they lead to. Raises Stays if some do not."""
         course = self.course
         segments = course.pending(tier)
@@ -135,17 +135,17 @@ class Driver(Shards):
         found: list[Advanced] = [engine.result(handles[0]) for handles in tasks]
         return tier_of(tier, bits, found, max(one.highest for one in found), False), found, runs
 
-    def _complete(self, tier: Tier, found: list[Advanced], runs: list[Run], started: float) -> None:
+    def _complete(self, tier: ShardedTier, found: list[Advanced], runs: list[Run], started: float) -> None:
         """Commit a tier whose states are found."""
         led = sum(one.end - one.begin for run in runs for one in run.segments.values()) // 8
         if self.inspect is not None:
             self.inspect([state for one in found for state in one.sample])
         largest = max(one.largest for one in found)
-        self.done(told_forward(tier, runs, largest, led / max(1, tier.reached)))
+        self.done(Found(tier, runs, largest, led / max(1, tier.reached)))
         self.progress("forward", self.course.stored, None)
         self._tell("forward", tier, started, [one.spent for one in found])
 
-    def _solve(self, tier: Tier) -> None:
+    def _solve(self, tier: ShardedTier) -> None:
         """Find the values of a tier."""
         started, course = time.monotonic(), self.course
         places, found, gap = valued(self, tier)
@@ -158,11 +158,12 @@ class Driver(Shards):
         values = [File("", 0)] * len(tier.states)
         for place, one in zip(places, found, strict=True):
             values[place] = one.values
-        self.done(told_backward(values, found, tally, by_outcome(tally), gap))
-        self.progress("backward", sum(map(sum, course.counts)), course.stored)
+        slowest = min((one.slowest for one in found if one.slowest is not None), default=None)
+        self.done(Solved(values, tally, slowest, gap))
+        self.progress("backward", course.tally.values.total(), course.stored)
         self._tell("backward", tier, started, [one.spent for one in found])
 
-    def _tell(self, step: str, tier: Tier, started: float, spent: list[Spent | None]) -> None:
+    def _tell(self, step: str, tier: ShardedTier, started: float, spent: list[Spent | None]) -> None:
         """A line about a tier that took a while, and the node of its slowest task, unless that is this one."""
         seconds, shards = time.monotonic() - started, 1 << tier.bits
         if seconds < TOLD:
@@ -173,4 +174,4 @@ class Driver(Shards):
         where = ""
         if slowest is not None and {one.host for one in known} != {socket.gethostname()}:
             where = f", the slowest task {slowest.seconds:.1f} s on {slowest.host}"
-        self.tell(f"{step}, tier {tier.number}: {tier.stored:,} states in {shares}, {seconds:.1f} s{where}")
+        self.tell(f"{step}, tier {tier.number}: {tier.kept:,} states in {shares}, {seconds:.1f} s{where}")

@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.cluster import blocks
+from solver.base import sharding
 from solver.cluster.blocks import Block, block_count, block_for, several
 from solver.cluster.engine import Engine
-
-BATCH = 256  # tasks whose blocks are split by one
 
 
 def split(first: int, count: int, *some: Block) -> Any:
@@ -43,7 +41,7 @@ def sent(engine: Engine, tasks: Sequence[Sequence[Any]], bits: int) -> list[list
         return [[made[block_for(owner, bits)] for made in tasks] for owner in range(1 << bits)]
     columns: list[list[Any]] = [[] for _ in range(1 << bits)]
     for batch in _batches(tasks):
-        for place in range(blocks.MOST_BLOCKS):
+        for place in range(sharding.MOST_BLOCKS):
             first = place * share
             pieces = engine.submit(split, first, share, *(made[place] for made in batch), returns=share)
             for column, piece in zip(columns[first : first + share], pieces, strict=True):
@@ -68,5 +66,5 @@ def sent_back(engine: Engine, answers: Sequence[Sequence[Any]], count: int, bits
 
 
 def _batches(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    for begin in range(0, len(items), BATCH):
-        yield items[begin : begin + BATCH]
+    for begin in range(0, len(items), sharding.BATCH):
+        yield items[begin : begin + sharding.BATCH]

@@ -11,30 +11,10 @@ import pickle
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from solver.cluster.engine import Engine, Node
-from solver.cluster.store import Store, digest_of, store_at
+from solver.cluster.store import Slice, Sliced, Store, store_at
 
 MAIL = "mail"  # what such files are called
-
-
-class Filed(NamedTuple):
-    """A file of results: where each ends, and its digest."""
-
-    name: str
-    ends: NDArray[np.int64]
-    digests: NDArray[np.bytes_]
-
-
-class Slip(NamedTuple):
-    """What a task is told of a result in a file."""
-
-    name: str
-    begin: int
-    end: int
-    digest: str
 
 
 class Made:
@@ -42,14 +22,13 @@ class Made:
 
     def __init__(self, engine: Engine, handle: Any) -> None:
         self._engine, self._handle = engine, handle
-        self.filed: Filed | None = None
+        self.filed: Sliced | None = None
 
-    def slip(self, number: int) -> Slip:
+    def part(self, number: int) -> Slice:
         """Where a result is."""
         if self.filed is None:
             self.filed, self._handle = self._engine.result(self._handle), None
-        name, ends, digests = self.filed
-        return Slip(name, int(ends[number - 1]) if number else 0, int(ends[number]), digests[number].decode())
+        return self.filed.part(number)
 
 
 class Place(NamedTuple):
@@ -79,19 +58,19 @@ class Filing(Engine):
     def submit(
         self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0, node: str = ""
     ) -> list[Any]:
-        given = [one.made.slip(one.number) if isinstance(one, Place) else one for one in arguments]
+        given = [one.made.part(one.number) if isinstance(one, Place) else one for one in arguments]
         url = self.store.url
         if self.files and returns > 1:
             first, handle = self.engine.submit(_filed, url, task, *given, returns=2, memory=memory, node=node)
             self._made.append(Made(self.engine, handle))
             return [first, *(Place(self._made[-1], number) for number in range(returns - 1))]
-        if any(isinstance(one, Slip) for one in given):
+        if any(isinstance(one, Slice) for one in given):
             return self.engine.submit(_called, url, task, *given, returns=returns, memory=memory, node=node)
         return self.engine.submit(task, *given, returns=returns, memory=memory, node=node)
 
     def result(self, handle: Any, within: float | None = None) -> Any:
         if isinstance(handle, Place):
-            return _read(self.store, handle.made.slip(handle.number))
+            return _read(self.store, handle.made.part(handle.number))
         return self.engine.result(handle, within)
 
     def nodes(self) -> list[Node]:
@@ -107,17 +86,15 @@ class Filing(Engine):
 def _called(url: str, task: Callable[..., Any], *given: Any) -> Any:
     """A task, of arguments of which some lie in files."""
     store = store_at(url)
-    return task(*(_read(store, one) if isinstance(one, Slip) else one for one in given))
+    return task(*(_read(store, one) if isinstance(one, Slice) else one for one in given))
 
 
 def _filed(url: str, task: Callable[..., Any], *given: Any) -> list[Any]:
     """The same; its first result, and where the others are."""
     first, *others = _called(url, task, *given)
     parts = [pickle.dumps(one, protocol=5) for one in others]
-    digests = np.array([digest_of(part) for part in parts], np.bytes_)
-    file = store_at(url).put(f"{MAIL}-starts-0-0", np.frombuffer(b"".join(parts), np.uint8))
-    return [first, Filed(file.name, np.cumsum([len(part) for part in parts]), digests)]
+    return [first, store_at(url).put_parts(f"{MAIL}-starts-0-0", parts)]
 
 
-def _read(store: Store, slip: Slip) -> Any:
-    return pickle.loads(store.read(*slip))  # noqa: S301  # what has another digest than Ray says is not loaded
+def _read(store: Store, part: Slice) -> Any:
+    return pickle.loads(store.read(*part))  # noqa: S301  # what has another digest than Ray says is not loaded

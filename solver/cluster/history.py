@@ -1,47 +1,67 @@
-"""What a solve on a cluster has done, as its commits tell it: the same whether they were just made or read again."""
+"""What a solve on a cluster has done, as its commits tell it: the same whether they were just made or read again.
+
+A commit is a list of events, each a record. `EVENTS` has the name of each kind in a commit.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from solver.base.tiers import Tier
 from solver.cluster.store import File
-from solver.cluster.tasks import Advanced, Folded, Run, Segment, Shard
+from solver.cluster.tasks import Advanced, Run, Segment, Shard
+from solver.store import records
 from solver.sweep.scale import Scale
+from solver.sweep.tally import Tally
 
+FORMAT = 2  # of commits
 SAMPLE = 512  # states of a tier that tell how its states are spread
 
 
-class Tier(NamedTuple):
-    """A tier whose states are all found: its shards, 2**`bits` of them, how many states were reached, the finished ones
-    by outcome, the highest tier that its moves lead to, whether some stay in it, and some of its states."""
+@dataclass(frozen=True, slots=True)
+class ShardedTier(Tier):
+    """A tier whose states are all found: its shards, 2**`bits` of them, and some of its states."""
 
-    number: int
     bits: int
     states: list[File]
-    reached: int
-    ends: list[int]
-    highest: int
-    cyclic: bool
-    sample: list[int] = []  # noqa: RUF012
+    sample: list[int]
 
     @property
-    def stored(self) -> int:
-        """Its unfinished states."""
-        return sum(file.length for file in self.states)
+    def filled(self) -> list[int]:
+        """The shards that have states."""
+        return [place for place, file in enumerate(self.states) if file.length]
+
+    @property
+    def parts(self) -> list[list[File]]:
+        """The states of each of these, in a file each."""
+        return [[file] for file in self.states if file.length]
 
 
-def tier_of(number: int, bits: int, found: Sequence[Advanced], highest: int, cyclic: bool) -> Tier:
+def tier_of(number: int, bits: int, found: Sequence[Advanced], highest: int, cyclic: bool) -> ShardedTier:
     """The tier of these shards."""
-    ends: list[int] = np.sum([one.ends for one in found], axis=0).tolist()
+    wins, draws, losses = np.sum([one.ends for one in found], axis=0).tolist()
     some = sorted(state for one in found for state in one.sample)
-    return Tier(
-        number, bits, [one.states for one in found], sum(one.reached for one in found), ends, highest, cyclic,
-        some[:: 1 + len(some) // SAMPLE],
+    files = [one.states for one in found]
+    return ShardedTier(
+        number, sum(one.reached for one in found), sum(file.length for file in files), bits, files,
+        some[:: 1 + len(some) // SAMPLE], cyclic=cyclic, highest=highest, ends=(wins, draws, losses),
     )  # fmt: skip
+
+
+class Found(NamedTuple):
+    """The states of a tier were found, or without one the starts.
+
+    The files of what they led to, the largest margin of a finished state, and how many states one led to."""
+
+    tier: ShardedTier | None
+    runs: list[Run]
+    largest: int
+    growth: float
 
 
 class Closing(NamedTuple):
@@ -79,46 +99,66 @@ class Resolving(NamedTuple):
         return {file.name for files in self[1:5] for file in files if file.length}
 
 
+class StartedOver(NamedTuple):
+    """The tier with cycles that was under way begins anew."""
+
+
+class Solved(NamedTuple):
+    """The values of a tier were found.
+
+    Their files, how many there are of each, the slowest win and its first state, and how far apart the bounds of
+    expectations are."""
+
+    values: list[File]
+    tally: Counter[int]
+    slowest: tuple[int, int] | None
+    gap: int
+
+
+Event = Found | Closing | Scale | Resolving | StartedOver | Solved
+EVENTS: dict[str, type[Event]] = {
+    "forward": Found, "closing": Closing, "scale": Scale, "resolving": Resolving, "over": StartedOver,
+    "backward": Solved,
+}  # fmt: skip
+NAMES = {kind: name for name, kind in EVENTS.items()}
+
+
+def events_of(facts: dict[str, Any]) -> list[Event]:
+    """The events of a commit. Raises ValueError if it is of another version."""
+    if facts.get("format") != FORMAT or not {name for name, _ in facts["done"]} <= EVENTS.keys():
+        raise ValueError("it is of another version")
+    return [records.read(EVENTS[name], told) for name, told in facts["done"]]
+
+
 class Course:
-    """`tiers` in order, `runs` of what they led to, and from the last tier on their `values`, and `counts` of these by
-    outcome; `tally` counts values, or their signs, `slowest` is the smallest merit of a win and its first state, `gap`
-    how far apart the bounds of expectations in tiers with cycles are, all of them together."""
+    """`tiers` in order, `runs` of what they led to, and from the last tier on their `values`, which `tally` counts."""
 
     def __init__(self) -> None:
         self.begun = False
         self.runs: list[Run] = []
-        self.closing: Closing | None = None
-        self.resolving: Resolving | None = None
-        self.tiers: list[Tier] = []
+        self.under_way: Closing | Resolving | None = None  # a tier with cycles
+        self.tiers: list[ShardedTier] = []
         self.largest = 1
         self.growth = 0.0  # states led to, by those that led to them
         self.scale: Scale | None = None
-        self.forget_values()
-
-    def forget_values(self) -> None:
-        """Begin the pass backward anew."""
         self.values: list[list[File]] = []
-        self.counts: list[list[int]] = []
-        self.tally: Counter[int] = Counter()
-        self.slowest: tuple[int, int] | None = None
-        self.gap = 0
+        self.tally = Tally()
 
     @property
     def stored(self) -> int:
-        return sum(tier.stored for tier in self.tiers)
+        return sum(tier.kept for tier in self.tiers)
 
     @property
     def names(self) -> set[str]:
         """The files that are needed."""
         files = (file.name for some in (*(tier.states for tier in self.tiers), *self.values) for file in some)
-        under_way = [one.names for one in (self.closing, self.resolving) if one is not None]
-        return {run.name for run in self.runs}.union(files, *under_way)
+        return {run.name for run in self.runs}.union(files, self.under_way.names if self.under_way else ())
 
     def first(self) -> int | None:
         """The tier whose turn it is, forward."""
         return min((min(run.segments) for run in self.runs), default=None)
 
-    def next(self) -> Tier | None:
+    def next(self) -> ShardedTier | None:
         """The tier whose turn it is, backward."""
         left = len(self.tiers) - len(self.values)
         return self.tiers[left - 1] if left else None
@@ -127,11 +167,11 @@ class Course:
         """What a tier has been led to."""
         return [run.segments[tier] for run in self.runs if tier in run.segments]
 
-    def later(self, tier: Tier) -> list[Tier]:
+    def later(self, tier: ShardedTier) -> list[ShardedTier]:
         """The solved tiers that moves from a tier may lead to."""
-        return [one for one in self.tiers if tier.number < one.number <= tier.highest and one.stored]
+        return [one for one in self.tiers if tier.number < one.number <= tier.highest and one.kept]
 
-    def shards(self, tiers: list[Tier], bits: int, owner: int) -> list[Shard]:
+    def shards(self, tiers: list[ShardedTier], bits: int, owner: int) -> list[Shard]:
         """Of each of these tiers the shard that has what `owner` of 2**`bits` owns; none has more shards than that."""
         last, found = len(self.tiers) - 1, []
         for tier in tiers:
@@ -140,60 +180,41 @@ class Course:
             found.append(Shard(tier.number, tier.bits, place, tier.states[place], values[place]))
         return [shard for shard in found if shard.states.length]
 
-    def apply(self, facts: dict[str, Any]) -> list[str]:
+    def apply(self, event: Event) -> list[str]:
         """Take over what a commit says; the names of files that are not needed any more."""
         self.begun = True
-        kinds = {
-            "forward": self._forward, "closing": self._close,
-            "scale": self._scale, "resolving": self._resolve, "backward": self._backward,
-        }  # fmt: skip
-        return kinds[facts["kind"]](facts)
+        if isinstance(event, Scale):
+            obsolete = [file.name for files in self.values for file in files]
+            self.scale, self.values, self.tally = event, [], Tally()
+            return obsolete
+        obsolete = sorted(self.under_way.names) if self.under_way else []
+        self.under_way = event if isinstance(event, Closing | Resolving) else None
+        if isinstance(event, Found):
+            obsolete += self._find(event)
+        elif isinstance(event, Solved):
+            self._solve(event)
+        return obsolete
 
-    def _forward(self, facts: dict[str, Any]) -> list[str]:
+    def _find(self, event: Found) -> list[str]:
         obsolete = []
-        if facts["tier"] is not None:
-            number, bits, states, *counted = facts["tier"]
-            self.tiers.append(Tier(number, bits, [File(*file) for file in states], *counted))
+        if event.tier is not None:
+            self.tiers.append(event.tier)
             for run in self.runs:
-                run.segments.pop(number, None)
-            obsolete = [*self._close({"closing": None}), *(run.name for run in self.runs if not run.segments)]
+                run.segments.pop(event.tier.number, None)
+            obsolete = [run.name for run in self.runs if not run.segments]
             self.runs = [run for run in self.runs if run.segments]
-        self.largest, self.growth = max(self.largest, facts["largest"]), facts["growth"]
-        self.runs += [Run(name, {one[0]: Segment(*one[1:]) for one in segments}) for name, segments in facts["runs"]]
+        self.largest, self.growth = max(self.largest, event.largest), event.growth
+        self.runs += [Run(run.name, dict(run.segments)) for run in event.runs]
         return obsolete
 
-    def _close(self, facts: dict[str, Any]) -> list[str]:
-        before = self.closing.names if self.closing else set()
-        self.closing = None
-        if facts["closing"] is not None:
-            number, bits, seen, front, *counted = facts["closing"]
-            self.closing = Closing(number, bits, [_segments(files) for files in seen], _segments(front), *counted)
-        return sorted(before)
-
-    def _scale(self, facts: dict[str, Any]) -> list[str]:
-        obsolete = [file.name for files in self.values for file in files]
-        self.scale = Scale(*facts["scale"])
-        self.forget_values()
-        return obsolete
-
-    def _resolve(self, facts: dict[str, Any]) -> list[str]:
-        before = self.resolving.names if self.resolving else set()
-        self.resolving = None
-        if facts["resolving"] is not None:
-            number, *arrays, distance = facts["resolving"]
-            begins, parents, left, merits = ([File(*file) for file in files] for files in arrays)
-            self.resolving = Resolving(number, begins, parents, left, merits, distance)
-        return sorted(before)
-
-    def _backward(self, facts: dict[str, Any]) -> list[str]:
-        self.values.append([File(*file) for file in facts["values"]])
-        self.counts.append(facts["counts"])
-        self.gap += facts["gap"]
-        self.tally.update({int(value): number for value, number in facts["tally"]})
-        if facts["slowest"] is not None:
-            slowest = tuple(facts["slowest"])
-            self.slowest = min(slowest, self.slowest or slowest)
-        return self._resolve({"resolving": None})
+    def _solve(self, event: Solved) -> None:
+        tier = self.next()
+        assert tier is not None
+        self.values.append(event.values)
+        self.tally.end_tier(event.tally)
+        self.tally.meet_win(event.slowest)
+        if self.scale is not None and self.scale.point:  # each tier rounds once more, and cycles leave a gap
+            self.tally.error += event.gap + (tier.kept > 0)
 
 
 def owned(segments: Sequence[Segment], bits: int, owner: int) -> list[Segment]:
@@ -207,27 +228,3 @@ def owned(segments: Sequence[Segment], bits: int, owner: int) -> list[Segment]:
         if mine:
             found.append(one)
     return found
-
-
-def _segments(told: list[Any]) -> list[Segment]:
-    return [Segment(*one) for one in told]
-
-
-def told_forward(tier: Tier | None, runs: list[Run], largest: int, growth: float) -> dict[str, Any]:
-    """The commit of a tier whose states were found, or of the starts."""
-    told = [(run.name, [(number, *segment) for number, segment in run.segments.items()]) for run in runs]
-    return {"kind": "forward", "tier": tier, "runs": told, "largest": largest, "growth": growth}
-
-
-def told_backward(
-    values: list[File], folds: list[Folded], tally: Counter[int], counts: list[int], gap: int
-) -> dict[str, Any]:
-    """The commit of a tier whose values were found."""
-    return {
-        "kind": "backward",
-        "values": values,
-        "counts": counts,
-        "gap": gap,
-        "tally": sorted(tally.items()),
-        "slowest": min((fold.slowest for fold in folds if fold.slowest is not None), default=None),
-    }

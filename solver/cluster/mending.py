@@ -12,10 +12,10 @@ from solver.base.errors import ResourceError
 from solver.cluster.blocks import block_count, block_for
 from solver.cluster.closing import begun, closed, generation
 from solver.cluster.filing import MAIL
-from solver.cluster.history import Tier
+from solver.cluster.history import ShardedTier
+from solver.cluster.resolving import valued
 from solver.cluster.shards import Shards
 from solver.cluster.tasks import begin, origin, rebuild
-from solver.cluster.valuing import valued
 from solver.sweep.scale import Scale
 
 ALL, OPEN = Scale(0, "", 0), Scale(1, "", 0)  # which children are asked for: all, or the unfinished ones
@@ -45,13 +45,12 @@ def _starts(shards: Shards, bits: int) -> list[Any]:
     return shards.engine.submit(begin, shards.job, bits, returns=block_count(bits))
 
 
-def _leading(shards: Shards, tier: Tier, which: Scale, bits: int, only: int | None) -> list[list[Any]]:
+def _leading(shards: Shards, tier: ShardedTier, which: Scale, bits: int, only: int | None) -> list[list[Any]]:
     """Blocks of what the states of a tier lead to, of each of its shards."""
-    places = [place for place, file in enumerate(tier.states) if file.length]
-    return [shards.requested(tier, place, which, bits, only)[1:] for place in places]
+    return [shards.requested(tier, files, which, bits, only=only)[1:] for files in tier.parts]
 
 
-def _led(shards: Shards, tier: Tier) -> list[Any]:
+def _led(shards: Shards, tier: ShardedTier) -> list[Any]:
     """Blocks of what leads to a tier from before it."""
     tasks = [_starts(shards, tier.bits)]
     for one in shards.course.tiers:
@@ -60,7 +59,7 @@ def _led(shards: Shards, tier: Tier) -> list[Any]:
     return tasks
 
 
-def _closed(shards: Shards, tier: Tier) -> list[str]:
+def _closed(shards: Shards, tier: ShardedTier) -> list[str]:
     """The names of the files of the states of a tier with cycles, which is closed once more."""
     runs = shards.gathered(None, _led(shards, tier), tier.bits)
     closing = begun(tier.number, [run.segments[tier.number] for run in runs if tier.number in run.segments])
@@ -70,7 +69,7 @@ def _closed(shards: Shards, tier: Tier) -> list[str]:
     return [one.states.name for one in found]
 
 
-def _rebuilt(shards: Shards, tier: Tier) -> list[str]:
+def _rebuilt(shards: Shards, tier: ShardedTier) -> list[str]:
     """The names of the files of a tier's states."""
     tasks = _led(shards, tier)
     handles = [

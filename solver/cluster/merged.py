@@ -12,39 +12,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.parallel import Workers
-from solver.book.solution import Encoded, TierCount
+from solver.base.sharding import ARRANGED, BOUND
+from solver.book.solution import Encoded
 from solver.cluster.blocks import owner_of
-from solver.cluster.history import Tier
-from solver.cluster.ordering import Bound, Form, Slice, arrange, bind, cuts, glued, indices_of, ordered
+from solver.cluster.history import ShardedTier
+from solver.cluster.ordering import Bound, Form, Share, arrange, bind, cuts, glued, ordered
 from solver.cluster.shards import Shards
 from solver.cluster.store import File
 from solver.cluster.tasks import SAMPLE
-from solver.sweep.finish import Piece, tier_count
+from solver.sweep.finish import Piece, indices_of
 
-ARRANGED = 24  # bytes of memory that a task takes for a state that it puts in order
-BOUND = 8  # and for one of the book, which is packed but for some at a time
 NEAR = 1 << 12  # states that are read with one that is asked for: a bisection ends among them
 
 
 class Merged:
     """`Swept`, in the files of a store; `tier` is what tells a state's."""
 
-    def __init__(self, shards: Shards, tier: Callable[[int], int], error: int = 0) -> None:
+    def __init__(self, shards: Shards, tier: Callable[[int], int]) -> None:
         course = shards.course
         assert course.scale is not None
         self.shards, self.store, self.course, self.kind = shards, shards.store, course, np.dtype(course.scale.kind)
-        self.tier, self.scale, self.error = tier, course.scale, error
-        self.tally, self.longest = course.tally, course.slowest
-        self.cyclic, self.stored = any(tier.cyclic for tier in course.tiers), course.stored
+        self.tier, self.scale, self.tally, self.layers = tier, course.scale, course.tally, course.tiers
+        self.stored = course.stored
         self.values = list(reversed(course.values))
         self.rows = {tier.number: place for place, tier in enumerate(course.tiers)}
         self._read = functools.lru_cache(maxsize=256)(self._read_near)
-
-    def tiers(self) -> list[TierCount]:
-        return [
-            tier_count(tier.number, tier.reached, tier.ends, counts)
-            for tier, counts in zip(self.course.tiers, reversed(self.course.counts), strict=True)
-        ]
 
     def merit_of(self, key: int) -> int | None:
         place = self.rows.get(self.tier(key))
@@ -66,13 +58,13 @@ class Merged:
         return np.frombuffer(self.store.read(file.name, begin * kind.itemsize, end * kind.itemsize), kind)
 
     def sample(self, chance: np.random.Generator, most: int) -> list[int]:
-        tiers = [tier for tier in self.course.tiers if tier.stored]
+        tiers = [tier for tier in self.course.tiers if tier.kept]
         number = max(1, min(SAMPLE, most // max(1, len(tiers))))
         states = [state for tier in tiers for state in self._some(tier, chance, number)]
         chance.shuffle(states)
         return states[:most]
 
-    def _some(self, tier: Tier, chance: np.random.Generator, number: int) -> Iterator[int]:
+    def _some(self, tier: ShardedTier, chance: np.random.Generator, number: int) -> Iterator[int]:
         files = [file for file in tier.states if file.length]
         for _ in range(number):
             file = files[int(chance.integers(len(files)))]
@@ -106,13 +98,13 @@ class Merged:
             states, values = call()
             return states, shown(values)
 
-        for slices in self._ranges():
-            yield from team.map(piece, ordered(self.store, slices, kind))
+        for shares in self._ranges():
+            yield from team.map(piece, ordered(self.store, shares, kind))
 
     def encoded(self, codec: str, index_bytes: int) -> Iterator[Encoded]:
         """The same as groups of a book, by tasks."""
-        units = self.scale.units(self.shards.rules, self.error)
-        merits = units.kind.listed(self.tally)
+        units = self.scale.units(self.shards.rules, self.tally.error)
+        merits = units.kind.listed(self.tally.values)
         form = Form(None if merits is None else list(merits), codec, len(merits or ()), index_bytes)
         yield from glued(form, self._bounds(form))
 
@@ -120,20 +112,20 @@ class Merged:
         """The ranges of the book, of which only some are under way at a time."""
         shards, before = self.shards, 0
         engine, waiting = shards.engine_for(self.stored), deque[Any]()
-        for slices in self._ranges():
-            states = sum(one.states for one in slices)
+        for shares in self._ranges():
+            states = sum(one.states for one in shares)
             memory = min(shards.memory, BOUND * states)
-            waiting += engine.submit(bind, shards.job, slices, self.kind.str, form, before, memory=memory)
+            waiting += engine.submit(bind, shards.job, shares, self.kind.str, form, before, memory=memory)
             before += states
             if len(waiting) > 2 * engine.workers:
                 yield engine.result(waiting.popleft())
         yield from engine.results(waiting)
 
-    def _ranges(self) -> Iterator[list[Slice]]:
+    def _ranges(self) -> Iterator[list[Share]]:
         """What each range of states has in the files of ordered shards, which tasks make."""
         shards, kind = self.shards, self.kind.str
         bits, ranges = (shards.bits_for(self.stored, each) for each in (ARRANGED, BOUND))
-        keys = cuts([(tier.sample, tier.stored) for tier in self.course.tiers], 1 << ranges)
+        keys = cuts([(tier.sample, tier.kept) for tier in self.course.tiers], 1 << ranges)
         engine, memory = shards.engine_for(self.stored), shards.bytes_for(self.stored, bits, ARRANGED)
         tasks = [
             engine.submit(arrange, shards.job, number, some, kind, keys, memory=memory)[0]
@@ -141,7 +133,7 @@ class Merged:
         ]
         arranged = list(engine.results(tasks))
         for number in range(len(keys) + 1):
-            yield [one.slice(number) for one in arranged]
+            yield [one.share(number) for one in arranged]
 
     def _shares(self, states: int) -> Iterator[list[tuple[File, File]]]:
         """The files, in shares of about so many states."""

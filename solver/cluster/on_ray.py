@@ -27,11 +27,12 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from solver.base import sharding
 from solver.base.errors import MethodError, ResourceError, SolverError
 from solver.base.extras import CLUSTER
 from solver.base.files import lock
@@ -41,11 +42,10 @@ from solver.base.private import private_part
 from solver.cluster.engine import Engine, Node, too_large
 from solver.cluster.hosted import Host, Hosted
 
-TASKS = ("solver.cluster.tasks",)
+TASKS = "solver.cluster.tasks"  # what workers import while they wait
 LOCAL_WORKERS = r"local(?::([1-9]\d*))?"
 CLIENT = "ray://"
 RETRIES = 100  # a few are soon used up where machines come and go: ray#28906
-OBJECTS = 0.3  # of the memory, for what tasks pass on; more goes to files
 LEAST_OBJECTS = 80 << 20  # bytes; Ray takes no fewer
 PATIENCE = 5  # seconds for an address to answer
 LOOKS = 3  # so often Ray on this machine does not answer before it is taken for gone
@@ -158,20 +158,17 @@ REMEDIES = {
 }
 
 
-def connect(
-    where: str, memory: int | None = None, *, objects: int | None = None, modules: Sequence[str] = TASKS
-) -> Hosted:
+def connect(where: str, memory: int | None = None) -> Hosted:
     """An engine on `local` or `local:N` workers of this machine, on `auto`, the cluster of the environment, or on the
     one at an address (`host:6379`, `ray://host:10001`).
 
-    `memory` is what workers started here may take in all, of which `objects` bytes keep what tasks pass on; those
-    workers import `modules` while they wait. Raises MethodError if Ray is not installed, or `where` is none of these;
-    ResourceError if there is no cluster.
+    `memory` is what workers started here may take in all. Raises MethodError if Ray is not installed, or `where` is
+    none of these; ResourceError if there is no cluster.
     """
     if importlib.util.find_spec("ray") is None:
         raise MethodError(CLUSTER)
     refuse_address(where)
-    return Hosted(where, memory=memory, objects=objects, modules=list(modules))
+    return Hosted(where, memory=memory)
 
 
 def is_local(where: str) -> bool:
@@ -197,13 +194,13 @@ def host(pipe: int) -> None:
     served.serve(Connection(pipe))
 
 
-def opened(where: str, memory: int | None, objects: int | None, modules: Sequence[str]) -> RayEngine:
+def opened(where: str, memory: int | None) -> RayEngine:
     """The engine of `connect`, in this process."""
-    for module in modules:  # answers are of their types; Ray's start is mostly waiting
-        threading.Thread(target=importlib.import_module, args=(module,), daemon=True).start()
+    # answers are of its types; Ray's start is mostly waiting
+    threading.Thread(target=importlib.import_module, args=(TASKS,), daemon=True).start()
     with contextlib.ExitStack() as started:
         if count := re.fullmatch(LOCAL_WORKERS, where):
-            ray = _start(started, int(count[1] or cores()), memory or free_memory(), objects, modules)
+            ray = _start(started, int(count[1] or cores()), memory or free_memory())
         else:
             ray = _join(started, where)
             if not where.startswith(CLIENT):
@@ -211,17 +208,15 @@ def opened(where: str, memory: int | None, objects: int | None, modules: Sequenc
         return RayEngine(ray, started.pop_all())
 
 
-def _start(
-    started: contextlib.ExitStack, workers: int, memory: int, objects: int | None, modules: Sequence[str]
-) -> Any:
+def _start(started: contextlib.ExitStack, workers: int, memory: int) -> Any:
     """Start Ray on this machine."""
     folder = _folder(started)
     known = {name: os.environ[name] for name in LOCAL if name in os.environ}
     if not {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & set(os.environ):
         known["RAY_AUTH_TOKEN"] = _token()  # or Ray keeps one in the home folder
-    import_path = {"PYTHONPATH": os.pathsep.join(_own_path()), "RAY_preload_python_modules": ",".join(modules)}
+    import_path = {"PYTHONPATH": os.pathsep.join(_own_path()), "RAY_preload_python_modules": TASKS}
     started.enter_context(_environment({**LOCAL, **known, **import_path}))
-    objects = objects or max(LEAST_OBJECTS, min(int(OBJECTS * memory), _shared_memory()))
+    objects = max(LEAST_OBJECTS, min(int(sharding.OBJECTS * memory), _shared_memory()))
     return _connected(
         started,
         address="local",

@@ -19,39 +19,33 @@ from solver.book.codecs import CODECS
 from solver.book.codecs.encoders import encoder_of
 from solver.book.solution import Encoded
 from solver.book.writer import encoded
-from solver.cluster.store import File, Store, bytes_of, digest_of
+from solver.cluster.store import File, Slice, Sliced, Store
 from solver.cluster.tasks import Job, bench_of, labelled
 from solver.store.packed import LAST, Packed, Table, packed
 from solver.store.runs import spans, splitters
-from solver.sweep.finish import Piece, numbers_of, places_of
+from solver.sweep.finish import Piece, indices_of
 from solver.sweep.ordered import PART, in_order
 
 HEAD = 3  # numbers before those of a slice: states, blocks, words
 NOTHING: Piece = np.empty(0, np.int64), np.empty(0, np.uint8)
 
 
-class Slice(NamedTuple):
-    """What a file of ordered states has for a range: how many states, and their bytes with a digest."""
+class Share(NamedTuple):
+    """What a file of ordered states has for a range: how many states, and they with their values."""
 
     states: int
-    name: str
-    begin: int
-    end: int
-    digest: str
+    part: Slice
 
 
 class Arranged(NamedTuple):
-    """A file of ordered states: for each range how many there are, where their bytes end, and the digest of these."""
+    """A file of ordered states: for each range how many there are, and a part."""
 
-    name: str
     states: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    digests: NDArray[np.bytes_]
+    file: Sliced
 
-    def slice(self, number: int) -> Slice:
+    def share(self, number: int) -> Share:
         """What it has for a range."""
-        begin, end = int(self.ends[number - 1]) if number else 0, int(self.ends[number])
-        return Slice(int(self.states[number]), self.name, begin, end, self.digests[number].decode())
+        return Share(int(self.states[number]), self.file.part(number))
 
 
 class Form(NamedTuple):
@@ -62,11 +56,6 @@ class Form(NamedTuple):
     palette: int
     index_bytes: int
 
-    @property
-    def indices_of(self) -> Callable[[NDArray[Any]], NDArray[Any]]:
-        """What makes palette indices of merits."""
-        return indices_of(None if self.merits is None else np.array(self.merits, np.int64))
-
 
 class Bound(NamedTuple):
     """A range of the book: states that end a block begun before it, groups of whole blocks, and states that begin one
@@ -75,11 +64,6 @@ class Bound(NamedTuple):
     head: Piece
     groups: list[Encoded]
     tail: Piece
-
-
-def indices_of(best_first: NDArray[np.int64] | None) -> Callable[[NDArray[Any]], NDArray[Any]]:
-    """What makes of merits their places among all, or their numbers where there are none."""
-    return numbers_of if best_first is None else partial(places_of, best_first[::-1])
 
 
 def arrange(
@@ -95,9 +79,7 @@ def arrange(
         ends = [*(key - 1 for key in between), high]
         sheets.append(_sheet([in_order(runs, values, *span) for span in zip([low, *between], ends, strict=True)]))
     counts, arrays = zip(*sheets, strict=True)
-    digests = np.array([digest_of(bytes_of(sheet)) for sheet in arrays], np.bytes_)
-    file = store.put(labelled("part", number, (0, 0)), np.concatenate(arrays))
-    return Arranged(file.name, np.array(counts), np.cumsum([sheet.nbytes for sheet in arrays]), digests)
+    return Arranged(np.array(counts), store.put_parts(labelled("part", number, (0, 0)), arrays))
 
 
 def _sheet(pieces: list[Piece]) -> tuple[int, NDArray[np.int64]]:
@@ -110,12 +92,12 @@ def _sheet(pieces: list[Piece]) -> tuple[int, NDArray[np.int64]]:
     return len(states), np.concatenate([head, run.blocks.reshape(-1), run.words.view(np.int64), padded.view(np.int64)])
 
 
-def ordered(store: Store, slices: Sequence[Slice], kind: str) -> Iterator[Callable[[], Piece]]:
-    """A range of the states of all slices, with their values: calls that give one piece after the other."""
+def ordered(store: Store, shares: Sequence[Share], kind: str) -> Iterator[Callable[[], Piece]]:
+    """A range of the states of all shares, with their values: calls that give one piece after the other."""
     runs, values = [], []
-    for one in slices:
+    for one in shares:
         if one.states:
-            run, some = _opened(store.read(one.name, one.begin, one.end, one.digest), kind)
+            run, some = _opened(store.read(*one.part), kind)
             runs.append(run)
             values.append(some)
     table = Table(runs)
@@ -124,20 +106,20 @@ def ordered(store: Store, slices: Sequence[Slice], kind: str) -> Iterator[Callab
 
 
 def _opened(data: bytes, kind: str) -> tuple[Packed, NDArray[Any]]:
-    """The packed states of a slice, and their values."""
+    """The packed states of a share, and their values."""
     array = np.frombuffer(data, np.int64)
     states, blocks, words = array[:HEAD].tolist()
     index, end = array[HEAD : HEAD + 3 * blocks].reshape(-1, 3), HEAD + 3 * blocks + words
     return Packed(index, array[HEAD + 3 * blocks : end].view(np.uint64)), array[end:].view(kind)[:states]
 
 
-def bind(job: Job, slices: Sequence[Slice], kind: str, form: Form, before: int) -> Bound:
+def bind(job: Job, shares: Sequence[Share], kind: str, form: Form, before: int) -> Bound:
     """The groups of a range of the book, before which there are so many states."""
     block, groups, head, tail = CODECS[form.codec].block, list[Encoded](), NOTHING, NOTHING
-    missing = -before % block  # of a block that others begin
-    for call in ordered(bench_of(job).store, slices, kind):
+    missing, indices = -before % block, indices_of(form.merits)  # of a block that others begin
+    for call in ordered(bench_of(job).store, shares, kind):
         states, values = call()
-        some, tail = _cut(_joined([tail, (states, form.indices_of(values))]), missing)
+        some, tail = _cut(_joined([tail, (states, indices(values))]), missing)
         head, missing = _joined([head, some]), missing - len(some[0])
         whole, tail = _cut(tail, len(tail[0]) // block * block)
         if len(whole[0]):

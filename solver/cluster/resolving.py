@@ -1,8 +1,8 @@
-"""Tiers whose moves stay inside them, on the driver's side: the pass backward.
+"""The values of a tier, on the driver's side: the pass backward.
 
-A tier that fits one worker is resolved by one task, as on one machine. A larger one is resolved by rounds of messages
-between its shards, and every CHECKPOINT seconds the state of all shards is committed: what a death costs is the rounds
-since then, or, where there was none, the tier from its moves on.
+One task resolves a tier with cycles that fits one worker, as on one machine. A larger one is resolved by rounds of
+messages between its shards, and every CHECKPOINT seconds the state of all shards is committed: what a death costs is
+the rounds since then, or, where there was none, the tier from its moves on.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any
 
 from solver.base.errors import GameError
 from solver.base.methods import Method
-from solver.cluster.blocks import NOTHING, block_count, block_for
+from solver.cluster.blocks import block_count, block_for
 from solver.cluster.cycles import Resolved, resolve
-from solver.cluster.history import Resolving, Tier
+from solver.cluster.history import Resolving, ShardedTier
 from solver.cluster.rounds import ARRAYS, Told, index, keep, link, load, settled, step
 from solver.cluster.shards import Shards
 from solver.cluster.store import File
-from solver.cluster.tasks import Folded, answer, request
+from solver.cluster.tasks import Folded, fold
 from solver.sweep.scale import WIN, Scale
 
 RESOLVING = 128  # bytes of memory that a state takes where its whole tier is resolved by one task
@@ -26,26 +26,48 @@ LISTING = 1024  # bytes of memory that a state takes while the shards of its tie
 CHECKPOINT = 30.0  # seconds between two commits of a tier that is resolved by rounds
 
 
-def resolved(shards: Shards, tier: Tier) -> tuple[list[int], list[Folded], int]:
-    """`valued` of a tier with cycles."""
+def valued(shards: Shards, tier: ShardedTier) -> tuple[list[int], list[Folded], int]:
+    """The shards of a tier that have states, their values, and how far apart the bounds of expectations are."""
+    return (*_folded(shards, tier), 0) if not tier.cyclic else _resolved(shards, tier)
+
+
+def _folded(shards: Shards, tier: ShardedTier) -> tuple[list[int], list[Folded]]:
+    """The shards of a tier that have states, and their values."""
+    places = tier.filled
+    engine, memory = shards.engine_for(tier.kept), shards.bytes_for(tier.kept, tier.bits)
+    bits, children, answers = shards.asked(tier, tier.parts)
+    folds = [
+        engine.submit(
+            fold, shards.job, tier.number, (tier.bits, place), tier.states[place], shards.course.scale,
+            children[number], bits, *answers[number], memory=memory,
+        )[0]
+        for number, place in enumerate(places)
+    ]  # fmt: skip
+    shards.ask_ahead(tier)
+    return places, list(engine.results(folds))
+
+
+def _resolved(shards: Shards, tier: ShardedTier) -> tuple[list[int], list[Folded], int]:
+    """The same of a tier with cycles."""
     course, scale = shards.course, shards.course.scale
     assert scale is not None
-    places = [place for place, file in enumerate(tier.states) if file.length]
+    places = tier.filled
     if not places:
         return [], [], 0
-    if not by_rounds(shards, tier.stored):
+    if not by_rounds(shards, tier.kept):
         found = _at_once(shards, tier, scale)
         return places, found.shards, found.gap
     rounds = Rounds(shards, tier, scale, places)
     its_turn = tier == course.next()  # else a file of it is mended, perhaps in the midst of another tier's rounds
-    kept, saved = course.resolving if its_turn else None, time.monotonic()
+    kept = course.under_way if its_turn and isinstance(course.under_way, Resolving) else None
+    saved = time.monotonic()
     distance = rounds.link() if kept is None else rounds.load(kept)
     while distance:
         following = rounds.step(distance)
         due = its_turn and time.monotonic() - saved > CHECKPOINT
         if following > distance and due and (kept is None or distance > kept.distance):
             kept = rounds.kept(distance)
-            shards.done({"kind": "resolving", "resolving": kept})
+            shards.done(kept)
             rounds.load(kept)  # and tell again, so that nothing still to come depends on what came before
             saved = time.monotonic()
         else:
@@ -58,22 +80,11 @@ def by_rounds(shards: Shards, states: int) -> bool:
     return shards.rules.kind.cyclic == Method.RETROGRADE and RESOLVING * states > shards.engine.memory
 
 
-def _at_once(shards: Shards, tier: Tier, scale: Scale) -> Resolved:
+def _at_once(shards: Shards, tier: ShardedTier, scale: Scale) -> Resolved:
     """The values of a tier, by one task, which must have the memory for all of it."""
-    course, most, engine = shards.course, shards.engine.memory, shards.engine_for(tier.stored)
-    later, memory = course.later(tier), min(most, RESOLVING * tier.stored)
-    bits = max((one.bits for one in later), default=0)
-    children, answers = NOTHING, []
-    if later:
-        children, *blocks = engine.submit(
-            request, shards.job, tier.number, tier.states, scale, bits, returns=1 + block_count(bits), memory=memory
-        )
-        answers = [
-            engine.submit(
-                answer, shards.job, owner, scale, course.shards(later, bits, owner), blocks[block_for(owner, bits)]
-            )[0]
-            for owner in range(1 << bits)
-        ]
+    most, engine = shards.engine.memory, shards.engine_for(tier.kept)
+    memory = min(most, RESOLVING * tier.kept)
+    bits, [children], [answers] = shards.asked(tier, [tier.states], memory)
     handles = engine.submit(resolve, shards.job, tier, scale, most // 2, children, bits, *answers, memory=memory)
     found: Resolved = engine.result(handles[0])
     return found
@@ -83,10 +94,10 @@ class Rounds:
     """A tier that is resolved by rounds: handles of the arrays of its shards at `places`, by name, and of what they
     tell each other."""
 
-    def __init__(self, shards: Shards, tier: Tier, scale: Scale, places: list[int]) -> None:
+    def __init__(self, shards: Shards, tier: ShardedTier, scale: Scale, places: list[int]) -> None:
         self.shards, self.engine, self.job = shards, shards.engine, shards.job
         self.tier, self.scale, self.places = tier, scale, places
-        self.memory = shards.bytes_for(tier.stored, tier.bits, LISTING)
+        self.memory = shards.bytes_for(tier.kept, tier.bits, LISTING)
         self.blocks = block_count(tier.bits)
         self.arrays: dict[str, list[Any]] = {}
         self.index: list[list[File]] = []  # kept files of begins and parents
@@ -96,7 +107,7 @@ class Rounds:
     def link(self) -> int:
         """Count open children and list parents; the first distance, 0 if nothing decides any state."""
         tier, scale, bits = self.tier, self.scale, self.tier.bits
-        asked, children, answers = self.shards.asked(tier, self.places)
+        asked, children, answers = self.shards.asked(tier, tier.parts)
         linked = [
             self.engine.submit(
                 link, self.job, tier.number, (bits, place), tier.states[place], scale, children[number], asked,
@@ -149,7 +160,7 @@ class Rounds:
         self._take(left=1, merits=2, of=handles)
         self.mails = [shard[3:] for shard in handles]
         self.resolved += sum(one.resolved for one in told)
-        self.shards.progress("resolve", min(self.resolved, self.tier.stored), self.tier.stored)
+        self.shards.progress("resolve", min(self.resolved, self.tier.kept), self.tier.kept)
         if any(one.sent for one in told):
             return distance if scores else distance + 1
         self.mails = []

@@ -17,9 +17,10 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.base import value
-from solver.cluster.blocks import HASHED, NOTHING, Block, block_count, owner_of
+from solver.base.sharding import HASHED
+from solver.cluster.blocks import NOTHING, Block, block_count, owner_of
 from solver.cluster.excerpt import miniature
-from solver.cluster.history import Tier
+from solver.cluster.history import ShardedTier
 from solver.cluster.store import File
 from solver.cluster.tasks import Bench, Folded, Job, bench_of, labelled, valued
 from solver.compiled.binding import compiling
@@ -206,16 +207,15 @@ def _links(
         yield batch.edges.keys[:count], batch.edges.weights[:count]
 
 
-def index(job: Job, tier: Tier, owner: int, *mails: Mail) -> list[Array]:
+def index(job: Job, tier: ShardedTier, owner: int, *mails: Mail) -> list[Array]:
     """The lists of the parents of a shard's states, and where they begin: arrays `begins` and `parents`. `mails` are of
     the shards that have states, in their order."""
     bench = bench_of(job)
     states = bench.store.get(tier.states[owner], np.int64)
     known = miniature(tier.number, states, NOTHING, 0, [], np.dtype(np.int16))
     begins = np.zeros(len(states) + 1, np.int64)
-    sources = [place for place, file in enumerate(tier.states) if file.length]
     links = []
-    for source, mail in zip(sources, mails, strict=True):
+    for source, mail in zip(tier.filled, mails, strict=True):
         keys, entries = mail.of(owner)
         places = keys.copy()
         lost = find_links(known, places, begins)

@@ -6,28 +6,21 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
+from solver.base import sharding
 from solver.base.errors import ResourceError
 from solver.base.options import Say
 from solver.base.progress import Progress
-from solver.cluster.blocks import HASHED, MOST_BLOCKS, NOTHING, block_count
+from solver.base.sharding import BYTES, GATHERED
+from solver.cluster.blocks import NOTHING, block_count
 from solver.cluster.engine import Engine, Here
 from solver.cluster.exchange import sent, sent_back
 from solver.cluster.filing import Filing
-from solver.cluster.history import Course, Tier
-from solver.cluster.store import Store
+from solver.cluster.history import FORMAT, NAMES, Course, Event, ShardedTier, StartedOver
+from solver.cluster.store import File, Store
 from solver.cluster.tasks import Job, Run, answer, gather, request
 from solver.rules.game import Rules
 from solver.sweep.scale import Scale
 
-MEMORY = 1 << 30  # bytes that a task takes, at most: tasks of some seconds
-BYTES = 256  # of memory that a task takes for a state
-GATHERED = 64  # of one that merges or looks up, for a state
-LEAST = 1 << 17  # states worth a task of their own, where workers are idle
-AHEAD = 1.25  # by how much it may be more in the next tier
-NEAR = 1 << 14  # states of a tier that are not worth the way to another process
-FILED = 1 << 8  # shards of a tier, of more of which results are filed
 EVERY = 1.0  # seconds between commits, at least
 
 
@@ -40,28 +33,29 @@ class Shards:
         self.rules, self.job, self.store = rules, job, store
         self.engine, self.filing = Filing(engine, store, False), Filing(engine, store, True)
         self.progress, self.tell, self.cyclic = progress, tell, cyclic
-        self.memory = min(engine.memory, MEMORY)
+        self.memory = min(engine.memory, sharding.MEMORY)
         self.every = EVERY
         self.course, self.identity = Course(), ""
         self.here = Here()
         self._commits, self._committed = 0, time.monotonic()
-        self._uncommitted: list[dict[str, Any]] = []
+        self._uncommitted: list[Event] = []
         self._obsolete: list[str] = []
         self.ahead: dict[int, list[list[Any]]] = {}  # requests of the tier to come, begun early
         self.inspect: Callable[[list[int]], None] | None = None  # looks at some states of each tier
 
-    def done(self, facts: dict[str, Any]) -> None:
+    def done(self, event: Event) -> None:
         """Enter what has been done, and commit it if that is due."""
         self.filing.step()
-        self._obsolete += self.course.apply(facts)
-        self._uncommitted.append(facts)
+        self._obsolete += self.course.apply(event)
+        self._uncommitted.append(event)
         if time.monotonic() >= self._committed + self.every:
             self.commit()
 
     def commit(self) -> None:
         """Say for good what has been done since the last time, and remove what is not needed any more."""
         if self._uncommitted:
-            self.store.commit(self._commits, {"identity": self.identity, "done": self._uncommitted})
+            events = [(NAMES[type(event)], event) for event in self._uncommitted]
+            self.store.commit(self._commits, {"format": FORMAT, "identity": self.identity, "done": events})
             # what was let go may have been written again since: the same states are the same file
             self.store.remove(sorted(set(self._obsolete) - self.course.names))
             self._commits, self._committed = self._commits + 1, time.monotonic()
@@ -69,12 +63,10 @@ class Shards:
 
     def starts_over(self, name: str) -> bool:
         """Whether a file is of a tier with cycles that is under way, which begins anew if it is."""
-        for kind in ("closing", "resolving"):
-            under_way = getattr(self.course, kind)
-            if under_way is not None and name in under_way.names:
-                self.done({"kind": kind, kind: None})
-                return True
-        return False
+        if self.course.under_way is None or name not in self.course.under_way.names:
+            return False
+        self.done(StartedOver())
+        return True
 
     def unreliable(self) -> ResourceError:
         """Why no shard file is mended any more."""
@@ -82,16 +74,13 @@ class Shards:
 
     def bits_for(self, states: float, each: int = BYTES) -> int:
         """Of how many shards, as a power of two, so many states are, of which a task takes `each` bytes."""
-        workers = self.engine.workers
-        busy = workers if workers & workers - 1 == 0 else 2 * workers  # else some wait for half of a phase
-        shards = max(states * each / self.memory, min(busy, MOST_BLOCKS, states / LEAST))
-        return min(HASHED, max(0, int(np.ceil(np.log2(max(1.0, shards))))))
+        return sharding.bits_for(states, each, self.memory, self.engine.workers)
 
     def engine_for(self, states: int) -> Engine:
         """What runs the tasks of a tier of so many states."""
-        if states <= NEAR:
+        if states <= sharding.NEAR:
             return self.here
-        return self.filing if 1 << self.bits_for(states) > FILED else self.engine
+        return self.filing if 1 << self.bits_for(states) > sharding.FILED else self.engine
 
     def gathered(
         self, source: int | None, tasks: Sequence[Sequence[Any]], bits: int, engine: Engine | None = None
@@ -104,33 +93,35 @@ class Shards:
         ]
         return [run for run in engine.results(handles) if run is not None]
 
-    def ask_ahead(self, tier: Tier) -> None:
+    def ask_ahead(self, tier: ShardedTier) -> None:
         """While a tier is solved let the one before it ask for its children, which takes no values."""
         place = len(self.course.tiers) - 2 - len(self.course.values)
         if place < 0 or self.course.next() is not tier:
             return
         before = self.course.tiers[place]
-        if not before.cyclic and self.engine_for(before.stored) is not self.here:
-            self.ahead = {before.number: self._requests(before, filled(before))}
+        if not before.cyclic and self.engine_for(before.kept) is not self.here:
+            self.ahead = {before.number: self._requests(before, before.parts)}
 
-    def _requests(self, tier: Tier, places: list[int]) -> list[list[Any]]:
-        """Handles of what `request` returns for some shards of a tier."""
+    def _requests(self, tier: ShardedTier, parts: list[list[File]], memory: int | None = None) -> list[list[Any]]:
+        """Handles of what `request` returns for some parts of a tier."""
         scale, later = self.course.scale, self.course.later(tier)
         assert scale is not None
         bits = max((one.bits for one in later), default=0)
         ahead = self.ahead.pop(tier.number, None)
-        return ahead or [self.requested(tier, place, scale, bits) for place in places if later]
+        return ahead or [self.requested(tier, files, scale, bits, memory=memory) for files in parts if later]
 
-    def asked(self, tier: Tier, places: list[int]) -> tuple[int, list[Any], list[list[Any]]]:
-        """What shards of a tier need of later tiers: as a power of two how many shards were asked, handles of the
-        children of each shard, and of what each is answered, in the order of the shards asked."""
-        scale, later, engine = self.course.scale, self.course.later(tier), self.engine_for(tier.stored)
+    def asked(
+        self, tier: ShardedTier, parts: list[list[File]], memory: int | None = None
+    ) -> tuple[int, list[Any], list[list[Any]]]:
+        """What parts of a tier, of some files each, need of later tiers: as a power of two how many shards were asked,
+        handles of the children of each part, and of what it is answered, in the order of the shards asked."""
+        scale, later, engine = self.course.scale, self.course.later(tier), self.engine_for(tier.kept)
         assert scale is not None
-        if not later or not places:
-            return 0, [NOTHING] * len(places), [[] for _ in places]
+        if not later or not parts:
+            return 0, [NOTHING] * len(parts), [[] for _ in parts]
         bits = max(one.bits for one in later)
-        requests = self._requests(tier, places)
-        memory = min(self.memory, max(GATHERED * (one.stored >> one.bits) for one in later))
+        requests = self._requests(tier, parts, memory)
+        memory = min(self.memory, max(GATHERED * (one.kept >> one.bits) for one in later))
         answers = [
             engine.submit(
                 answer, self.job, owner, scale, self.course.shards(later, bits, owner), *items,
@@ -138,20 +129,18 @@ class Shards:
             )
             for owner, items in enumerate(sent(engine, [handles[1:] for handles in requests], bits))
         ]  # fmt: skip
-        return bits, [handles[0] for handles in requests], sent_back(engine, answers, len(places), bits)
+        return bits, [handles[0] for handles in requests], sent_back(engine, answers, len(parts), bits)
 
-    def requested(self, tier: Tier, place: int, scale: Scale, bits: int, only: int | None = None) -> list[Any]:
-        """Handles of what `request` returns for a shard of a tier."""
-        return self.engine_for(tier.stored).submit(
-            request, self.job, tier.number, [tier.states[place]], scale, bits, only,
-            returns=1 + block_count(bits), memory=self.bytes_for(tier.stored, tier.bits),
+    def requested(
+        self, tier: ShardedTier, files: list[File], scale: Scale, bits: int, *, only: int | None = None,
+        memory: int | None = None,
+    ) -> list[Any]:  # fmt: skip
+        """Handles of what `request` returns for a part of a tier."""
+        return self.engine_for(tier.kept).submit(
+            request, self.job, tier.number, files, scale, bits, only,
+            returns=1 + block_count(bits), memory=memory or self.bytes_for(tier.kept, tier.bits),
         )  # fmt: skip
 
     def bytes_for(self, states: int, bits: int, each: int = BYTES) -> int:
         """Of memory that a task on one of so many shards takes."""
         return min(self.memory, each * (states >> bits))
-
-
-def filled(tier: Tier) -> list[int]:
-    """The shards of a tier that have states."""
-    return [place for place, file in enumerate(tier.states) if file.length]

@@ -70,7 +70,7 @@ class Clustered:
         nodes.refuse(found)
 
     def _solved(self, begun: float) -> Solved:
-        start, merged = self.rules.canonical(self.rules.game.initial()), self._merged()
+        start, merged = self.rules.canonical(self.rules.game.initial()), Merged(self.driver, self.tier)
         merged.check(start)
         try:
             return finish(self.rules, merged, self.options, begun)._replace(encoded=merged.encoded)
@@ -78,16 +78,13 @@ class Clustered:
             merged.check()  # what the solution was held against the plain rules by had no digest
             raise
 
-    def _merged(self) -> Merged:
-        return Merged(self.driver, self.tier, self.driver.error)
-
     def mend(self, error: SolverError) -> bool:
         """Whether what is wrong was mended: a shard file that is computed again."""
         if isinstance(error, ResourceError):
             return False
         try:
             if not isinstance(error, Damaged):
-                self._merged().check()
+                Merged(self.driver, self.tier).check()
                 return False
         except Damaged as damaged:
             error = damaged

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.errors import ResourceError, SolverError
+from solver.store.records import sealed, unsealed
 
 Result = TypeVar("Result")
 TRIES = 8  # of an operation that fails
@@ -55,6 +56,27 @@ class File(NamedTuple):
 
     name: str
     length: int
+
+
+class Slice(NamedTuple):
+    """A part of a file, in bytes, and its digest."""
+
+    name: str
+    begin: int
+    end: int
+    digest: str
+
+
+class Sliced(NamedTuple):
+    """A file of several parts: where the bytes of each end, and their digests."""
+
+    name: str
+    ends: NDArray[np.int64]
+    digests: NDArray[np.bytes_]
+
+    def part(self, number: int) -> Slice:
+        begin = int(self.ends[number - 1]) if number else 0
+        return Slice(self.name, begin, int(self.ends[number]), self.digests[number].decode())
 
 
 class Damaged(SolverError):
@@ -109,6 +131,12 @@ class Store:
         file = File(f"{label}.{digest_of(data)}", array.size)
         self.write(file.name, data)
         return file
+
+    def put_parts(self, label: str, parts: Sequence[Any]) -> Sliced:
+        """Keep arrays or bytes in one file, of which each can be read alone."""
+        file = self.put(label, np.frombuffer(b"".join(parts), np.uint8))
+        ends = np.cumsum([memoryview(part).nbytes for part in parts])
+        return Sliced(file.name, ends, np.array([digest_of(part) for part in parts], np.bytes_))
 
     def get(self, file: File, dtype: Any) -> NDArray[Any]:
         """The array of a file, read-only. Raises Damaged."""
@@ -165,25 +193,20 @@ class Store:
         """Say for good what has been done, if this process still drives the solve."""
         if self._lease is not None:
             self._lease.confirm()
-        body = json.dumps(facts, separators=(",", ":"))
-        self.write(f"commit-{number:06}", f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}\n".encode(), True)
+        self.write(f"commit-{number:06}", sealed(facts), True)
 
     def committed(self, number: int) -> dict[str, Any] | None:
         """What a commit says; None if it was never made."""
         name = f"commit-{number:06}"
 
         def once() -> dict[str, Any]:
-            digest, _, body = self.files.cat_file(self.path(name)).partition(b"\n")
-            if hashlib.sha256(body.removesuffix(b"\n")).hexdigest().encode() != digest:
-                raise EOFError
-            facts: dict[str, Any] = json.loads(body)
-            return facts
+            return unsealed(self.files.cat_file(self.path(name)))
 
         try:
-            return self._patiently(once)
+            return self._patiently(once, wrong=WRONG)
         except FileNotFoundError:
             return None
-        except EOFError:
+        except WRONG:
             raise ResourceError(f"{self.url}/{name} is damaged: --restart discards what was done") from None
 
     def require(self, folder: str) -> None:

@@ -8,6 +8,7 @@ writes the same files.
 
 from __future__ import annotations
 
+import functools
 import re
 import socket
 import threading
@@ -21,24 +22,23 @@ from numpy.typing import NDArray
 from solver import __version__
 from solver.base.errors import GameError
 from solver.base.expectations import MIDDLE, number_of
-from solver.cluster.blocks import Block, States, blocks_of, by_tiers, own, several, united
+from solver.cluster.blocks import Block, States, blocks_of, by_tiers, own, several
 from solver.cluster.excerpt import look_up, miniature
 from solver.cluster.exchange import each_block
-from solver.cluster.store import File, Store, bytes_of, digest_of, store_at
+from solver.cluster.store import File, Store, store_at
 from solver.compiled.binding import compiling
 from solver.compiled.edges import CompiledMoves, Moves
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
-from solver.store.directory import Known
-from solver.store.packed import LAST
-from solver.store.runs import PIECE, runs_of
-from solver.sweep.backward import CHUNK, evaluate, slowest_win, tallied
+from solver.store.runs import PIECE, runs_of, united
+from solver.store.window import WHOLE
+from solver.sweep.backward import Backward
 from solver.sweep.batch import refuse
-from solver.sweep.expansion import Expansion, gathered
-from solver.sweep.expectation import expect
+from solver.sweep.exhaustive import PASSES
+from solver.sweep.expansion import CHUNK, Expansion, gathered
 from solver.sweep.forward import starts_of
-from solver.sweep.nimbers import exclude
 from solver.sweep.scale import Scale
+from solver.sweep.tally import slowest_win, tallied
 
 LABEL = re.compile(r"([a-z]+)(?:_(-?\d+)|-starts)-(\d+)-(\d+)\.")
 SAMPLE = 8  # states of a shard that are held against the plain rules
@@ -96,12 +96,11 @@ class Advanced(NamedTuple):
 
 class Folded(NamedTuple):
     """The values of a shard: their file, how many there are of each (of each sign, in a game of chance), the slowest
-    win and its first state, some of its states, and who took how long, if one task did."""
+    win and its first state, and who took how long, if one task did."""
 
     values: File
     tally: dict[int, int]
     slowest: tuple[int, int] | None
-    sample: list[int]
     spent: Spent | None = None
 
 
@@ -127,17 +126,14 @@ class Bench:
         return self.compiled.valued(scale.win)
 
 
-_benches: dict[Job, Bench] = {}
+_made = functools.lru_cache(maxsize=1)(Bench)
 _lock = threading.Lock()
 
 
 def bench_of(job: Job) -> Bench:
     """The bench of this process for a job."""
     with _lock:
-        if job not in _benches:
-            _benches.clear()
-            _benches[job] = Bench(job)
-        return _benches[job]
+        return _made(job)
 
 
 def warm(job: Job) -> None:
@@ -178,12 +174,8 @@ def gather(job: Job, source: int | None, shard: tuple[int, int], *blocks: Block 
     runs = list(by_tiers(run for block in each_block(blocks) for run in block.of(owner)))
     if not runs:
         return None
-    file = bench_of(job).store.put(labelled("run", source, shard), np.concatenate([keys for _, keys in runs]))
-    segments, begin = {}, 0
-    for tier, keys in runs:
-        end = begin + keys.nbytes
-        segments[tier] = Segment(file.name, begin, end, digest_of(bytes_of(keys)), bits, owner)
-        begin = end
+    file = bench_of(job).store.put_parts(labelled("run", source, shard), [keys for _, keys in runs])
+    segments = {tier: Segment(*file.part(number), bits, owner) for number, (tier, _) in enumerate(runs)}
     return Run(file.name, segments)
 
 
@@ -251,10 +243,11 @@ def fold(
     own_states = bench.store.get(states, np.int64)
     known = miniature(tier, own_states, children, bits, answers, kind)
     values = np.full(len(own_states), np.iinfo(kind).min, kind)
+    moves, value = bench.moves(scale), PASSES.get(bench.rules.kind.name, Backward).value
     with compiling(bench.game):
         for begin in range(0, len(values), CHUNK):
             end = min(begin + CHUNK, len(values))
-            refuse(bench.rules, *_raise(bench, known, begin, end, scale, values[begin:end]))
+            refuse(bench.rules, *value(moves, known, begin, end, WHOLE, scale.point, values[begin:end]))
     return valued(bench, tier, shard, scale, own_states, values)._replace(spent=spent(begun))
 
 
@@ -273,17 +266,7 @@ def valued(
     else:
         slowest = slowest_win(tally, values, states)
     file = bench.store.put(labelled("values", tier, shard), values)
-    return Folded(file, tally, slowest, sample_of(states))
-
-
-def _raise(bench: Bench, known: Known, begin: int, end: int, scale: Scale, values: NDArray[Any]) -> Any:
-    """Raise values by those of the children: see `backward.evaluate`, `expectation.expect` and `nimbers.exclude`."""
-    moves = bench.moves(scale)
-    if bench.job.nimbers:
-        return exclude(moves, known, begin, end, values)
-    if scale.point:
-        return expect(moves, known, begin, end, 0, LAST, scale.point, values)
-    return evaluate(moves, known, begin, end, 0, LAST, values)
+    return Folded(file, tally, slowest)
 
 
 def read_segments(store: Store, segments: Sequence[Segment], bits: int, owner: int) -> States:

@@ -14,22 +14,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from solver.base import sharding
 from solver.base.memory import free_memory
 from solver.base.parallel import cores
-
-if TYPE_CHECKING:
-    from solver.sweep.walking import Tier
+from solver.base.tiers import SizedTier
 
 KEY = 8  # bytes of a state
-TASK_BYTES = 256  # of memory that a task takes for a state
-LEAST_STATES = 1 << 17  # worth a task of their own, where workers are idle
-FILED = 256  # shards of a tier, of more of which results lie in files
-MOST_BLOCKS = 256  # that a task returns: of more shards several share one
-OBJECTS = 0.3  # of the memory, for what tasks pass on
-NEAR = 1 << 14  # states of a tier that the driver sees to itself
-AHEAD = 1.25  # by how much a later tier is taken to be larger, when its shards are counted
 BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 FIELD = re.compile(r"(nodes|cores|memory|network|storage|price)=([0-9]{1,12}(?:\.[0-9]{1,6})?)([KMGT]?)")
@@ -38,20 +30,10 @@ NEEDED = {"nodes": "nodes=64", "cores": "cores=32", "memory": "memory=256G"}  # 
 FORM = "write nodes=64,cores=32,memory=256G,network=25G, with storage=40G and price=1.6 if you like, or local:2"
 
 
-class Design(NamedTuple):
-    """How the cluster is built, where plans try other ways: bytes that a task takes at most; tasks whose blocks one
-    task splits, where several shards share a block."""
-
-    task: int = 1 << 30
-    batch: int = 256
-
-
-BUILT = Design()
-
-
 class Cluster(NamedTuple):
     """Equal nodes: cores and bytes of memory of each; bits a second that a node sends while it receives as many, bytes
-    a second that all read or write in the store together (0: not a limit); the price of a node for an hour."""
+    a second that all read or write in the store together (0: not a limit); the price of a node for an hour; bytes that
+    a task takes at most, of which plans try others."""
 
     nodes: int
     cores: int
@@ -59,14 +41,12 @@ class Cluster(NamedTuple):
     network: float = 0.0
     storage: float = 0.0
     price: float = 0.0
-    design: Design = BUILT
+    task: int = sharding.MEMORY
 
-    def shards(self, states: int, each: int = TASK_BYTES) -> int:
+    def shards(self, states: int, each: int = sharding.BYTES) -> int:
         """Of a tier, a power of two: what fits the memory of a worker, or more where workers would be idle."""
-        fitting = states * each / min((1 - OBJECTS) * self.memory / self.cores, self.design.task)
-        workers = self.nodes * self.cores
-        busy = min(workers << (workers & workers - 1 > 0), states / LEAST_STATES, MOST_BLOCKS)
-        return 1 << max(0, math.ceil(math.log2(max(1.0, fitting, busy))))
+        memory = min((1 - sharding.OBJECTS) * self.memory / self.cores, self.task)
+        return 1 << sharding.bits_for(states, each, memory, self.nodes * self.cores)
 
 
 class Work(NamedTuple):
@@ -191,7 +171,7 @@ def parse_cluster(text: str) -> Cluster:
     return Cluster(nodes, each, memory, network, storage, price)
 
 
-def predict(tiers: Sequence[Tier], costs: Costs, cluster: Cluster, kind: Kind = PLAIN) -> list[TierPlan]:
+def predict(tiers: Sequence[SizedTier], costs: Costs, cluster: Cluster, kind: Kind = PLAIN) -> list[TierPlan]:
     """What each tier takes."""
     plans: list[TierPlan] = []
     kept = 0
@@ -230,32 +210,32 @@ def dealt(moves: int, children: int, count: int) -> int:
     return round(children * count * -math.expm1(moves / children * math.log1p(-1 / count)))
 
 
-def _phases(tier: Tier, later: Tier | None, costs: Costs, cluster: Cluster, kind: Kind) -> Iterator[Phase]:
+def _phases(tier: SizedTier, later: SizedTier | None, costs: Costs, cluster: Cluster, kind: Kind) -> Iterator[Phase]:
     """The phases of a tier. Its children are taken to lie in the next one, or to be as many."""
     reached, kept, moves = tier.reached, tier.kept, tier.moves
     into, open_share = (min(later.reached, moves), later.kept / max(1, later.reached)) if later else (0, 0.0)
     mine = cluster.shards(reached)
-    theirs, owners = cluster.shards(round(AHEAD * into)), cluster.shards(into)
+    theirs, owners = cluster.shards(round(sharding.AHEAD * into)), cluster.shards(into)
     keys, owned = dealt(moves, into, mine), round(into * open_share)
     asked = round(keys * open_share)
     has, answers = KEY + kind.merit_bytes, kind.merit_bytes * asked
     read = has * owned * max(1, tier.leads)
 
     def phase(name: str, tasks: int, items: int, **more: int) -> Phase:
-        return _phase(name, tasks, items, Flow(filed=mine > FILED, **more), costs, cluster)
+        return _phase(name, tasks, items, Flow(filed=mine > sharding.FILED, **more), costs, cluster)
 
     def split(tasks: int, shards: int, items: int, size: int) -> Iterator[Phase]:
         """What tasks and shards send each other, where several shards share a block."""
-        if shards > MOST_BLOCKS:
-            batches, share = -(-tasks // cluster.design.batch), shards // MOST_BLOCKS
-            parts = dict(gives=share, takes=min(tasks, cluster.design.batch))
-            count, pieces = batches * MOST_BLOCKS, batches * MOST_BLOCKS * share * parts["takes"]
+        if shards > sharding.MOST_BLOCKS:
+            count, share = bundles(tasks, shards) * sharding.MOST_BLOCKS, shards // sharding.MOST_BLOCKS
+            parts = dict(gives=share, takes=min(tasks, sharding.BATCH))
+            pieces = count * share * parts["takes"]
             yield phase("split", count, items, states=pieces, passed=size * items, taken=size * items, **parts)
 
     def bundles(tasks: int, shards: int) -> int:
-        return tasks if shards <= MOST_BLOCKS else -(-tasks // cluster.design.batch)
+        return tasks if shards <= sharding.MOST_BLOCKS else -(-tasks // sharding.BATCH)
 
-    blocks, wanted = min(theirs, MOST_BLOCKS), min(owners, MOST_BLOCKS)
+    blocks, wanted = min(theirs, sharding.MOST_BLOCKS), min(owners, sharding.MOST_BLOCKS)
     yield phase("advance", mine, moves, states=reached, passed=KEY * keys, stored=KEY * (reached + kept), gives=blocks)
     if into:
         yield from split(mine, theirs, keys, KEY)
@@ -300,7 +280,7 @@ def _phase(name: str, tasks: int, items: int, flow: Flow, costs: Costs, cluster:
         handles, places = tasks * min(2, flow.gives), tasks * (flow.gives + flow.takes)
         driver = tasks * costs.task + handles * costs.handle + places * costs.slice
     wait = costs.phase
-    if items <= NEAR:  # the driver does it itself: it is not worth the way
+    if items <= sharding.NEAR:  # the driver does it itself: it is not worth the way
         network, driver, wait = 0.0, 0.0, costs.near
     bound, seconds = slowest(busy, network, store, driver)
     counts = flow.passed, crossing, stored, handles, tasks * flow.takes, places

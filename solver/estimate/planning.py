@@ -7,19 +7,17 @@ were measured once, as docs/explanation/scale.md says. Nothing of it needs Ray, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
+from solver.base.sharding import ARRANGED, BOUND
+from solver.base.tiers import SizedTier
 from solver.check.conformance import check_game
 from solver.estimate.estimation import need_kernels
 from solver.estimate.phases import KEY, PLAIN, Cluster, Costs, Kind, TierPlan, predict
 from solver.rules.game import Game, Rules
 
-if TYPE_CHECKING:
-    from solver.sweep.walking import Tier
-
-ARRANGED, BOUND = 24, 8  # bytes of memory for a state that is put in order for the book, and for one that is encoded
 ORDERED = 1.3  # bytes of a state, packed, in between
 PROCESS = 120 << 20  # bytes of a worker, whatever it does
 STATE_MEMORY, MOVE_MEMORY = 36, 36  # more bytes of it for each state, and for each move: fitted to connect-four
@@ -89,7 +87,12 @@ def kind_of(rules: Rules) -> Kind:
 
 
 def planned(
-    tiers: Sequence[Tier], costs: Costs, cluster: Cluster, kind: Kind = PLAIN, counted: bool = True, whole: bool = True
+    tiers: Sequence[SizedTier],
+    costs: Costs,
+    cluster: Cluster,
+    kind: Kind = PLAIN,
+    counted: bool = True,
+    whole: bool = True,
 ) -> Plan:
     """The plan of a solve whose tiers are known."""
     plans = predict(tiers, costs, cluster, kind)
@@ -128,6 +131,6 @@ def _book_seconds(states: int, costs: Costs, cluster: Cluster, kind: Kind) -> fl
     return max(states * costs.book / workers, driver, moved / min(links) if links else 0.0)
 
 
-def _worker_memory(tier: Tier, plan: TierPlan) -> int:
+def _worker_memory(tier: SizedTier, plan: TierPlan) -> int:
     """The peak of a worker in a tier: the states of a shard, what they lead to, and copies of both."""
     return PROCESS + round((STATE_MEMORY * tier.reached + MOVE_MEMORY * tier.moves) / plan.shards)

@@ -100,14 +100,10 @@ class Column:
         with self.work.guarded():
             return np.frombuffer(os.pread(self._descriptor, nbytes, begin * self.dtype.itemsize), self.dtype)
 
-    def release(self, begin: int = 0, end: int | None = None) -> None:
-        """Let the pages of view()[begin:end] go: they come back from the file when they are read."""
-        if self._map is None:
-            return
-        first = -(-begin * self.dtype.itemsize // PAGE) * PAGE
-        last = (len(self._view) if end is None else end) * self.dtype.itemsize
-        if last - first > PAGE:
-            self._map.madvise(mmap.MADV_DONTNEED, first, last - first)
+    def release(self) -> None:
+        """Let the pages of the view go: they come back from the file when they are read."""
+        if self._map is not None:
+            self._map.madvise(mmap.MADV_DONTNEED)
 
     def sync(self) -> None:
         """What is written lies on the disk, for a checkpoint."""

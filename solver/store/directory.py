@@ -9,12 +9,14 @@ Look-ups come in batches: each stage is done for all of them, so that their cach
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from solver.base.tiers import Tier
 from solver.store.prefetch import prefetch
 from solver.store.shared import read_only, shared
 
@@ -59,28 +61,21 @@ class Known(NamedTuple):
         return self._replace(slots=slots)
 
 
-class Layer(NamedTuple):
-    """A tier: its unfinished states are [begin:end] of all; counts of its finished ones; its part of the directory;
-    how many packed blocks there are up to its end.
+@dataclass(frozen=True, slots=True)
+class Layer(Tier):
+    """A tier whose unfinished states are [begin:end] of all; its part of the directory; how many packed blocks there
+    are up to its end."""
 
-    `cyclic`: its moves may stay in it. `highest`: the highest tier that a move from it, or from a tier before it,
-    leads to.
-    """
-
-    tier: int
     begin: int
-    end: int
-    reached: int
-    wins: int
-    draws: int
-    losses: int
-    cyclic: bool
-    highest: int
     shift: int
     prefix: int
     first_cell: int
     cells: int
     blocks: int
+
+    @property
+    def end(self) -> int:
+        return self.begin + self.kept
 
 
 def prefixes_of(states: NDArray[np.int64]) -> tuple[int, int, int]:
@@ -128,8 +123,8 @@ def table_of(layers: Sequence[Layer]) -> tuple[NDArray[np.int64], NDArray[np.int
     for row, layer in zip(table, layers, strict=True):
         # merits are written from the last tier to the first
         row[:] = layer.begin, layer.end, layer.shift, layer.prefix, layer.first_cell, layer.cells, total - layer.end
-    slots = np.full(layers[-1].tier - layers[0].tier + 1 if layers else 0, -1, np.int32)
-    slots[[layer.tier - layers[0].tier for layer in layers]] = np.arange(len(layers))
+    slots = np.full(layers[-1].number - layers[0].number + 1 if layers else 0, -1, np.int32)
+    slots[[layer.number - layers[0].number for layer in layers]] = np.arange(len(layers))
     return table, slots
 
 

@@ -14,7 +14,7 @@ import ctypes
 import heapq
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,13 @@ class Key(NamedTuple):
 
     tier: int
     generation: int = 0
+
+
+class Waiting(NamedTuple):
+    """The runs of a key in files: of each the shelf, and where its blocks begin and end."""
+
+    key: Key
+    parts: list[tuple[str, int, int]]
 
 
 class Runs:
@@ -149,17 +156,17 @@ class Runs:
         for shelf in few:
             shelf.discard()
 
-    def saved(self) -> list[Any]:
+    def saved(self) -> list[Waiting]:
         """What a checkpoint keeps; all runs must be in files."""
         return [
-            [*key, [[shelf.name, begin, end] for shelf, begin, end in parts]]
-            for key, parts in sorted(self._files.items(), key=lambda item: item[0])
+            Waiting(key, [(shelf.name, begin, end) for shelf, begin, end in self._files[key]])
+            for key in sorted(self._files)
         ]
 
-    def restore(self, saved: list[Any]) -> None:
-        shelves = {name: StateShelf(self.work, name) for _, _, parts in saved for name, _, _ in parts}
-        for tier, generation, parts in saved:
-            key = Key(tier, generation)
+    def restore(self, saved: list[Waiting]) -> None:
+        """Go on with what a checkpoint kept."""
+        shelves = {name: StateShelf(self.work, name) for _, parts in saved for name, _, _ in parts}
+        for key, parts in saved:
             self._files[key] = [(shelves[name], begin, end) for name, begin, end in parts]
             heapq.heappush(self._heap, key)
 
@@ -245,14 +252,14 @@ def joined(runs: Table, low: int, high: int) -> States:
     return parts[0]
 
 
-def join(parts: Sequence[States]) -> States:
-    """One sorted array without doubles; a single part comes back as it is."""
-    if len(parts) == 1:
-        return parts[0]
-    if not parts:
-        return np.empty(0, np.int64)
-    keys = np.concatenate(parts)
-    return keys[: sort_unique(keys, np.empty_like(keys), len(keys))]
+def united(runs: Sequence[States]) -> States:
+    """Sorted runs as one without doubles, by pieces that fit the cache; a single one comes back as it is."""
+    runs = [run for run in runs if len(run)]
+    if len(runs) <= 1:
+        return runs[0] if runs else np.empty(0, np.int64)
+    table = Table(runs)
+    pieces = [joined(table, *span) for span in spans(splitters(table))]
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
 def without(keys: States, known: States) -> States:

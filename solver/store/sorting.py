@@ -36,31 +36,15 @@ def _digits(keys: Ints, count: int) -> tuple[int, int]:
 @shared
 def radix_sort(keys: Ints, scratch: Ints, count: int) -> None:
     """Sort keys[:count] (int64, >= 0) in place, with scratch of the same length."""
-    passes, digit = _digits(keys, count)
-    if passes == 0:
-        return
-    mask = (1 << digit) - 1
-    places = np.empty(1 << digit, np.int64)
-    source, target = keys, scratch
-    for step in range(passes):
-        shift = step * digit
-        _starts(source, count, shift, mask, places)
-        for i in range(count):
-            key = source[i]
-            place = key >> shift & mask
-            target[places[place]] = key
-            places[place] += 1
-        source, target = target, source
-    if passes & 1:
-        for i in range(count):  # a slice would take two seconds to compile
-            keys[i] = scratch[i]
+    radix_sort_pairs(keys, None, scratch, None, count)
 
 
 @shared
-def radix_sort_pairs(
-    keys: Ints, values: NDArray[Any], key_scratch: Ints, value_scratch: NDArray[Any], count: int
-) -> None:
-    """Sort keys[:count] (int64, >= 0) in place and values alongside; the scratch arrays have the same types."""
+def radix_sort_pairs(keys: Ints, values: Any, key_scratch: Ints, value_scratch: Any, count: int) -> None:
+    """Sort keys[:count] (int64, >= 0) in place and values alongside, if there are any.
+
+    The scratch arrays have the same types. Without values their branches are not compiled.
+    """
     passes, digit = _digits(keys, count)
     if passes == 0:
         return
@@ -72,16 +56,19 @@ def radix_sort_pairs(
         shift = step * digit
         _starts(source, count, shift, mask, places)
         for i in range(count):
-            place = source[i] >> shift & mask
-            target[places[place]] = source[i]
-            value_target[places[place]] = value_source[i]
+            key = source[i]
+            place = key >> shift & mask
+            target[places[place]] = key
+            if values is not None:
+                value_target[places[place]] = value_source[i]
             places[place] += 1
         source, target = target, source
         value_source, value_target = value_target, value_source
     if passes & 1:
-        for i in range(count):
+        for i in range(count):  # a slice would take two seconds to compile
             keys[i] = key_scratch[i]
-            values[i] = value_scratch[i]
+            if values is not None:
+                values[i] = value_scratch[i]
 
 
 @shared

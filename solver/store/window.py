@@ -40,7 +40,7 @@ class Window:
         self.cells = self._room(np.uint32, layers[-1].first_cell + layers[-1].cells if layers else 0)
         self.merits = self._room(values.dtype, self.total)
         self.fences = self._room(np.int64, (self.total >> FENCE) + 1)
-        first = layers[0].tier if layers else 0
+        first = layers[0].number if layers else 0
         self.known = Known(self.states, self.merits, table, slots, first, self.cells, self.fences).read_only()
 
     def _room(self, dtype: Any, size: int) -> NDArray[Any]:
@@ -68,7 +68,7 @@ class Window:
         self.hide(row)
         layer, self.open[row] = self.layers[row], span
         run = self.shelf.section(*self.blocks(row))
-        if layer.begin == layer.end:
+        if not layer.kept:
             return
         table = Table([run])
         low = max(layer.prefix, span[0] >> layer.shift)
@@ -127,6 +127,12 @@ class Window:
         base = self.total - self.layers[row].end - self.layers[row].begin
         _let_go(*self._maps[0], begin, end)
         _let_go(*self._maps[2], base + begin, base + end)
+
+    def close(self) -> None:
+        """Let all memory go: from here on nothing is looked up."""
+        self.open.clear()
+        for room, _ in self._maps:
+            room.madvise(mmap.MADV_DONTNEED)
 
     def put(self, at: int, values: NDArray[Any]) -> None:
         """The values from a place on, counted from the last tier's first."""

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
-import json
 import os
 import re
 import shutil
@@ -28,8 +26,9 @@ from typing import Any
 from solver.base.errors import ResourceError
 from solver.base.files import lock, sync_folder
 from solver.store.column import PAGE, Column
+from solver.store.records import sealed, unsealed
 
-FORMAT = 1
+FORMAT = 2  # of the manifest, and of the records in it
 MANIFEST = "manifest.json"
 LOCK = "lock"
 OURS = re.compile(r"[a-z]{1,20}(-[0-9]{1,12})?\.column|manifest\.json(\.new)?|lock")
@@ -55,6 +54,7 @@ class Work:
         self.every = every
         self.columns: dict[str, Column] = {}
         self.resumed: Any = None
+        self.state: Any = None  # what the next checkpoint says, unless it is given another
         self.saved = time.monotonic()
         self.begun = self.saved
         self._due = 0.0  # when the one that is being made was due; 0 for one that nobody asked about
@@ -100,29 +100,23 @@ class Work:
         return self._due > 0
 
     def checkpoint(self, state: Any) -> None:
-        """From here an interrupted solve can go on; `state` is what JSON can hold."""
+        """From here an interrupted solve can go on; `state` is a record, as `store.records` reads them."""
+        self.state = state
         if self.folder is None:
             return
         begun = self._due or time.monotonic()
         self._wait()
         for column in self.columns.values():
             column.sync()
-        facts = {name: [one.dtype.str, one.size, one.checksum] for name, one in self.columns.items()}
-        body = json.dumps(
-            {
-                "format": FORMAT,
-                "identity": self.identity,
-                "numbers": self._numbers,
-                "columns": facts,
-                "state": state,
-            }
-        )
-        text = f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}\n"
+        facts = {
+            "format": FORMAT, "identity": self.identity, "numbers": self._numbers, "state": state,
+            "columns": {name: [one.dtype.str, one.size, one.checksum] for name, one in self.columns.items()},
+        }  # fmt: skip
         new = self.folder / (MANIFEST + ".new")
         with self.guarded():
             new.unlink(missing_ok=True)
-            with open(new, "x") as file:
-                file.write(text)
+            with open(new, "xb") as file:
+                file.write(sealed(facts))
                 file.flush()
                 os.fsync(file.fileno())
             sync_folder(self.folder)  # the columns must have their names before the manifest speaks of them
@@ -275,11 +269,10 @@ class Work:
         remedy = "--restart discards it, or name another book"
         if manifest.is_symlink() or not stat.S_ISREG(manifest.stat().st_mode) or manifest.stat().st_size > 1 << 30:
             raise ResourceError(f"{manifest} is not a checkpoint: {remedy}")
-        digest, _, body = manifest.read_text(errors="replace").partition("\n")
-        body = body.removesuffix("\n")
-        if hashlib.sha256(body.encode(errors="replace")).hexdigest() != digest:
-            raise ResourceError(f"{manifest} is damaged: {remedy}")
-        facts = json.loads(body)
+        try:
+            facts = unsealed(manifest.read_bytes())
+        except ValueError:
+            raise ResourceError(f"{manifest} is damaged: {remedy}") from None
         if facts["format"] != FORMAT or facts["identity"] != self.identity:
             raise ResourceError(f"{self.folder} belongs to another solve, or to rules since changed: {remedy}")
         self._numbers = facts["numbers"]

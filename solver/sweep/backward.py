@@ -13,38 +13,37 @@ from __future__ import annotations
 import bisect
 import functools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.base import value
-from solver.base.errors import GameError
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.compiled.agreement import naming_states
-from solver.compiled.edges import OPEN, ROOM
-from solver.rules.game import Rules
+from solver.compiled.edges import OPEN, ROOM, Moves
 from solver.store.directory import MISSING, PASSED, Known
-from solver.store.packed import LAST, Table
+from solver.store.packed import Table
 from solver.store.runs import spans, splitters
 from solver.store.shared import shared
 from solver.store.shelves import ValueShelf
-from solver.store.window import Window
+from solver.store.window import WHOLE, Window
 from solver.sweep import retrograde
 from solver.sweep.batch import FINE, LOST_CHILD, TOO_WIDE, new_batch, next_batch, refuse, too_wide, value_at, widest_of
+from solver.sweep.checkpoint import BackwardState, Checkpoint
+from solver.sweep.expansion import CHUNK
 from solver.sweep.forward import Forward
-from solver.sweep.scale import TooWide, first_scale, of_bytes, wider
+from solver.sweep.scale import TooWide, first_scale, wider
+from solver.sweep.tally import Merits, Tally, refuse_long, slowest_win, tallied
 
 lift = register_jitable(value.lift)
 
-CHUNK = 1 << 15  # states evaluated in one call
+Span = tuple[int, int]  # of keys
+
 OPENED = 10  # bytes of memory that a state takes that is looked up, without its merit
 SEGMENT = 1 << 12  # blocks of the tier under way that are unpacked at a time, where all of it is too much
-FEW = 64  # merits that are soonest counted one by one
-Merits = NDArray[Any]
 
 
 @shared
@@ -85,13 +84,10 @@ def evaluate(moves, known, begin, end, low, high, best):
 class Backward:
     """The backward pass over what `forward` reached: `merits` in the work folder, from the last tier to the first.
 
-    `scale` says what they are, `tally` is the numbers of kept states by merit, `counts` those of each layer by outcome
-    (wins, draws, losses), the last layer first; `longest` the smallest merit of a win and its first state.
+    `scale` says what they are, `tally` counts them. It goes on from what a checkpoint has `saved`.
     """
 
-    error = 0  # half units that expectations may be off
-
-    def __init__(self, forward: Forward, *, memory: int, progress: Progress):
+    def __init__(self, forward: Forward, *, memory: int, progress: Progress, saved: Checkpoint | None = None):
         work, rules = forward.work, forward.rules
         self.rules = rules
         self.work = work
@@ -99,17 +95,18 @@ class Backward:
         self.memory = memory
         self.progress = progress
         self.layers = forward.layers
-        cyclic = any(layer.cyclic for layer in self.layers)
-        self.scale = first_scale(rules, cyclic, len(self.layers), forward.largest)
-        self.moves = forward.compiled.valued(self.scale.win)
-        self.merits = ValueShelf(work, "merits", self.scale.kind)
-        self.tally: Counter[int] = Counter()
-        self.counts: list[list[int]] = []
-        self.longest: tuple[int, int] | None = None
-        self._layer_tally: Counter[int] = Counter()
-        self._resolving: Any = None
-        self._saved_forward = forward.saved()
-        self._window: Window
+        self.cyclic = any(layer.cyclic for layer in self.layers)
+        scale = first_scale(rules, self.cyclic, len(self.layers), forward.state.largest)
+        state = (saved and saved.backward) or BackwardState("merits", scale, Tally(), Counter())
+        self._resolver = saved.resolver if saved else None
+        self._forward_state = forward.saved()
+        self.moves = forward.compiled.valued(scale.win)
+        self._begin(state, ValueShelf(work, state.merits, state.scale.kind))
+
+    def _begin(self, state: BackwardState, merits: ValueShelf) -> None:
+        _, self.scale, self.tally, self.of_layer = state
+        self.merits = merits
+        self.window = Window(self.forward.states, merits, self.layers)
 
     def run(self, team: Workers) -> None:
         """Find all merits that are not yet there."""
@@ -117,28 +114,29 @@ class Backward:
             try:
                 self._run(team)
             except TooWide:  # rewards add up: nobody knows how far before they do
-                self.widen()
+                self._widen()
             else:
                 break
+        self.window.close()
+        self.merits.release()
 
-    def widen(self) -> None:
+    def _widen(self) -> None:
         """Begin anew, with a wider scale."""
-        if any(layer.cyclic for layer in self.layers):
+        if self.cyclic:
             raise too_wide(self.rules)
-        self.scale = wider(self.rules, self.scale)
+        scale = wider(self.rules, self.scale)
         self.merits.discard()
-        self.merits = ValueShelf(self.work, "merits", self.scale.kind, numbered=True)
-        self.tally, self.counts, self.longest, self._layer_tally = Counter(), [], None, Counter()
+        merits = ValueShelf(self.work, "merits", scale.kind, numbered=True)
+        self._begin(BackwardState(merits.name, scale, Tally(), Counter()), merits)
 
     def _run(self, team: Workers) -> None:
-        total = self.forward.states.size
-        self._window = window = Window(self.forward.states, self.merits, self.layers)
-        for own in reversed(range(len(self.layers) - len(self.counts))):
+        total, window = self.forward.states.size, self.window
+        for own in reversed(range(len(self.layers) - len(self.tally.tiers))):
             layer = self.layers[own]
             done = self.merits.size - (total - layer.end)
             begin = layer.begin + done
             window.value(layer, 0, done, team)  # what an earlier run has of it
-            if layer.cyclic and layer.begin < layer.end:
+            if layer.cyclic and layer.kept:
                 parts = self._resolved(own, team)
             else:
                 parts = self._evaluated(own, begin, team)
@@ -149,77 +147,64 @@ class Backward:
                 begin += len(found)
                 self.progress("backward", self.merits.size, total)
                 if begin < layer.end and not layer.cyclic and self.work.due():
-                    self.save(None)
+                    self.save()
             self._end_layer()
             self._close(own)
             if self.work.due():
-                self.save(None)
-        del self._window
-        self.merits.release()
+                self.save()
 
-    def save(self, resolving: Any) -> None:
+    def save(self) -> None:
         """A checkpoint."""
-        self.work.checkpoint({"pass": "backward", "forward": self._saved_forward, "backward": self.saved(resolving)})
+        self.work.checkpoint(self.saved())
 
-    def saved(self, resolving: Any = None) -> dict[str, Any]:
-        return {
-            "merits": self.merits.name,
-            "kind": self.scale.kind,
-            "tally": sorted(self.tally.items()),
-            "counts": self.counts,
-            "longest": self.longest,
-            "layer_tally": sorted(self._layer_tally.items()),
-            "resolving": resolving,
-        }
-
-    def restore(self, saved: dict[str, Any]) -> None:
-        """Go on from a checkpoint."""
-        self.merits = ValueShelf(self.work, saved["merits"], saved["kind"])
-        self.scale = of_bytes(self.merits.dtype.itemsize)
-        self.tally = Counter(dict(saved["tally"]))
-        self.counts = saved["counts"]
-        self.longest = tuple(saved["longest"]) if saved["longest"] else None
-        self._layer_tally = Counter(dict(saved["layer_tally"]))
-        self._resolving = saved["resolving"]
+    def saved(self) -> Checkpoint:
+        """What a checkpoint keeps."""
+        return Checkpoint(self._forward_state, BackwardState(self.merits.name, self.scale, self.tally, self.of_layer))
 
     def _resolved(self, own: int, team: Workers) -> Iterator[Merits]:
         """The merits of a layer with cycles, in parts."""
-        resolving, self._resolving = self._resolving, None
-        known, window = self._opened(own, team), self._window
-        solve = self._solve()._replace(let_go=lambda: window.hide(own))
-        for found in retrograde.Resolver(solve, own, known, self.save).run(team, resolving):
-            window.show(own, team, values=False)  # unless it is still there
+        saved, self._resolver = self._resolver, None
+        self.work.state = self.saved()  # to which the resolver adds where it stands
+        resolver = retrograde.Resolver(self._solve(), own, self._opened(own, team))
+        if resolver.count(team, saved):
+            self.window.hide(own)
+        for found in resolver.resolve(team):
+            self.window.show(own, team, values=False)  # unless it is still there
             yield found
 
     def _opened(self, own: int, team: Workers) -> Known:
         """All tiers that moves from one may lead to, and itself."""
-        self._window.show(own, team, values=False)
+        self.window.show(own, team, values=False)
         for row in self._later(own):
-            self._window.show(row, team)
-        return self._window.known
+            self.window.show(row, team)
+        return self.window.known
 
     def _solve(self) -> retrograde.Solve:
         compiled = self.forward.compiled
         return retrograde.Solve(self.rules, self.moves, compiled, self.work, self.memory, self.progress, self.scale)
 
-    def _raise(self, known: Known, first: int, last: int, low: int, high: int, best: Merits) -> tuple[int, int]:
+    @staticmethod
+    def value(
+        moves: Moves, known: Known, first: int, last: int, span: Span, point: int, best: Merits
+    ) -> tuple[int, int]:
         """Raise merits by children in a range of keys: see `evaluate`."""
-        fault: tuple[int, int] = evaluate(self.moves, known, first, last, low, high, best)
+        fault: tuple[int, int] = evaluate(moves, known, first, last, *span, best)
         return fault
 
     def _evaluated(self, own: int, begin: int, team: Workers) -> Iterator[Merits]:
         """The merits of a layer's states from `begin` on, in parts."""
-        layer, window, dtype = self.layers[own], self._window, self.merits.dtype
+        layer, window, dtype = self.layers[own], self.window, self.merits.dtype
         none, ranges = np.iinfo(dtype).min, self._ranges(own)
 
-        def raised(first: int, last: int, low: int, high: int, best: Merits) -> Merits:
+        def raised(first: int, last: int, span: Span, best: Merits) -> Merits:
             with naming_states(self.forward.compiled, lambda: window.known.states[first:last]):
-                refuse(self.rules, *self._raise(window.known, first, last, low, high, best))
+                fault = self.value(self.moves, window.known, first, last, span, self.scale.point, best)
+                refuse(self.rules, *fault)
             return best
 
         def whole(first: int, end: int) -> Merits:
             last = min(first + CHUNK, end)
-            return raised(first, last, 0, LAST, np.full(last - first, none, dtype))
+            return raised(first, last, WHOLE, np.full(last - first, none, dtype))
 
         if len(ranges) == 1:
             for row in self._later(own):
@@ -229,9 +214,9 @@ class Backward:
             return
         best = np.full(layer.end - begin, none, dtype)
 
-        def part(first: int, end: int, span: tuple[int, int]) -> Merits:
+        def part(first: int, end: int, span: Span) -> Merits:
             last = min(first + CHUNK, end)
-            return raised(first, last, *span, best[first - begin : last - begin])
+            return raised(first, last, span, best[first - begin : last - begin])
 
         for span in ranges:
             for row in self._later(own):
@@ -245,7 +230,7 @@ class Backward:
 
     def _segments(self, own: int, begin: int, team: Workers) -> Iterator[tuple[int, int]]:
         """The states of a layer from `begin` on, unpacked: all of them, or some at a time where they are too many."""
-        layer, window = self.layers[own], self._window
+        layer, window = self.layers[own], self.window
         if self._bytes([own, *self._later(own)]) <= self.memory:
             window.show(own, team, values=False)
             yield begin, layer.end
@@ -261,81 +246,43 @@ class Backward:
             window.lift(own, first, last)
         window.hide(own)
 
-    def _ranges(self, own: int) -> list[tuple[int, int]]:
+    def _ranges(self, own: int) -> list[Span]:
         """Ranges of keys, so that the later states in each, with their merits, fit into memory together."""
         later = list(self._later(own))
         needed = self._bytes(later)
         if needed <= self.memory:
-            return [(0, LAST)]
+            return [WHOLE]
         for row in later:
-            self._window.hide(row)
+            self.window.hide(row)
         runs = Table([self.forward.section(self.layers[row]) for row in later])
         return spans(splitters(runs, max(1, len(runs) // -(-needed // self.memory))))
 
     def _bytes(self, rows: Iterable[int]) -> int:
         """What some layers take in memory, to be looked up."""
-        states: int = sum(self.layers[row].end - self.layers[row].begin for row in rows)
+        states: int = sum(self.layers[row].kept for row in rows)
         return int(states * (OPENED + self.merits.dtype.itemsize))
 
     def _later(self, own: int) -> range:
         """The rows of later layers that moves from one, or from earlier ones, may lead to."""
         highest = self.layers[own].highest
-        return range(own + 1, bisect.bisect_right(self.layers, highest, own + 1, key=lambda one: one.tier))
+        return range(own + 1, bisect.bisect_right(self.layers, highest, own + 1, key=lambda one: one.number))
 
     def _count(self, merits: Merits, states: NDArray[np.int64]) -> None:
         """Enter merits into the tally, and the longest win."""
         found = tallied(merits)
         refuse_long(self.rules, found, self.scale.win)
-        self._layer_tally.update(found)
-        slowest = slowest_win(found, merits, states)
-        if slowest is not None:
-            self.longest = min(slowest, self.longest or slowest)
+        self.of_layer.update(found)
+        self.tally.meet_win(slowest_win(found, merits, states))
 
     def _end_layer(self) -> None:
-        self.counts.append(by_outcome(self._layer_tally))
-        self.tally.update(self._layer_tally)
-        self._layer_tally = Counter()
+        self.tally.end_tier(self.of_layer)
+        self.of_layer = Counter()
 
     def _close(self, own: int) -> None:
         """Let go of a layer that is done, and of those that no move of an earlier one leads to."""
         kept = set(range(own, self._later(own - 1).stop)) if own else set()
         if self._bytes(kept) > self.memory:
             kept.discard(own)  # it is unpacked again, where and when there is room
-        for row in set(self._window.open) - kept:
-            self._window.hide(row)
+        for row in set(self.window.open) - kept:
+            self.window.hide(row)
         self.forward.states.release()
-
-
-def tallied(merits: Merits) -> dict[int, int]:
-    """How many there are of each merit."""
-    if len(merits) <= FEW:
-        return Counter(merits.tolist())
-    bits = 8 * merits.dtype.itemsize
-    if bits <= 16 and len(merits) >= 1 << bits - 4:
-        numbers = np.bincount(merits.view(f"u{bits // 8}"), minlength=1 << bits)
-        found = np.flatnonzero(numbers)
-        distinct, counts = found.astype(f"u{bits // 8}").view(merits.dtype), numbers[found]
-        return dict(zip(distinct.tolist(), counts.tolist(), strict=True))
-    distinct, counts = np.unique(merits, return_counts=True)
-    return dict(zip(distinct.tolist(), counts.tolist(), strict=True))
-
-
-def refuse_long(rules: Rules, found: Mapping[int, int], win: int) -> None:
-    """Raise GameError if some win is so far that one ply more would be a draw."""
-    if not rules.scores and (1 in found or -1 in found):
-        raise GameError(f"{rules.name} has wins of more than {win - 2:,} plies")
-
-
-def slowest_win(found: Mapping[int, int], merits: Merits, states: NDArray[np.int64]) -> tuple[int, int] | None:
-    """The smallest merit of a win and the first state that has it."""
-    merit = min((merit for merit in found if merit > 0), default=None)
-    return None if merit is None else (merit, int(states[np.argmax(merits == merit)]))
-
-
-def by_outcome(tally: Mapping[int, int]) -> list[int]:
-    """The numbers of merits that are wins, draws and losses."""
-    return [
-        sum(number for merit, number in tally.items() if merit > 0),
-        tally.get(0, 0),
-        sum(number for merit, number in tally.items() if merit < 0),
-    ]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from solver.base.errors import ResourceError
 from solver.base.methods import Method
@@ -24,6 +23,7 @@ from solver.store.runs import give_back
 from solver.store.work import Work
 from solver.sweep import demand, projection
 from solver.sweep.backward import Backward
+from solver.sweep.checkpoint import Checkpoint, resumed
 from solver.sweep.dense import Dense, NotDense
 from solver.sweep.expectation import ExpectationPass
 from solver.sweep.finish import finish
@@ -35,7 +35,9 @@ MEMORY = 4 << 30
 TRIAL = 15.0  # seconds of counting after which the size of the game is estimated
 SAMPLING = 5.0  # seconds that the estimate may take, at most
 DEFAULT = Options()
-PASSES = {"expectation": ExpectationPass, "nimber": NimberPass}  # of the kinds whose numbers are no merits
+PASSES: dict[str, type[Backward]] = {  # of the kinds whose numbers are no merits
+    "expectation": ExpectationPass, "nimber": NimberPass,
+}  # fmt: skip
 
 
 def solve(
@@ -58,9 +60,10 @@ def solve(
         inspect = agreement.Twins(rules.game, rules.symmetry, compiled.tiered).compare if states else None
         if inspect is not None:
             inspect(states)
-        size, resumed = _dense_size(compiled, work.resumed, options), work.resumed
+        saved = resumed(work)
+        size = _dense_size(compiled, saved, options)
         if size is not None:
-            dense = Dense(compiled, size, work, options.progress)
+            dense = Dense(compiled, size, work, options.progress, saved.dense)
             dense.inspect = inspect
             try:
                 return _solved_dense(dense, options, team)
@@ -68,23 +71,24 @@ def solve(
                 options.say(f"states are sorted: {reason}")
                 dense.discard()
                 del dense  # and its arrays
-                resumed = None
+                saved = Checkpoint()
         memory, cycles = _memory(options), options.method != Method.MINIMAX and rules.kind.cyclic is not None
         forward = Forward(
-            compiled, work, cycles=cycles, limit=memory // 4, most=memory // 16, progress=options.progress
-        )
+            compiled, work, cycles=cycles, limit=memory // 4, most=memory // 16, progress=options.progress,
+            saved=saved.forward,
+        )  # fmt: skip
         forward.inspect = inspect
-        return _solved_sorted(forward, resumed, options, team)
+        return _solved_sorted(forward, saved, options, team)
 
 
 def _memory(options: Options) -> int:
     return options.memory or MEMORY
 
 
-def _dense_size(compiled: CompiledMoves, resumed: Any, options: Options) -> int | None:
+def _dense_size(compiled: CompiledMoves, saved: Checkpoint, options: Options) -> int | None:
     """`size()` of a game that arrays by state can take."""
     needed, memory = demand.by_state(compiled.rules, compiled.tiered), _memory(options)
-    if needed is None or compiled.rules.kind.name in PASSES or (resumed is not None and resumed["pass"] != "dense"):
+    if needed is None or compiled.rules.kind.name in PASSES or saved.forward is not None:
         return None
     size, bytes_needed = needed
     if bytes_needed <= memory:
@@ -92,16 +96,15 @@ def _dense_size(compiled: CompiledMoves, resumed: Any, options: Options) -> int 
     numbers = (
         f"arrays by state of {size:,} numbers need {bytes_needed / 2**30:.2f} GiB of memory, {memory / 2**30:.2f} GiB"
     )
-    if resumed is not None:
+    if saved.dense is not None:
         raise ResourceError(f"{numbers} are free for them: raise --memory, or --restart")
     options.say(f"states are sorted: {numbers} are free for them; --memory says more")
     return None
 
 
 def _solved_dense(dense: Dense, options: Options, team: Workers) -> Solved:
-    begun, resumed = time.monotonic(), dense.work.resumed
-    if resumed is not None:
-        dense.restore(resumed["dense"])
+    begun = time.monotonic()
+    if dense.layers:
         options.say(f"going on from the checkpoint in {dense.work.folder}: {len(dense.layers)} tiers counted")
     dense.forward(team)
     if not options.anyway:
@@ -110,12 +113,11 @@ def _solved_dense(dense: Dense, options: Options, team: Workers) -> Solved:
     return finish(dense.rules, dense, options, begun)
 
 
-def _solved_sorted(forward: Forward, resumed: Any, options: Options, team: Workers) -> Solved:
+def _solved_sorted(forward: Forward, saved: Checkpoint, options: Options, team: Workers) -> Solved:
     begun, rules, work = time.monotonic(), forward.rules, forward.work
-    if resumed is not None:
-        forward.restore(resumed["forward"])
-        kept = forward.states.size
-        options.say(f"going on from the checkpoint in {work.folder}: {resumed['pass']}, {kept:,} states kept")
+    if saved.forward is not None:
+        kept, under_way = forward.states.size, "forward" if saved.backward is None else "backward"
+        options.say(f"going on from the checkpoint in {work.folder}: {under_way}, {kept:,} states kept")
     elif work.folder is not None and not options.anyway:
         forward.run(team, time.monotonic())  # compiles, which the trial does not count
         if not forward.run(team, time.monotonic() + TRIAL):
@@ -125,14 +127,13 @@ def _solved_sorted(forward: Forward, resumed: Any, options: Options, team: Worke
     cyclic = any(layer.cyclic for layer in forward.layers)
     if not options.anyway:
         _refuse_without_room(work, forward.states.size, demand.backward_bytes(rules, cyclic, options.codec))
-    backward = PASSES.get(rules.kind.name, Backward)(forward, memory=_memory(options) // 2, progress=options.progress)
-    if resumed is not None and resumed["pass"] == "backward":
-        backward.restore(resumed["backward"])
-    elif work.due():
-        backward.save(None)
+    make = PASSES.get(rules.kind.name, Backward)
+    backward = make(forward, memory=_memory(options) // 2, progress=options.progress, saved=saved)
+    if saved.backward is None and work.due():
+        backward.save()
     backward.run(team)
     if work.due():
-        backward.save(None)
+        backward.save()
     return finish(rules, Ordered(forward, backward), options, begun)
 
 

@@ -11,33 +11,17 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.check.conformance import confirmed
+from solver.compiled import edges
 from solver.compiled.agreement import naming_states
-from solver.compiled.edges import (
-    CULPRIT,
-    ERROR,
-    FAULTS,
-    FIELDS,
-    LARGEST,
-    LOSSES,
-    NEGATIVE,
-    OPEN,
-    SAME_TIER,
-    TIER_FALLS,
-    WINS,
-    CompiledMoves,
-    Edges,
-    Moves,
-    keep_open,
-    new_edges,
-)
+from solver.compiled.edges import CompiledMoves, Edges, Moves
 from solver.rules.game import Rules
-from solver.store.runs import Scattered, are_scattered, by_tier, join, runs_of, without
+from solver.store.runs import Scattered, are_scattered, by_tier, runs_of, united, without
 from solver.store.shared import shared
 from solver.sweep.batch import next_edges
 
 States = NDArray[np.int64]
 
-CHUNK = 1 << 15  # states expanded in one call
+CHUNK = 1 << 15  # states that one call of a kernel goes through, in all passes
 FEW = 1 << 14  # states of a tier with cycles that are closed without files
 CHILDREN = 1 << 18  # children of one call, sorted in cache
 LOWEST_TIER, HIGHEST_TIER = -(1 << 63), (1 << 63) - 1
@@ -48,7 +32,7 @@ COUNT, LOWEST, HIGHEST = range(3)  # slots of the report of `expand`; ERROR and 
 @shared
 def keep(moves, states, begin, end, kept, report):
     """The unfinished ones of states[begin:end] into `kept`; their number. See `edges.keep`."""
-    return keep_open(moves, states, begin, end, kept, report)
+    return edges.keep_open(moves, states, begin, end, kept, report)
 
 
 @shared
@@ -62,7 +46,7 @@ def expand(moves, states, begin, end, tier, staying, listed, report):
     listed, count, done = next_edges(moves, states, begin, end, listed)
     error = max(0, -count)
     if error:
-        report[CULPRIT], count = states[done], 0
+        report[edges.CULPRIT], count = states[done], 0
     elif staying == DROPPED:
         count = keep_later(moves, tier, count, listed)
     children, tiers, owners = listed.keys, listed.tiers, listed.owners
@@ -72,10 +56,11 @@ def expand(moves, states, begin, end, tier, staying, listed, report):
         signs |= children[i]
     if signs < 0 or lowest < tier or (lowest == tier and staying == REFUSED):
         for i in range(count):
-            wrong = NEGATIVE if children[i] < 0 else TIER_FALLS if tiers[i] < tier else SAME_TIER
-            if error in (0, SAME_TIER) and (wrong != SAME_TIER or (tiers[i] == tier and staying == REFUSED)):
-                error, report[CULPRIT] = wrong, states[begin + (owners[i] >> 1)]
-    report[COUNT], report[LOWEST], report[HIGHEST], report[ERROR] = count, lowest, highest, error
+            wrong = edges.NEGATIVE if children[i] < 0 else edges.TIER_FALLS if tiers[i] < tier else edges.SAME_TIER
+            is_same = wrong == edges.SAME_TIER
+            if error in (0, edges.SAME_TIER) and (not is_same or (tiers[i] == tier and staying == REFUSED)):
+                error, report[edges.CULPRIT] = wrong, states[begin + (owners[i] >> 1)]
+    report[COUNT], report[LOWEST], report[HIGHEST], report[edges.ERROR] = count, lowest, highest, error
     return listed, done
 
 
@@ -85,10 +70,36 @@ def keep_later(moves, tier, count, listed):
     keys, tiers, merits = listed.keys, listed.tiers, listed.merits
     left = 0
     for i in range(count):
-        if tiers[i] > tier and (moves.win == 0 or merits[i] == OPEN):
+        if tiers[i] > tier and (moves.win == 0 or merits[i] == edges.OPEN):
             keys[left], tiers[left] = keys[i], tiers[i]
             left += 1
     return left
+
+
+@register_jitable
+def keep_distinct(listed, count):
+    """Keep of listed moves the first to each child of a state: keys, tiers, owners and merits; how many."""
+    keys, tiers, owners, merits = listed.keys, listed.tiers, listed.owners, listed.merits
+    left = mark = 0
+    owner = np.int64(-1)
+    for i in range(count):
+        if owners[i] >> 1 != owner:
+            mark, owner = left, owners[i] >> 1
+        seen = False
+        for j in range(mark, left):
+            seen = seen or keys[j] == keys[i]
+        if not seen:
+            keys[left], tiers[left], owners[left], merits[left] = keys[i], tiers[i], owners[i], merits[i]
+            left += 1
+    return left
+
+
+@shared
+def children_of(moves, states, begin, end, listed):
+    """List the children of unfinished states[begin:end], each once for each parent, as far as they fit: the arrays, or
+    larger ones, how many, and the first state left over. A state at which the rules err counts as one without any."""
+    listed, count, done = next_edges(moves, states, begin, end, listed)
+    return listed, keep_distinct(listed, max(0, count)), done + (count < 0)
 
 
 class Found(NamedTuple):
@@ -124,7 +135,7 @@ class Expansion:
 
     def keep(self, states: States) -> tuple[States, NDArray[np.int64]]:
         """The unfinished ones of the states, and the report about the others."""
-        kept, report = np.empty(len(states), np.int64), np.zeros(FIELDS, np.int64)
+        kept, report = np.empty(len(states), np.int64), np.zeros(edges.FIELDS, np.int64)
         count = keep(self.moves, states, 0, len(states), kept, report)
         self._refuse(report)
         return kept[:count], report
@@ -151,8 +162,8 @@ class Expansion:
                 highest = max(highest, self._expand(self.moves, tier, kept, staying, found.runs, found.scattered))
             if not closing:
                 found.states.append(kept)
-            found.terminal[:] += report[WINS : LOSSES + 1]
-            largest = max(largest, int(report[LARGEST]))
+            found.terminal[:] += report[edges.WINS : edges.LOSSES + 1]
+            largest = max(largest, int(report[edges.LARGEST]))
         return found._replace(largest=largest, highest=highest)
 
     def closed(self, tier: int, found: Found) -> Found:
@@ -162,9 +173,9 @@ class Expansion:
             staying = [run for other, run in found.runs if other == tier]
             if not staying:
                 break
-            new = without(join(staying), states)
+            new = without(united(staying), states)
             more, later = self.expand(tier, new, True), [run for run in found.runs if run[0] != tier]
-            states = join([states, new])
+            states = united([states, new])
             found = Found(
                 [states],
                 later + more.runs,
@@ -181,7 +192,7 @@ class Expansion:
         scattered: list[Scattered],
     ) -> int:  # fmt: skip
         """Add what unfinished states lead to; the highest tier among it."""
-        at, highest, report = 0, LOWEST_TIER, np.zeros(FIELDS, np.int64)
+        at, highest, report = 0, LOWEST_TIER, np.zeros(edges.FIELDS, np.int64)
         listed, spare = self._arrays(min(CHILDREN, 64 * len(kept)))
         while at < len(kept):
             listed, at = expand(moves, kept, at, len(kept), tier, staying, listed, report)
@@ -200,16 +211,16 @@ class Expansion:
         """This thread's arrays for so many moves or more, and one to sort in."""
         arrays: tuple[Edges, States] | None = getattr(self._scratch, "arrays", None)
         if arrays is None or len(arrays[1]) < size:
-            arrays = self._scratch.arrays = new_edges(size), np.empty(size, np.int64)
+            arrays = self._scratch.arrays = edges.new_edges(size), np.empty(size, np.int64)
         return arrays
 
     def _refuse(self, report: NDArray[np.int64]) -> None:
         """Raise what a kernel found wrong with the rules."""
-        error, culprit = int(report[ERROR]), int(report[CULPRIT])
-        if error == SAME_TIER:
+        error, culprit = int(report[edges.ERROR]), int(report[edges.CULPRIT])
+        if error == edges.SAME_TIER:
             raise Stays(culprit)
         if error:
-            raise confirmed(self.rules.game, [culprit], f"state {culprit} {FAULTS[error]}")
+            raise confirmed(self.rules.game, [culprit], f"state {culprit} {edges.FAULTS[error]}")
 
 
 def gathered(scattered: Sequence[Scattered]) -> Iterator[tuple[int, States]]:

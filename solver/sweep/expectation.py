@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 from numba.extending import register_jitable
@@ -24,10 +23,10 @@ from solver.store.directory import BEGIN, END, MISSING, PASSED, Known, Layer
 from solver.store.packed import LAST, Packed
 from solver.store.shared import compiled, shared
 from solver.sweep.backward import Backward
+from solver.sweep.backward import Span as Range
 from solver.sweep.batch import FINE, LOST_CHILD, TOO_WIDE, new_batch, next_batch, next_edges, refuse, value_at
 from solver.sweep.demand import more_memory, refuse_beyond
 from solver.sweep.retrograde import Solve
-from solver.sweep.scale import of_span
 
 mean = register_jitable(expectations.mean)
 narrow_all = compiled(narrow, carried, renewed)
@@ -207,35 +206,24 @@ def bytes_of(size: int, moves: Moves, some: Values, tier: int) -> int:
 
 
 class ExpectationPass(Backward):
-    """`Backward` for a game of chance: `merits` are values in units, `tally` counts them by sign.
-
-    `error` is how many half units those found so far may be off.
-    """
+    """`Backward` for a game of chance: `merits` are values in units, `tally` counts them by sign."""
 
     def run(self, team: Workers) -> None:
-        for layer in self.layers[: len(self.layers) - len(self.counts)]:
-            if layer.cyclic and ROOMY * (layer.end - layer.begin) > self.memory:
+        for layer in self.layers[: len(self.layers) - len(self.tally.tiers)]:
+            if layer.cyclic and ROOMY * layer.kept > self.memory:
                 self._refuse_beyond_memory(layer)
         super().run(team)
 
     def _refuse_beyond_memory(self, layer: Layer) -> None:
         """Raise ResourceError if a tier with cycles will not fit, by a sample: before hours go into the later ones."""
-        size = layer.end - layer.begin
-        refuse_beyond(self.memory, size, bytes_of(size, self.moves, sample(self.forward.section(layer)), layer.tier))
+        some = sample(self.forward.section(layer))
+        refuse_beyond(self.memory, layer.kept, bytes_of(layer.kept, self.moves, some, layer.number))
 
-    def widen(self) -> None:
-        self.error = 0
-        super().widen()
-
-    def saved(self, resolving: Any = None) -> dict[str, Any]:
-        return {**super().saved(resolving), "span": self.scale.span, "error": self.error}
-
-    def restore(self, saved: dict[str, Any]) -> None:
-        super().restore(saved)
-        self.scale, self.error = of_span(saved["span"]), saved["error"]
-
-    def _raise(self, known: Known, first: int, last: int, low: int, high: int, best: Values) -> tuple[int, int]:
-        fault: tuple[int, int] = expect(self.moves, known, first, last, low, high, self.scale.point, best)
+    @staticmethod
+    def value(
+        moves: Moves, known: Known, first: int, last: int, span: Range, point: int, best: Values
+    ) -> tuple[int, int]:
+        fault: tuple[int, int] = expect(moves, known, first, last, *span, point, best)
         return fault
 
     def _ranges(self, own: int) -> list[tuple[int, int]]:
@@ -245,8 +233,8 @@ class ExpectationPass(Backward):
         needed = self._bytes(self._later(own))
         if needed > self.memory:
             raise ResourceError(
-                f"the tiers that tier {self.layers[own].tier} leads to need {needed / 2**30:.2f} GiB of memory together"
-                f" where outcomes vanish, {self.memory / 2**30:.2f} are free for them:"
+                f"the tiers that tier {self.layers[own].number} leads to need {needed / 2**30:.2f} GiB of memory"
+                f" together where outcomes vanish, {self.memory / 2**30:.2f} are free for them:"
                 f" {more_memory(needed, self.memory)}"
             )
         return [(0, LAST)]
@@ -255,15 +243,15 @@ class ExpectationPass(Backward):
         bounds = Bounds(self._solve(), own, self._opened(own, team))
         bounds.build(team)
         yield bounds.narrowed(team)
-        self.error += bounds.gap
+        self.tally.error += bounds.gap
 
     def _count(self, merits: Values, states: Values) -> None:
         signs = np.sign(number_of(merits) - MIDDLE)
         for sign in (1, 0, -1):
-            self._layer_tally[sign] += int(np.count_nonzero(signs == sign))
+            self.of_layer[sign] += int(np.count_nonzero(signs == sign))
 
     def _end_layer(self) -> None:
-        self.error += self._layer_tally.total() > 0
+        self.tally.error += self.of_layer.total() > 0
         super()._end_layer()
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from operator import add
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,10 +14,12 @@ from numpy.typing import NDArray
 from solver.base.expectations import number_of
 from solver.base.options import Options
 from solver.base.parallel import Workers
+from solver.base.tiers import Tier
 from solver.book.solution import Solved, TierCount
 from solver.compiled import agreement
 from solver.rules.game import Rules
 from solver.sweep.scale import Scale
+from solver.sweep.tally import Tally
 
 AUDIT_SHARE = 0.02  # of the time of a solve, for holding it against the plain rules
 SAMPLED = 1024  # states that it is held against them on, at most
@@ -23,25 +27,14 @@ Piece = tuple[NDArray[np.int64], NDArray[Any]]
 
 
 class Swept(Protocol):
-    """What a sweep hands over, whether it sorted states, had arrays by state, or has shards of a cluster.
-
-    `tally` counts the unfinished states by merit, of a game of chance by the sign of their values, which may be off by
-    `error` half units; `longest` is the smallest merit of a win and its first state.
-    """
+    """What a sweep hands over, whether it sorted states, had arrays by state, or has shards of a cluster."""
 
     @property
     def scale(self) -> Scale: ...
     @property
-    def error(self) -> int: ...
+    def tally(self) -> Tally: ...
     @property
-    def tally(self) -> Mapping[int, int]: ...
-    @property
-    def longest(self) -> tuple[int, int] | None: ...
-    @property
-    def cyclic(self) -> bool: ...
-
-    def tiers(self) -> list[TierCount]:
-        """The states of each tier, counted."""
+    def layers(self) -> Sequence[Tier]: ...
 
     def merit_of(self, key: int) -> int | None:
         """The merit, or value, of a folded unfinished state, None if it was not reached."""
@@ -57,13 +50,13 @@ class Swept(Protocol):
 def finish(rules: Rules, swept: Swept, options: Options, begun: float) -> Solved:
     """The solution that a sweep has found, once some of it agrees with the plain rules, for a share of the time since
     `begun`."""
-    units, tally = swept.scale.units(rules, swept.error), swept.tally
+    units, tally, layers = swept.scale.units(rules, swept.tally.error), swept.tally, swept.layers
     solution = agreement.Solution(rules, swept.merit_of, units)
     seconds = max(agreement.AUDIT_SECONDS, AUDIT_SHARE * (time.monotonic() - begun))
     agreement.audit(solution, swept.sample(np.random.default_rng(0), SAMPLED), seconds=seconds)
     root = solution.merit(rules.game.initial())
     assert root is not None, "the start was not reached"
-    merits = units.kind.listed(tally)
+    merits = units.kind.listed(tally.values)
     best_first = None if merits is None else np.array(merits, np.int64)
 
     def parts() -> Iterator[Piece]:
@@ -71,24 +64,29 @@ def finish(rules: Rules, swept: Swept, options: Options, begun: float) -> Solved
             yield from swept.pieces(best_first, team)
 
     longest = None
-    if swept.longest is not None and not rules.scores:
-        longest = units.win - swept.longest[0], swept.longest[1]
+    if tally.longest is not None and not rules.scores:
+        longest = units.win - tally.longest[0], tally.longest[1]
     return Solved(
-        sum(tally.values()),
+        tally.values.total(),
         parts,
         [units.value(merit) for merit in merits or ()],
-        merits and [tally[merit] for merit in merits],
-        swept.tiers(),
+        merits and [tally.values[merit] for merit in merits],
+        [_tier_count(tier, counts) for tier, counts in zip(layers, reversed(tally.tiers), strict=True)],
         units.value(root),
         longest,
         units.kind,
-        swept.cyclic,
+        any(tier.cyclic for tier in layers),
     )
 
 
-def tier_count(tier: int, reached: int, ends: Sequence[int], unfinished: Sequence[int]) -> TierCount:
-    """The counts of a tier, from those of its finished and unfinished states by outcome: wins, draws, losses."""
-    return TierCount(tier, reached, sum(ends), *(one + other for one, other in zip(ends, unfinished, strict=True)))
+def _tier_count(tier: Tier, unfinished: Sequence[int]) -> TierCount:
+    """A tier as a book counts it, with its unfinished states by outcome: wins, draws, losses."""
+    return TierCount(tier.number, tier.reached, sum(tier.ends), *map(add, tier.ends, unfinished))
+
+
+def indices_of(best_first: Sequence[int] | NDArray[np.int64] | None) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """What makes of merits their places among all, or their numbers where there are none."""
+    return numbers_of if best_first is None else partial(places_of, np.array(best_first, np.int64)[::-1])
 
 
 def places_of(ascending: NDArray[np.int64], merits: NDArray[Any]) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,8 @@ from solver.store.packed import LAST, Packed, Table, packed, unseen
 from solver.store.runs import PIECE, Key, Runs, joined, merged_packed, runs_of, spans, splitters
 from solver.store.shelves import StateShelf
 from solver.store.work import Work
-from solver.sweep.expansion import LOWEST_TIER, Expansion, Found, Stays
+from solver.sweep.checkpoint import Checkpoint, ForwardState
+from solver.sweep.expansion import Expansion, Found, Stays
 
 States = NDArray[np.int64]
 
@@ -45,7 +46,7 @@ class Forward:
     """The forward pass: `states` in the work folder, and `layers`, once `run` has returned True.
 
     `cycles`: tiers whose moves stay inside are closed; without it they raise MethodError. `limit`: bytes of runs
-    held in memory; `most`: unfinished states that a tier with cycles may have.
+    held in memory; `most`: unfinished states that a tier with cycles may have. It goes on from what was `saved`.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Forward:
         limit: int,
         most: int,
         progress: Progress,
+        saved: ForwardState | None = None,
     ) -> None:
         self.rules = rules = compiled.rules
         self.most = most
@@ -68,19 +70,15 @@ class Forward:
         self.expansion = Expansion(compiled)
         self.runs = Runs(work, limit)
         self.states = StateShelf(work, "states")
-        self.layers: list[Layer] = []
-        self.largest = 1
-        self.finished = False
+        self.state = saved or ForwardState()
+        self.layers = self.state.layers
+        self.runs.restore(self.state.runs)
         self.inspect: Callable[[list[int]], None] | None = None  # looks at some states of each complete tier
         self.found = 0  # unfinished states found in this run
-        self.generations: list[int] = []  # unfinished states of each generation of the tier that is being closed
-        self._before = 0  # and how many they are
-        self._position = 0  # states of the current key below it are done
-        self._closing: int | None = None  # the tier that is being closed
-        self._seen: list[StateShelf] = []  # sorted files of its states of earlier generations
-        self._new: StateShelf | None = None  # those of this generation
-        self._totals = np.zeros(4, np.int64)  # of the current tier: reached, wins, draws, losses
-        self._highest = LOWEST_TIER
+        self._seen = [StateShelf(work, name) for name in self.state.seen]  # sorted files of earlier generations
+        self._new = StateShelf(work, self.state.new) if self.state.new else None  # the states of this generation
+        self._before = sum(self.state.generations)
+        self._totals = np.array(self.state.totals)  # of the current tier: reached, wins, draws, losses
         if not self.tiers:
             refuse_staying(cycles, f"{rules.name} has no tier")
 
@@ -88,113 +86,98 @@ class Forward:
         """Reach all states; False if the deadline came first, which is looked at after each piece of a tier."""
         if self.runs.first() is None and not self.layers and not self._seen:
             self._start(team)
-        while not self.finished:
+        state = self.state
+        while not state.finished:
             key = self.runs.first()
-            if self._closing is not None and (key is None or key.tier != self._closing):
-                self._close(team)
+            if state.closing is not None and (key is None or key.tier != state.closing):
+                self._close(state.closing, team)
             elif key is None:
-                self.finished = True
+                state.finished = True
             else:
                 try:
                     if not self._reach(key, team, deadline):
                         break
                 except Stays as stays:
                     refuse_staying(self.cycles, f"state {stays.state} has a move that stays in its tier")
-                    self._closing = key.tier
+                    state.closing = key.tier
                     self.states.truncate(self.layers[-1].blocks if self.layers else 0)
-                    self._position, self._totals[:] = 0, 0
+                    state.position, self._totals[:] = 0, 0
                     if self.states.saved > self.states.count:  # the last checkpoint has more of this tier
                         self.save(team)
                     continue
                 self.runs.drop(key)
-                self._position = 0
+                state.position = 0
             if self.work.due():
                 self.save(team)
             if deadline is not None and time.monotonic() > deadline:
                 break
-        return self.finished
+        return state.finished
 
     def section(self, layer: Layer) -> Packed:
         """The states of a layer."""
         return self.states.section(self.states.block_of(layer.begin), layer.blocks)
 
+    def sample(self, layer: Layer, most: int, chance: np.random.Generator) -> States:
+        """Some states of a layer, ascending, all of them if there are no more."""
+        picked = np.sort(chance.choice(layer.kept, min(layer.kept, most), replace=False))
+        return self.section(layer).at(picked)
+
     @property
     def closing(self) -> bool:
         """Whether a tier with cycles is under way."""
-        return self._closing is not None
+        return self.state.closing is not None
 
     def met(self) -> tuple[int, Packed] | None:
         """The tier with cycles under way, and most of its states met so far, finished ones too; None without one."""
-        if self._closing is None or not self._seen:
+        if self.state.closing is None or not self._seen:
             return None
-        return self._closing, self._seen[0].section(0, self._seen[0].count)
+        return self.state.closing, self._seen[0].section(0, self._seen[0].count)
 
     @property
     def unfinished(self) -> float:
         """The part of the states met so far of the tier under way that is not finished."""
-        reached = max(1, int(self._totals[0]))
-        return max(1.0, reached - int(self._totals[1:].sum())) / reached
+        return max(1, self._open_states()) / max(1, int(self._totals[0]))
+
+    def _open_states(self) -> int:
+        """The states met so far of the tier under way that are not finished."""
+        return int(self._totals[0] - self._totals[1:].sum())
 
     def save(self, team: Workers) -> None:
         """A checkpoint."""
         self.runs.spill(team)
-        self.work.checkpoint({"pass": "forward", "forward": self.saved()})
+        self.work.checkpoint(Checkpoint(self.saved()))
 
-    def saved(self) -> dict[str, Any]:
+    def saved(self) -> ForwardState:
         """What a checkpoint keeps of this pass."""
-        return {
-            "runs": self.runs.saved(),
-            "layers": self.layers,
-            "largest": self.largest,
-            "finished": self.finished,
-            "position": self._position,
-            "closing": self._closing,
-            "generations": self.generations,
-            "seen": [shelf.name for shelf in self._seen],
-            "new": self._new.name if self._new else None,
-            "totals": self._totals.tolist(),
-            "highest": self._highest,
-        }
-
-    def restore(self, saved: dict[str, Any]) -> None:
-        """Go on from a checkpoint."""
-        self.runs.restore(saved["runs"])
-        self.layers = [Layer(*row) for row in saved["layers"]]
-        self.largest, self.finished = saved["largest"], saved["finished"]
-        self._position, self._closing = saved["position"], saved["closing"]
-        self.generations = saved["generations"]
-        self._before = sum(self.generations)
-        self._seen = [StateShelf(self.work, name) for name in saved["seen"]]
-        self._new = StateShelf(self.work, saved["new"]) if saved["new"] else None
-        self._totals[:] = saved["totals"]
-        self._highest = saved["highest"]
-
-    def _begin(self) -> int:
-        """Where the states of the current tier begin."""
-        return self.layers[-1].end if self.layers else 0
+        return replace(
+            self.state,
+            totals=self._totals.tolist(),
+            runs=self.runs.saved(),
+            seen=[shelf.name for shelf in self._seen],
+            new=self._new.name if self._new else None,
+        )
 
     def _start(self, team: Workers) -> None:
         """The starts as runs of their tiers, listed part by part."""
+
+        def sort(some: tuple[States, NDArray[np.int64]]) -> list[tuple[int, States]]:
+            return list(runs_of(*some))
+
         for starts, tiers in starts_of(self.compiled, max(PIECE, self.runs.limit // 32)):
-            self._add_starts(starts, tiers, team)
-
-    def _add_starts(self, starts: States, tiers: NDArray[np.int64], team: Workers) -> None:
-        def sort(begin: int) -> list[tuple[int, States]]:
-            return list(runs_of(starts[begin : begin + PIECE], tiers[begin : begin + PIECE]))
-
-        for runs in team.map(sort, range(0, len(starts), PIECE)):
-            for number, run in runs:
+            begins = range(0, len(starts), PIECE)
+            pieces = ((starts[begin : begin + PIECE], tiers[begin : begin + PIECE]) for begin in begins)
+            for number, run in itertools.chain.from_iterable(team.map(sort, pieces)):
                 self._add(Key(number), run)
-        if self.runs.bytes > self.runs.limit:
-            self.runs.spill(team)
+            if self.runs.bytes > self.runs.limit:
+                self.runs.spill(team)
 
     def _reach(self, key: Key, team: Workers, deadline: float | None) -> bool:
         """Expand the states of a key, from `_position` on; False if the deadline came first."""
         if not self.tiers:
-            self._closing = key.tier
+            self.state.closing = key.tier
         runs, seen = self.runs.of(key), self._seen_before()
         size = min(PIECE, max(SMALL, len(runs) // CUTS)) if self.closing else 0
-        parts = spans(splitters(runs, size), self._position)
+        parts = spans(splitters(runs, size), self.state.position)
 
         def expand(span: tuple[int, int]) -> tuple[Found, list[Packed]]:
             states = joined(runs, *span)
@@ -214,11 +197,10 @@ class Forward:
                 self.runs.spill(team)
             if last == LAST:
                 break
+            self.state.position = last + 1
             if self.work.due():
-                self._position = last + 1
                 self.save(team)
             if deadline is not None and time.monotonic() > deadline:
-                self._position = last + 1
                 return False
         if self.closing:
             self._remember(team)
@@ -243,8 +225,8 @@ class Forward:
         self.found += found.reached - int(found.terminal.sum())
         self._totals[1:] += found.terminal
         self._refuse_too_many(key.tier)
-        self.largest = max(self.largest, found.largest)
-        self._highest = max(self._highest, found.highest)
+        self.state.largest = max(self.state.largest, found.largest)
+        self.state.highest = max(self.state.highest, found.highest)
         for tier, run in found.runs:
             self._add(Key(tier, key.generation + 1 if tier == key.tier else 0), run)
         for states, tiers in found.scattered:
@@ -259,7 +241,7 @@ class Forward:
     def _refuse_far(self, *tiers: int) -> None:
         """Raise GameError if tiers are not near enough to the first."""
         current = None if self.layers else self.runs.first()
-        first = self.layers[0].tier if self.layers else current.tier if current else tiers[0]
+        first = self.layers[0].number if self.layers else current.tier if current else tiers[0]
         for tier in tiers:
             if abs(tier - first) >= ALL_TIERS:
                 raise GameError(f"there are states in the tiers {first} and {tier}: number the tiers more densely")
@@ -272,8 +254,8 @@ class Forward:
         else:
             self._new.discard()
         self._new = None
-        open_states = int(self._totals[0] - self._totals[1:].sum())
-        self.generations.append(open_states - self._before)
+        open_states = self._open_states()
+        self.state.generations.append(open_states - self._before)
         self._before = open_states
         if open_states > self.most:
             needed, free = 8 * open_states / 2**30, 8 * self.most / 2**30
@@ -293,9 +275,8 @@ class Forward:
         for shelf in self._seen:
             shelf.release()
 
-    def _close(self, team: Workers) -> None:
+    def _close(self, tier: int, team: Workers) -> None:
         """All states of the tier are seen: keep the unfinished ones, in order."""
-        assert self._closing is not None
         seen = Table([shelf.section(0, shelf.count) for shelf in self._seen])
         self._totals[:] = 0
         size = self.states.size
@@ -310,17 +291,17 @@ class Forward:
             self._totals += [count, *report[WINS : LOSSES + 1].tolist()]
             self.work.read(2 * count)
             self.progress("order", self.states.size - size, None)
-        self._end_layer(self._closing, cyclic=True)
-        self._closing = None
-        self.generations, self._before = [], 0
+        self._end_layer(tier, cyclic=True)
+        self.state.closing, self.state.generations, self._before = None, [], 0
         for shelf in self._seen:
             shelf.discard()
         self._seen = []
 
     def _end_layer(self, tier: int, cyclic: bool) -> None:
         """Enter the tier whose states are complete."""
-        begin, end = self._begin(), self.states.size
-        first = self.layers[-1].blocks if self.layers else 0
+        last = self.layers[-1] if self.layers else None
+        begin, first, cell = (last.end, last.blocks, last.first_cell + last.cells) if last else (0, 0, 0)
+        end = self.states.size
         if self.inspect is not None and begin < end:
             most = INSPECTED_FIRST // (len(self.layers) + 1)
             places = np.arange(0, end - begin, max(1, (end - begin) // INSPECTED))[: max(1, most)]
@@ -329,16 +310,18 @@ class Forward:
         if begin < end:
             shift, prefix, cells = divided(self.states.first_of(first), self.states.last, end - begin)
         self.states.release()
-        totals = self._totals.tolist()
-        cell = self.layers[-1].first_cell + self.layers[-1].cells if self.layers else 0
-        directory = shift, prefix, cell, cells
-        self.layers.append(Layer(tier, begin, end, *totals, cyclic, self._highest, *directory, self.states.count))
+        reached, *ends = self._totals.tolist()
+        self.layers.append(
+            Layer(
+                tier, reached, end - begin, begin, shift, prefix, cell, cells, self.states.count,
+                cyclic=cyclic, highest=self.state.highest, ends=(ends[0], ends[1], ends[2]),
+            )
+        )  # fmt: skip
         self._totals[:] = 0
 
     def _refuse_too_many(self, tier: int) -> None:
         """Raise ResourceError if the unfinished states of a tier are more than its directory can count."""
-        open_states = int(self._totals[0] - self._totals[1:].sum())
-        if open_states > MOST_STATES:
+        if self._open_states() > MOST_STATES:
             raise ResourceError(
                 f"tier {tier} has more than {MOST_STATES:,} unfinished states, too many to be looked up: give the game"
                 " a tier that rises more often, or take a smaller one"

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from solver.compiled.edges import FIELDS, Moves, keep_open, list_edges, new_edges
 from solver.store.shared import shared
+from solver.sweep.expansion import keep_distinct
 
 States = NDArray[np.int64]
 
@@ -113,15 +114,8 @@ def _distinct(moves, states, at, tier, finished, listed, kept, report):
     """Of a state: how many later children of that sort it has, put first in `listed`, how many stay in its tier, how
     many there are in all."""
     count, _ = list_edges(moves, states, at, at + 1, listed)
-    keys, tiers = listed.keys, listed.tiers
-    different = sort = staying = 0
-    for j in range(count):
-        seen = False
-        for k in range(different):
-            seen = seen or keys[k] == keys[j]
-        if not seen:
-            keys[different], tiers[different] = keys[j], tiers[j]
-            different += 1
+    keys, tiers, different = listed.keys, listed.tiers, keep_distinct(listed, count)
+    sort = staying = 0
     for j in range(different):
         if tiers[j] == tier:
             staying += 1

@@ -8,12 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from solver.base.kinds import LOST
-from solver.compiled.edges import OPEN, ROOM
+from solver.compiled.edges import OPEN, ROOM, Moves
 from solver.store.directory import MISSING, Known
 from solver.store.packed import LAST
 from solver.store.shared import shared
-from solver.sweep.backward import Backward, Merits
+from solver.sweep.backward import Backward, Span
 from solver.sweep.batch import FINE, LOST_CHILD, TOO_WIDE, new_batch, next_batch, value_at
+from solver.sweep.tally import Merits
 
 
 @shared
@@ -56,8 +57,11 @@ def exclude(moves, known, begin, end, found):
 class NimberPass(Backward):
     """`Backward` for an impartial game: `merits` are nimbers, LOST in place of 0."""
 
-    def _raise(self, known: Known, first: int, last: int, low: int, high: int, best: Merits) -> tuple[int, int]:
-        fault: tuple[int, int] = exclude(self.moves, known, first, last, best)
+    @staticmethod
+    def value(
+        moves: Moves, known: Known, first: int, last: int, span: Span, point: int, best: Merits
+    ) -> tuple[int, int]:
+        fault: tuple[int, int] = exclude(moves, known, first, last, best)
         return fault
 
     def _ranges(self, own: int) -> list[tuple[int, int]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.parallel import Workers
-from solver.book.solution import TierCount
 from solver.store.packed import Table
 from solver.store.runs import spans, splitters
 from solver.store.shelves import ValueShelf
 from solver.store.sorting import radix_sort_pairs
 from solver.sweep.backward import Backward
-from solver.sweep.finish import Piece, numbers_of, places_of, tier_count
+from solver.sweep.finish import Piece, indices_of
 from solver.sweep.forward import Forward
 
 PART = 1 << 18  # states of all tiers that are put in order together
@@ -50,16 +48,8 @@ class Ordered:
         self.tier, self._section = forward.compiled.tier, forward.section
         self.states, self.merits = forward.states, backward.merits
         self.layers = forward.layers
-        self.rows = {layer.tier: layer for layer in forward.layers}
-        self.scale, self.error = backward.scale, backward.error
-        self.tally, self.counts, self.longest = backward.tally, backward.counts, backward.longest
-        self.cyclic = any(layer.cyclic for layer in forward.layers)
-
-    def tiers(self) -> list[TierCount]:
-        return [
-            tier_count(layer.tier, layer.reached, (layer.wins, layer.draws, layer.losses), counts)
-            for layer, counts in zip(self.layers, reversed(self.counts), strict=True)
-        ]
+        self.rows = {layer.number: layer for layer in forward.layers}
+        self.scale, self.tally = backward.scale, backward.tally
 
     def merit_of(self, key: int) -> int | None:
         layer = self.rows.get(self.tier(key))
@@ -72,25 +62,25 @@ class Ordered:
         return int(self.merits.part(int(place), int(place) + 1)[0])
 
     def sample(self, chance: np.random.Generator, most: int) -> list[int]:
-        layers = [layer for layer in self.layers if layer.begin < layer.end]
+        layers = [layer for layer in self.layers if layer.kept]
         number = max(1, min(OF_A_TIER, most // max(1, len(layers))))
         states: list[int] = []
         for layer in layers:
-            places = np.sort(chance.integers(0, layer.end - layer.begin, number))
+            places = np.sort(chance.integers(0, layer.kept, number))
             states.extend(self._section(layer).at(places).tolist())
         chance.shuffle(states)
         return states[:most]
 
     def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterator[Piece]:
-        layers = [layer for layer in self.layers if layer.begin < layer.end]
+        layers = [layer for layer in self.layers if layer.kept]
         runs = Table([self._section(layer) for layer in layers])
         values = [_Values(self.merits, self.states.size - layer.end) for layer in layers]
-        indices_of = numbers_of if best_first is None else functools.partial(places_of, best_first[::-1])
+        indices = indices_of(best_first)
         self.merits.part(0, min(1, self.states.size))  # maps it
 
         def place(span: tuple[int, int]) -> Piece:
             states, merits = in_order(runs, values, *span)
-            return states, indices_of(merits)
+            return states, indices(merits)
 
         for piece in team.map(place, spans(splitters(runs, PART))):
             self.states.work.read(2 * len(piece[0]))

@@ -18,7 +18,7 @@ from solver.compiled.edges import CompiledMoves
 from solver.rules.game import Rules, is_built_in
 from solver.store.directory import known_of
 from solver.store.packed import LAST
-from solver.store.runs import join, without
+from solver.store.runs import united, without
 from solver.sweep import backward
 from solver.sweep.batch import FINE
 from solver.sweep.expansion import Expansion
@@ -46,10 +46,10 @@ def further(rules: Rules, layers: Sequence[list[int]], enough: Callable[[int], b
                 if enough(count + len(reached)):
                     return
                 found = expansion.expand(0, last[begin : begin + SPAN], closing=True)
-                new = join([run for _, run in found.runs])
+                new = united([run for _, run in found.runs])
                 for states in (*known, reached):
                     new = without(new, states)
-                reached = join([reached, expansion.keep(new)[0]])
+                reached = united([reached, expansion.keep(new)[0]])
             known.append(reached)
             yield reached.tolist()
 

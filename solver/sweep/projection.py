@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from solver.base.errors import ResourceError
 from solver.base.methods import Method
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
+from solver.base.tiers import SizedTier
 from solver.book.codecs.instant import GROUP
 from solver.check.conformance import check_game
 from solver.compiled.binding import compiling
@@ -28,17 +30,15 @@ from solver.compiled.edges import ERROR, FIELDS, CompiledMoves, new_edges
 from solver.rules.game import STATE_LIMIT, Game, Rules
 from solver.store.packed import Table
 from solver.store.runs import joined, spans, splitters
-from solver.store.shared import shared
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
 from solver.sweep import demand
-from solver.sweep.batch import next_edges
-from solver.sweep.expansion import COUNT, KEPT, LOWEST_TIER, Expansion, expand
+from solver.sweep.expansion import COUNT, KEPT, LOWEST_TIER, Expansion, children_of, expand
 from solver.sweep.expectation import bytes_of, moves_inside, sample
 from solver.sweep.forward import Forward
 from solver.sweep.scale import WIN
 from solver.sweep.thinning import thinned
-from solver.sweep.walking import Tier, walked
+from solver.sweep.walking import walked
 
 PLAYOUTS = 20  # random games whose states are paced
 SAMPLE = 1 << 17  # states of a tier
@@ -78,7 +78,7 @@ class Census(NamedTuple):
     cyclic: bool
     seconds: float
     in_seconds: int
-    tiers: list[Tier]
+    tiers: list[SizedTier]
     reached: int
     least: int
     most: int
@@ -86,27 +86,6 @@ class Census(NamedTuple):
     narrowed: int
     keys: float
     cycle: demand.Cycle | None
-
-
-@shared
-def children_of(moves, states, begin, end, listed):
-    """List the children of unfinished states[begin:end], each once for each parent, as far as they fit: the arrays, or
-    larger ones, how many, and the first state left over."""
-    listed, count, done = next_edges(moves, states, begin, end, listed)
-    if count < 0:
-        done += 1  # the solve will say what is wrong with the state
-    children, tiers, owners = listed.keys, listed.tiers, listed.owners
-    left = mark = 0
-    for i in range(count):
-        if i and owners[i] >> 1 != owners[i - 1] >> 1:
-            mark = left
-        seen = False
-        for j in range(mark, left):
-            seen = seen or children[j] == children[i]
-        if not seen:
-            children[left], tiers[left] = children[i], tiers[i]
-            left += 1
-    return listed, left, done
 
 
 def census(
@@ -128,7 +107,7 @@ def census(
         forward.run(team, time.monotonic())  # the first piece: compiles
         begun, earlier = time.monotonic(), forward.found
         try:
-            counted = forward.finished or forward.run(team, begun + SHARE * seconds)
+            counted = forward.state.finished or forward.run(team, begun + SHARE * seconds)
         except ResourceError:
             counted = False
         taken = time.monotonic() - begun
@@ -139,11 +118,10 @@ def census(
         keys = key_bytes(forward, sum(found.sizes))
     least, most = interval(forward, found)
     reached = sum(layer.reached for layer in forward.layers) + sum(tier.reached for tier in found.tiers)
-    taken_in = forward.found - earlier
-    packed = forward.states.bytes_each(demand.PACKED)
-    whole, cyclic, known = found.whole, found.cyclic, known + found.tiers
-    sizes = found.sizes, counted, whole, cyclic, taken, taken_in, known, reached, least, most, packed, narrowed
-    return Census(*sizes, keys, cycle)
+    return Census(
+        found.sizes, counted, found.whole, found.cyclic, taken, forward.found - earlier, known + found.tiers, reached,
+        least, most, forward.states.bytes_each(demand.PACKED), narrowed, keys, cycle,
+    )  # fmt: skip
 
 
 def of_bounds(forward: Forward, found: Estimate) -> int:
@@ -168,7 +146,7 @@ def key_bytes(forward: Forward, stored: int) -> float:
     """
     met = forward.met()
     runs = Table(
-        [forward.section(layer) for layer in forward.layers if layer.begin < layer.end] or list(met[1:] if met else [])
+        [forward.section(layer) for layer in forward.layers if layer.kept] or list(met[1:] if met else [])
     )
     if len(runs) == 0:
         return 0.0
@@ -189,11 +167,11 @@ def _largest_cycle(forward: Forward, found: Estimate) -> tuple[int, States, int]
     """How many states the largest tier with cycles has, some unfinished ones of the largest that was met, and its
     number; None where no tier has cycles."""
     layers = [layer for layer in forward.layers if layer.cyclic]
-    sizes = [layer.end - layer.begin for layer in layers]
+    sizes = [layer.kept for layer in layers]
     met = forward.met()
     if met is None and layers:
         layer = layers[int(np.argmax(sizes))]
-        met = layer.tier, forward.section(layer)
+        met = layer.number, forward.section(layer)
     if met is None:
         return None
     tier, states = met
@@ -203,7 +181,7 @@ def _largest_cycle(forward: Forward, found: Estimate) -> tuple[int, States, int]
 
 def interval(forward: Forward, found: Estimate) -> tuple[int, int]:
     """The fewest and the most unfinished states that there may be, by twice the error."""
-    known = sum(layer.end - layer.begin for layer in forward.layers)
+    known = sum(layer.kept for layer in forward.layers)
     ahead, spread = sum(found.sizes) - known, math.exp(2 * min(WIDEST, found.error))
     return known + round(ahead / spread), known + round(min(STATE_LIMIT, ahead * spread))
 
@@ -229,18 +207,17 @@ def pace(compiled: CompiledMoves) -> Pace:
     return Pace(taken / max(1, len(kept)), taken / max(1, moves))
 
 
-def with_moves(forward: Forward) -> list[Tier]:
+def with_moves(forward: Forward) -> list[SizedTier]:
     """The tiers that were counted, with their moves, from a sample of each."""
     chance = np.random.default_rng(0)
-    tiers: list[Tier] = []
+    tiers: list[SizedTier] = []
     for layer in forward.layers:
-        kept, moves, leads = layer.end - layer.begin, 0.0, 0
+        kept, moves, leads = layer.kept, 0.0, 0
         if kept:
-            picked = np.sort(chance.choice(kept, min(kept, COUNTED), replace=False))
-            found = forward.section(layer).at(picked)
+            found = forward.sample(layer, COUNTED, chance)
             listed, count, done = children_of(forward.expansion.moves, found, 0, len(found), new_edges(ROOM))
             moves, leads = kept * count / done, len(np.unique(listed.tiers[:count]))
-        tiers.append(Tier(layer.tier, layer.reached, kept, round(moves), leads, layer.cyclic))
+        tiers.append(SizedTier(layer.number, layer.reached, kept, round(moves), leads, cyclic=layer.cyclic))
     return tiers
 
 
@@ -261,13 +238,13 @@ class Estimate(NamedTuple):
     sizes: list[int]
     whole: bool
     cyclic: bool
-    tiers: list[Tier]
+    tiers: list[SizedTier]
     error: float
 
 
 def counted_so_far(forward: Forward) -> Estimate:
     """The tiers that are complete."""
-    sizes = [layer.end - layer.begin for layer in forward.layers]
+    sizes = [layer.kept for layer in forward.layers]
     return Estimate(sizes, True, any(layer.cyclic for layer in forward.layers), [], 0.0)
 
 
@@ -278,14 +255,15 @@ def beyond(forward: Forward, team: Workers, seconds: float, progress: Progress =
         parts = thinned(forward, team, seconds, progress)
         if parts is not None:
             ahead = max(1, parts.states - sum(known.sizes))
-            tier = Tier(0, round(ahead / forward.unfinished), ahead, 0, 1, True)
+            tier = SizedTier(0, round(ahead / forward.unfinished), ahead, 0, 1, cyclic=True)
             error = math.log(max(parts.most / parts.states, parts.states / parts.least)) / 2
             return Estimate([*known.sizes, ahead], True, True, [tier], error)
         key = forward.runs.first()
-        waiting = len(forward.runs.of(key)) if key and not forward.generations else 0  # starts, not all gone through
-        generations = continued(forward.generations) or [max(waiting, forward.found - sum(known.sizes))]
+        before = forward.state.generations
+        waiting = len(forward.runs.of(key)) if key and not before else 0  # starts, not all gone through
+        generations = continued(before) or [max(waiting, forward.found - sum(known.sizes))]
         open_states = sum(generations)
-        tier = Tier(0, round(open_states / forward.unfinished), open_states, 0, 1, True)
+        tier = SizedTier(0, round(open_states / forward.unfinished), open_states, 0, 1, cyclic=True)
         return Estimate(known.sizes + generations, True, True, [tier], WIDEST)
     found = None if known.cyclic or forward.closing else walked(forward, team, seconds, progress)
     if found is None:
@@ -302,15 +280,8 @@ def estimated(forward: Forward, seconds: float, progress: Progress = silent) -> 
     sampler = _Sampler(forward, progress)
     sampler.warm()
     tiers = sampler.tiers(seconds)
-    sizes = [layer.end - layer.begin for layer in forward.layers] + [tier.kept for tier in tiers]
+    sizes = [layer.kept for layer in forward.layers] + [tier.kept for tier in tiers]
     return Estimate(sizes, not sampler.moves, sampler.cyclic, tiers, sampler.error(tiers))
-
-
-class _Moves(NamedTuple):
-    """Sampled moves into a tier: the states they lead to, and how many moves each stands for."""
-
-    children: list[States]
-    weights: list[float]
 
 
 class _Sampler:
@@ -320,23 +291,23 @@ class _Sampler:
         self.expansion = forward.expansion
         self.forward = forward
         self.progress = progress
-        self.moves: dict[int, _Moves] = {}
+        self.moves: dict[int, list[tuple[States, float]]] = {}  # into a tier: children, for how many moves each stands
         self.cyclic = False
         self.begun = self.seconds = 0.0
         self.doubt = UNTRIED
         self.chance = np.random.default_rng(0)
         layers = forward.layers
-        self.size = SAMPLE if layers[-1].tier - layers[0].tier < 100 else SAMPLE // 8
+        self.size = SAMPLE if layers[-1].number - layers[0].number < 100 else SAMPLE // 8
 
     def warm(self) -> None:
         """Compile, or load from the cache, what a sample needs."""
         children_of(self.expansion.moves, np.empty(0, np.int64), 0, 0, new_edges(1))
 
-    def tiers(self, seconds: float) -> list[Tier]:
+    def tiers(self, seconds: float) -> list[SizedTier]:
         """The tiers that were not counted; the first ones of them if about `seconds` are far too few."""
         self.begun, self.seconds = time.monotonic(), seconds
         layers = self.forward.layers
-        sizes = [layer.end - layer.begin for layer in layers]
+        sizes = [layer.kept for layer in layers]
         drift, self.doubt = 0.0, UNTRIED
         if len(layers) > 2 * TRIED:  # what a tier's estimate is wrong by, seen where the truth is known
             tried = self._beyond(len(layers) - TRIED, TRIED)
@@ -346,7 +317,7 @@ class _Sampler:
         beyond = self._beyond(len(layers), 1 << 30)
         return [_scaled(tier, math.exp(min(99.0, -drift * place))) for place, tier in enumerate(beyond, 1)]
 
-    def error(self, tiers: list[Tier]) -> float:
+    def error(self, tiers: list[SizedTier]) -> float:
         """What the logarithm of their states may be wrong by: more, the more tiers are guessed one from the other."""
         total = sum(tier.kept for tier in tiers)
         doubts = (tier.kept * self.doubt * math.pow(place, GROWING) for place, tier in enumerate(tiers, 1))
@@ -357,39 +328,36 @@ class _Sampler:
         past = time.monotonic() - self.begun
         return 0 if past >= 2 * self.seconds else self.size >> min(8, int(8 * past / self.seconds))
 
-    def _beyond(self, known: int, most: int) -> list[Tier]:
+    def _beyond(self, known: int, most: int) -> list[SizedTier]:
         """At most `most` tiers behind the first `known` ones."""
         parents: list[tuple[int, float]] = []  # by tier: the mean numbers of parents
         self.moves = {}
         for layer in self.forward.layers[max(0, known - 4 * TREND) : known]:
-            if layer.tier in self.moves:
-                parents.append((layer.tier, self._moves_into(layer.tier) / layer.reached))
-                del self.moves[layer.tier]
-            kept, sample = layer.end - layer.begin, max(1, self._sample())
-            if kept:
-                picked = np.sort(self.chance.choice(kept, min(sample, kept), replace=False))
-                found = self.forward.section(layer).at(picked)
-                self._expand(layer.tier, found, kept / len(picked))
+            if layer.number in self.moves:
+                parents.append((layer.number, self._moves_into(layer.number) / layer.reached))
+                del self.moves[layer.number]
+            if layer.kept:
+                found = self.forward.sample(layer, max(1, self._sample()), self.chance)
+                self._expand(layer.number, found, layer.kept / len(found))
         parents = parents[1:][-TREND:]  # the first ones lack moves that skip tiers
-        tiers: list[Tier] = []
+        tiers: list[SizedTier] = []
         while self.moves and len(tiers) < most and (sample := self._sample()):
             tier = min(self.moves)
             moves = self._moves_into(tier)
-            distinct = np.unique(np.concatenate(self.moves.pop(tier).children))
+            distinct = np.unique(np.concatenate([children for children, _ in self.moves.pop(tier)]))
             reached = min(STATE_LIMIT, max(moves / _trend(parents, tier), len(distinct)))
             if len(distinct) > sample:
                 distinct = np.sort(self.chance.choice(distinct, sample, replace=False))
             share, branching, leads = self._expand(tier, distinct, reached / len(distinct))
             kept = round(reached * share)
             moves = round(min(STATE_LIMIT, kept * branching))
-            tiers.append(Tier(tier, round(reached), kept, moves, leads, self.cyclic))
+            tiers.append(SizedTier(tier, round(reached), kept, moves, leads, cyclic=self.cyclic))
             self.progress("sample", tier, None)
         return tiers
 
     def _moves_into(self, tier: int) -> float:
         """The moves that lead to a tier, from the samples."""
-        moves = self.moves[tier]
-        return sum(len(part) * weight for part, weight in zip(moves.children, moves.weights, strict=True))
+        return sum(len(children) * weight for children, weight in self.moves[tier])
 
     def _expand(self, tier: int, states: States, weight: float) -> tuple[float, float, int]:
         """Enter the moves from states of a tier that stand for `weight` states each; the share of unfinished ones,
@@ -408,16 +376,14 @@ class _Sampler:
         self.cyclic = self.cyclic or tier in found
         for later, parts in found.items():
             if later > tier:
-                into = self.moves.setdefault(later, _Moves([], []))
-                into.children.extend(parts)
-                into.weights.extend([weight * len(kept) / begin] * len(parts))
+                self.moves.setdefault(later, []).extend((part, weight * len(kept) / begin) for part in parts)
         return len(kept) / len(states), moves / max(1, begin), len(found)
 
 
-def _scaled(tier: Tier, factor: float) -> Tier:
+def _scaled(tier: SizedTier, factor: float) -> SizedTier:
     """A tier of so many times the states."""
-    reached, kept, moves = (round(min(STATE_LIMIT, factor * count)) for count in tier[1:4])
-    return tier._replace(reached=reached, kept=kept, moves=moves)
+    reached, kept, moves = (round(min(STATE_LIMIT, factor * count)) for count in (tier.reached, tier.kept, tier.moves))
+    return replace(tier, reached=reached, kept=kept, moves=moves)
 
 
 def _trend(parents: list[tuple[int, float]], tier: int) -> float:

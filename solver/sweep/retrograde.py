@@ -37,6 +37,7 @@ from solver.store.runs import PIECE, merged
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
 from solver.sweep.batch import NARROW, refuse, too_wide
+from solver.sweep.checkpoint import ResolverState
 from solver.sweep.demand import index_in_memory, moves_in_memory, refuse_beyond
 from solver.sweep.inside import BITS, CHUNK, EACH, FILE, Inside
 from solver.sweep.parents import (
@@ -64,7 +65,7 @@ class _Crowded(Exception):
 
 
 class Solve(NamedTuple):
-    """The arguments of the analysis of a tier with cycles. It calls `let_go()` after the last look-up in the tier."""
+    """The arguments of the analysis of a tier with cycles."""
 
     rules: Rules
     moves: Moves
@@ -73,20 +74,17 @@ class Solve(NamedTuple):
     memory: int
     progress: Progress
     scale: Scale
-    let_go: Callable[[], None] = lambda: None
 
 
 class Resolver:
-    """The analysis of one layer. `save` makes a checkpoint with what it is given."""
+    """The analysis of one layer: first `count`, then `resolve`."""
 
-    def __init__(self, solve: Solve, own: int, known: Known, save: Callable[[Any], None]) -> None:
+    def __init__(self, solve: Solve, own: int, known: Known) -> None:
         self.rules, self.moves, self.work = solve.rules, solve.moves, solve.work
         self.later = 0 if solve.rules.scores else 1  # how much later than their children states are resolved
         self.memory, self.progress = solve.memory, solve.progress
         self.own, self.size = own, int(known.table[own, END] - known.table[own, BEGIN])
         self.known = known
-        self.let_go = solve.let_go
-        self.save = save
         self._kept: dict[str, Column] = {}  # what the last checkpoint has of this layer
         self._inside: Inside | None = None  # moves inside the tier, where there is room for them
         self._remaking = False  # what a checkpoint has left out
@@ -97,27 +95,36 @@ class Resolver:
         self.endless = narrowed(solve.rules, solve.compiled.endless(known.states[begin : begin + self.size]))
         refuse_beyond(self.memory, self.size, 8 * self.size + self.endless.nbytes)
 
-    def run(self, team: Workers, resolving: Any) -> Iterator[NDArray[np.int16]]:
-        """The merits of the layer's states, in parts; `resolving` is what an earlier run saved."""
-        stage, at = resolving["at"] if resolving else (COUNT, [0])
-        if resolving:
-            self._restore(team, resolving["columns"])
+    def count(self, team: Workers, saved: ResolverState | None) -> bool:
+        """Count the moves inside the layer, or go on from what an earlier run has saved.
+
+        Returns:
+            Whether all of them are kept: then the states of the layer are not looked up any more.
+        """
+        self._stage, self._position = COUNT, [0]
+        if saved is not None:
+            self._stage, self._position, columns = saved
+            self._restore(team, columns)
         else:
             self._begin(np.int16)
-        if stage == COUNT:
+        if self._stage == COUNT:
             try:
-                self._count(team, *at)
+                self._count(team, *self._position)
             except _Crowded:
                 refuse_beyond(self.memory, self.size, 10 * self.size)
                 self._begin(np.int32)
                 self._count(team, 0)
-            stage, at = INDEX, [0, 0, 0, 0]
+            self._stage, self._position = INDEX, [0, 0, 0, 0]
             if self.work.due():
-                self._checkpoint(stage, at)
-        if stage == INDEX:
-            self._index(team, *at)
-            at = [0, 0]
-        self._rounds(team, *at)
+                self._checkpoint(self._stage, self._position)
+        return self._inside is not None
+
+    def resolve(self, team: Workers) -> Iterator[NDArray[np.int16]]:
+        """The merits of the layer's states, in parts."""
+        if self._stage == INDEX or self._remaking:
+            self._index(team, *(self._position if self._stage == INDEX else [0, 0, 0, 0]))
+        self._remaking = False
+        self._rounds(team, *(self._position if self._stage == RESOLVE else [0, 0]))
         for column in self._kept.values():
             self.work.discard(column)
         self.begins = self.parents = np.empty(0, np.uint32)
@@ -190,8 +197,6 @@ class Resolver:
         The lists of the states below `low` are complete, with `offset` moves; those to `high` have the states below
         `begin`.
         """
-        if self._inside:
-            self.let_go()
         size, moves = self.size, int(self.begins[-1])
         places = size if self.rules.alternates else 2 * size
         kind = np.dtype(np.uint32 if places < 1 << 32 else np.int64)
@@ -334,7 +339,8 @@ class Resolver:
                 column.append(array[begin : begin + (1 << 24)])
             self._forget(name)
             self._kept[name] = column
-        self.save({"at": [stage, at], "columns": {name: column.name for name, column in self._kept.items()}})
+        columns = {name: column.name for name, column in self._kept.items()}
+        self.work.checkpoint(self.work.state._replace(resolver=ResolverState(stage, at, columns)))
 
     def _forget(self, *names: str) -> None:
         """What the last checkpoint has of these arrays is out of date."""
@@ -351,8 +357,6 @@ class Resolver:
             self._remaking = True
             self._begin(found["left"].dtype.type)
             self._count(team, 0)
-            self._index(team, 0, 0, 0, 0)
-            self._remaking = False
         self._kept |= found
         kept = {name: column.view().copy() for name, column in found.items() if name != "parents"}
         self.left, self.merits = kept["left"], kept["values"]

@@ -22,8 +22,7 @@ from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.compiled.edges import OPEN, new_edges
 from solver.store.shared import shared
-from solver.sweep.batch import next_edges
-from solver.sweep.expansion import Expansion
+from solver.sweep.expansion import Expansion, children_of
 from solver.sweep.forward import Forward, starts_of
 
 BITS = 20  # of a hash that say whether a state is kept
@@ -77,21 +76,12 @@ def hashed(state):
 def list_kept(moves, states, begin, end, below, listed):
     """List the unfinished children of unfinished states[begin:end] whose hash is below a threshold, each once for each
     parent, as far as they fit: the arrays, or larger ones, how many, and the first state left over."""
-    listed, count, done = next_edges(moves, states, begin, end, listed)
-    if count < 0:
-        done += 1  # the solve will say what is wrong with the state
-    keys, owners, merits = listed.keys, listed.owners, listed.merits
-    left = mark = 0
+    listed, count, done = children_of(moves, states, begin, end, listed)
+    keys, left = listed.keys, 0
     for i in range(count):
-        if i and owners[i] >> 1 != owners[i - 1] >> 1:
-            mark = left
-        if merits[i] == OPEN and hashed(keys[i]) >> 32 & (1 << BITS) - 1 < below:
-            doubled = False
-            for j in range(mark, left):
-                doubled = doubled or keys[j] == keys[i]
-            if not doubled:
-                keys[left] = keys[i]
-                left += 1
+        if listed.merits[i] == OPEN and hashed(keys[i]) >> 32 & (1 << BITS) - 1 < below:
+            keys[left] = keys[i]
+            left += 1
     return listed, left, done
 
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
+from solver.base.tiers import SizedTier
 from solver.compiled.edges import CompiledMoves
 from solver.rules.game import STATE_LIMIT, Rules
 from solver.sweep.forward import Forward
@@ -39,22 +40,10 @@ PATIENCE = 8.0  # times the time walkers are given; then nobody waits for them
 States = NDArray[np.int64]
 
 
-class Tier(NamedTuple):
-    """A tier: its number, the states reached, those of them unfinished, the moves from these, a child that a state has
-    twice counted once, and how many tiers they lead to; `cyclic`: some of them stay in it."""
-
-    number: int
-    reached: int
-    kept: int
-    moves: int
-    leads: int
-    cyclic: bool
-
-
 class Walked(NamedTuple):
     """The tiers beyond the counted ones, and the standard error of all their unfinished states, as a part."""
 
-    tiers: list[Tier]
+    tiers: list[SizedTier]
     error: float
 
 
@@ -105,7 +94,7 @@ class Walkers:
         end, layers = time.monotonic() + seconds, self.forward.layers
         last = self._learn(max(0, len(layers) - BEFORE))
         first, begun = len(layers) - TRIED, time.monotonic()
-        tried, errors = self._walk(first, lambda tier: TRIAL, layers[-1].tier)
+        tried, errors = self._walk(first, lambda tier: TRIAL, layers[-1].number)
         wrong = self._wrong(first, {tier.number: tier.kept for tier in tried}, math.hypot(*errors))
         spent = (time.monotonic() - begun) / max(1, len(tried)) / TRIAL  # seconds a walker
 
@@ -129,7 +118,7 @@ class Walkers:
         for place in range(first, len(layers)):
             states = self._sample(place, LEARNT // (len(layers) - first))
             while len(states):
-                ahead, tiers, _ = self._step(states, layers[place].tier, False)
+                ahead, tiers, _ = self._step(states, layers[place].number, False)
                 parents.append(states[ahead >= 0])
                 children.append(ahead[ahead >= 0])
                 last = max(last, int(tiers.max()))
@@ -146,25 +135,25 @@ class Walkers:
         """By what part a step is wrong, on average of counted tiers from `first` on, beyond the part that is by chance
         after all of them. Raises Lost if that is much."""
         logs = [
-            math.log(max(1, guessed.get(layer.tier, 0)) / (layer.end - layer.begin))
+            math.log(max(1, guessed.get(layer.number, 0)) / layer.kept)
             for layer in self.forward.layers[first:]
-            if layer.end > layer.begin
+            if layer.kept
         ]
         wrong = max(0.0, abs(logs[-1]) - chance) / len(logs) if first >= 0 and logs else 1.0
         if wrong > WRONG:
             raise Lost
         return wrong
 
-    def _walk(self, known: int, size: Callable[[int], int], last: float) -> tuple[list[Tier], list[float]]:
+    def _walk(self, known: int, size: Callable[[int], int], last: float) -> tuple[list[SizedTier], list[float]]:
         """The tiers behind the first `known` ones up to `last`, and the standard error of each step. Raises Lost."""
         self.waiting, self.ended = {}, {}
         for place in range(max(0, known - BEFORE), known):
             layer = self.forward.layers[place]
-            if layer.end > layer.begin:
-                states = self._sample(place, size(layer.tier))
-                self._advance(states, layer.tier, (layer.end - layer.begin) / len(states))
-            self._arrived(layer.tier)
-        tiers: list[Tier] = []
+            if layer.kept:
+                states = self._sample(place, size(layer.number))
+                self._advance(states, layer.number, layer.kept / len(states))
+            self._arrived(layer.number)
+        tiers: list[SizedTier] = []
         errors: list[float] = []
         while self.waiting and min(self.waiting) <= last:
             tier = min(self.waiting)
@@ -173,7 +162,7 @@ class Walkers:
             picked = np.searchsorted(np.cumsum(weights), (np.arange(room) + self.chance.random()) * kept / room)
             branching, leads = self._advance(states[np.minimum(picked, len(states) - 1)], tier, kept / room)
             reached, moves = (round(min(STATE_LIMIT, count)) for count in (kept + ended, kept * branching))
-            tiers.append(Tier(tier, reached, round(min(STATE_LIMIT, kept)), moves, leads, False))
+            tiers.append(SizedTier(tier, reached, round(min(STATE_LIMIT, kept)), moves, leads))
             errors.append(float(weights.std() / max(1e-9, weights.mean()) / math.sqrt(len(weights))))
             self.progress("sample", tier, None)
         return tiers, errors
@@ -186,10 +175,7 @@ class Walkers:
 
     def _sample(self, place: int, most: int) -> States:
         """States of a counted tier, at random."""
-        layer = self.forward.layers[place]
-        size = layer.end - layer.begin
-        picked = np.sort(self.chance.choice(size, min(size, most), replace=False))
-        found = self.forward.section(layer).at(picked)
+        found = self.forward.sample(self.forward.layers[place], most, self.chance)
         self.chance.shuffle(found)
         return found
 

@@ -39,6 +39,7 @@ from solver.store.runs import LOOK, Key, Runs, States, merged
 from solver.store.shared import read_only
 from solver.store.sorting import first_from, sort_unique
 from solver.store.work import Work
+from solver.sweep.expansion import CHUNK
 from solver.verifying import expectations, grounding, nimbers
 from solver.verifying.plainly import Plain, Unconfirmed, of_the_whole
 from solver.verifying.reached import (
@@ -67,7 +68,6 @@ from solver.verifying.reached import (
 game: Any = None  # constants of the bound copies
 SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = TIERED = False
 
-CHUNK = 1 << 15  # states checked in one call
 SMALL_CHUNK = 1 << 12  # where states lie in files: all that one call looks at is mapped at once
 ROOM = 512  # moves looked up together
 OPEN = -1  # instead of a distance: the child is not finished

@@ -12,13 +12,13 @@ from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.book import Book
 from solver.compiled.binding import bind, kernel
+from solver.sweep.expansion import CHUNK
 from solver.verifying.grounds import GROUNDED, OPEN, SCORING, UNEVEN, refusal
 from solver.verifying.reached import look_up, state_at, states_from, stays
 
 game: Any = None  # constants of the bound copies
 ALTERNATES = AGAIN = REWARD = ENDLESS = FOLDS = TIERS = TIERED = False
 
-CHUNK = 1 << 15  # states gone through in one call
 
 
 @kernel

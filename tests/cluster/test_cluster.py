@@ -5,10 +5,12 @@ import hashlib
 
 import pytest
 
+from solver.base import sharding
 from solver.base.errors import MethodError, ResourceError
 from solver.book import streaming
 from solver.rules.game import load_game
 from solver.solving import pipeline
+from tests.engines import Threads
 from tests.ways import slow
 
 pytest.importorskip("numpy")
@@ -20,8 +22,7 @@ import numpy as np  # noqa: E402
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from solver.cluster import blocks, driver, excerpt, exchange, filing, merged, on_ray, ordering, shards, store  # noqa: E402
-from solver.cluster.engine import Threads  # noqa: E402
+from solver.cluster import blocks, driver, excerpt, filing, merged, on_ray, ordering, shards, store  # noqa: E402
 
 SMALL = "connect-four:3,4,3"
 QUICK = (SMALL, "dots-and-boxes:2,2")
@@ -36,7 +37,7 @@ def clustered(tmp_path, monkeypatch):
     """Solve a game in shards, on two threads; the digest of its book."""
     monkeypatch.setattr(on_ray, "connect", lambda where, memory=None: Threads(4))
     monkeypatch.setattr(shards, "EVERY", 0.0)
-    monkeypatch.setattr(shards, "NEAR", 100)
+    monkeypatch.setattr(sharding, "NEAR", 100)
 
     def solve(game, **options):
         path = tmp_path / "clustered.lmdb"
@@ -51,9 +52,9 @@ def clustered(tmp_path, monkeypatch):
 @pytest.fixture
 def crowded(monkeypatch):
     """Shards of few states, several to a block, whose blocks are split by tasks between."""
-    monkeypatch.setattr(shards, "LEAST", 20)
-    monkeypatch.setattr(blocks, "MOST_BLOCKS", 2)
-    monkeypatch.setattr(exchange, "BATCH", 3)
+    monkeypatch.setattr(sharding, "LEAST", 20)
+    monkeypatch.setattr(sharding, "MOST_BLOCKS", 2)
+    monkeypatch.setattr(sharding, "BATCH", 3)
 
 
 def digest(path):
@@ -77,7 +78,7 @@ def filed(monkeypatch):
     """Results of tasks lie in files; how many were read."""
     found = []
     read = filing._read
-    monkeypatch.setattr(shards, "FILED", 1)
+    monkeypatch.setattr(sharding, "FILED", 1)
     monkeypatch.setattr(filing, "_read", lambda *given: found.append(given) or read(*given))
     return found
 
@@ -95,7 +96,7 @@ def test_results_that_are_filed_are_the_same(game, folder, clustered, crowded, f
 
 @pytest.mark.parametrize("game", ["nim:2,3,4", *slow("nim:150", "cram:4,3")])
 def test_nimbers_are_those_of_one_machine(game, tmp_path, clustered, crowded, monkeypatch):
-    monkeypatch.setattr(shards, "NEAR", -1)
+    monkeypatch.setattr(sharding, "NEAR", -1)
     with pipeline.solve(game, tmp_path / "alone.lmdb", method="nimbers"):
         expected = digest(tmp_path / "alone.lmdb")
     (tmp_path / "alone.lmdb").unlink()
@@ -147,7 +148,7 @@ def test_goes_on_behind_the_last_commit(last, folder, tmp_path, clustered, crowd
         broken.setattr(store.Store, "commit", ends)
         clustered(SMALL)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["clustered.lmdb.shards"]
-    monkeypatch.setattr(shards, "LEAST", 1)
+    monkeypatch.setattr(sharding, "LEAST", 1)
     said = []
     assert clustered(SMALL, say=said.append) == alone(folder, SMALL)
     assert said[0].startswith("going on from")

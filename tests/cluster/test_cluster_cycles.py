@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from solver.base import extras
+from solver.base import extras, sharding
 from solver.base.errors import GameError, MethodError, ResourceError
 from solver.rules.game import load_game
 from solver.solving import pipeline
+from tests.engines import Threads
 from tests.sweep.test_margins import MAZE
 from tests.ways import slow
 
@@ -19,8 +20,7 @@ pytest.importorskip("numba")
 pytest.importorskip("fsspec")
 pytestmark = pytest.mark.interpreted
 
-from solver.cluster import blocks, closing, driver, exchange, history, on_ray, resolving, shards, store  # noqa: E402
-from solver.cluster.engine import Threads  # noqa: E402
+from solver.cluster import closing, driver, history, on_ray, resolving, shards, store  # noqa: E402
 from solver.cluster.store import Store  # noqa: E402
 
 LADDER = '''
@@ -80,7 +80,7 @@ def ladder(tmp_path_factory):
 @pytest.fixture
 def sharded(monkeypatch):
     """Shards of a few states; generations of one shard are not gone through at once."""
-    monkeypatch.setattr(shards, "LEAST", 10)
+    monkeypatch.setattr(sharding, "LEAST", 10)
     monkeypatch.setattr(closing, "ALONE", 0)
 
 
@@ -96,7 +96,7 @@ def threads(monkeypatch):
     """Threads instead of Ray; what fails is tried again at once."""
     monkeypatch.setattr(store, "PATIENCE", 0.0005)
     monkeypatch.setattr(extras, "has_cluster", lambda: True)
-    monkeypatch.setattr(shards, "NEAR", 10)
+    monkeypatch.setattr(sharding, "NEAR", 10)
     monkeypatch.setattr(shards, "EVERY", 0.0)
     monkeypatch.setattr(on_ray, "connect", lambda where, memory: Threads(4, memory and 2 * memory))
 
@@ -128,8 +128,8 @@ def test_the_book_is_that_of_one_machine(tmp_path, game, sharded):
 @pytest.mark.parametrize(("least", "filed"), [(1, 1 << 8), (40, 1), (1 << 20, 1 << 8)])
 def test_any_number_of_shards_gives_the_same_book(tmp_path, ladder, monkeypatch, least, filed):
     """Also where what tasks send each other lies in files."""
-    monkeypatch.setattr(shards, "LEAST", least)
-    monkeypatch.setattr(shards, "FILED", filed)
+    monkeypatch.setattr(sharding, "LEAST", least)
+    monkeypatch.setattr(sharding, "FILED", filed)
     monkeypatch.setattr(closing, "ALONE", least)
     assert together(ladder, tmp_path / "cluster.lmdb") == alone(ladder)
 
@@ -150,7 +150,7 @@ def test_options_mean_the_same(tmp_path, ladder, sharded, game, options):
 
 def test_shards_split_while_a_tier_is_closed(tmp_path, ladder, monkeypatch):
     bits = []
-    monkeypatch.setattr(shards, "LEAST", 60)
+    monkeypatch.setattr(sharding, "LEAST", 60)
     monkeypatch.setattr(closing, "ALONE", 0)
     generation = closing.generation
 
@@ -166,7 +166,7 @@ def test_shards_split_while_a_tier_is_closed(tmp_path, ladder, monkeypatch):
 
 
 def test_rounds_begin_with_answers_in_files(tmp_path, ladder, rounds, monkeypatch):
-    monkeypatch.setattr(shards, "FILED", 1)
+    monkeypatch.setattr(sharding, "FILED", 1)
     assert together(ladder, tmp_path / "cluster.lmdb") == alone(ladder)
 
 
@@ -177,7 +177,7 @@ def test_it_goes_on_behind_every_commit(tmp_path, ladder, monkeypatch, rounds, g
 
     def dying(self, number, facts):
         commit(self, number, facts)
-        made.extend(done["kind"] for done in facts["done"])
+        made.extend(name for name, _ in facts["done"])
         raise ResourceError("the driver died")
 
     monkeypatch.setattr(Store, "commit", dying)
@@ -198,8 +198,8 @@ def test_damaged_files_are_made_again(tmp_path, ladder, monkeypatch, rounds, gam
     game = game.replace("LADDER", ladder)
     apply, kinds = history.Course.apply, Counter()
 
-    def damaging(self, facts):
-        obsolete = apply(self, facts)
+    def damaging(self, event):
+        obsolete = apply(self, event)
         folder = next(tmp_path.glob("*.shards"))
         files = sorted(path for path in folder.iterdir() if "." in path.name[1:] and path.name not in obsolete)
         present = {kind_of(path.name) for path in files}
@@ -237,8 +237,8 @@ def test_shards_that_tell_each_other_find_the_same_values(tmp_path, ladder, roun
 
 @pytest.mark.parametrize("game", ["LADDER", *slow("hare-and-hounds", "piglet:3")])
 def test_shards_may_share_blocks(tmp_path, ladder, rounds, monkeypatch, game):
-    monkeypatch.setattr(blocks, "MOST_BLOCKS", 2)
-    monkeypatch.setattr(exchange, "BATCH", 3)
+    monkeypatch.setattr(sharding, "MOST_BLOCKS", 2)
+    monkeypatch.setattr(sharding, "BATCH", 3)
     game = game.replace("LADDER", ladder)
     assert together(game, tmp_path / "cluster.lmdb") == alone(game)
 
@@ -265,11 +265,11 @@ def test_a_file_that_is_needed_again_is_not_removed(tmp_path, ladder, monkeypatc
     monkeypatch.setattr(shards, "EVERY", 1e9)
     done, checked = shards.Shards.done, []
 
-    def again(self, facts):
-        done(self, facts)
-        if facts["kind"] == "closing":
-            done(self, {"kind": "closing", "closing": None})
-            done(self, facts)
+    def again(self, event):
+        done(self, event)
+        if isinstance(event, history.Closing):
+            done(self, history.StartedOver())
+            done(self, event)
             self.commit()
             needed = self.course.names - {""}
             assert needed <= set(self.store.listed())

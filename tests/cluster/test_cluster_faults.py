@@ -35,10 +35,12 @@ SMALL, MIDDLE = "connect-four:4,4", "connect-four:5,4"
 # tiers of some thousand states have several shards here, and some drivers run tasks on threads: they begin sooner
 SHARDED = """
 import solver.__main__
-from solver.cluster import engine, on_ray, shards, store
-shards.LEAST, shards.NEAR, shards.EVERY = 1 << 9, 1 << 8, 0.0
+from solver.base import sharding
+from solver.cluster import on_ray, shards, store
+from tests.engines import Threads
+sharding.LEAST, sharding.NEAR, shards.EVERY = 1 << 9, 1 << 8, 0.0
 """
-ON_THREADS = SHARDED + "on_ray.connect = lambda *_, **__: engine.Threads(4)\n"
+ON_THREADS = SHARDED + "on_ray.connect = lambda *_, **__: Threads(4)\n"
 IMPATIENT = ON_THREADS + "store.RENEWED, store.EXPIRED, store.LOOKED = 0.2, 2.0, 0.5\n"
 RUN = "solver.__main__.main()"
 
@@ -204,7 +206,8 @@ def test_one_of_two_drivers_is_refused(place):
 def test_an_object_store_smaller_than_what_tasks_pass_on(place):
     """Ray keeps the rest in files."""
     child = (
-        "from solver.cluster import on_ray; on_ray.LEAST_OBJECTS, on_ray.OBJECTS = 3 << 20, 0.0; "
+        "from solver.base import sharding; from solver.cluster import on_ray; "
+        "on_ray.LEAST_OBJECTS, sharding.OBJECTS = 3 << 20, 0.0; "
         "from ray._private import ray_constants; ray_constants.OBJECT_STORE_MINIMUM_MEMORY_BYTES = 1 << 20; "
     )
     small = "from solver.cluster import hosted\n"

@@ -13,22 +13,25 @@ import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from solver import __version__
-from solver.base import extras
+from solver.base import extras, sharding
 from solver.base.errors import GameError, MethodError, ResourceError
 from solver.book import streaming
-from solver.cluster import driver, nodes, on_ray, shards, solving, store, tasks
-from solver.cluster.engine import Node, Threads
+from solver.cluster import driver, history, nodes, on_ray, shards, solving, store, tasks
+from solver.cluster.engine import Node
 from solver.cluster.store import Store
 from solver.cluster.tasks import Bench, Job
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import load_game
 from solver.solving import pipeline
+from solver.sweep.scale import Scale
 from tests.commands import run
+from tests.engines import Threads
 from tests.ways import slow, until
 
 fsspec = pytest.importorskip("fsspec")
@@ -118,8 +121,8 @@ fsspec.register_implementation("objects", Objects, clobber=True)
 def threads(monkeypatch):
     """Clusters are threads, tiers of some dozen states have several shards, and nobody waits for long."""
     monkeypatch.setattr(on_ray, "connect", lambda where, memory=None, **_: Threads(4))
-    monkeypatch.setattr(shards, "LEAST", 16)
-    monkeypatch.setattr(shards, "NEAR", 16)
+    monkeypatch.setattr(sharding, "LEAST", 16)
+    monkeypatch.setattr(sharding, "NEAR", 16)
     monkeypatch.setattr(shards, "EVERY", 0.0)
     monkeypatch.setattr(store, "PATIENCE", 0.0005)
     monkeypatch.setattr(Faults, "strike", Faults.strike)
@@ -435,7 +438,7 @@ def test_damaged_results_in_files_are_made_again(tmp_path, truth, monkeypatch):
             struck.add(name)
             flip(Path(self.root, name))
 
-    monkeypatch.setattr(shards, "FILED", 1)
+    monkeypatch.setattr(sharding, "FILED", 1)
     monkeypatch.setattr(Store, "write", damaging)
     book, said = solve(tmp_path / "b.lmdb")
     assert book == truth(GAME)
@@ -497,6 +500,32 @@ def test_a_damaged_commit_is_refused(tmp_path, truth, monkeypatch, damage):
     (tmp_path / "b.lmdb.shards/notes").write_text("mine")
     assert solve(book, restart=True)[0] == truth(GAME)
     assert [path.name for path in tmp_path.rglob("*")] == ["b.lmdb.shards", "notes"]  # what is not ours stays
+
+
+@pytest.mark.parametrize("change", [{"format": 1}, {"done": [["forward", [None, [], 1]]]}, {"done": [["lost", []]]}])
+def test_a_commit_of_another_version_is_refused(tmp_path, truth, monkeypatch, change):
+    book, commit = tmp_path / "b.lmdb", Store.commit
+
+    def stopped(self, number, facts):
+        commit(self, number, facts | change)
+        raise ResourceError("enough")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "commit", stopped)
+        assert refused(book) == "enough"
+    assert refused(book).endswith("b.lmdb.shards is of another version: --restart discards it")
+    assert solve(book, restart=True)[0] == truth(GAME)
+
+
+def test_exact_values_may_not_be_off_on_a_cluster():
+    """Only expectations round; else a wrong value would pass for a right one."""
+    for scale, error in ((Scale(127, "|i1", 0), 0), (Scale(1, "<i8", 1 << 20), 3)):
+        course = history.Course()
+        tier = history.ShardedTier(0, 2, 1, 0, [store.File("states_0-0-0.0", 1)], [])
+        solved = history.Solved([store.File("", 0)], Counter({1: 1}), None, 2)
+        for event in (history.Found(tier, [], 1, 1.0), scale, solved):
+            course.apply(event)
+        assert course.tally.error == error
 
 
 def test_a_lost_commit_costs_what_came_after_it(tmp_path, truth, monkeypatch):

@@ -17,8 +17,8 @@ import pytest
 
 from solver.base.errors import DamagedBook, MethodError, MissingState, ResourceError
 from solver.cluster import on_ray
-from solver.cluster.engine import Threads
 from tests import ROOT
+from tests.engines import Threads
 from tests.ways import until
 
 MEMORY = 1 << 30
@@ -88,7 +88,7 @@ def threads():
 
 @contextlib.contextmanager
 def ray():
-    with on_ray.connect("local:2", MEMORY, modules=["solver.store.sorting"]) as engine:
+    with on_ray.connect("local:2", MEMORY) as engine:
         yield engine
 
 
@@ -236,9 +236,9 @@ def gone(process):
 def test_a_cluster_is_quiet_and_leaves_nothing_behind(tmp_path):
     script = """
 import json, os, sys
-from tests.cluster.test_engine import loaded, ray, setting
+from tests.cluster.test_engine import loaded, on_ray, ray, setting
 with ray() as engine:
-    handles = [engine.submit(loaded, sys.argv[1], "solver.store.sorting")[0] for _ in range(6)]
+    handles = [engine.submit(loaded, sys.argv[1], on_ray.TASKS)[0] for _ in range(6)]
     print(json.dumps(list(engine.results(handles))))
     print(engine.result(engine.submit(setting, "RAY_AUTH_MODE")[0]))
 assert "RAY_AUTH_MODE" not in os.environ and "ray" not in sys.modules

@@ -8,23 +8,24 @@ from collections import Counter
 import pytest
 from click.testing import CliRunner
 
+from solver.base import sharding
 from solver.base.errors import MethodError
+from solver.base.tiers import SizedTier
 from solver.cli import main
 from solver.estimate import phases, planning
 from solver.estimate.phases import Cluster, Costs, parse_cluster
 from solver.rules.game import Rules, load_game
 from tests import ROOT, naive
+from tests.engines import Threads
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from solver.sweep.projection import Tier  # noqa: E402
-
 COSTS = Costs(5e-9, 10e-9)
 MANY = Cluster(64, 32, 256 << 30, 25e9, 40e9, 2.0)
 FEW = Cluster(4, 8, 64 << 30, 10e9)
-TIERS = [Tier(30, 2 * 10**8, 18 * 10**7, 6 * 10**8, 1, False), Tier(31, 22 * 10**7, 19 * 10**7, 0, 0, False)]
+TIERS = [SizedTier(30, 2 * 10**8, 18 * 10**7, 6 * 10**8, 1), SizedTier(31, 22 * 10**7, 19 * 10**7, 0, 0)]
 
 
 @pytest.mark.parametrize(
@@ -133,25 +134,14 @@ def test_a_task_fits_a_worker():
         assert plan.memory < memory / 32
 
 
-def test_the_plan_has_the_constants_of_the_driver():
-    pytest.importorskip("fsspec")
-    from solver.cluster import blocks, merged, shards
-
-    assert (phases.TASK_BYTES, phases.BUILT.task) == (shards.BYTES, shards.MEMORY)
-    assert (phases.LEAST_STATES, phases.NEAR, phases.FILED) == (shards.LEAST, shards.NEAR, shards.FILED)
-    assert (phases.MOST_BLOCKS, phases.AHEAD) == (blocks.MOST_BLOCKS, shards.AHEAD)
-    assert (planning.ARRANGED, planning.BOUND) == (merged.ARRANGED, merged.BOUND)
-
-
 @pytest.fixture
 def counted(tmp_path, monkeypatch):
     """Solve a game in shards on two threads; the tasks of each kind, and the bytes of arrays that they returned."""
     pytest.importorskip("fsspec")
-    from solver.cluster import on_ray, shards
-    from solver.cluster.engine import Threads
+    from solver.cluster import on_ray
     from solver.solving import pipeline
 
-    monkeypatch.setattr(shards, "NEAR", -1)
+    monkeypatch.setattr(sharding, "NEAR", -1)
     found, lock = Counter(), threading.Lock()
 
     class Counting(Threads):
@@ -167,7 +157,7 @@ def counted(tmp_path, monkeypatch):
             return super().submit(once, *arguments, returns=returns, memory=memory)
 
     def solve(text, cluster):
-        free = round((1 - phases.OBJECTS) * cluster.memory)
+        free = round((1 - sharding.OBJECTS) * cluster.memory)
         monkeypatch.setattr(on_ray, "connect", lambda where, memory=None: Counting(2, free))
         with pipeline.solve(load_game(text), tmp_path / "book.lmdb", cluster="local"):
             return found
@@ -187,11 +177,9 @@ def bytes_of(made):
 )
 @pytest.mark.interpreted
 def test_tasks_and_bytes_are_those_of_a_solve(text, least, counted, monkeypatch):
-    from solver.cluster import shards
     from solver.sweep import projection
 
-    monkeypatch.setattr(shards, "LEAST", least)
-    monkeypatch.setattr(phases, "LEAST_STATES", least)
+    monkeypatch.setattr(sharding, "LEAST", least)
     cluster = Cluster(1, 2, 8 << 30)
     tiers = phases.predict(projection.census(load_game(text), seconds=60, tiers=True).tiers, COSTS, cluster)
     found = counted(text, cluster)
@@ -266,6 +254,6 @@ def test_the_published_counts_are_whole():
 
     assert sum(scale_games.SEVEN_BY_SIX) == scale_games.TOTALS["connect-four"]
     assert scale_games.arrangements(scale_games.ANIMAL) == scale_games.ANIMAL_ARRANGED
-    tiers = [Tier(ply, 10 + ply, 9 + ply, 30, 1, False) for ply in range(43)]
+    tiers = [SizedTier(ply, 10 + ply, 9 + ply, 30, 1) for ply in range(43)]
     scaled = scale_games.true_to_published("connect-four", tiers)
     assert sum(tier.reached for tier in scaled) == pytest.approx(scale_games.TOTALS["connect-four"] / 2, rel=1e-6)

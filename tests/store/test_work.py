@@ -5,6 +5,8 @@ import random
 import subprocess
 import sys
 import types
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,11 +21,23 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.base.parallel import Workers  # noqa: E402
-from solver.store import column, runs  # noqa: E402
+from solver.base.tiers import Tier  # noqa: E402
+from solver.store import column, records, runs  # noqa: E402
 from solver.store import work as work_module  # noqa: E402
+from solver.store.directory import Layer  # noqa: E402
 from solver.store.packed import LAST  # noqa: E402
+from solver.store.runs import Key, Waiting  # noqa: E402
 from solver.store.work import Work  # noqa: E402
 from solver.sweep import backward, exhaustive, expansion, forward, ordered, projection, retrograde  # noqa: E402
+from solver.sweep.checkpoint import (  # noqa: E402
+    BackwardState,
+    Checkpoint,
+    DenseState,
+    ForwardState,
+    ResolverState,
+)
+from solver.sweep.scale import Scale  # noqa: E402
+from solver.sweep.tally import Tally  # noqa: E402
 from tests.solutions import swept  # noqa: E402
 
 
@@ -168,7 +182,7 @@ def test_what_is_not_ours_stays(tmp_path):
     ("name", "change", "message"),
     [
         ("manifest.json", lambda data: data[:-20], "is damaged"),
-        ("manifest.json", lambda data: data.replace(b'"format": 1', b'"format": 9'), "is damaged"),
+        ("manifest.json", lambda data: data.replace(b'"format":2', b'"format":9'), "is damaged"),
         ("states.column", lambda data: data[:8], "states.column is damaged"),
         ("states.column", lambda data: bytes([data[0] ^ 1]) + data[1:], "states.column is damaged"),
         ("states.column", None, "lacks the file states.column"),
@@ -182,6 +196,44 @@ def test_damage_is_refused_with_the_remedy(tmp_path, name, change, message):
         (folder / name).write_bytes(change(data))
     with pytest.raises(ResourceError, match=f"{message}: --restart"):
         pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb")
+
+
+WHOLE = Checkpoint(
+    ForwardState(
+        [Layer(7, 9, 4, 0, 2, 3, 0, 5, 1, highest=9, ends=(3, 0, 2))], runs=[Waiting(Key(8, 1), [("runs-1", 0, 4)])]
+    ),
+    BackwardState("merits", Scale(127, "|i1", 0), Tally(Counter({-3: 2, 5: 1}), [[1, 0, 2]], (5, 17)), Counter({7: 1})),
+    ResolverState("index", [0, 5, 2, 1], {"left": "left-4"}),
+    DenseState([Tier(3, 5, 1, ends=(4, 0, 0))], last=2, marks="array-1"),
+)
+
+
+def test_a_checkpoint_comes_back_as_it_was():
+    facts = records.unsealed(records.sealed({"state": WHOLE}))
+    assert records.read(Checkpoint, facts["state"]) == WHOLE
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        WHOLE[:3],
+        (*WHOLE, None),
+        {"pass": "forward"},
+        WHOLE._replace(resolver=("index", "5", {})),
+        WHOLE._replace(backward=WHOLE.backward._replace(tally=5)),
+        WHOLE._replace(forward=replace(WHOLE.forward, largest="1")),
+    ],
+)
+def test_a_checkpoint_of_another_version_is_refused(tmp_path, state):
+    with Work(tmp_path / "w", "one") as work:
+        work.checkpoint(state)
+    for restart in (False, True):
+        with Work(tmp_path / "w", "one", restart=restart) as work:
+            if restart:
+                assert work.resumed is None
+            else:
+                with pytest.raises(ResourceError, match="has a checkpoint of another version: --restart"):
+                    exhaustive.solve(load_game("nim:1,2"), work)
 
 
 def test_what_was_written_after_the_checkpoint_is_cut_off(tmp_path):

@@ -18,6 +18,7 @@ pytest.importorskip("numba")
 
 from solver.store.work import Work  # noqa: E402
 from solver.sweep import demand, dense, exhaustive  # noqa: E402
+from solver.sweep.checkpoint import Checkpoint, DenseState  # noqa: E402
 from tests import naive  # noqa: E402
 from tests.solutions import swept  # noqa: E402
 from tests.ways import slow  # noqa: E402
@@ -136,7 +137,7 @@ def test_what_sorting_has_no_use_for_is_taken_from_the_folder(tmp_path, sparse):
     folder = tmp_path / "work"
     with Work(folder, "one", every=0) as work:
         saved = work.column("array", np.uint8, numbered=True)  # as a checkpoint leaves it
-        work.checkpoint({"pass": "dense"})
+        work.checkpoint(Checkpoint(dense=DenseState(marks=saved.name)))
         assert (folder / f"{saved.name}.column").exists()
         assert swept(game, work, say=said.append).root == naive.solve(game)[0]
         assert any("stays in its tier" in line for line in said)

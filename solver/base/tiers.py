@@ -1,0 +1,35 @@
+"""What every pass over a game knows of a tier, whatever holds its states: files, arrays, shards or a sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """A tier of states.
+
+    Attributes:
+        number: Its number, as the rules give it.
+        reached: Its states, the finished ones too.
+        kept: Its unfinished states.
+        cyclic: Whether moves may stay in it.
+        highest: The highest tier that moves from it, or from earlier tiers, lead to.
+        ends: Its finished states: wins, draws and losses for the side to move.
+    """
+
+    number: int
+    reached: int
+    kept: int
+    cyclic: bool = field(default=False, kw_only=True)
+    highest: int = field(default=0, kw_only=True)
+    ends: tuple[int, int, int] = field(default=(0, 0, 0), kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class SizedTier(Tier):
+    """A tier with the moves from its unfinished states, a child that a state has twice counted once, and how many tiers
+    they lead to."""
+
+    moves: int
+    leads: int

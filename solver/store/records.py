@@ -1,0 +1,76 @@
+"""Records as JSON: the fields of a named tuple or a dataclass in order, read back by their types.
+
+What a checkpoint or a commit says is such records. The reader takes nothing that the types do not know: a field more or
+less, or a value of another type, is of another version.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import is_dataclass
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+Record = TypeVar("Record")
+types_of = functools.cache(get_type_hints)  # of the fields of a record, in order
+
+
+def sealed(facts: dict[str, Any]) -> bytes:
+    """Facts, records among them, as a line of JSON behind its digest."""
+    body = json.dumps(facts, separators=(",", ":"), default=_fields_of)
+    return f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}\n".encode()
+
+
+def unsealed(data: bytes) -> dict[str, Any]:
+    """What was sealed, its records as JSON has them. Raises ValueError if it is damaged."""
+    digest, _, body = data.partition(b"\n")
+    if hashlib.sha256(body.removesuffix(b"\n")).hexdigest().encode() != digest:
+        raise ValueError("it is damaged")
+    facts: dict[str, Any] = json.loads(body)
+    return facts
+
+
+def _fields_of(record: Any) -> list[Any]:
+    """What JSON has of a dataclass; it knows tuples."""
+    if not is_dataclass(record):
+        raise TypeError(f"{record!r} is no record")
+    kind: Any = type(record)
+    return [getattr(record, name) for name in types_of(kind)]
+
+
+def read(kind: type[Record], told: Any) -> Record:
+    """The record of this type that JSON tells. Raises ValueError if it does not fit the type."""
+    record: Record = _read(kind, told)
+    return record
+
+
+def _read(kind: Any, told: Any) -> Any:
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is UnionType:  # with None
+        return None if told is None else _read(parts[0], told)
+    if origin in (dict, Counter):
+        _refuse_other(dict, told)
+        value = parts[-1] if origin is dict else int
+        return origin({parts[0](key): _read(value, one) for key, one in told.items()})
+    if kind in (int, float, str, bool):
+        _refuse_other(kind, told)
+        return told
+    _refuse_other(list, told)
+    if origin is list:
+        return [_read(parts[0], one) for one in told]
+    if origin is tuple:
+        return tuple(_each(parts, told))
+    return kind(**dict(zip(types_of(kind), _each(types_of(kind).values(), told), strict=True)))
+
+
+def _each(kinds: Iterable[Any], told: list[Any]) -> list[Any]:
+    return [_read(kind, one) for kind, one in zip(kinds, told, strict=True)]
+
+
+def _refuse_other(kind: Any, told: Any) -> None:
+    if type(told) is not kind:
+        raise ValueError(f"{str(told)[:40]} is no {kind.__name__}")

@@ -1,0 +1,103 @@
+"""What a checkpoint of a sweep says: one record, with a part for each pass that is under way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from solver.base.errors import ResourceError
+from solver.base.tiers import Tier
+from solver.store import records
+from solver.store.directory import Layer
+from solver.store.runs import Waiting
+from solver.store.work import Work
+from solver.sweep.expansion import LOWEST_TIER
+from solver.sweep.scale import Scale
+from solver.sweep.tally import Tally
+
+
+@dataclass
+class ForwardState:
+    """Where the pass forward stands; shelves by name.
+
+    Attributes:
+        layers: The tiers that are complete.
+        largest: The largest margin of a finished state.
+        finished: Whether all states are reached.
+        position: The states of the current key below it are done.
+        closing: The tier with cycles that is under way.
+        generations: The unfinished states of each of its generations.
+        totals: Of the current tier: its states, and the finished ones by outcome.
+        highest: The highest tier that moves lead to so far.
+        runs: What waits for its turn.
+        seen: Shelves of the states of the tier with cycles, of earlier generations.
+        new: A shelf of those of this generation.
+    """
+
+    layers: list[Layer] = field(default_factory=list)
+    largest: int = 1
+    finished: bool = False
+    position: int = 0
+    closing: int | None = None
+    generations: list[int] = field(default_factory=list)
+    totals: list[int] = field(default_factory=lambda: [0] * 4)
+    highest: int = LOWEST_TIER
+    runs: list[Waiting] = field(default_factory=list)
+    seen: list[str] = field(default_factory=list)
+    new: str | None = None
+
+
+class BackwardState(NamedTuple):
+    """Where the pass backward stands: the shelf of merits, what they are, their counts, and those of the tier that is
+    under way."""
+
+    merits: str
+    scale: Scale
+    tally: Tally
+    of_layer: Counter[int]
+
+
+class ResolverState(NamedTuple):
+    """Where the analysis of a tier with cycles stands: a stage, how far it is in it, and columns of its arrays."""
+
+    stage: str
+    position: list[int]
+    columns: dict[str, str]
+
+
+@dataclass
+class DenseState:
+    """Where a sweep by state stands: the tiers, the number of the first, the largest margin, the mark of the tier whose
+    turn it is, forward, the highest mark, the counts of values, and columns of its arrays."""
+
+    layers: list[Tier] = field(default_factory=list)
+    first_tier: int = 0
+    largest: int = 1
+    next: int = 1
+    last: int = 0
+    tally: Tally = field(default_factory=Tally)
+    marks: str = ""
+    merits: str | None = None
+
+
+class Checkpoint(NamedTuple):
+    """Where a sweep stands."""
+
+    forward: ForwardState | None = None
+    backward: BackwardState | None = None
+    resolver: ResolverState | None = None
+    dense: DenseState | None = None
+
+
+def resumed(work: Work) -> Checkpoint:
+    """What the last checkpoint of an earlier run says, if there was one. Raises ResourceError if it is of another
+    version."""
+    if work.resumed is None:
+        return Checkpoint()
+    try:
+        return records.read(Checkpoint, work.resumed)
+    except (ValueError, TypeError):
+        raise ResourceError(
+            f"{work.folder} has a checkpoint of another version: --restart discards it, or name another book"
+        ) from None
