@@ -227,9 +227,24 @@ def best_move(
     return best, choice
 
 
-def window(alpha: int, beta: int, same_mover: bool, score_game: bool, gain: int = 0) -> tuple[int, int]:
-    """The window (alpha, beta) on a state's merit, as one on its child's, to which a move leads that scores `gain`."""
-    low, high = drop(alpha - gain, same_mover, score_game), drop(beta - gain, same_mover, score_game)
+def best_action(rules: Rules, state: Any, merit_of: Callable[[Any], Any]) -> int | None:
+    """The first of a state's best actions, by the merits of its children; None at an end."""
+    if rules.is_terminal(state):
+        return None
+
+    def worth(action: int, alpha: Any) -> Any:
+        child = rules.result(state, action)
+        return rules.lifted(merit_of(child), state, action, child)
+
+    return best_move(rules, state, worth)[1]
+
+
+def window(alpha: Any, beta: Any, same_mover: bool, score_game: bool, gain: int = 0) -> tuple[Any, Any]:
+    """The window (alpha, beta) on a state's merit, as one on its child's, to which a move leads that scores `gain`.
+
+    A bound between -1 and 1 is a draw or an estimate, which no ply changes but for its sign.
+    """
+    low, high = (drop(bound, same_mover, score_game or -1 < bound < 1) for bound in (alpha - gain, beta - gain))
     return (low, high) if same_mover else (high, low)
 
 

@@ -14,9 +14,9 @@ from solver.base.errors import BudgetExceeded
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.rules.game import Rules
-from solver.search import INFINITY, Budget, Search, Visit, plain_state, refuse_chance, stuck
+from solver.search import INFINITY, Budget, Search, Visit, plain_state, refuse_chance, stuck, window
 from solver.search.comparison import NODES
-from solver.search.heuristic import back_up, checked, estimated_value, estimates_of, is_exact, window_below
+from solver.search.heuristic import back_up, checked, estimated_value, estimates_of, is_exact
 
 
 class Look(NamedTuple):
@@ -124,6 +124,6 @@ class _Limited(Search):
         rules = self.rules
         child = rules.result(state, action)
         same, gain = rules.same_mover(state, action, child), rules.gain(state, action)
-        below = window_below(alpha, beta, same, rules.scores, gain) if self.prune else (-INFINITY, INFINITY)
+        below = window(alpha, beta, same, rules.scores, gain) if self.prune else (-INFINITY, INFINITY)
         merit, line = yield child, left - 1, *below
         return back_up(merit, same, rules.scores) + gain, line

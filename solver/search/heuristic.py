@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from solver.base.errors import GameError, MethodError
-from solver.base.value import Value, drop, lift, value_of
+from solver.base.value import Value, lift, value_of
 from solver.rules.game import Rules
 from solver.search import (
     INFINITY,
@@ -24,6 +24,7 @@ from solver.search import (
     plain_state,
     refuse_chance,
     stuck,
+    window,
 )
 
 Cutoff = Callable[[Any, int], bool]
@@ -116,7 +117,7 @@ class _Heuristic(Search):
         rules = self.rules
         child = rules.result(state, action)
         same, gain = rules.same_mover(state, action, child), rules.gain(state, action)
-        merit = yield child, ply + 1, *window_below(alpha, beta, same, rules.scores, gain)
+        merit = yield child, ply + 1, *window(alpha, beta, same, rules.scores, gain)
         return back_up(merit, same, rules.scores) + gain
 
 
@@ -150,15 +151,6 @@ def back_up(merit: Any, same_mover: bool, score_game: bool) -> Any:
     if -1 < merit < 1:
         return merit if same_mover else -merit
     return lift(merit, same_mover, score_game)
-
-
-def window_below(alpha: Any, beta: Any, same_mover: bool, score_game: bool, gain: int) -> tuple[Any, Any]:
-    """The window (alpha, beta) on a state's merit as one on its child's, as `back_up` goes; `gain` as in `window`."""
-    low, high = (
-        drop(bound, same_mover, score_game or -1 < bound < 1)  # as a margin: the sign alone
-        for bound in (alpha - gain, beta - gain)
-    )
-    return (low, high) if same_mover else (high, low)
 
 
 def estimated_value(merit: Any, score_game: bool) -> Value:

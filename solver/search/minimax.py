@@ -18,7 +18,7 @@ from solver.search import (
     Search,
     Table,
     Visit,
-    best_move,
+    best_action,
     refuse_chance,
     roots_of,
     stuck,
@@ -46,14 +46,8 @@ def solve(
     *others, root = roots_of(rules, state)
     for other in others:
         search.merit_of(other)
-
-    def worth(action: int, alpha: int) -> int:
-        child = rules.result(root, action)
-        return rules.lifted(search.merit_of(child), root, action, child)
-
     value = rules.kind.value(search.merit_of(root))
-    action = None if rules.is_terminal(root) else best_move(rules, root, worth)[1]
-    return Result(value, action, True, search.counts, search.table)
+    return Result(value, best_action(rules, root, search.merit_of), True, search.counts, search.table)
 
 
 class _Minimax(Search):

@@ -22,7 +22,7 @@ from solver.base.kinds import MARGIN
 from solver.base.progress import Progress, silent
 from solver.base.value import WIN, lift
 from solver.rules.game import Rules
-from solver.search import Budget, Counts, Result, Table, best_move, refuse_chance, roots_of, stuck
+from solver.search import Budget, Counts, Result, Table, best_action, refuse_chance, roots_of, stuck
 
 Parents = dict[Any, list[tuple[Any, bool]]]
 
@@ -51,14 +51,8 @@ def solve(
             progress("retrograde", len(table), len(parents))
     else:
         _resolve(parents, unresolved, table, budget, progress)
-    canonical = rules.canonical
-    root = roots[-1]
-
-    def worth(action: int, alpha: int) -> int:
-        child = rules.result(root, action)
-        return rules.lifted(table[canonical(child)], root, action, child)
-
-    action = None if rules.is_terminal(root) else best_move(rules, root, worth)[1]
+    canonical, root = rules.canonical, roots[-1]
+    action = best_action(rules, root, lambda child: table[canonical(child)])
     return Result(rules.kind.value(table[canonical(root)]), action, True, counts, table)
 
 

@@ -164,11 +164,14 @@ def list_parents(moves, inside, own, begin, end, lists):
 
 @shared
 def settle(left, candidates, begin, end, due):
-    """due[begin:end] = in how many plies finished games and other tiers decide a state; 0 where they do not."""
+    """due[begin:end] = in how many plies a state is decided, if nothing wins it sooner; 0 where that is not known.
+
+    At first finished games and other tiers decide it.
+    """
     for i in range(begin, end):
         due[i] = 0
-        if candidates[i] > 0:
-            due[i] = WIN - candidates[i]
+        if left[i] < 0 or candidates[i] > 0:
+            due[i] = WIN - abs(candidates[i])
         elif left[i] == 0:
             due[i] = WIN + candidates[i]
             left[i] = RESOLVED

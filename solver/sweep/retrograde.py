@@ -296,13 +296,9 @@ class Resolver:
         def settled(begin: int) -> None:
             settle(self.left, self.merits, begin, min(begin + PIECE, self.size), due)
 
-        if distance == 0:
-            for _ in team.map(settled, range(0, self.size, PIECE)):
-                pass
-        else:
-            decided = (self.left < 0) | (self.merits > 0)
-            due[decided] = WIN - np.abs(self.merits[decided])
-            due[due < distance] = 0
+        for _ in team.map(settled, range(0, self.size, PIECE)):
+            pass
+        due[due < distance] = 0
         resolved = self._by_distance(np.flatnonzero((due > 0) & (self.left < 0)))
         return {later: [places] for later, places in resolved}, dict(
             self._by_distance(np.flatnonzero((due > 0) & (self.left >= 0)))
