@@ -23,9 +23,9 @@ class Served:
     """A game, and its book if there is one: what is known of positions without a live search."""
 
     def __init__(self, game: Game, book: Book | None) -> None:
+        self._answers: dict[bool, Answers] = {}
         self.name, self.game, self.book = game_text(game), game, book
         self.rules = Rules(game, book is None or book.header.symmetry)
-        self._answers: dict[bool, Answers] = {}
 
     @functools.cached_property
     def player(self) -> Player:
