@@ -11,7 +11,7 @@ from solver.base import extras
 from solver.base.errors import UncompiledRules
 from solver.book.doors import game_of
 from solver.check.playouts import RandomGame, endless, states_of
-from solver.cli.common import Bars, json_option, loading, note, quiet_option, tell
+from solver.cli.common import Bars, loading, note, print_options, tell
 from solver.report import checks
 from solver.rules.game import Rules
 from solver.rules.width import USUAL
@@ -22,8 +22,7 @@ from solver.rules.width import USUAL
 @click.option("--seed", type=int, default=0, metavar="N", help="Of the random games; 0.")
 @click.option("--quick", is_flag=True, help="The random games alone: nothing is solved, nothing compiled.")
 @click.option("--show", "boards", is_flag=True, help="Print one of the random games, board by board.")
-@json_option
-@quiet_option
+@print_options
 def command(game: str, seed: int, quick: bool, boards: bool, as_json: bool, quiet: bool) -> None:
     """Check rules before a solve: the protocol, on random games, and what solve would refuse.
 

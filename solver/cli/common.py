@@ -33,18 +33,52 @@ THREAD_SECONDS = 1.5  # of work without lines: longer than plain Python's first 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
-class Size(click.ParamType):  # type: ignore[type-arg]
-    """A number of bytes: 500M, 8G, 1.5G."""
+class Text(click.ParamType):  # type: ignore[type-arg]
+    """A text that `read` makes a value of; its ValueError says what is wrong."""
 
-    name = "size"
+    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
+        self.name, self._read = name, read
 
-    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> int:
-        if isinstance(value, int):
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        if not isinstance(value, str):
             return value
-        match = re.fullmatch(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)([KMGT]?)(i?B)?", value.strip(), re.ASCII | re.IGNORECASE)
-        if not match or float(match[1]) <= 0:
-            self.fail(f"{value[:40]!r} is no size: 500M, 8G or bytes", parameter, context)
-        return int(float(match[1]) * UNITS[match[2].upper()])
+        try:
+            return self._read(value)
+        except ValueError as error:
+            self.fail(str(error), parameter, context)
+
+
+def _size(text: str) -> int:
+    match = re.fullmatch(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)([KMGT]?)(i?B)?", text.strip(), re.ASCII | re.IGNORECASE)
+    if not match or float(match[1]) <= 0:
+        raise ValueError(f"{text[:40]!r} is no size: 500M, 8G or bytes")
+    return int(float(match[1]) * UNITS[match[2].upper()])
+
+
+def _duration(text: str) -> float:
+    match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)([hms]?)", text.strip(), re.ASCII)
+    if not match:
+        raise ValueError(f"{text[:40]!r} is no time: 2h, 30m, 90s")
+    return float(match[1]) * {"h": 3600, "m": 60, "s": 1, "": 1}[match[2]]
+
+
+def _span(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(-?[0-9]{1,18})?(\.\.)?(-?[0-9]{1,18})?", text.strip(), re.ASCII)
+    if not match or match[1] is match[3] is None or (match[2] is None and match[3] is not None):
+        raise ValueError(f"{text[:40]!r} is no range: 5..9, 5.., ..9 or 5")
+    low = -MOST if match[1] is None else int(match[1])
+    high = (MOST if match[2] else low) if match[3] is None else int(match[3])
+    if low > high:
+        raise ValueError(f"{text!r} holds no number: write the smaller first")
+    return low, high
+
+
+SIZE = Text("size", _size)
+"""A number of bytes: 500M, 8G, 1.5G."""
+DURATION = Text("time", _duration)
+"""A time in seconds: 2h, 30m, 90s, 90."""
+SPAN = Text("range", _span)
+"""A range of whole numbers, both ends included: 5..9, 5.., ..9 or 5."""
 
 
 class Seconds(click.FloatRange):
@@ -55,38 +89,6 @@ class Seconds(click.FloatRange):
         if seconds != seconds:
             self.fail(f"{value!r} is no number of seconds", parameter, context)
         return seconds
-
-
-class Duration(click.ParamType):  # type: ignore[type-arg]
-    """A time in seconds: 2h, 30m, 90s, 90."""
-
-    name = "time"
-
-    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float:
-        if isinstance(value, float):
-            return value
-        match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)([hms]?)", value.strip(), re.ASCII)
-        if not match:
-            self.fail(f"{value[:40]!r} is no time: 2h, 30m, 90s", parameter, context)
-        return float(match[1]) * {"h": 3600, "m": 60, "s": 1, "": 1}[match[2]]
-
-
-class Span(click.ParamType):  # type: ignore[type-arg]
-    """A range of whole numbers, both ends included: 5..9, 5.., ..9 or 5."""
-
-    name = "range"
-
-    def convert(
-        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
-    ) -> tuple[int, int]:
-        match = re.fullmatch(r"(-?[0-9]{1,18})?(\.\.)?(-?[0-9]{1,18})?", value.strip(), re.ASCII)
-        if not match or match[1] is match[3] is None or (match[2] is None and match[3] is not None):
-            self.fail(f"{value[:40]!r} is no range: 5..9, 5.., ..9 or 5", parameter, context)
-        low = -MOST if match[1] is None else int(match[1])
-        high = (MOST if match[2] else low) if match[3] is None else int(match[3])
-        if low > high:
-            self.fail(f"{value!r} holds no number: write the smaller first", parameter, context)
-        return low, high
 
 
 def open_source(
@@ -338,6 +340,13 @@ module_option = click.option(
     help="Search live by the module that solver build made of the game, without compiling.",
 )
 live_option = click.option("--live", is_flag=True, help="Search a GAME, even if a book of it comes with the package.")
+
+
+def all_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a decorator that gives a command these options, in their order."""
+    return lambda command: functools.reduce(lambda decorated, option: option(decorated), reversed(options), command)
+
+
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress, no notes.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 codec_option = click.option(
@@ -351,3 +360,5 @@ workers_option = click.option(
     metavar="N",
     help="Threads; all cores if left out. The result is the same.",
 )
+search_options = all_of(budget_option, evaluate_option, module_option, live_option, game_option)
+print_options = all_of(json_option, quiet_option)

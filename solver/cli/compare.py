@@ -6,7 +6,7 @@ import click
 
 from solver.base.errors import PositionError
 from solver.book.doors import game_of
-from solver.cli.common import Bars, json_option, loading, quiet_option, tell, try_out
+from solver.cli.common import Bars, loading, print_options, tell, try_out
 from solver.report import comparisons
 from solver.rules.game import Rules
 from solver.rules.notation import parse_position
@@ -27,8 +27,7 @@ from solver.search.deepening import looks
     metavar="N",
     help=f"Give a search up after so many; {NODES:,}.",
 )
-@json_option
-@quiet_option
+@print_options
 def command(game: str, position: str, depth: int | None, nodes: int, as_json: bool, quiet: bool) -> None:
     """Compare the textbook's searches on a game: nodes, tables, time.
 

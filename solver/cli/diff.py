@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from solver.cli.common import Bars, json_option, quiet_option, tell
+from solver.cli.common import Bars, print_options, tell
 from solver.edit.comparing import diff
 from solver.report import differences
 
@@ -13,8 +13,7 @@ from solver.report import differences
 @click.argument("first", metavar="A", type=click.Path())
 @click.argument("second", metavar="B", type=click.Path())
 @click.option("--most", type=click.IntRange(0, 1_000_000), default=20, metavar="N", help="States that are listed; 20.")
-@json_option
-@quiet_option
+@print_options
 @click.pass_context
 def command(context: click.Context, first: str, second: str, most: int, as_json: bool, quiet: bool) -> None:
     """Say what tells two books apart: states that only one has, other values, other facts. Exit 1 if they differ.

@@ -7,22 +7,10 @@ from typing import Any
 import click
 
 from solver.book.doors import game_of
-from solver.cli.common import Bars, Seconds, Size, json_option, loading, quiet_option, tell, workers_option
+from solver.cli.common import SIZE, Bars, Seconds, Text, loading, print_options, tell, workers_option
 from solver.estimate.phases import Cluster, parse_cluster
 from solver.report import estimates
 from solver.report.facts import facts_of
-
-
-class ClusterText(click.ParamType):  # type: ignore[type-arg]
-    """A cluster: nodes=64,cores=32,memory=256G,network=25G, or local:2."""
-
-    name = "cluster"
-
-    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Cluster:
-        try:
-            return value if isinstance(value, Cluster) else parse_cluster(value)
-        except ValueError as error:
-            self.fail(str(error), parameter, context)
 
 
 @click.command("estimate")
@@ -30,16 +18,15 @@ class ClusterText(click.ParamType):  # type: ignore[type-arg]
 @click.option("--max-ply", type=click.IntRange(0, 1000), metavar="N", help="Of an opening book to ply N.")
 @click.option(
     "--cluster",
-    type=ClusterText(),
+    type=Text("cluster", parse_cluster),
     metavar="NODES",
     help="On a cluster: nodes=64,cores=32,memory=256G,network=25G, or local:2.",
 )
 @click.option("--no-symmetry", is_flag=True, help="Keep symmetric states apart.")
 @click.option("--seconds", type=Seconds(1, 1e5), default=60.0, metavar="S", help="To spend on it, compiling apart; 60.")
-@click.option("--memory", type=Size(), metavar="SIZE", help="Of a solve with this: 8G.")
+@click.option("--memory", type=SIZE, metavar="SIZE", help="Of a solve with this: 8G.")
 @workers_option
-@json_option
-@quiet_option
+@print_options
 def command(
     game: str, max_ply: int | None, cluster: Cluster | None, no_symmetry: bool, seconds: float, memory: int | None,
     workers: int | None, as_json: bool, quiet: bool,

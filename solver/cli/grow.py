@@ -11,14 +11,13 @@ import click
 from solver.base.errors import BookError, PositionError
 from solver.base.text import TextError, read_text
 from solver.cli.common import (
+    DURATION,
     Bars,
-    Duration,
     Seconds,
     codec_option,
     evaluate_option,
-    json_option,
     note,
-    quiet_option,
+    print_options,
     workers_option,
 )
 from solver.cli.info import report
@@ -30,7 +29,7 @@ MOST_GAMES = 1 << 28  # bytes of a file of games
 @click.argument("game")
 @click.option("-o", "--output", "book", type=click.Path(), required=True, metavar="BOOK", help="The book that grows.")
 @click.option("--positions", type=click.IntRange(1, 10**9), metavar="N", help="Until it has so many.")
-@click.option("--time", "seconds", type=Duration(), metavar="TIME", help="Or for so long: 2h, 30m, 90s.")
+@click.option("--time", "seconds", type=DURATION, metavar="TIME", help="Or for so long: 2h, 30m, 90s.")
 @click.option("--depth", type=click.IntRange(1, 99), metavar="N", help="Plies of its searches; 8.")
 @click.option("--exact", type=click.IntRange(1, 10**12), metavar="N", help="Nodes of each exact search; 32,768.")
 @evaluate_option
@@ -42,8 +41,7 @@ MOST_GAMES = 1 << 28  # bytes of a file of games
 @click.option("--checkpoint", type=Seconds(0, 86_400), metavar="S", help="Seconds between two books; 30.")
 @codec_option
 @workers_option
-@json_option
-@quiet_option
+@print_options
 def command(game: str, book: str, add: str | None, as_json: bool, quiet: bool, **asked: Any) -> None:
     """Grow an opening book of a game too large to solve, where play is most likely.
 

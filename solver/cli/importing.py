@@ -6,7 +6,7 @@ import os
 
 import click
 
-from solver.cli.common import Bars, json_option, note, quiet_option, tell
+from solver.cli.common import Bars, note, print_options, tell
 from solver.report import books
 
 
@@ -16,8 +16,7 @@ from solver.report import books
 @click.option("-o", "--output", "book", type=click.Path(), required=True, metavar="BOOK", help="Write the book here.")
 @click.option("--no-symmetry", is_flag=True, help="Keep symmetric states apart.")
 @click.option("--no-verify", is_flag=True, help="Take the values as they are.")
-@json_option
-@quiet_option
+@print_options
 def command(
     file: str, game: str, book: str, no_symmetry: bool, no_verify: bool, as_json: bool, quiet: bool
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from solver.book import Header
-from solver.cli.common import json_option, open_book, quiet_option, tell
+from solver.cli.common import open_book, print_options, tell
 from solver.play.player import Player
 from solver.report import books, lines
 from solver.rules.game import is_built_in
@@ -20,8 +20,7 @@ from solver.rules.game import is_built_in
     metavar="FILE",
     help="Draw wins, draws and losses by tier and distance, or expectations: .png or .svg.",
 )
-@json_option
-@quiet_option
+@print_options
 def command(source: str, counts: bool, plot: str | None, as_json: bool, quiet: bool) -> None:
     """Say what a book holds: game, value, counts, longest win and its line, size.
 

@@ -12,7 +12,7 @@ import click
 from solver.base import extras
 from solver.base.errors import MethodError
 from solver.book import Book, check_target
-from solver.cli.common import Bars, game_option, json_option, live_option, note, open_source, quiet_option, tell
+from solver.cli.common import Bars, Text, game_option, json_option, live_option, note, open_source, quiet_option, tell
 from solver.report import evaluations
 from solver.rules.game import Game
 
@@ -22,17 +22,14 @@ if TYPE_CHECKING:
 STATES, DEPTH, GENERATIONS, HIDDEN = 200_000, 4, 400, "32"
 
 
-class Layers(click.ParamType):  # type: ignore[type-arg]
+def _layers(text: str) -> tuple[int, ...]:
     """The widths of one or two hidden layers: 32 or 32,16."""
+    if not re.fullmatch(r"[0-9]{1,3}(,[0-9]{1,3})?", text) or any(int(width) < 1 for width in text.split(",")):
+        raise ValueError(f"{text[:40]!r} are no layers: one or two widths up to 999, as 32 or 32,16")
+    return tuple(int(width) for width in text.split(","))
 
-    name = "layers"
 
-    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> tuple[int, ...]:
-        if isinstance(value, tuple):
-            return value
-        if not re.fullmatch(r"[0-9]{1,3}(,[0-9]{1,3})?", value) or any(int(width) < 1 for width in value.split(",")):
-            self.fail(f"{value[:40]!r} are no layers: one or two widths up to 999, as 32 or 32,16", parameter, context)
-        return tuple(int(width) for width in value.split(","))
+LAYERS = Text("layers", _layers)
 
 
 @click.command("learn")
@@ -40,7 +37,7 @@ class Layers(click.ParamType):  # type: ignore[type-arg]
 @click.option("-o", "--output", type=click.Path(dir_okay=False), required=True, metavar="FILE", help="FILE.eval.")
 @click.option("--method", type=click.Choice(["fit", "evolve"]), default="fit", help="By values, or by play; fit.")
 @click.option("--model", type=click.Choice(["linear", "network"]), help="What is fitted; linear.")
-@click.option("--hidden", type=Layers(), metavar="N[,N]", help=f"Widths of a network's hidden layers; {HIDDEN}.")
+@click.option("--hidden", type=LAYERS, metavar="N[,N]", help=f"Widths of a network's hidden layers; {HIDDEN}.")
 @click.option("--states", type=click.IntRange(100, 50_000_000), metavar="N", help=f"To fit to; {STATES:,}.")
 @click.option("--depth", type=click.IntRange(1, 60), metavar="N", help=f"Of searches, where no book is; {DEPTH}.")
 @click.option("--generations", type=click.IntRange(1, 100_000), metavar="N", help=f"To evolve at most; {GENERATIONS}.")
@@ -102,7 +99,7 @@ def _learned(book: Book | None, game: Game, asked: dict[str, Any], bars: Bars, q
         return evolve(game, generations=asked["generations"] or GENERATIONS, seed=asked["seed"], progress=bars)
     from solver.learning.training import Model, learn
 
-    hidden = (asked["hidden"] or Layers().convert(HIDDEN, None, None)) if asked["model"] == "network" else ()
+    hidden = (asked["hidden"] or _layers(HIDDEN)) if asked["model"] == "network" else ()
     source: Book | Game = game if book is None else book
     if book is not None and asked["depth"] is not None:
         raise MethodError("--depth is for searches, a book has values: leave it out, or add --live to a game's name")

@@ -10,7 +10,7 @@ import click
 from solver.base import extras
 from solver.base.errors import MethodError
 from solver.base.files import write_whole
-from solver.cli.common import Bars, Seconds, json_option, note, open_book, quiet_option, tell, workers_option
+from solver.cli.common import Bars, Seconds, note, open_book, print_options, tell, workers_option
 from solver.report import matches
 from solver.rules.game import Rules
 
@@ -30,8 +30,7 @@ from solver.rules.game import Rules
     "--save", type=click.Path(allow_dash=True), metavar="FILE", help="The games, one a line, as `grade` takes them."
 )
 @workers_option
-@json_option
-@quiet_option
+@print_options
 def command(first: str, second: str, as_json: bool, quiet: bool, **asked: Any) -> None:
     """Let two players meet: evaluations, books and methods, from random openings, each played with both colours.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from solver.cli.common import Bars, codec_option, json_option, quiet_option, workers_option
+from solver.cli.common import Bars, codec_option, print_options, workers_option
 from solver.cli.info import report
 from solver.edit.comparing import merge
 
@@ -15,8 +15,7 @@ from solver.edit.comparing import merge
 @click.option("-o", "--output", "target", type=click.Path(), required=True, metavar="OUT", help="Write it here.")
 @codec_option
 @workers_option
-@json_option
-@quiet_option
+@print_options
 def command(
     first: str, second: str, target: str, codec: str | None, workers: int | None, as_json: bool, quiet: bool
 ) -> None:

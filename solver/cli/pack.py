@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from solver.book.codecs import CHOICES
-from solver.cli.common import Bars, game_option, json_option, quiet_option, workers_option
+from solver.cli.common import Bars, game_option, print_options, workers_option
 from solver.cli.info import report
 
 
@@ -21,8 +21,7 @@ from solver.cli.info import report
 )
 @game_option
 @workers_option
-@json_option
-@quiet_option
+@print_options
 def command(
     book: str, target: str, codec: str, own: str | None, workers: int | None, as_json: bool, quiet: bool
 ) -> None:

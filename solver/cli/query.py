@@ -10,18 +10,7 @@ import click
 
 from solver.base.errors import MissingState, PositionError
 from solver.base.text import TextError, waiting_lines
-from solver.cli.common import (
-    budget_option,
-    evaluate_option,
-    game_option,
-    json_option,
-    live_option,
-    module_option,
-    note,
-    open_source,
-    quiet_option,
-    thinking,
-)
+from solver.cli.common import json_option, note, open_source, quiet_option, search_options, thinking
 from solver.play.player import Player
 from solver.play.showing import checked_svg
 from solver.report.answers import Answers, text
@@ -42,11 +31,7 @@ from solver.rules.game import game_text
 )
 @click.option("--no-moves", is_flag=True, help="The value alone, not every move's.")
 @click.option("--book-only", is_flag=True, help="No live search: exit 3 where the book is silent.")
-@budget_option
-@evaluate_option
-@module_option
-@live_option
-@game_option
+@search_options
 @quiet_option
 def command(
     source: str, positions: tuple[str, ...], as_json: bool, svg: str | None, no_moves: bool, book_only: bool,

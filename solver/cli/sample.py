@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from solver.base.errors import MissingState
-from solver.cli.common import Bars, Span, game_option, json_option, note, open_book, quiet_option, tell
+from solver.cli.common import SPAN, Bars, game_option, json_option, note, open_book, quiet_option, tell
 from solver.report.facts import worth
 
 
@@ -17,9 +17,9 @@ from solver.report.facts import worth
 @click.option("-n", "number", type=click.IntRange(1, 10_000_000), default=10, metavar="N", help="How many; 10.")
 @click.option("--seed", type=int, default=0, metavar="S", help="Another seed, other states; 0.")
 @click.option("--value", "outcome", type=click.Choice(["win", "draw", "loss"]), help="For the side to move.")
-@click.option("--distance", type=Span(), metavar="M..N", help="Plies to the end: 5..9, 5.., ..9 or 5.")
+@click.option("--distance", type=SPAN, metavar="M..N", help="Plies to the end: 5..9, 5.., ..9 or 5.")
 @click.option(
-    "--ply", "tier", type=Span(), metavar="M..N", help="By the game's tiers, which in most games count the plies."
+    "--ply", "tier", type=SPAN, metavar="M..N", help="By the game's tiers, which in most games count the plies."
 )
 @json_option
 @game_option

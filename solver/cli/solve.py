@@ -12,7 +12,7 @@ import click
 from solver.base.errors import GameError
 from solver.base.methods import ASKED, AUTO, Method
 from solver.book.doors import game_of
-from solver.cli.common import Bars, Seconds, Size, codec_option, json_option, note, quiet_option, workers_option
+from solver.cli.common import SIZE, Bars, Seconds, codec_option, note, print_options, workers_option
 from solver.cli.info import report
 
 
@@ -30,8 +30,8 @@ from solver.cli.info import report
 )
 @click.option("--wdl", is_flag=True, help="An opening book of wins, draws and losses without distances: found sooner.")
 @click.option("--no-symmetry", is_flag=True, help="Keep symmetric states apart.")
-@click.option("--memory", type=Size(), metavar="SIZE", help="Keep within this: 8G. 60 % of what is free if left out.")
-@click.option("--table", type=Size(), metavar="SIZE", help="Alpha-beta's table; 64M. Larger is not always faster.")
+@click.option("--memory", type=SIZE, metavar="SIZE", help="Keep within this: 8G. 60 % of what is free if left out.")
+@click.option("--table", type=SIZE, metavar="SIZE", help="Alpha-beta's table; 64M. Larger is not always faster.")
 @click.option("--restart", is_flag=True, help="Discard what an interrupted solve has done.")
 @click.option(
     "--checkpoint",
@@ -52,8 +52,7 @@ from solver.cli.info import report
 @click.option("--pruned", is_flag=True, help="For a tree: print the leaves that alpha-beta never looks at.")
 @click.option("--trace", is_flag=True, help="For a tree: print every node as alpha-beta comes to it, and the tree.")
 @click.option("--plot", type=click.Path(), metavar="FILE", help="With --trace: draw the tree, .png or .svg.")
-@json_option
-@quiet_option
+@print_options
 def command(
     game: str, book: str | None, no_symmetry: bool, pruned: bool, trace: bool, plot: str | None, as_json: bool,
     quiet: bool, **asked: Any,

@@ -6,7 +6,7 @@ import click
 
 from solver.book.codecs import CODECS
 from solver.book.trim import SIDES, Trim
-from solver.cli.common import Bars, Size, game_option, json_option, quiet_option, workers_option
+from solver.cli.common import SIZE, Bars, game_option, print_options, workers_option
 from solver.cli.info import report
 
 
@@ -29,13 +29,12 @@ from solver.cli.info import report
 )
 @click.option("--wdl", is_flag=True, help="Keep wins, draws and losses without their distances.")
 @click.option(
-    "--max-bytes", type=Size(), metavar="SIZE", help="Drop the last tiers, where few moves are left, down to this: 2M."
+    "--max-bytes", type=SIZE, metavar="SIZE", help="Drop the last tiers, where few moves are left, down to this: 2M."
 )
 @click.option("--codec", type=click.Choice(list(CODECS)), help="How OUT is encoded; as BOOK is, if left out.")
 @game_option
 @workers_option
-@json_option
-@quiet_option
+@print_options
 def command(
     book: str, target: str, max_ply: int | None, side: str | None, plies: int | None, wdl: bool,
     max_bytes: int | None, codec: str | None, own: str | None, workers: int | None, as_json: bool, quiet: bool,

@@ -8,18 +8,14 @@ import click
 
 from solver import __version__
 from solver.base.text import text_lines
-from solver.cli.common import budget_option, evaluate_option, game_option, live_option, module_option, open_source
+from solver.cli.common import open_source, search_options
 from solver.play.player import Player
 from solver.play.ugi import Session
 
 
 @click.command("ugi")
 @click.argument("source", metavar="BOOK|GAME")
-@budget_option
-@evaluate_option
-@module_option
-@live_option
-@game_option
+@search_options
 def command(source: str, budget: float, evaluate: str | None, module: str | None, live: bool, own: str | None) -> None:
     """Play as an engine: the Universal Game Interface on standard input and output, UCI for any game.
 

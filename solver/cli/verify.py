@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from solver.base.errors import DamagedBook, ForeignBook, MissingRules
-from solver.cli.common import Bars, Seconds, Size, game_option, json_option, quiet_option, tell, workers_option
+from solver.cli.common import SIZE, Bars, Seconds, game_option, print_options, tell, workers_option
 from solver.report import verdicts
 from solver.report.facts import facts_of
 from solver.verifying.verification import CONSISTENT, SEARCH, WRONG, verify
@@ -19,7 +19,7 @@ NOT_PROVED = 7  # the exit code of a consistent book
 @click.argument("book", type=click.Path(), metavar="BOOK|GAME")
 @game_option
 @workers_option
-@click.option("--memory", type=Size(), metavar="SIZE", help="Keep within this: 8G. 60 % of what is free if left out.")
+@click.option("--memory", type=SIZE, metavar="SIZE", help="Keep within this: 8G. 60 % of what is free if left out.")
 @click.option(
     "--search",
     type=Seconds(min=0),
@@ -29,8 +29,7 @@ NOT_PROVED = 7  # the exit code of a consistent book
     help="Search so long for values that do not follow from others: partial books.",
 )
 @click.option("--play", is_flag=True, help="Also play it out against every reply, for the sides that it serves.")
-@json_option
-@quiet_option
+@print_options
 def command(book: str, own: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Check a book: structure, checksums, every value against its children, every count.
 

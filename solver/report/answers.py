@@ -44,9 +44,10 @@ class Answers:
         header = player.solution.header if isinstance(player.solution, Book) else None
         self._grown = header and header.estimate
         self._impartial = player.rules.impartial
-        self._holds_all = header is not None and (not moves or header.scope == "complete") and not self._grown
         self._nimbers: Table = {}
-        self._of_nimbers = header is not None and header.kind is NIMBER
+        self._of_nimbers = header is not None and header.kind is NIMBER  # which is no value
+        self._holds_all = header is not None and (not moves or header.scope == "complete")
+        self._holds_all = self._holds_all and not self._grown and not self._of_nimbers
         self._find, self._canonical = player.solution.get, player.canonical
         self._mover = player.rules.to_move
         self._action_name: Callable[[int, int], str] = own_method(player.game, "format_action") or _by_number

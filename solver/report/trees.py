@@ -22,7 +22,18 @@ def facts(tree: Tree, trace: Trace, stepwise: bool = True) -> dict[str, Any]:
         trace: Its visit.
         stepwise: Whether the steps are among the facts, each with its node named by the moves from the root.
     """
-    found = _facts(tree, trace)
+    root = trace.nodes[tree.initial()]
+    leaves = list(tree.leaves())
+    found: dict[str, Any] = {
+        "value": _plain(root.value),
+        "best": _name(tree, root, root.best),
+        "leaves": len(leaves),
+        "pruned": [
+            {"leaf": place, "value": _plain(tree.payoff(leaf))}
+            for place, leaf in enumerate(leaves, 1)
+            if leaf not in trace.nodes
+        ],
+    }
     if stepwise:
         found["steps"] = [_step(tree, node, entered) for node, entered in trace.steps]
     return found
@@ -35,21 +46,6 @@ def check_steps(tree: Tree) -> None:
         raise GameError(
             f"{tree.file} has {nodes:,} nodes, up to {depth:,} deep, too many to print each step: --pruned prints less"
         )
-
-
-def _facts(tree: Tree, trace: Trace) -> dict[str, Any]:
-    root = trace.nodes[tree.initial()]
-    leaves = list(tree.leaves())
-    return {
-        "value": _plain(root.value),
-        "best": _name(tree, root, root.best),
-        "leaves": len(leaves),
-        "pruned": [
-            {"leaf": place, "value": _plain(tree.payoff(leaf))}
-            for place, leaf in enumerate(leaves, 1)
-            if leaf not in trace.nodes
-        ],
-    }
 
 
 def text(told: dict[str, Any]) -> list[str]:

@@ -68,9 +68,7 @@ class Gamesman:
 
     async def _game(self, request: Any) -> Reply:
         game = request.path_params["game"]
-        variants = self._games.get(game)
-        if variants is None:
-            return _invalid("Game")
+        variants = self._variants(game)
         listed = [{"id": name, "name": _variant_name(name, one), "gui": _gui(one)} for name, one in variants.items()]
         return reply_of(
             {
@@ -84,8 +82,6 @@ class Gamesman:
 
     async def _variant(self, request: Any) -> Reply:
         found = self._found(request)
-        if isinstance(found, Reply):
-            return found
         rules, initial = found.rules, found.game.initial()
         start = _place(found, Position(initial, None, rules.mover(initial), None if rules.reward is None else 0))
         return reply_of(
@@ -101,34 +97,34 @@ class Gamesman:
 
     async def _instructions(self, request: Any) -> Reply:
         found = self._found(request)
-        if isinstance(found, Reply):
-            return found
         return reply_of({"instructions": f"# {title_of(found.game)}\n\n{inspect.getdoc(type(found.game)) or ''}\n"})
 
     async def _position(self, request: Any) -> Reply:
         found = self._found(request)
-        if isinstance(found, Reply):
-            return found
         asked = _read(found, request.query_params.get("p", ""))
-        if asked is None:
-            return _invalid("Position")
         try:
             facts, cache = await self._handlers.known(request, found, f"#{asked.position.state}")
         except PositionError:
-            return _invalid("Position")
+            raise _invalid("Position") from None
         moves = list(_moves(found, asked, facts))
         _rank(moves)
         return reply_of({**_told(found, asked, facts), "moves": moves}, cache, "uwapi", found.digest, asked.name)
 
-    def _found(self, request: Any) -> Served | Reply:
-        variants = self._games.get(request.path_params["game"])
+    def _variants(self, game: str) -> dict[str, Served]:
+        variants = self._games.get(game)
         if variants is None:
-            return _invalid("Game")
-        return variants.get(request.path_params["variant"]) or _invalid("Variant")
+            raise _invalid("Game")
+        return variants
+
+    def _found(self, request: Any) -> Served:
+        found = self._variants(request.path_params["game"]).get(request.path_params["variant"])
+        if found is None:
+            raise _invalid("Variant")
+        return found
 
 
-def _invalid(what: str) -> Reply:
-    return Refused(200, f"Invalid {what}").reply()
+def _invalid(what: str) -> Refused:
+    return Refused(200, f"Invalid {what}")
 
 
 def _name_of(game: str) -> str:
@@ -143,17 +139,17 @@ def _gui(one: Served) -> str:
     return "v3" if _is_drawn(one.game) else "v0"
 
 
-def _read(one: Served, text: str) -> Place | None:
-    """The position of a text, if it may be one."""
+def _read(one: Served, text: str) -> Place:
+    """The position of a text. Raises Refused for what cannot be one."""
     match = re.fullmatch(r"([12])_([0-9]{1,160})(?:\.(-?[0-9]{1,9}))?", text, re.ASCII)
     if not match or int(match[2]) >> one.rules.bits:
-        return None
+        raise _invalid("Position")
     state, mover, gained = int(match[2]), int(match[1]) - 1, int(match[3] or 0)
     try:
         own = mover if one.rules.to_move is None else one.rules.to_move(state)
         return _place(one, Position(state, None, own, None if one.rules.reward is None else gained))
     except Exception:  # rules need not bear numbers that are no states
-        return None
+        raise _invalid("Position") from None
 
 
 def _place(one: Served, position: Position) -> Place:

@@ -30,14 +30,16 @@ RECORDS = (
 )
 
 
-class Parameter(NamedTuple):
-    """A parameter of a path or a query; those of paths are required."""
-
-    name: str
-    about: str
-    schema: Schema
-    example: Any
-    place: str = "query"
+def _parameter(name: str, about: str, schema: Schema, example: Any, place: str = "query") -> dict[str, Any]:
+    """A parameter of a path or a query, as the document has it; those of paths are required."""
+    return {
+        "name": name,
+        "in": place,
+        "required": place == "path",
+        "description": about,
+        "schema": schema,
+        "example": example,
+    }
 
 
 class Operation(NamedTuple):
@@ -47,23 +49,23 @@ class Operation(NamedTuple):
     path: str
     about: str
     gives: str
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[dict[str, Any], ...] = ()
     refuses: tuple[int, ...] = ()
     method: str = "GET"
     media: str = JSON
 
 
-BOOK = Parameter("book", "The name of a book: that of its game", TEXT, "connect-four:4,4", "path")
-GAME = Parameter("game", "The name of a game", TEXT, "connect-four:4,4", "path")
-POSITION = Parameter(
+BOOK = _parameter("book", "The name of a book: that of its game", TEXT, "connect-four:4,4", "path")
+GAME = _parameter("game", "The name of a game", TEXT, "connect-four:4,4", "path")
+POSITION = _parameter(
     "position",
     "The moves from the start, `start`, `#` and a state's number (`%23` in an address), or what else the game reads",
     {"type": "string", "minLength": 1, "maxLength": MOST_TEXT},
     "11242",
     "path",
 )
-MOVES = Parameter("moves", "Whether every move is told", {**BOOL, "default": True}, False)
-MOST = Parameter(
+MOVES = _parameter("moves", "Whether every move is told", {**BOOL, "default": True}, False)
+MOST = _parameter(
     "most", "Plies of the line", {"type": "integer", "minimum": 1, "maximum": MOST_LINE, "default": MOST_LINE}, 10
 )
 OPERATIONS = (
@@ -150,19 +152,8 @@ def _described(one: Operation) -> dict[str, Any]:
         responses[str(status)] = {"description": REASONS[status], "content": error}
     found: dict[str, Any] = {"operationId": one.name, "summary": one.about, "responses": responses}
     if one.parameters:
-        found["parameters"] = [_parameter(parameter) for parameter in one.parameters]
+        found["parameters"] = one.parameters
     if one.method == "POST":
         batch = {"schema": _named("Question"), "example": '"11242"\n{"position":"start"}\n'}
         found["requestBody"] = {"required": True, "content": {NDJSON: batch}}
     return found
-
-
-def _parameter(one: Parameter) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "in": one.place,
-        "required": one.place == "path",
-        "description": one.about,
-        "schema": one.schema,
-        "example": one.example,
-    }

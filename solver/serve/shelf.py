@@ -23,6 +23,7 @@ class Served:
     """A game, and its book if there is one: what is known of positions without a live search."""
 
     def __init__(self, game: Game, book: Book | None) -> None:
+        self._answers: dict[bool, Answers] = {}
         self.name, self.game, self.book = game_text(game), game, book
         self.rules = Rules(game) if book is None else book.rules
 
@@ -31,17 +32,11 @@ class Served:
         """One that searches no further than the look-ahead that costs no budget."""
         return Player({} if self.book is None else self.book, self.game, live=False)
 
-    @functools.cached_property
-    def _with_moves(self) -> Answers:
-        return Answers(self.player, timed=False)
-
-    @functools.cached_property
-    def _without_moves(self) -> Answers:
-        return Answers(self.player, moves=False, timed=False)
-
     def answers(self, moves: bool = True) -> Answers:
         """Its answers, the same bytes to the same question."""
-        return self._with_moves if moves else self._without_moves
+        if moves not in self._answers:
+            self._answers[moves] = Answers(self.player, moves=moves, timed=False)
+        return self._answers[moves]
 
     @property
     def digest(self) -> str:

@@ -21,9 +21,6 @@ from solver.serve.shelf import Served
 
 FILES, MOST_FEN = "abcdefgh", 100
 NAMED = "PNBRQ"
-STRAIGHT, ASLANT = ((0, 1), (0, -1), (1, 0), (-1, 0)), ((1, 1), (1, -1), (-1, 1), (-1, -1))
-LEAPS = tuple((x, y) for x in (-2, -1, 1, 2) for y in (-2, -1, 1, 2) if abs(x) != abs(y))
-RIDES = {"R": STRAIGHT, "B": ASLANT, "Q": STRAIGHT + ASLANT}
 
 
 class Tablebase:
@@ -97,7 +94,7 @@ def _worth(one: Served, state: int, value: Value | None) -> dict[str, Any]:
     if value is not None:
         category = value.outcome
         dtm = 0 if value.distance is None else value.distance if value.score > 0 else -value.distance
-    dtz = None if dtm is None or ("P" in "".join(_cells(one, state)) and dtm) else dtm
+    dtz = None if dtm is None or ("P" in _cells(one, state) and dtm) else dtm
     if category == "loss" and dtz == 0:
         dtz = -1  # as mates have it
     over = one.game.is_terminal(state)
@@ -118,7 +115,7 @@ def _worth(one: Served, state: int, value: Value | None) -> dict[str, Any]:
 
 def _named(one: Served, state: int, action: int, turned: bool) -> dict[str, str]:
     """A move as engines and as players write it."""
-    cells = "".join(_cells(one, state))
+    cells = _cells(one, state)
     start, end = one.game.place(state, action)  # type: ignore[attr-defined]
     piece, promoted = cells[start].upper(), format_action(one.game, state, action).partition("=")[2]
     child = one.game.result(state, action)
@@ -128,14 +125,14 @@ def _named(one: Served, state: int, action: int, turned: bool) -> dict[str, str]
         san = _square(end, turned) + (f"={promoted}" if promoted else "")
     else:
         san = piece + _told_apart(one, state, action, turned) + takes + _square(end, turned)
-    if _is_check("".join(_cells(one, child))) and not _is_black(one, state):
+    if _is_check(one, child) and not _is_black(one, state):
         san += "#" if one.game.is_terminal(child) else "+"
     return {"uci": uci, "san": san}
 
 
 def _told_apart(one: Served, state: int, action: int, turned: bool) -> str:
     """The file, rank or square that a move of one of two like pieces is told by."""
-    cells = "".join(_cells(one, state))
+    cells = _cells(one, state)
     start, end = one.game.place(state, action)  # type: ignore[attr-defined]
     places = [one.game.place(state, other) for other in one.game.actions(state)]  # type: ignore[attr-defined]
     others = {at for at, to in places if to == end and at != start and cells[at] == cells[start]}
@@ -148,37 +145,22 @@ def _told_apart(one: Served, state: int, action: int, turned: bool) -> str:
 
 def _zeroes(one: Served, state: int, action: int, child: int) -> bool:
     """Whether a move is a pawn's or takes a piece."""
-    cells, after = "".join(_cells(one, state)), "".join(_cells(one, child))
+    cells, after = _cells(one, state), _cells(one, child)
     start, _ = one.game.place(state, action)  # type: ignore[attr-defined]
     return cells[start] == "P" or cells.count(".") != after.count(".")
 
 
-def _is_check(cells: str) -> bool:
-    """Whether the black king is attacked."""
-    king = cells.index("k")
-    return any(_attacks(cells, at, king) for at, piece in enumerate(cells) if piece in NAMED)
-
-
-def _attacks(cells: str, at: int, target: int) -> bool:
-    piece, row, column = cells[at], at // 8, at % 8
-    step = target // 8 - row, target % 8 - column
-    if piece == "P":
-        return step[0] == -1 and abs(step[1]) == 1
-    if piece == "N":
-        return step in LEAPS
-    for down, right in RIDES[piece]:
-        y, x = row + down, column + right
-        while 0 <= y < 8 and 0 <= x < 8:
-            if 8 * y + x == target:
-                return True
-            if cells[8 * y + x] != ".":
-                break
-            y, x = y + down, x + right
+def _is_check(one: Served, state: int) -> bool:
+    """Whether Black is in check: with White to move that would be no position."""
+    try:
+        one.game.from_cells(list(one.game.cells(state, 0)), 0)  # type: ignore[attr-defined]
+    except ValueError:
+        return True
     return False
 
 
-def _cells(one: Served, state: int) -> list[str]:
-    return list(one.game.cells(state, 0))  # type: ignore[attr-defined]
+def _cells(one: Served, state: int) -> str:
+    return "".join(one.game.cells(state, 0))  # type: ignore[attr-defined]
 
 
 def _is_black(one: Served, state: int) -> bool:

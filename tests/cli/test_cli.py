@@ -1,6 +1,7 @@
 """The command line: what it prints, what it refuses, and its exit codes."""
 
 import importlib
+import itertools
 import json
 import os
 import select
@@ -155,10 +156,11 @@ def test_an_estimate_is_no_value():
     assert "unknown, looks" in ok("play", "connect-four:5,5", "--budget", "0.1", stdin="hint\nquit\n")
 
 
-def test_a_number_that_the_book_stores_is_answered_without_a_check_and_alike(book):
+def test_a_number_that_the_book_stores_is_answered_without_a_check_and_alike(book, tmp_path):
     """Every state of a book, what is no state, and what no book holds; a space before the number has it checked."""
-    for moves in (True, False):
-        with Book(book) as opened:
+    ok("solve", "nim:2,3", "--method", "nimbers", "-o", tmp_path / "nimbers.lmdb")
+    for path, moves in itertools.product((book, tmp_path / "nimbers.lmdb"), (True, False)):
+        with Book(path) as opened:
             answers = Answers(Player(opened), moves=moves, timed=False)
             numbers = [*[*opened][:300], 7, "0009", 4294967295, 999999999999999999]
             for number in numbers:
@@ -169,7 +171,7 @@ def test_a_number_that_the_book_stores_is_answered_without_a_check_and_alike(boo
                     assert checked["error"].replace(" #", "#") == unchecked["error"]
                 else:
                     assert unchecked == checked
-            assert "error" in json.loads(answers.line("x")) and "error" not in json.loads(answers.line("a1"))
+            assert "error" in json.loads(answers.line("x")) and "error" not in json.loads(answers.line("start"))
 
 
 def test_a_line_is_json_in_ascii_whatever_it_says():

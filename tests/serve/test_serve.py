@@ -295,7 +295,7 @@ def test_the_document_describes_every_route_and_answers_fit_it(client):
     for one in operations.OPERATIONS:
         target = one.path
         for parameter in one.parameters:
-            target = target.replace(f"{{{parameter.name}}}", str(parameter.example))
+            target = target.replace(f"{{{parameter['name']}}}", str(parameter["example"]))
         heard = client.post(target, b'"start"\n"9"\n') if one.method == "POST" else client.get(target)
         assert heard.status == 200, target
         for facts in heard.lines:
@@ -310,7 +310,8 @@ def test_the_page_names_every_path_parameter_and_status(client):
     for one in operations.OPERATIONS:
         assert f"`{one.method} {one.path}`" in page, one.path
         for parameter in one.parameters:
-            assert f"`{parameter.name}`" in page or f"`{{{parameter.name}}}`" in page, parameter.name
+            name = parameter["name"]
+            assert f"`{name}`" in page or f"`{{{name}}}`" in page, name
     for status in operations.REASONS:
         assert f"\n| {status} | " in page, status
     others = [route.path for route in client.application.routes if not route.path.startswith("/v1")]
