@@ -19,7 +19,7 @@ from solver.base.errors import BookError, DamagedBook, LayoutError, MethodError
 from solver.base.progress import Progress
 from solver.base.value import Value, keeps, lift_value, sign_of
 from solver.book import Book
-from solver.play.analysis import told_apart
+from solver.play.knowledge import exact_values
 from solver.play.player import Player
 from solver.rules.game import own_method
 from solver.rules.notation import show
@@ -117,7 +117,7 @@ def _best_of(book: Book) -> Cell:
     game, rules = player.game, player.rules
     named, result, canonical, reward = own_method(game, "format_action"), rules.result, rules.canonical, rules.reward
     every = dict(book.items()).get if len(book) <= AT_HAND else book.get
-    find, signed = told_apart(every, book.header.kind)[0], book.header.kind.signed
+    find, signed = exact_values(every, book.header.kind), book.header.kind.signed
     lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)
 
     def best(state: int, value: Value) -> list[str] | None:

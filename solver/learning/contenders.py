@@ -105,7 +105,7 @@ def chooser(one: Contender, setting: Setting) -> Chooser:
         return Random(setting.seed)
     if one.name == "alphabeta" and one.file is None:
         player = Player({}, rules.game, seconds=setting.seconds)
-        return Asked(rules, player.best, 1)
+        return Asked(rules, player.best)
     if isinstance(one.file, Book):
         board, estimate = Board(rules), one.file.header.estimate
         if estimate is None:

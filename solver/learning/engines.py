@@ -184,9 +184,10 @@ class Engine:
         """The place of the engine's move among the legal ones, or FORFEIT."""
         process = self._idle.pop()  # there are as many as workers
         try:
-            process = process or self._started()
+            process = process or Process(self.command)
             return self._asked(process, state, line)
-        except Lost as lost:
+        except (Lost, MethodError) as error:
+            lost = error if isinstance(error, Lost) else Lost("crash")  # it does not start again
             self.forfeits.append(Forfeit(game, lost.reason, lost.said))
             if lost.reason != "illegal" and process is not None:
                 process.close()
@@ -194,12 +195,6 @@ class Engine:
             return FORFEIT
         finally:
             self._idle.append(process)
-
-    def _started(self) -> Process:
-        try:
-            return Process(self.command)
-        except MethodError:
-            raise Lost("crash") from None
 
     def _asked(self, process: Process, state: int, line: Sequence[int]) -> int:
         names = names_of(self.rules, self.rules.game.initial(), line)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solver.base.parallel import Workers
 from solver.book import Book
 from solver.compiled.lookahead import searches
 from solver.compiled.lookahead.evaluation import Evaluation, game_of
@@ -85,14 +84,11 @@ class ByBook:
 
 
 class Asked:
-    """Whatever answers a state with an action, asked state by state on all cores."""
+    """Whatever answers a state with an action, asked state by state."""
 
-    def __init__(self, rules: Rules, best: Callable[[int], int], workers: int | None = None) -> None:
-        self.rules, self.best, self.workers = rules, best, workers
+    def __init__(self, rules: Rules, best: Callable[[int], int]) -> None:
+        self.rules, self.best = rules, best
 
     def choose(self, turn: Turn) -> Numbers:
-        states = turn.states.tolist()
-        with Workers(self.workers) as team:
-            actions = list(team.map(self.best, states))
-        places = [list(self.rules.actions(state)).index(action) for state, action in zip(states, actions, strict=True)]
+        places = [list(self.rules.actions(state)).index(self.best(state)) for state in turn.states.tolist()]
         return turn.begins + np.array(places, np.int64)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
-from solver.base.estimates import is_estimate
-from solver.base.kinds import Kind
-from solver.base.value import Value, keeps, merit_of, sign_of
+from solver.base.value import Value, keeps, merit_of
 
 if TYPE_CHECKING:
     from solver.rules.game import Game, Rules
-
-Find = Callable[[Any], Value | None]
 
 
 class _Answer(NamedTuple):
@@ -103,27 +99,6 @@ class Moves(list[Move]):
 
 
 MISSING = Answer(None, False, "missing")
-
-
-def told_apart(find: Find, kind: Kind | None) -> tuple[Find, Callable[[Any], Answer]]:
-    """Of a look-up, in a book of a kind: one of the exact values alone, as they are played; answers with estimates."""
-    grown = kind is not None and kind.estimate is not None
-
-    def exact(key: Any) -> Value | None:
-        value = find(key)
-        return None if value is None or is_estimate(value) else value
-
-    def estimated(key: Any) -> Answer:
-        value = find(key)
-        return MISSING if value is None or not is_estimate(value) else Answer(None, False, "book", value.score)
-
-    def signs(key: Any) -> Value | None:
-        value = find(key)
-        return None if value is None else sign_of(value)
-
-    if grown:
-        return exact, estimated
-    return (signs if kind is not None and kind.signed else find), lambda key: MISSING
 
 
 def as_best(move: Move) -> Move:

@@ -24,12 +24,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from solver.base.errors import BookError, GameError, PositionError
-from solver.base.value import Value, keeps, lift_value, merit_of
+from solver.base.estimates import is_estimate
+from solver.base.kinds import Kind
+from solver.base.value import Value, keeps, lift_value, merit_of, sign_of
 from solver.book.format import Header
 from solver.book.reader import Book
-from solver.play.analysis import Answer, Move, Outcome, told_apart
+from solver.play.analysis import MISSING, Answer, Move, Outcome
 from solver.rules.game import Rules, game_text
-from solver.search.settling import Ahead, covers, value_within
+from solver.search.settling import Ahead, Find, covers, value_within
 
 PLIES = 2  # look-ahead where the solution may lack a state
 
@@ -55,8 +57,8 @@ class Knowledge:
         """
         self.rules, self.game, self.canonical, self._source = rules, rules.game, rules.canonical, source
         header = source.header if isinstance(source, Book) else None
-        stored = source.stored_value if isinstance(source, Book) else _unfinished(source, rules)
-        self.find, self._estimated = told_apart(stored, None if header is None else header.kind)
+        self._stored = source.stored_value if isinstance(source, Book) else _unfinished(source, rules)
+        self.find = self._stored if header is None else exact_values(self._stored, header.kind)
         self.is_complete = header is not None and header.is_gapless
         self._proved: dict[Any, Value] = {}  # by live searches of this session, by canonical state
         # A book without distances is looked beyond by rules without distances.
@@ -226,7 +228,10 @@ class Knowledge:
             value, sign = value_within(self._ahead.rules, (low, high)), (low > 0) - (high < 0)
             if value is None and sign and not self.rules.scores:  # who wins is known, but not how soon
                 return Answer(None, False, "search", sign)
-        return self._estimated(key) if value is None else Answer(value, True, "search")
+        if value is not None:
+            return Answer(value, True, "search")
+        value = self._stored(key)  # of a grown book, an estimate
+        return MISSING if value is None else Answer(None, False, "book", value.score)
 
     def _is_image(self, state: int) -> bool:
         """Whether a complete book has another state in place of this one."""
@@ -244,7 +249,7 @@ class Knowledge:
             raise
 
 
-def _unfinished(source: Mapping[int, Value], rules: Rules) -> Callable[[Any], Value | None]:
+def _unfinished(source: Mapping[int, Value], rules: Rules) -> Find:
     """Look up unfinished states alone: of the others the rules tell, whatever a mapping has."""
 
     def find(key: Any) -> Value | None:
@@ -252,6 +257,18 @@ def _unfinished(source: Mapping[int, Value], rules: Rules) -> Callable[[Any], Va
         return None if value is None or rules.is_terminal(key) else value
 
     return find
+
+
+def exact_values(stored: Find, kind: Kind) -> Find:
+    """Look up the exact values of a book as they are played: of nimbers who wins, and no estimates."""
+
+    def find(key: Any) -> Value | None:
+        value = stored(key)
+        if value is None or is_estimate(value):
+            return None
+        return sign_of(value) if kind.signed else value
+
+    return find if kind.signed or kind.estimate is not None else stored
 
 
 def _look_ahead(rules: Rules, find: Any, header: Header | None) -> tuple[int, Callable[..., bool] | None]:
