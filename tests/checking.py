@@ -127,7 +127,7 @@ def functions_of(folder, bodies):
 def compiled(function):
     """The function compiled with all tests, for Python to call."""
     copy = Rewriter(Empty, is_checked=True).rewritten(function)
-    binding._teach_function(copy)
+    binding.teach_function(copy)
 
     def call(a, b):
         return copy(a, b)

@@ -111,7 +111,7 @@ class _Canvas:
                 points = (*shape.points, shape.points[0]) if shape.closed else shape.points
                 self._outline((points,), shape.paint)
             elif isinstance(shape, Path):
-                self._outline(_flat(shape.outline), shape.paint)
+                self._outline(flatten(shape.outline), shape.paint)
             elif isinstance(shape, Words):
                 self._words(shape)
 
@@ -193,7 +193,7 @@ def _area(rings: Rings) -> Callable[[Any, Any], Any]:
 
 
 @functools.lru_cache(maxsize=64)
-def _flat(outline: str) -> Rings:
+def flatten(outline: str) -> Rings:
     """The outline of a path as straight lines. Of SVG's commands those that the figures of men have."""
     rings: list[list[complex]] = [[]]
     control = 0j

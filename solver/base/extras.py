@@ -15,12 +15,12 @@ INSTALL = "pip install 'solverbook[solve]' brings NumPy and Numba"
 
 def has_kernels() -> bool:
     """Whether the extra [solve], numpy and numba, is at hand; imports both, so ask only where they are wanted."""
-    return _defect() is None
+    return kernel_defect() is None
 
 
 def remedy() -> str:
     """What to do where `has_kernels()` is False."""
-    return _defect() or INSTALL
+    return kernel_defect() or INSTALL
 
 
 LEARN = "pip install 'solverbook[learn]' brings scikit-learn and cma, which learning needs"
@@ -66,7 +66,7 @@ def has_serving() -> bool:
 
 
 @functools.cache
-def _defect() -> str | None:
+def kernel_defect() -> str | None:
     """Why the extra [solve] cannot be used, in one line; None if it can."""
     again, elsewhere = "install it again", "set NUMBA_CACHE_DIR to a folder that can be written to"
     missing = [shown for name, shown in KERNELS.items() if importlib.util.find_spec(name) is None]
@@ -78,7 +78,7 @@ def _defect() -> str | None:
             module: Any = importlib.import_module(name)
             if name == "numba":
                 advice = elsewhere
-                module.njit(_defect.__wrapped__, cache=True)  # looks for the folder
+                module.njit(kernel_defect.__wrapped__, cache=True)  # looks for the folder
         except Exception as error:  # of any kind: a broken installation may raise what it likes
             reason = " ".join(str(error).split())[:200]
             return f"{name} is installed but fails ({type(error).__name__}: {reason}): {advice}"

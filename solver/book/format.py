@@ -209,8 +209,8 @@ class Header(NamedTuple):
     def pack(self) -> bytes:
         """The header's record, which has the size of the palette only where that has `palette_records`."""
         if self._is_whole():
-            return self._packed()
-        return self._replace(palette=len(self.palette), numbers=None)._packed()  # type: ignore[arg-type]
+            return self.packed()
+        return self._replace(palette=len(self.palette), numbers=None).packed()  # type: ignore[arg-type]
 
     def palette_records(self) -> list[tuple[bytes, bytes]]:
         """Keys and records of a palette that does not fit into the header."""
@@ -219,9 +219,9 @@ class Header(NamedTuple):
         return palette_records(self.book_id, self.palette)
 
     def _is_whole(self) -> bool:
-        return len(self._replace(book_id=bytes(8), digest="0" * 64)._packed()) <= HEADER_SIZE
+        return len(self._replace(book_id=bytes(8), digest="0" * 64).packed()) <= HEADER_SIZE
 
-    def _packed(self) -> bytes:
+    def packed(self) -> bytes:
         group = self.encoding.group
         fields = {"magic": MAGIC, "version": self.version, "byte_order": "little", "group": group, **self._asdict()}
         fields["longest"] = self._longest()

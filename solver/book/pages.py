@@ -105,7 +105,7 @@ def read(file: BinaryIO, size: int, at: int) -> bytes:
 
 def _leaves(file: BinaryIO) -> Iterator[list[Record]]:
     """The records of each leaf page."""
-    tree = _tree(file)
+    tree = read_tree(file)
     walk = _Walk(file, tree)
     if tree.root != NONE:
         yield from walk.below(tree.root, 1, b"", None)
@@ -117,7 +117,7 @@ def _leaves(file: BinaryIO) -> Iterator[list[Record]]:
         raise DamagedBook(f"has {tree.last + 1:,} pages, but uses {used:,}: fetch or solve the book again")
 
 
-def _tree(file: BinaryIO) -> Tree:
+def read_tree(file: BinaryIO) -> Tree:
     """The tree of the meta page that holds; both are checked."""
     size = os.fstat(file.fileno()).st_size
     head = read(file, PAGE_SIZES[0], 0)

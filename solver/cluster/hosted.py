@@ -43,13 +43,13 @@ class Reference(NamedTuple):
 class Handle:
     """A result in the child, which lets go of it when nobody here has its handle any more."""
 
-    __slots__ = ("_dropped", "reference")
+    __slots__ = ("dropped", "reference")
 
     def __init__(self, reference: Reference, dropped: list[int]) -> None:
-        self.reference, self._dropped = reference, dropped
+        self.reference, self.dropped = reference, dropped
 
     def __del__(self) -> None:
-        self._dropped.append(self.reference.number)
+        self.dropped.append(self.reference.number)
 
 
 class Hosted(Engine):
@@ -57,12 +57,12 @@ class Hosted(Engine):
 
     def __init__(self, where: str, **options: Any) -> None:
         self._where = where
-        self._dropped: list[int] = []
+        self.dropped: list[int] = []
         self._lock = threading.Lock()
         self._is_asking = False
         self._pipe, its_end = Pipe()
         with its_end:
-            self._child = subprocess.Popen(
+            self.child = subprocess.Popen(
                 [sys.executable, "-I", "-c", CHILD, json.dumps(sys.path), str(its_end.fileno())],
                 pass_fds=[its_end.fileno()],
                 stdin=subprocess.DEVNULL,
@@ -89,7 +89,7 @@ class Hosted(Engine):
     ) -> list[Handle]:
         given = [one.reference if isinstance(one, Handle) else one for one in arguments]
         numbers = self._ask("submit", task, given, returns, memory, node)
-        return [Handle(Reference(number), self._dropped) for number in numbers]
+        return [Handle(Reference(number), self.dropped) for number in numbers]
 
     def result(self, handle: Handle, within: float | None = None) -> Any:
         return self._ask("result", handle.reference.number, within)
@@ -101,17 +101,17 @@ class Hosted(Engine):
         self._is_asking = True
         self._pipe.close()
         try:
-            self._child.wait(PATIENCE)
+            self.child.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            self._child.kill()
-            self._child.wait()
+            self.child.kill()
+            self.child.wait()
 
     def _ask(self, *question: Any) -> Any:
         """The child's answer; raises what it raised."""
         with self._lock:
             if self._is_asking:  # what interrupted the last question left its answer in the pipe
                 raise self._gone()
-            dropped = [self._dropped.pop() for _ in range(len(self._dropped))]
+            dropped = [self.dropped.pop() for _ in range(len(self.dropped))]
             sent = pickle.dumps((dropped, question), pickle.HIGHEST_PROTOCOL)
             self._is_asking = True
             try:

@@ -215,13 +215,13 @@ def _teach(cls: type, width: int | None, parameters: tuple[Any, ...], is_checked
 def _teach_functions(function: types.FunctionType) -> None:
     """Teach Numba the module functions that a method calls, and those that they call."""
     for name in names_in(function.__code__):
-        _teach_function(function.__globals__.get(name))
+        teach_function(function.__globals__.get(name))
     for module in sibling_modules(function):
         for helper in vars(module).values():
-            _teach_function(helper)
+            teach_function(helper)
 
 
-def _teach_function(function: Any) -> None:
+def teach_function(function: Any) -> None:
     if isinstance(function, types.FunctionType) and function not in _taught:
         _taught.add(function)
         register_jitable(**PART)(function)

@@ -41,7 +41,7 @@ def draw(facts: dict[str, Any], path: str, expected: dict[float, int] | None = N
     if scores:
         _by_value(rest.pop(0), scores, "score", "margin")
     if expected:
-        _by_expectation(rest.pop(0), expected, facts["expectation"]["of"] == "utility")
+        draw_expectations(rest.pop(0), expected, facts["expectation"]["of"] == "utility")
     figure.suptitle(f"{facts['game']}: {facts['stored']:,} stored states", x=0.01, ha="left")
     _save(pyplot, figure, path)
 
@@ -140,7 +140,7 @@ def _by_value(axes: Any, values: list[dict[str, Any]], name: str, across: str) -
     _finish(axes, across, "stored states")
 
 
-def _by_expectation(axes: Any, expected: dict[float, int], wins: bool) -> None:
+def draw_expectations(axes: Any, expected: dict[float, int], wins: bool) -> None:
     """A histogram: of winning chances from 0 to 100 %, of which a draw is half, or of expected margins."""
     numbers = {50 * (1 + score) if wins else score: count for score, count in expected.items()}
     low, high = (0.0, 100.0) if wins else (min(numbers), max(numbers))

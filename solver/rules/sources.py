@@ -130,7 +130,7 @@ def digest_behind(*files: str) -> str:
 
     Machine code of functions in them may hold any of that. It takes a seventh of a millisecond a file, once.
     """
-    digests = "".join(_digest_and_imports(file)[0] for file in sorted(files_behind(*files)))
+    digests = "".join(digest_and_imports(file)[0] for file in sorted(files_behind(*files)))
     return hashlib.sha256(digests.encode()).hexdigest()[:16]
 
 
@@ -138,26 +138,26 @@ def files_behind(*files: str) -> set[str]:
     """These files, and those of the package that they import, directly or not."""
     found, todo = set(files), list(files)
     while todo:
-        others = _digest_and_imports(todo.pop())[1] - found
+        others = digest_and_imports(todo.pop())[1] - found
         found |= others
         todo += others
     return found
 
 
 @functools.cache
-def _digest_and_imports(file: str) -> tuple[str, frozenset[str]]:
+def digest_and_imports(file: str) -> tuple[str, frozenset[str]]:
     """Of a file's source, and the files of the package that it imports: modules, packages for names of their own."""
     with open(file, "rb") as opened:
         source = opened.read()
     found = set()
     for home, names in IMPORT.findall(source.decode()):
         for name in re.findall(r"(\w+)(?: as \w+)?", re.sub("#.*", "", names)):
-            found.add(_file_of(f"{home}.{name}") or _file_of(home))
+            found.add(file_of(f"{home}.{name}") or file_of(home))
     return hashlib.sha256(source).hexdigest(), frozenset(path for path in found if path is not None)
 
 
 @functools.cache
-def _file_of(module: str) -> str | None:
+def file_of(module: str) -> str | None:
     """The file of a module of the package, `.store.runs`, if there is one."""
     path = PACKAGE + module.replace(".", os.sep)
     return next((one for one in (f"{path}.py", os.path.join(path, "__init__.py")) if os.path.isfile(one)), None)

@@ -83,7 +83,7 @@ def compare(
     refuse_chance(plain, "alpha-beta")
     state = game.initial() if state is None else plain_state(state)
     truth: dict[Any, tuple[int, int]] = {}
-    tally, found = _tried(MINIMAX, plain, state, plain.actions, nodes, progress)
+    tally, found = run_trial(MINIMAX, plain, state, plain.actions, nodes, progress)
     if tally.value is not None:
         truth = found
     for trial in TRIALS:
@@ -95,7 +95,7 @@ def compare(
         if trial.order in ("best", "worst") and not truth:
             continue
         rules = folded if trial.symmetry else plain
-        yield _tried(trial, rules, state, order_of(trial, rules, truth), nodes, progress)[0]
+        yield run_trial(trial, rules, state, order_of(trial, rules, truth), nodes, progress)[0]
 
 
 def order_of(trial: Trial, rules: Rules, truth: dict[Any, tuple[int, int]]) -> Callable[[Any], Iterable[int]]:
@@ -113,7 +113,7 @@ def order_of(trial: Trial, rules: Rules, truth: dict[Any, tuple[int, int]]) -> C
     return lambda state: sorted(rules.actions(state), key=lambda action: worth(state, action), reverse=reverse)
 
 
-def _tried(
+def run_trial(
     trial: Trial, rules: Rules, state: Any, ordered: Callable[[Any], Iterable[int]], nodes: int, progress: Progress
 ) -> tuple[Tally, dict[Any, tuple[int, int]]]:
     """What a trial took, and its table."""

@@ -38,7 +38,7 @@ class Searches:
         self.seconds, self.most = seconds, most
         self.under_way = 0  # and waiting
         self._turn = asyncio.Semaphore(1)
-        self._players: dict[str, Player] = {}
+        self.players: dict[str, Player] = {}
         self._answered: dict[str, int] = {}
         self._loaded: weakref.WeakSet[Player] = weakref.WeakSet()
 
@@ -49,7 +49,7 @@ class Searches:
     async def position(self, request: Any, one: Served, text: str, moves: bool) -> Position:
         """The facts of a position, as far as the seconds go; raises as `Answers.ask`, and Refused."""
 
-        player, seconds = self._player(one), self.seconds or 0
+        player, seconds = self.player_of(one), self.seconds or 0
 
         def search(stop: Callable[[], bool], share: float = 1.0) -> Position:
             return Answers(player, moves=moves, timed=False).ask(text, player.budget(stop).part(share))
@@ -64,14 +64,14 @@ class Searches:
         self._loaded.add(player)
         return facts
 
-    def _player(self, one: Served) -> Player:
+    def player_of(self, one: Served) -> Player:
         """The player of a game, the last of those that are kept."""
-        player, answered = self._players.pop(one.name, None), self._answered.get(one.name, 0)
+        player, answered = self.players.pop(one.name, None), self._answered.get(one.name, 0)
         if player is None or answered >= ANSWERS:
             player, answered = Player(one.book or {}, one.game, seconds=self.seconds), 0
-        self._players[one.name], self._answered[one.name] = player, answered + 1
-        while len(self._players) > GAMES:
-            self._players.pop(next(iter(self._players)))
+        self.players[one.name], self._answered[one.name] = player, answered + 1
+        while len(self.players) > GAMES:
+            self.players.pop(next(iter(self.players)))
         return player
 
     async def run(

@@ -33,27 +33,27 @@ class Ahead:
         self.rules = rules
         self.tiers = tiers
         self.cached = are_cached(rules, tiers)
-        self._process = _fork(rules, tiers) if not self.cached and _may_fork() else None
+        self.process = _fork(rules, tiers) if not self.cached and _may_fork() else None
 
     def wait(self) -> None:
         """Until it has compiled what it can; meanwhile the rest is compiled here."""
-        if self._process is not None:
+        if self.process is not None:
             with contextlib.suppress(Exception):  # the solve meets it again, and says so
                 _compile_others(self.rules, self.tiers)
             self._reap()
 
     def stop(self) -> None:
         """It is not needed any more."""
-        if self._process is not None:
+        if self.process is not None:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(self._process, signal.SIGKILL)
+                os.kill(self.process, signal.SIGKILL)
             self._reap()
 
     def _reap(self) -> None:
-        assert self._process is not None
+        assert self.process is not None
         with contextlib.suppress(ChildProcessError):  # whoever ignores SIGCHLD has no children to wait for
-            os.waitpid(self._process, 0)
-        self._process = None
+            os.waitpid(self.process, 0)
+        self.process = None
 
 
 @contextlib.contextmanager

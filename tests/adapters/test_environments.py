@@ -14,7 +14,7 @@ pytest.importorskip("pettingzoo")
 
 from solver.adapters import gymnasium as solo  # noqa: E402
 from solver.adapters.pettingzoo import Opponent, SolverEnv, env  # noqa: E402
-from solver.adapters.picture import SCALE, _flat, picture  # noqa: E402
+from solver.adapters.picture import SCALE, flatten, picture  # noqa: E402
 from solver.rules.boards import looks  # noqa: E402
 from tests.ways import slow  # noqa: E402
 
@@ -238,7 +238,7 @@ def test_a_picture_has_the_men_where_the_page_has_them():
 
 
 def test_curves_of_figures_are_drawn_where_svg_has_them():
-    rings = _flat("M0-31a12 12 0 0 1 7.5 21.5q10 4 11 9.5h-9.5L-27 27z")
+    rings = flatten("M0-31a12 12 0 0 1 7.5 21.5q10 4 11 9.5h-9.5L-27 27z")
     assert rings[0][0] == rings[0][-1] == (0.0, -31.0) and rings[0][-2] == (-27.0, 27.0)
     arc = rings[0][:13]
     assert arc[-1] == pytest.approx((7.5, -9.5)) and 11 < max(x for x, _ in arc) < 13  # it bulges to the right

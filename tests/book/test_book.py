@@ -293,12 +293,12 @@ def test_a_look_up_of_many_counts_the_states_that_are_missing(either):
 def test_without_the_extra_states_are_looked_up_one_by_one(sample, monkeypatch, gone, said):
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in gone else find(name))
-    extras._defect.cache_clear()
+    extras.kernel_defect.cache_clear()
     try:
         with Book(sample[0]) as book, pytest.raises(SolverError, match=f"arrays, and {said} missing: pip install"):
             book.lookup([1])
     finally:
-        extras._defect.cache_clear()
+        extras.kernel_defect.cache_clear()
 
 
 def test_states_are_integers_of_any_kind_and_nothing_else(either):

@@ -43,7 +43,7 @@ FLIPS = """
         truth = dict(book.items())
         firsts = list(book.directory)
     with pages.open_file(Path(path)) as opened:
-        tree = pages._tree(opened)
+        tree = pages.read_tree(opened)
         walk = pages._Walk(opened, tree)
         segments = [at - 16 for leaf in walk.below(tree.root, 1, b"", None) for key, at, _ in leaf if len(key) == 8]
     places = [(page * 4096 + byte, None) for page in (0, 1, *walk.seen) for byte in range(4096)]

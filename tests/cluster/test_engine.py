@@ -177,7 +177,7 @@ def test_results_that_nobody_wants_are_let_go(engine):
     for _ in range(3):
         engine.submit(np.full, 1000, 0)
     assert engine.result(*engine.submit(add, *kept, 1)) == 4
-    assert len(engine._dropped) <= 1  # what came before went with the last question
+    assert len(engine.dropped) <= 1  # what came before went with the last question
     assert engine.result(*kept) == 3
 
 
@@ -185,7 +185,7 @@ def test_the_end_of_the_process_that_ray_ends_is_an_error():
     """As where its raylet or the head dies."""
     with ray() as engine:
         waiting = engine.submit(add, 1, 2)
-        os.kill(engine._child.pid, signal.SIGKILL)
+        os.kill(engine.child.pid, signal.SIGKILL)
         for _ in range(2):
             with pytest.raises(ResourceError, match="Ray has ended, or was killed: the same command goes on"):
                 engine.result(*waiting)

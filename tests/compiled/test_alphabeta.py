@@ -123,7 +123,7 @@ def test_threads_that_search_one_state_together_agree(monkeypatch):
         for team in teams:
             assert pons(team.value(state), ply) == score
             assert team.reaches(state, team.value(state)) and not team.reaches(state, team.value(state), more=True)
-    leader = teams[1]._members[0]
+    leader = teams[1].members[0]
     stop = threading.Event()
     with ThreadPoolExecutor(1) as pool:
         endless = pool.submit(leader.value, game.initial(), stop=stop)
@@ -131,14 +131,14 @@ def test_threads_that_search_one_state_together_agree(monkeypatch):
         stop.set()
         with pytest.raises(BudgetExceeded):
             endless.result()
-    assert all(member.nodes for member in teams[1]._members)
+    assert all(member.nodes for member in teams[1].members)
     assert pons(teams[1].value(state), ply) == score
 
 
 def test_what_fails_in_one_of_several_threads_ends_the_search(monkeypatch):
     monkeypatch.setattr(searcher_module, "HARD", 100)
     team = Team(load_game("connect-four"), workers=3, table=1 << 20)
-    monkeypatch.setattr(team._members[2], "step", lambda busy, allowance: 1 // 0)
+    monkeypatch.setattr(team.members[2], "step", lambda busy, allowance: 1 // 0)
     with pytest.raises(UncompiledRules, match="ZeroDivisionError"):
         team.value(load_game("connect-four").initial())
 
@@ -165,9 +165,9 @@ def test_a_budget_ends_the_search_and_more_goes_on_from_the_table():
 def test_deep_and_broad_games_are_given_room(text, value):
     game = load_game(text)
     searcher = Searcher(game)
-    frames, moves = len(searcher._frames), len(searcher._moves)
+    frames, moves = len(searcher.frames), len(searcher.moves)
     assert searcher.value(game.initial()) == value
-    assert len(searcher._frames) > frames and len(searcher._moves) > moves
+    assert len(searcher.frames) > frames and len(searcher.moves) > moves
 
 
 @pytest.mark.slow

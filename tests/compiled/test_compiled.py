@@ -275,7 +275,7 @@ def test_an_edit_of_what_kernels_call_is_an_edit_of_them(tmp_path, monkeypatch):
     files = [str(copy / name) for name in ("cluster/rounds.py", "compiled/lookahead/depth.py", "book/bulk.py")]
 
     def keys():
-        for cached in (sources.digest_behind, sources._digest_and_imports, sources._file_of):
+        for cached in (sources.digest_behind, sources.digest_and_imports, sources.file_of):
             cached.cache_clear()
         return [sources.digest_behind(files[0]), identity_of(rules, {}, files[1]), sources.digest_behind(files[2])]
 

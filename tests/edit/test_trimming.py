@@ -253,7 +253,7 @@ def test_trimmed_books_are_ranked_and_back(books, tmp_path, text, options):
 def test_books_that_were_not_trimmed_say_nothing_of_it(books):
     """So their bytes and digests are what they were."""
     with Book(books("tic-tac-toe")) as book:
-        fields = msgpack.unpackb(book.header._packed()[4:])
+        fields = msgpack.unpackb(book.header.packed()[4:])
         assert not {"trim", "wdl"} & set(fields)
 
 

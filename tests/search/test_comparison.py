@@ -56,7 +56,7 @@ def test_every_search_finds_the_naive_twins_value_and_keeps_true_bounds(text):
     rules = Rules(game, symmetry=False, wdl=True)
     for trial in TRIALS:
         if trial.table and not trial.symmetry and trial.order == "given":
-            _, table = comparison._tried(trial, rules, game.initial(), rules.actions, 10**6, lambda *_: None)
+            _, table = comparison.run_trial(trial, rules, game.initial(), rules.actions, 10**6, lambda *_: None)
             assert all(low <= truth[state].score <= high for state, (low, high) in table.items())
 
 

@@ -258,11 +258,11 @@ def test_searchers_are_kept_for_few_games(monkeypatch):
     monkeypatch.setattr(searches, "ANSWERS", 2)
     pool = searches.Searches(1)
     first, second, third = (Served(load_game(name), None) for name in ("teeko", "hex", "nim"))
-    player = pool._player(first)
-    assert pool._player(first) is player and pool._player(first) is not player
+    player = pool.player_of(first)
+    assert pool.player_of(first) is player and pool.player_of(first) is not player
     for one in (second, third):
-        pool._player(one)
-    assert list(pool._players) == ["hex", "nim"]
+        pool.player_of(one)
+    assert list(pool.players) == ["hex", "nim"]
 
 
 def test_replies_are_kept_as_far_as_there_is_room():

@@ -271,11 +271,11 @@ def test_a_file_that_cannot_be_read_is_said():
 def test_where_numba_must_not_compile_plain_python_runs(monkeypatch):
     config = pytest.importorskip("numba").config
     monkeypatch.setattr(config, "DISABLE_JIT", 1)
-    extras._defect.cache_clear()
+    extras.kernel_defect.cache_clear()
     try:
         assert "NUMBA_DISABLE_JIT" in extras.remedy() and not extras.has_kernels()
     finally:
-        extras._defect.cache_clear()
+        extras.kernel_defect.cache_clear()
 
 
 CHANGING = """

@@ -44,7 +44,7 @@ def test_what_the_other_process_compiles_is_found(tmp_path):
         tmp_path,
         """
         with ahead.compiled_ahead(rules, True) as other:
-            started = other._process is not None
+            started = other.process is not None
             other.wait()
         cached = ahead.are_cached(rules, True)
         from solver.compiled.edges import CompiledMoves
@@ -52,7 +52,7 @@ def test_what_the_other_process_compiles_is_found(tmp_path):
         compiled.moves
         kernels = compiled.kernels
         hits = [sum(one.stats.cache_hits.values()) for one in (kernels.edges, kernels.keep)]
-        again = ahead.Ahead(rules, True)._process
+        again = ahead.Ahead(rules, True).process
         print(json.dumps([started, cached, hits, again]))
         """,
     )
@@ -79,7 +79,7 @@ def test_the_other_process_goes_with_its_parent_and_is_not_waited_for(tmp_path):
         """
         ahead.PATIENCE = 60
         with ahead.compiled_ahead(rules, True) as other:
-            process = other._process
+            process = other.process
         try:
             os.kill(process, 0)
         except ProcessLookupError:
@@ -92,7 +92,7 @@ def test_the_other_process_goes_with_its_parent_and_is_not_waited_for(tmp_path):
         f"""
         ahead.PATIENCE = 60
         other = ahead.Ahead(rules, True)
-        open({str(tmp_path / "pid")!r}, "w").write(str(other._process))
+        open({str(tmp_path / "pid")!r}, "w").write(str(other.process))
         os.kill(os.getpid(), 9)
         """,
     )
@@ -115,7 +115,7 @@ def test_it_is_not_started_where_it_gains_nothing_or_cannot_be(tmp_path):
         import resource, threading
         def started():
             with ahead.compiled_ahead(rules, True) as other:
-                return other._process is not None
+                return other.process is not None
         found = []
         ahead.cores = lambda: 1
         found.append(started())

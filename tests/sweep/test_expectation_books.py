@@ -119,7 +119,7 @@ def test_headers_that_contradict_themselves_are_refused(tmp_path, pig):
             if key != b"header":
                 return record
             header = Header.unpack(bytes(record))
-            return header._replace(**changes)._packed()
+            return header._replace(**changes).packed()
 
         return change
 
@@ -258,7 +258,7 @@ def test_a_chart_of_expectations_is_a_histogram_of_all_that_is_stored(pig, tmp_p
         numbers, facts = expectations_of(book), books.facts(book.header, book.size)
     assert sum(numbers.values()) == stored and len(numbers) > 100
     _, axes = pyplot.subplots()
-    charts._by_expectation(axes, numbers, wins=True)
+    charts.draw_expectations(axes, numbers, wins=True)
     bars = {round(bar.get_x() / 2.5): bar.get_height() for container in axes.containers for bar in container}
     assert sum(bars.values()) == stored and len(bars) > 10
     assert sum(abs(bars.get(at, 0) - exact[at]) for at in range(40)) <= stored / 50  # some lie on an edge

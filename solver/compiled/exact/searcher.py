@@ -75,8 +75,8 @@ class Searcher(ExactSearch):
         self._smallest = min(SMALLEST // 8, len(self._room)) if isinstance(table, int) else len(table)
         self.table = self._room[: self._smallest]
         self._more = more = more_of(rules.bits)
-        self._frames = np.zeros((128, columns(FRAME, more)), np.int64)
-        self._moves = np.zeros((4096, columns(ROW, more)), np.int64)
+        self.frames = np.zeros((128, columns(FRAME, more)), np.int64)
+        self.moves = np.zeros((4096, columns(ROW, more)), np.int64)
         self.search = np.zeros(FIELDS, np.int64)
         self.nodes = 0
 
@@ -148,13 +148,13 @@ class Searcher(ExactSearch):
         search = self.search
         search[:] = 0
         search[Field.LOW], search[Field.HIGH], search[Field.ASKED] = low, high, LIMIT
-        write_state(self._frames, 0, Frame.STATE, state, self._more)
+        write_state(self.frames, 0, Frame.STATE, state, self._more)
 
     def step(self, busy: Words, allowance: int) -> bool:
         """Search on for so many nodes, while `busy` tells what others are at; whether the merit is found."""
-        status = self._solve(self.table, self._frames, self._moves, busy, self.search, allowance)
+        status = self._solve(self.table, self.frames, self.moves, busy, self.search, allowance)
         if status == SearchStatus.OUTSIDE:
-            raise self._too_large(read_state(self._frames, int(self.search[Field.PLY]), Frame.STATE, self._more))
+            raise self._too_large(read_state(self.frames, int(self.search[Field.PLY]), Frame.STATE, self._more))
         if status == SearchStatus.NO_ROOM:
             self._give_room()
         return bool(status == SearchStatus.DONE)
@@ -184,13 +184,13 @@ class Searcher(ExactSearch):
 
     def _give_room(self) -> None:
         """Twice the rows for the path and its moves, unless the path goes in circles."""
-        path = self._frames[: int(self.search[Field.PLY]) + 1, places(Frame.STATE, self._more)]
+        path = self.frames[: int(self.search[Field.PLY]) + 1, places(Frame.STATE, self._more)]
         if len(np.unique(path, axis=0)) < len(path):
             raise cycle(self.rules, "alpha-beta")
         if len(path) > SLOW // 2:
-            raise self._too_large(read_state(self._frames, len(path) - 1, Frame.STATE, self._more))
-        self._frames = np.concatenate([self._frames, np.zeros_like(self._frames)])
-        self._moves = np.concatenate([self._moves, np.zeros_like(self._moves)])
+            raise self._too_large(read_state(self.frames, len(path) - 1, Frame.STATE, self._more))
+        self.frames = np.concatenate([self.frames, np.zeros_like(self.frames)])
+        self.moves = np.concatenate([self.moves, np.zeros_like(self.moves)])
 
     def entries(self, progress: Progress = silent) -> dict[int, int]:
         """Canonical states to merits, with `value.WIN`, after a search from all starts: whatever became exact."""
@@ -226,7 +226,7 @@ class Team:
         member = functools.partial(Searcher, Rules.of(game, symmetry), outcomes=outcomes)
         leader = member(table=table or TABLE)
         others = [member(table=leader.table) for _ in range(1, self.count)]
-        self._members = [leader, *others]
+        self.members = [leader, *others]
         leader.warm()
         leader.helpers = others
         self.value, self.reaches = leader.value, leader.reaches
@@ -247,7 +247,7 @@ class Team:
 
         pool = futures.ThreadPoolExecutor(self.count)
         try:
-            running = {pool.submit(self._some, member, deal, deadline): member for member in self._members}
+            running = {pool.submit(self._some, member, deal, deadline): member for member in self.members}
             while running:
                 for future in futures.wait(running, return_when=futures.FIRST_COMPLETED).done:
                     member, pairs = running.pop(future), future.result()
@@ -257,15 +257,15 @@ class Team:
         finally:
             self._stop.set()
             pool.shutdown()
-            self._members[0].helpers = self._members[1:]
+            self.members[0].helpers = self.members[1:]
 
     def _share(self) -> None:
         """Give all one table, as large as it may become, and nobody helpers."""
-        leader = self._members[0]
+        leader = self.members[0]
         leader.helpers = ()
         while leader.can_grow(LOAD * len(leader.table)):
             leader.grow()
-        for member in self._members:
+        for member in self.members:
             member.table = leader.table
 
     def _some(
@@ -287,7 +287,7 @@ class Team:
 
     def nodes(self) -> int:
         """Nodes searched so far, but for those of searches under way."""
-        return sum(member.nodes for member in self._members)
+        return sum(member.nodes for member in self.members)
 
     def __enter__(self) -> Team:
         return self

@@ -23,7 +23,7 @@ class Together:
     """A search that the first of `members` has begun and all go on with; the others are idle until then."""
 
     def __init__(self, members: Sequence[Any]) -> None:
-        self._members = members
+        self.members = members
         self._leader = leader = members[0]
         self.low, self.high = int(leader.search[Field.LOW]), int(leader.search[Field.HIGH])
         self._busy: Words = np.full(BUSY, IDLE, np.int64)
@@ -35,7 +35,7 @@ class Together:
     def value(self, state: int, check: Callable[[], None]) -> int:
         """The merit of the state; the leader calls `check` now and then, which may raise."""
         threads = []
-        for member in self._members[1:]:
+        for member in self.members[1:]:
             member.begin(state, self.low, self.high)
             threads.append(threading.Thread(target=self._help, args=(member,), daemon=True))
         try:
@@ -54,7 +54,7 @@ class Together:
     def _lead(self, check: Callable[[], None]) -> None:
         leader = self._leader
         while self._search(leader):
-            if leader.can_grow(int(leader.search[Field.KEPT]) * len(self._members)):
+            if leader.can_grow(int(leader.search[Field.KEPT]) * len(self.members)):
                 self._grow()
             check()
 

@@ -216,26 +216,26 @@ class Chooser:
         table: int = SMALL,
     ) -> None:
         self._more = more_of(Rules(game).bits)
-        self._members = [
+        self.members = [
             Lookahead(game, model=model, symmetry=symmetry, table=table) for _ in range(workers or cores())
         ]
 
     def use(self, model: Model | None) -> None:
         """Estimate by another model, or by the rules."""
-        for member in self._members:
+        for member in self.members:
             member.use(model)
 
     @property
     def nodes(self) -> int:
         """Nodes searched so far."""
-        return sum(member.nodes for member in self._members)
+        return sum(member.nodes for member in self.members)
 
     def choose(self, states: Sequence[int] | States, depth: int) -> Choices:
         """Search unfinished states (n,) int64, each to `depth`. Raises as `Lookahead.search`."""
         asked = packed(states, self._more)
         count = len(asked)
         found = Choices(np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.float64))
-        idle = list(self._members)
+        idle = list(self.members)
 
         def search(begin: int) -> None:
             member = idle.pop()  # there are as many as threads
@@ -245,7 +245,7 @@ class Chooser:
             finally:
                 idle.append(member)
 
-        with Workers(len(self._members)) as workers:
+        with Workers(len(self.members)) as workers:
             list(workers.map(search, range(0, count, SHARE)))
         return found
 
