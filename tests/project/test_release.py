@@ -125,7 +125,7 @@ def add(one, other):
     return one + other
 
 on_ray.private_part = lambda *wanted: None
-with on_ray.opened("local:1", 1 << 30, None, ()) as engine:
+with on_ray.opened("local:1", 1 << 30) as engine:
     print(engine.result(engine.submit(add, 1, 2)[0]))
 """
 
