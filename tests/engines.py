@@ -10,7 +10,7 @@ from typing import Any
 
 from solver.base.errors import ResourceError
 from solver.base.memory import free_memory
-from solver.base.parallel import cores
+from solver.base.system import cores
 from solver.cluster.engine import Engine, too_large
 
 

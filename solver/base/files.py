@@ -1,6 +1,6 @@
-"""What files need that must survive: whole or not at all, a lock that goes with its process, folders synced too.
+"""Files that must survive: written whole or not at all, synced with their folders, locked while a process lives.
 
-And how every file that a user names is opened to be read: `open_input`. `text` reads what is text.
+`open_input` opens every file that a user names to be read.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from solver.base import system
 from solver.base.errors import BookError, ResourceError
 
 NO_PLACE = {
@@ -30,7 +31,7 @@ def open_input(path: str | os.PathLike[str], most: int | None = None, *, bufferi
     Raises OSError, whose `strerror` is in words.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        descriptor = system.open_descriptor(path, os.O_RDONLY | system.NO_WAIT)
     except ValueError as error:  # a name that no file can have
         raise OSError(errno.ENOENT, str(error), os.fspath(path)) from None
     status = os.fstat(descriptor)
@@ -51,15 +52,6 @@ def read_input(path: str | os.PathLike[str], most: int) -> bytes:
     return content
 
 
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder as lasting as the files; of a file its content."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 @contextlib.contextmanager
 def replacing(target: Path) -> Iterator[Path]:
     """The path of a file or folder to write beside `target`, which it then replaces, synced; removed on any error.
@@ -67,21 +59,22 @@ def replacing(target: Path) -> Iterator[Path]:
     Folders are not exchanged in one step: a kill between the two leaves the older one beside its place, and the next
     writer puts it back. Of several writers at the same time the last one's folder stays.
     """
+    system.check_name(target.name)
     sweep_up(target)
     partial, older = (target.with_name(f".{target.name}.{os.getpid()}.{end}") for end in ("partial", "replaced"))
     try:
         yield partial
         for path in (*partial.rglob("*"), partial):
-            sync_folder(path)
+            system.sync_path(path)
         if partial.is_dir():
             _exchange(partial, target, older)
         else:
-            os.replace(partial, target)
-        sync_folder(target.parent)
+            system.replace(partial, target)
+        system.sync_path(target.parent)
     finally:
         if older.exists() and not target.exists():
             with contextlib.suppress(OSError):  # another writer's has come there meanwhile
-                os.rename(older, target)
+                system.rename(older, target)
         for path in (partial, older):
             _remove(path)
 
@@ -108,9 +101,9 @@ def _exchange(partial: Path, target: Path, older: Path) -> None:
     for attempt in range(ATTEMPTS):
         shutil.rmtree(older, ignore_errors=True)
         with contextlib.suppress(FileNotFoundError):  # nothing is there, or another has taken it away
-            os.rename(target, older)
+            system.rename(target, older)
         try:
-            os.rename(partial, target)
+            system.rename(partial, target)
             return
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or attempt == ATTEMPTS - 1:
@@ -122,11 +115,11 @@ def sweep_up(target: Path) -> None:
     pattern = re.compile(rf"\.{re.escape(target.name)}\.([0-9]{{1,10}})\.(build|partial|replaced)")
     for path in target.parent.iterdir():
         match = pattern.fullmatch(path.name)
-        if not match or _is_alive(int(match[1])):
+        if not match or system.is_alive(int(match[1])):
             continue
         if match[2] == "replaced" and not target.exists():
             with contextlib.suppress(OSError):  # another writer was first
-                os.rename(path, target)
+                system.rename(path, target)
         else:
             _remove(path)
 
@@ -135,26 +128,12 @@ def _remove(path: Path) -> None:
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
-        path.unlink(missing_ok=True)
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+        system.remove(path)
 
 
 def lock(descriptor: int, path: Path) -> None:
     """Lock a file against other processes, until it is closed. Raises ResourceError if one has it."""
     try:
-        import fcntl
-    except ImportError:  # not a POSIX system
-        return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        system.lock(descriptor)
     except OSError:
         raise ResourceError(f"{path} is in use by another solver: wait for it, or name another book") from None

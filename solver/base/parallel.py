@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from solver.base.errors import ResourceError
+from solver.base.system import cores
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -60,8 +60,3 @@ class Workers:
             return self._pool.submit(function, item)
         except RuntimeError as error:  # the limits on memory or processes
             raise ResourceError(f"{error}: raise the limits on memory and processes, or take --workers 1") from None
-
-
-def cores() -> int:
-    """The processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

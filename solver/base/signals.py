@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM, from the program's first line to its last: the exit codes 130 and 143, whatever goes on.
+"""Signals that ask for an end, from the program's first line to its last: exit codes 130 and 143, whatever goes on.
 
 While a command runs they are exceptions, which let it clean up. Before, while modules are imported, and afterwards,
 while threads and callbacks end, there is nothing to clean up, and an exception would end in a traceback: the process
@@ -9,9 +9,12 @@ What this module and those before it import takes its time without a handler: as
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
+
+from solver.base.system import ALARM, ENDING, at_closing, ring
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,10 +22,9 @@ if TYPE_CHECKING:
 
 
 class Terminated(BaseException):
-    """SIGTERM arrived."""
+    """SIGTERM arrived, or on Windows Ctrl-Break."""
 
 
-NUMBERS = (signal.SIGINT, signal.SIGTERM)
 _asked: list[int] = []  # the signal that asked for an end
 _running: list[bool] = []  # whether a command is, which an exception may interrupt
 
@@ -30,7 +32,7 @@ _running: list[bool] = []  # whether a command is, which an exception may interr
 def catch() -> dict[int, Any]:
     """Take the signals over, for `give_back` what took them before; nothing except in the main thread."""
     try:
-        return {number: signal.signal(number, _end) for number in NUMBERS}
+        return {number: signal.signal(number, _end) for number in ENDING}
     except ValueError:
         return {}
 
@@ -44,19 +46,19 @@ def give_back(earlier: dict[int, Any]) -> None:
 def begin() -> None:
     """A command begins: a signal is KeyboardInterrupt or Terminated; of a second one the process ends at once."""
     _asked.clear()
-    if signal.getsignal(signal.SIGINT) is _end and hasattr(signal, "SIGALRM"):
-        signal.signal(signal.SIGALRM, _end_again)
+    if signal.getsignal(signal.SIGINT) is _end:
+        signal.signal(ALARM, _end_again)
+        at_closing(signal.SIGTERM)
     sys.unraisablehook = _report_lost
     _running.append(True)
 
 
 def end() -> int | None:
-    """It has ended, so that nothing is raised any more; the signal that had asked for that, if any."""
+    """It has ended, so nothing is raised any more; the exit code of the signal that had asked for that, if any."""
     _running.clear()
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, 0)
+    ring(ALARM, 0)
     sys.unraisablehook = sys.__unraisablehook__
-    return _asked[0] if _asked else None
+    return ENDING[_asked[0]] if _asked else None
 
 
 def leave(code: int) -> NoReturn:
@@ -77,21 +79,18 @@ def leave(code: int) -> NoReturn:
 
 def stay_away() -> None:
     """While the interpreter ends by itself its handlers are gone: no signal must take the place of the exit code."""
-    for number in NUMBERS:
+    for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
 
 
 def _end(number: int, frame: Any) -> None:
     if not _running or _asked:
         if not _asked:
-            try:  # noqa: SIM105, contextlib is not loaded yet
+            with contextlib.suppress(OSError):  # nobody is there to read it
                 os.write(2, b"Error: interrupted\n" if number == signal.SIGINT else b"Error: terminated\n")
-            except OSError:  # nobody is there to read it
-                pass
-        os._exit(128 + (_asked or [number])[0])
+        os._exit(ENDING[(_asked or [number])[0]])
     _asked.append(number)
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, 0.2, 0.2)
+    ring(ALARM, 0.2, 0.2)
     raise _asked_for()
 
 

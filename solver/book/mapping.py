@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 import lmdb
 
 from solver.base.errors import BookError, DamagedBook, ForeignBook
+from solver.base.system import after_fork
 from solver.book import pages
 from solver.book.format import HEADER_KEY, Header
 from solver.book.sealing import DIRECTORY_KEY, GAME_KEY, PALETTE_KEY, part_key, segment_key, unseal
@@ -141,8 +142,7 @@ def _renew_lock() -> None:
     _opening = threading.RLock()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)  # the thread that held it is not in the child
+after_fork(_renew_lock)  # the thread that held it is not in the child
 
 
 def mapped_file(path: Path, sha256: str | None = None) -> Mapped:

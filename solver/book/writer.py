@@ -19,8 +19,9 @@ from typing import Any
 
 import lmdb
 
+from solver.base import system
 from solver.base.errors import BookError, DamagedBook, ForeignBook, ResourceError
-from solver.base.files import sweep_up, sync_folder
+from solver.base.files import sweep_up
 from solver.base.progress import Progress, silent
 from solver.book.format import DIRECTORY_PART, HEADER_KEY, Header
 from solver.book.mapping import open_environment
@@ -109,11 +110,11 @@ def write_book(
             header = _build(build, header, _encoded(header, parts, encode, map, progress), game)
             _copy(build, finished)
             _read_back(finished, header)
-            os.replace(finished, target)
-            sync_folder(target.parent)
+            system.replace(finished, target)
+            system.sync_path(target.parent)
     finally:
         for leftover in (build, finished):
-            leftover.unlink(missing_ok=True)
+            system.remove(leftover)
     return header
 
 
@@ -197,7 +198,7 @@ def _copy(build: Path, finished: Path) -> None:
         open(finished, "xb") as file,
     ):
         environment.copyfd(file.fileno(), compact=True)
-        os.fsync(file.fileno())
+        system.sync(file.fileno())
 
 
 def _read_back(finished: Path, header: Header) -> None:

@@ -17,7 +17,6 @@ import importlib
 import io
 import os
 import shlex
-import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -27,6 +26,7 @@ import click
 
 from solver import __version__
 from solver.base import errors, shown, signals
+from solver.base.system import open_descriptor
 
 COMMANDS = {
     "games": ("solver.cli.games", "List the games and their parameters."),
@@ -68,7 +68,7 @@ EXIT_CODES = (
     (errors.SolverError, 1),
     (MemoryError, 6),
 )
-SIGNALS: dict[int, str] = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+ENDED = {130: "interrupted", 143: "terminated"}  # by a signal, of which `signals` makes these codes
 MISNAMED = {
     *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS),
     *(errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL, errno.ENXIO),
@@ -117,7 +117,7 @@ class Commands(click.Group):
             asked = signals.end()  # once more: the first may have been interrupted itself
             how_to_go_on = _how_to_go_on(_words_typed(*arguments, **options))
             if asked is not None:  # whatever Python has made of it
-                return _say(f"{SIGNALS[asked]}{how_to_go_on}", 128 + asked)
+                return _say(f"{ENDED[asked]}{how_to_go_on}", asked)
             if isinstance(error, (click.Abort, KeyboardInterrupt)):
                 return _say(f"interrupted{how_to_go_on}", 130)
             if isinstance(error, SystemExit) and sys.stdout is not output:  # what click does about a broken pipe
@@ -172,7 +172,7 @@ def _told_of_system(error: OSError, output: IO[str]) -> int:
 def _give_up(output: IO[str]) -> None:
     """What is left to be written goes nowhere: Python tries again in the end."""
     with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
+        os.dup2(open_descriptor(os.devnull, os.O_WRONLY), output.fileno())
 
 
 def _open_streams() -> None:
@@ -182,11 +182,11 @@ def _open_streams() -> None:
     that are no text can be written, too.
     """
     if sys.stdin is None:
-        sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY))
+        sys.stdin = os.fdopen(open_descriptor(os.devnull, os.O_RDONLY))
     if sys.stdout is None:
-        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+        sys.stdout = os.fdopen(open_descriptor(os.devnull, os.O_RDONLY), "w")
     if sys.stderr is None:
-        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+        sys.stderr = os.fdopen(open_descriptor(os.devnull, os.O_WRONLY), "w")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

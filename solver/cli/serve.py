@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ import click
 
 from solver.base import extras
 from solver.base.errors import MethodError
-from solver.base.parallel import cores
+from solver.base.system import CAN_FORK, cores
 from solver.book import Book
 from solver.book.naming import resolved
 from solver.cli.common import Seconds, game_option, open_source, quiet_option
@@ -60,7 +59,7 @@ def command(
     from solver.serve import application, pages, running, shelf
 
     served = shelf.Shelf(_named(sources, own) if sources else shelf.all_shipped(CATALOGUE))
-    count = (workers or cores()) if hasattr(os, "fork") else 1
+    count = (workers or cores()) if CAN_FORK else 1
     sockets = running.bound(host, port, count)
     url = running.url_of(sockets[0])
     with tempfile.TemporaryDirectory(prefix="solver-serve-") as folder:

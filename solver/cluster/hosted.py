@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import pickle
 import queue
 import signal
@@ -24,6 +23,7 @@ from multiprocessing.connection import Connection, Pipe
 from typing import Any, NamedTuple
 
 from solver.base.errors import ResourceError, SolverError
+from solver.base.system import interrupt
 from solver.cluster.engine import Engine, Node
 
 PATIENCE = 30.0  # seconds for the child to end what it started
@@ -170,7 +170,7 @@ class Host:
                 waiting.put(pipe.recv_bytes())
         waiting.put(b"")
         while not self._ended.wait(0.5):  # again, since an exception is lost in a callback out of Ray
-            os.kill(os.getpid(), signal.SIGTERM)
+            interrupt(signal.SIGTERM)
 
     def _answer(self, asked: bytes) -> bytes:
         try:

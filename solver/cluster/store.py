@@ -29,6 +29,7 @@ import fsspec
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.base import system
 from solver.base.errors import ResourceError, SolverError
 from solver.store.records import sealed, unsealed
 
@@ -160,7 +161,7 @@ class Store:
                     file.flush()
                     if lasting:
                         with contextlib.suppress(AttributeError, io.UnsupportedOperation):  # it is on no disk of ours
-                            os.fsync(file.fileno())
+                            system.sync(file.fileno())
                 self.files.mv(part, self.path(name))
             except BaseException:
                 with contextlib.suppress(Exception):  # what is left of it takes room
@@ -342,12 +343,8 @@ class Lease:
         if other["host"] == self.holder["host"]:
             if other["process"] == os.getpid():
                 return other["token"] not in _held
-            try:
-                os.kill(other["process"], 0)
-            except ProcessLookupError:
+            if not system.is_alive(other["process"]):
                 return True
-            except (PermissionError, OverflowError):
-                pass
         if abs(time.time() - other["time"]) < EXPIRED:
             return False
         time.sleep(LOOKED)

@@ -6,20 +6,20 @@ here, see `agreement`.
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import functools
 import itertools
 import operator
 from typing import Any
 
-import llvmlite.binding
+from llvmlite import ir
+from numba.core import cgutils
 from numba.core import types as nb
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 
 from solver.compiled.wide import WORD, Unsigned, Wide, is_count, size_of, sized
 
+DIGIT = 32  # bits of a digit of a wide number that is divided
 SHORT = 1 << 31  # what is masked by less is int64: an index, a count, what is computed with
 
 
@@ -120,15 +120,55 @@ def _divided(builder: Any, args: Any) -> tuple[Any, Any]:
     """Quotient and remainder, rounded down; of 1 where divided by 0."""
     number, by = args
     kind = number.type
-    is_zero = builder.icmp_signed("==", by, kind(0))
-    by = builder.select(is_zero, kind(1), by)
-    quotient, rest = builder.sdiv(number, by), builder.srem(number, by)
-    below = builder.and_(
-        builder.icmp_signed("!=", rest, kind(0)), builder.icmp_signed("<", builder.xor(rest, by), kind(0))
-    )
-    quotient = builder.sub(quotient, builder.zext(below, kind))
-    rest = builder.add(rest, builder.select(below, by, kind(0)))
-    return quotient, rest
+    by = builder.select(builder.icmp_signed("==", by, kind(0)), kind(1), by)
+    sizes = [_emit_abs(builder, None, [one]) for one in (number, by)]
+    size = builder.call(_quotient(builder.module, kind), sizes)
+    is_negative = builder.icmp_signed("<", builder.xor(number, by), kind(0))
+    quotient = builder.select(is_negative, builder.neg(size), size)
+    rest = builder.sub(number, builder.mul(quotient, by))
+    below = builder.and_(is_negative, builder.icmp_signed("!=", rest, kind(0)))
+    return builder.sub(quotient, builder.zext(below, kind)), builder.add(rest, builder.select(below, by, kind(0)))
+
+
+def _quotient(module: ir.Module, kind: ir.IntType) -> ir.Function:
+    """The function of a module that divides wide numbers without a sign, not by 0.
+
+    LLVM leaves numbers of 128 bits to a library of the compiler, which not every system has, and crashes without it.
+    Numbers of one word are divided as such; by half a word as on paper, with digits of 32 bits; by more in binary.
+    """
+    function = cgutils.get_or_insert_function(module, ir.FunctionType(kind, (kind, kind)), f"wide_quotient{kind.width}")
+    if not function.is_declaration:
+        return function
+    function.linkage = "linkonce_odr"
+    builder, (number, by), word = ir.IRBuilder(function.append_basic_block()), function.args, ir.IntType(WORD)
+    small = builder.trunc(by, word)
+    with builder.if_then(builder.icmp_unsigned("<", builder.or_(number, by), kind(1 << WORD))):
+        builder.ret(builder.zext(builder.udiv(builder.trunc(number, word), small), kind))
+    with builder.if_then(builder.icmp_unsigned("<", by, kind(1 << DIGIT))):
+        found, rest = kind(0), word(0)
+        for place in reversed(range(0, kind.width, DIGIT)):
+            digit = builder.and_(builder.trunc(builder.lshr(number, kind(place)), word), word((1 << DIGIT) - 1))
+            digits = builder.or_(builder.shl(rest, word(DIGIT)), digit)
+            found = builder.or_(found, builder.shl(builder.zext(builder.udiv(digits, small), kind), kind(place)))
+            rest = builder.urem(digits, small)
+        builder.ret(found)
+
+    # a quotient in binary: subtract `by`, moved to the left as far as `number` reaches, wherever it fits
+    of_zero_too = ir.IntType(1)(0)  # the count of leading zeros is that of the width
+    distance = builder.sub(builder.ctlz(by, of_zero_too), builder.ctlz(number, of_zero_too))
+    with builder.if_then(builder.icmp_signed("<", distance, kind(0))):
+        builder.ret(kind(0))
+    left, moved, quotient = (cgutils.alloca_once_value(builder, one) for one in (number, by, kind(0)))
+    builder.store(builder.shl(by, distance), moved)
+    with cgutils.for_range(builder, builder.add(builder.trunc(distance, word), word(1))):
+        fits = builder.icmp_unsigned("<=", builder.load(moved), builder.load(left))
+        taken = builder.select(fits, builder.load(moved), kind(0))
+        builder.store(builder.sub(builder.load(left), taken), left)
+        doubled = builder.shl(builder.load(quotient), kind(1))
+        builder.store(builder.or_(doubled, builder.zext(fits, kind)), quotient)
+        builder.store(builder.lshr(builder.load(moved), kind(1)), moved)
+    builder.ret(builder.load(quotient))
+    return function
 
 
 def _binary(name: str) -> Any:
@@ -142,25 +182,6 @@ DIVISIONS = {
     "mod": lambda builder, sig, args: _divided(builder, args)[1],
 }
 COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-
-
-def _have_division() -> bool:
-    """Whether LLVM finds what it calls to divide 128 bits: it crashes where it does not."""
-    for name in ("__divti3", "__modti3", "__udivti3", "__umodti3"):
-        if llvmlite.binding.address_of_symbol(name) is None:
-            function = _of_the_compiler(name)
-            if function is None:
-                return False
-            llvmlite.binding.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
-    return True
-
-
-def _of_the_compiler(name: str) -> Any:
-    """A function of the library that compilers lend to their programs, None without it."""
-    for library in (None, "libgcc_s.so.1", "libSystem.dylib"):
-        with contextlib.suppress(OSError, AttributeError):
-            return getattr(ctypes.CDLL(library), name)
-    return None
 
 
 def _operators(name: str) -> list[Any]:
@@ -177,7 +198,7 @@ def _compared(sign: str) -> Any:
 
 
 def _teach_operators() -> None:
-    for name, emit in {**BINARY, **(DIVISIONS if _have_division() else {})}.items():
+    for name, emit in {**BINARY, **DIVISIONS}.items():
         fit = _common if name in ("or_", "xor") else _widest
         for one in _operators(name):
             _teach(one, _both(None, fit), emit, *[(kind, kind) for kind in (Wide, Unsigned)])

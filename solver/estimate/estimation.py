@@ -98,7 +98,7 @@ def of_opening(
     """
     rules = Rules(game, symmetry)
     need_kernels(rules)
-    from solver.base.parallel import cores
+    from solver.base.system import cores
     from solver.compiled.exact.searcher import TABLE, Searcher
 
     refuse_chance(rules, "an opening book", "leave --max-ply out")
@@ -198,7 +198,7 @@ def of_sweep(
     """
     rules, budget = Rules(game, symmetry), working_memory(memory)
     need_kernels(rules)
-    from solver.base.parallel import cores
+    from solver.base.system import cores
     from solver.compiled.edges import CompiledMoves
     from solver.sweep import demand, projection
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from solver.base import sharding
 from solver.base.memory import free_memory
-from solver.base.parallel import cores
+from solver.base.system import cores
 from solver.base.tiers import SizedTier
 
 KEY = 8  # bytes of a state

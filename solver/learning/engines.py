@@ -8,10 +8,8 @@ where the engine ends, names no legal move, or says none in time; unless its mov
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
 import shlex
-import signal
 import subprocess
 import threading
 import time
@@ -22,6 +20,7 @@ import numpy as np
 
 from solver.base.errors import MethodError, PositionError
 from solver.base.parallel import Workers
+from solver.base.system import end_family
 from solver.learning.contest import FORFEIT, Numbers, Turn
 from solver.rules.game import Rules
 from solver.rules.notation import names_of, parse_action
@@ -145,25 +144,9 @@ class Process:
         """End it, by force if it does not of itself."""
         with contextlib.suppress(Lost):
             self.tell("quit")
-        self._end()
-        self._process.kill()
-        self._process.wait()
+        end_family(self._process, LAST)
         with contextlib.suppress(OSError, ValueError):
             self._stdin.close()
-
-    def _end(self) -> None:
-        """Wait until it ends, LAST seconds at most, then kill the children that it leaves, and itself."""
-        if not hasattr(os, "waitid"):  # not a POSIX system
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(LAST)
-            return
-        deadline = time.monotonic() + LAST
-        # it is not reaped before: until then no other group has its number
-        look = os.WEXITED | os.WNOWAIT | os.WNOHANG
-        with contextlib.suppress(OSError):
-            while not os.waitid(os.P_PID, self._process.pid, look) and time.monotonic() < deadline:
-                time.sleep(LAST / 100)
-            os.killpg(self._process.pid, signal.SIGKILL)
 
 
 class Engine:

@@ -20,11 +20,12 @@ from typing import Any, NoReturn
 
 import uvicorn
 
+from solver.base import system
 from solver.base.errors import ResourceError
 from solver.serve.heads import Protocol
 
 ENDING = (signal.SIGINT, signal.SIGTERM)
-CAN_HOLD = hasattr(signal, "pthread_sigmask") and hasattr(uvicorn.Server, "capture_signals")
+CAN_HOLD = system.CAN_HOLD and hasattr(uvicorn.Server, "capture_signals")
 KEEP_ALIVE = 30  # seconds that a connection may be idle
 CONNECTIONS = 1_000  # of a worker
 BACKLOG = 1_024
@@ -38,7 +39,7 @@ def bound(host: str, port: int, workers: int) -> list[socket.socket]:
 
     Raises ResourceError where it cannot be had.
     """
-    spreads = workers > 1 and sys.platform == "linux"
+    spreads = workers > 1 and system.SPREADS
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         first = _socket(family, address)
@@ -56,7 +57,7 @@ def bound(host: str, port: int, workers: int) -> list[socket.socket]:
 def _socket(family: int, address: Any, *options: int) -> socket.socket:
     made = socket.socket(family, socket.SOCK_STREAM)
     try:
-        for option in (socket.SO_REUSEADDR, *options):
+        for option in (system.address_option(), *options):
             made.setsockopt(socket.SOL_SOCKET, option, 1)
         made.bind(address)
         made.listen(BACKLOG)

@@ -16,9 +16,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.base import system
+
 READ = 64 << 20  # bytes read at once for a checksum
 BACKLOG = 256 << 20  # bytes written between two syncs in the background
-PAGE = mmap.PAGESIZE
 FILED = 1 << 16  # bytes from which a column is a file
 
 
@@ -86,7 +87,7 @@ class Column:
                 self._view = np.frombuffer(bytes(self._small), self.dtype)
             elif self.size:
                 with self.work.guarded():
-                    self._map = mmap.mmap(self._descriptor, self.size * self.dtype.itemsize, prot=mmap.PROT_READ)
+                    self._map = mmap.mmap(self._descriptor, self.size * self.dtype.itemsize, access=mmap.ACCESS_READ)
                 self._view = np.frombuffer(self._map, self.dtype)
         return self._view
 
@@ -98,19 +99,19 @@ class Column:
         if self._descriptor < 0 or nbytes > FILED:
             return self.view()[begin:end]
         with self.work.guarded():
-            return np.frombuffer(os.pread(self._descriptor, nbytes, begin * self.dtype.itemsize), self.dtype)
+            return np.frombuffer(system.read_at(self._descriptor, nbytes, begin * self.dtype.itemsize), self.dtype)
 
     def release(self) -> None:
         """Let the pages of the view go: they come back from the file when they are read."""
         if self._map is not None:
-            self._map.madvise(mmap.MADV_DONTNEED)
+            system.advise_unneeded(self._map)
 
     def sync(self) -> None:
         """What is written lies on the disk, for a checkpoint."""
         descriptor = self._filed()
         if self._unsynced:
             with self.work.guarded():
-                os.fsync(descriptor)
+                system.sync(descriptor)
             self._unsynced = 0
         self.saved = self.size
 
@@ -119,7 +120,7 @@ class Column:
         if size < self.size:
             self._map, self._view = None, np.empty(0, self.dtype)
             with self.work.guarded():
-                os.truncate(self._filed(), size * self.dtype.itemsize)
+                system.cut(self._filed(), size * self.dtype.itemsize)
             self.size = size
             self.checksum = self._checksum_of(size) if self.work.folder is not None else 0
 
@@ -128,7 +129,7 @@ class Column:
         wanted = self.size * self.dtype.itemsize
         if os.fstat(self._descriptor).st_size < wanted:
             return False
-        os.truncate(self._descriptor, wanted)
+        system.cut(self._descriptor, wanted)
         return self._checksum_of(self.size) == self.checksum
 
     def close(self) -> None:
@@ -152,12 +153,12 @@ class Column:
         with self.work.guarded():
             done = 0
             while done < len(data):
-                done += os.pwrite(descriptor, data[done : done + (1 << 30)], at + done)
+                done += system.write_at(descriptor, data[done : done + (1 << 30)], at + done)
 
     def _checksum_of(self, size: int) -> int:
         wanted, done, checksum = size * self.dtype.itemsize, 0, 0
         while done < wanted:
-            data = os.pread(self._descriptor, min(READ, wanted - done), done)
+            data = system.read_at(self._descriptor, min(READ, wanted - done), done)
             if not data:
                 return -1
             checksum = zlib.crc32(data, checksum)

@@ -9,8 +9,6 @@ together, with their tiers, for a block of tiers, and become runs when the turn 
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import heapq
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -21,6 +19,7 @@ from numpy.typing import NDArray
 
 from solver.base.errors import GameError
 from solver.base.parallel import Workers
+from solver.base.system import trim_heap
 from solver.store.packed import LAST, Packed, Table, packed
 from solver.store.shared import read_only, shared
 from solver.store.shelves import StateShelf
@@ -134,7 +133,7 @@ class Runs:
         self._memory = {}
         self.bytes = 0
         self._merge_files(team)
-        give_back()
+        trim_heap()
 
     def _merge_files(self, team: Workers) -> None:
         """Where files are many, merge those with the fewest states: runs of far keys would keep each of them open."""
@@ -200,12 +199,6 @@ def by_tier(
 def runs_of(states: States, tiers: NDArray[np.int64]) -> Iterator[tuple[int, States]]:
     """`by_tier` of all the states, of which there are some."""
     return by_tier(states, tiers, np.empty_like(states), len(states), int(tiers.min()), int(tiers.max()))
-
-
-def give_back() -> None:
-    """Return what was freed to the system, which glibc keeps for later otherwise."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def merged(runs: Table, team: Workers) -> Iterator[States]:

@@ -7,9 +7,7 @@ are the same whatever is open, and what is not needed any more goes without a co
 from __future__ import annotations
 
 import contextlib
-import mmap
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,14 +15,45 @@ from numpy.typing import NDArray
 
 from solver.base.errors import ResourceError
 from solver.base.parallel import Workers
+from solver.base.system import Room
 from solver.store.directory import FENCE, Known, Layer, fill, table_of
 from solver.store.packed import LAST, Table, unpacked
 from solver.store.shelves import StateShelf, ValueShelf
 
-RESERVED = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0x40)
-LARGE = 4 << 20  # bytes from which large pages pay
 PART = 64  # blocks that are unpacked in one call
 WHOLE, NOTHING = (0, LAST), (1, 0)  # ranges of keys
+
+
+class Spread:
+    """An array, `items`, of which only those parts take memory that were put there and not given back."""
+
+    def __init__(self, dtype: Any, size: int) -> None:
+        self._itemsize = np.dtype(dtype).itemsize
+        with _mapping():
+            self._room = Room(max(1, size * self._itemsize))
+        self.items: NDArray[Any] = np.frombuffer(self._room.buffer, dtype, size)
+
+    def taken(self, begin: int, end: int) -> NDArray[Any]:
+        """Return items[begin:end], to be written. Raises ResourceError where memory has run out."""
+        with _mapping():
+            self._room.take(begin * self._itemsize, end * self._itemsize)
+        return self.items[begin:end]
+
+    def put(self, begin: int, items: NDArray[Any]) -> None:
+        """Write items from a place on. Raises ResourceError where memory has run out."""
+        self.taken(begin, begin + len(items))[:] = items
+
+    def give_back(self, begin: int, end: int) -> None:
+        """Let the memory of items[begin:end] go: they must not be read any more."""
+        self._room.give_back(begin * self._itemsize, end * self._itemsize)
+
+
+@contextlib.contextmanager
+def _mapping() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ResourceError(f"no more memory can be mapped ({error.strerror}): raise the limit") from error
 
 
 class Window:
@@ -35,27 +64,14 @@ class Window:
         self.total = layers[-1].end if layers else 0
         table, slots = table_of(layers)
         self.open: dict[int, tuple[int, int]] = {}  # the range of keys that is there, by row
-        self._maps: list[tuple[mmap.mmap, int]] = []  # with the bytes of an item
-        self.states = self._room(np.int64, self.total)
-        self.cells = self._room(np.uint32, layers[-1].first_cell + layers[-1].cells if layers else 0)
-        self.merits = self._room(values.dtype, self.total)
-        self.fences = self._room(np.int64, (self.total >> FENCE) + 1)
+        self.states = Spread(np.int64, self.total)
+        self.cells = Spread(np.uint32, layers[-1].first_cell + layers[-1].cells if layers else 0)
+        self.merits = Spread(values.dtype, self.total)
+        self.fences = Spread(np.int64, (self.total >> FENCE) + 1)
         first = layers[0].number if layers else 0
-        self.known = Known(self.states, self.merits, table, slots, first, self.cells, self.fences).read_only()
-
-    def _room(self, dtype: Any, size: int) -> NDArray[Any]:
-        """An array of zeros that takes memory where it is written to."""
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | RESERVED
-        nbytes = max(1, size * np.dtype(dtype).itemsize)
-        try:
-            room = mmap.mmap(-1, nbytes, flags=flags)
-        except OSError as error:
-            raise ResourceError(f"no more memory can be mapped ({error.strerror}): raise the limit") from error
-        if nbytes >= LARGE and hasattr(mmap, "MADV_HUGEPAGE"):
-            with contextlib.suppress(OSError):  # a system without them
-                room.madvise(mmap.MADV_HUGEPAGE)
-        self._maps.append((room, np.dtype(dtype).itemsize))
-        return np.frombuffer(room, dtype, size)
+        self.known = Known(
+            self.states.items, self.merits.items, table, slots, first, self.cells.items, self.fences.items
+        ).read_only()
 
     def blocks(self, row: int) -> tuple[int, int]:
         """Where the packed blocks of a tier begin and end."""
@@ -80,13 +96,12 @@ class Window:
         def unpack(cell: int) -> tuple[int, int]:
             last = min(cell + step, high + 1)
             states, [[place, count]] = table.read(cell << bits, (last << bits) - 1)
-            begin = layer.begin + place
-            self.states[begin : begin + count] = states
-            fence = -(-begin >> FENCE)
-            self.fences[fence : -(-(begin + count) >> FENCE)] = states[(fence << FENCE) - begin :: 1 << FENCE]
-            at = layer.first_cell - layer.prefix
-            fill(states, int(place), bits, cell, 0, self.cells[at + cell : at + last + (last > high)])
-            return int(place), int(place + count)
+            begin = layer.begin + int(place)
+            end, fence, at = begin + int(count), -(-begin >> FENCE), layer.first_cell - layer.prefix
+            self.states.put(begin, states)
+            self.fences.put(fence, states[(fence << FENCE) - begin :: 1 << FENCE])
+            fill(states, int(place), bits, cell, 0, self.cells.taken(at + cell, at + last + (last > high)))
+            return begin - layer.begin, end - layer.begin
 
         places = list(team.map(unpack, range(low, high + 1, step)))
         if values:
@@ -96,7 +111,7 @@ class Window:
     def lay(self, row: int, first: int, last: int) -> tuple[int, int]:
         """Unpack some blocks of a tier, to be gone through and not looked up: where their states begin and end."""
         run = self.shelf.section(first, last)
-        self.states[run.before : run.before + len(run)] = unpacked(run)
+        self.states.put(run.before, unpacked(run))
         self.open[row] = NOTHING
         return run.before, run.before + len(run)
 
@@ -106,7 +121,7 @@ class Window:
 
         def take(first: int) -> None:
             last = min(first + size, base + end)
-            self.merits[first:last] = self.values.part(first, last)
+            self.merits.put(first, self.values.part(first, last))
 
         for _ in team.map(take, range(base + begin, base + end, size)):
             pass
@@ -119,29 +134,23 @@ class Window:
         cells = layer.first_cell, layer.first_cell + layer.cells
         merits = self.total - layer.end, self.total - layer.begin
         fences = -(-layer.begin >> FENCE), layer.end >> FENCE
-        for room, (begin, end) in zip(self._maps, ((layer.begin, layer.end), cells, merits, fences), strict=True):
-            _let_go(*room, begin, end)
+        self.states.give_back(layer.begin, layer.end)
+        self.cells.give_back(*cells)
+        self.merits.give_back(*merits)
+        self.fences.give_back(*fences)
 
     def lift(self, row: int, begin: int, end: int) -> None:
         """Let the memory of some states of a tier go that were laid, and of what values they were given."""
         base = self.total - self.layers[row].end - self.layers[row].begin
-        _let_go(*self._maps[0], begin, end)
-        _let_go(*self._maps[2], base + begin, base + end)
+        self.states.give_back(begin, end)
+        self.merits.give_back(base + begin, base + end)
 
     def close(self) -> None:
         """Let all memory go: from here on nothing is looked up."""
         self.open.clear()
-        for room, _ in self._maps:
-            room.madvise(mmap.MADV_DONTNEED)
+        for spread in (self.states, self.cells, self.merits, self.fences):
+            spread.give_back(0, len(spread.items))
 
     def put(self, at: int, values: NDArray[Any]) -> None:
         """The values from a place on, counted from the last tier's first."""
-        self.merits[at : at + len(values)] = values
-
-
-def _let_go(room: mmap.mmap, size: int, begin: int, end: int) -> None:
-    """Let the memory of the items from `begin` to `end` of an array go, each of `size` bytes."""
-    first = -(-begin * size // mmap.PAGESIZE) * mmap.PAGESIZE
-    length = end * size // mmap.PAGESIZE * mmap.PAGESIZE - first
-    if length > 0:
-        room.madvise(mmap.MADV_DONTNEED, first, length)
+        self.merits.put(at, values)

@@ -23,9 +23,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from solver.base import system
 from solver.base.errors import ResourceError
-from solver.base.files import lock, sync_folder
-from solver.store.column import PAGE, Column
+from solver.base.files import lock
+from solver.store.column import Column
 from solver.store.records import sealed, unsealed
 
 FORMAT = 2  # of the manifest, and of the records in it
@@ -114,14 +115,14 @@ class Work:
         }  # fmt: skip
         new = self.folder / (MANIFEST + ".new")
         with self.guarded():
-            new.unlink(missing_ok=True)
+            system.remove(new)
             with open(new, "xb") as file:
                 file.write(sealed(facts))
                 file.flush()
-                os.fsync(file.fileno())
-            sync_folder(self.folder)  # the columns must have their names before the manifest speaks of them
-            os.replace(new, self.folder / MANIFEST)
-            sync_folder(self.folder)
+                system.sync(file.fileno())
+            system.sync_path(self.folder)  # the columns must have their names before the manifest speaks of them
+            system.replace(new, self.folder / MANIFEST)
+            system.sync_path(self.folder)
         self.kept = True
         for name in self._obsolete:
             self._delete(name)
@@ -147,14 +148,14 @@ class Work:
         self._touched += size
         if self._touched <= self.mapped:
             return
-        resident = _file_bytes()
+        resident = system.mapped_file_memory()
         if resident is not None and self._idle is not None and resident - self._idle < self.mapped:
             self._touched = max(0, resident - self._idle)
             return
         self._touched = 0
         for column in self.columns.values():
             column.release()
-        self._idle = _file_bytes()
+        self._idle = system.mapped_file_memory()
 
     def free(self) -> int:
         """Bytes of disk that can still be written."""
@@ -168,7 +169,7 @@ class Work:
         """Sync a file in the background, so that a checkpoint need not wait for all of it at once."""
         if self.folder is not None and time.monotonic() - self.begun > min(10.0, self.every):
             self._wait()
-            self._syncing = self._syncer.submit(os.fsync, descriptor)
+            self._syncing = self._syncer.submit(system.sync, descriptor)
 
     @contextlib.contextmanager
     def guarded(self) -> Iterator[None]:
@@ -198,12 +199,11 @@ class Work:
             column.close()
         self.columns, self._obsolete = {}, []
         if self._lock >= 0 and self.folder is not None:
-            try:
-                if not self.kept:
-                    self._remove(self.folder)
-            finally:
-                os.close(self._lock)
-                self._lock = -1
+            locked, self._lock = self._lock, -1
+            if self.kept:
+                os.close(locked)
+            else:
+                self._remove(self.folder, locked)
 
     def __enter__(self) -> Work:
         return self
@@ -211,12 +211,18 @@ class Work:
     def __exit__(self, *raised: object) -> None:
         self.close()
 
-    def _remove(self, folder: Path) -> None:
-        """All our files; the manifest first, so that what is left if that is stopped is no checkpoint."""
+    def _remove(self, folder: Path, locked: int) -> None:
+        """Remove all our files: the manifest first, so that what an interrupted removal leaves is no checkpoint."""
         with self.guarded():
-            _forget(folder / MANIFEST)
-            for path in sorted(self._ours(folder), key=lambda path: path.name == LOCK):
-                path.unlink(missing_ok=True)
+            try:
+                _forget(folder / MANIFEST)
+                for path in self._ours(folder):
+                    if path.name != LOCK:
+                        system.remove(path)
+            except BaseException:
+                os.close(locked)
+                raise
+            system.remove_open(folder / LOCK, locked)
         with contextlib.suppress(OSError):  # someone put a file of their own there
             folder.rmdir()
 
@@ -237,12 +243,12 @@ class Work:
             with tempfile.TemporaryFile() as file:
                 return os.dup(file.fileno())
         path = self.folder / f"{name}.column"
-        path.unlink(missing_ok=True)  # of a run that was killed
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NO_FOLLOW, 0o666)
+        system.remove(path)  # of a run that was killed
+        return system.open_descriptor(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | system.NO_FOLLOW)
 
     def _delete(self, name: str) -> None:
         if self.folder is not None:
-            (self.folder / f"{name}.column").unlink(missing_ok=True)
+            system.remove(self.folder / f"{name}.column")
 
     def _open(self, folder: Path, restart: bool) -> None:
         """Lock the folder, and take over what an earlier run left."""
@@ -256,7 +262,7 @@ class Work:
             known = {f"{name}.column" for name in self.columns} | {LOCK, MANIFEST}
             for path in self._ours(folder):
                 if path.name not in known:
-                    path.unlink()
+                    system.remove(path)
         except BaseException:
             self.kept = True  # whatever is there is not ours to remove
             for column in self.columns.values():
@@ -280,7 +286,7 @@ class Work:
             if not OURS.fullmatch(f"{name}.column"):
                 raise ResourceError(f"{manifest} names a file that is not ours: {remedy}")
             try:
-                descriptor = os.open(manifest.parent / f"{name}.column", os.O_RDWR | _NO_FOLLOW)
+                descriptor = system.open_descriptor(manifest.parent / f"{name}.column", os.O_RDWR | system.NO_FOLLOW)
             except FileNotFoundError:
                 raise ResourceError(f"{self.folder} lacks the file {name}.column: {remedy}") from None
             self.columns[name] = Column(self, name, dtype, descriptor, size, checksum)
@@ -294,23 +300,11 @@ class Work:
         return [path for path in folder.iterdir() if OURS.fullmatch(path.name)]
 
 
-def _file_bytes() -> int | None:
-    """Bytes of mapped files that this process has in memory; None where the system does not tell."""
-    try:
-        with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[2]) * PAGE
-    except (OSError, ValueError, IndexError):
-        return None
-
-
-_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
-
-
 def _forget(manifest: Path) -> None:
     """Remove a manifest for good, before anything that it speaks of."""
     if manifest.exists() or manifest.is_symlink():
-        manifest.unlink()
-        sync_folder(manifest.parent)
+        system.remove(manifest)
+        system.sync_path(manifest.parent)
 
 
 def _locked(folder: Path) -> int:
@@ -318,7 +312,7 @@ def _locked(folder: Path) -> int:
     for _ in range(100):
         folder.mkdir(exist_ok=True)
         try:
-            descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | _NO_FOLLOW, 0o666)
+            descriptor = system.open_descriptor(folder / LOCK, os.O_RDWR | os.O_CREAT | system.NO_FOLLOW)
         except FileNotFoundError:  # another solver has just finished and removed the folder
             continue
         _take(descriptor, folder)
@@ -333,13 +327,13 @@ def _take(descriptor: int, folder: Path) -> None:
     try:
         lock(descriptor, folder)
     except ResourceError:
-        owner = os.pread(descriptor, 20, 0).decode(errors="replace").strip()
+        owner = system.read_at(descriptor, 20, 0).decode(errors="replace").strip()
         os.close(descriptor)
         if not owner.isdigit():
             raise
         raise ResourceError(f"{folder} is locked by process {owner}: wait for it, or name another book") from None
     os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+    system.write_at(descriptor, f"{os.getpid()}\n".encode(), 0)
 
 
 def _is_at(descriptor: int, path: Path) -> bool:

@@ -8,22 +8,19 @@ were loaded, and is made only of a process of one thread, which is safe, and whi
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import importlib.util
 import itertools
 import os
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from typing import NoReturn
 
-from solver.base.parallel import cores
+from solver.base.system import cores, end_with_parent, fork_is_safe, open_descriptor
 from solver.compiled.identity import are_cached
 from solver.rules.game import Rules
 
 PATIENCE = 0.05  # seconds in which a tiny game is solved, and nothing need be compiled
-PARENT_DEATH_SIGNAL = 1  # of prctl
 
 
 class Ahead:
@@ -68,12 +65,7 @@ def compiled_ahead(rules: Rules, tiers: bool) -> Iterator[Ahead]:
 
 def _may_fork() -> bool:
     """Whether a fork is safe and gains something."""
-    if sys.platform != "linux" or cores() < 2 or importlib.util.find_spec("numba") is None:
-        return False
-    try:
-        return len(os.listdir("/proc/self/task")) == 1
-    except OSError:
-        return False
+    return cores() > 1 and importlib.util.find_spec("numba") is not None and fork_is_safe()
 
 
 def _fork(rules: Rules, tiers: bool) -> int | None:
@@ -92,8 +84,8 @@ def _run(parent: int, rules: Rules, tiers: bool) -> NoReturn:
     try:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
-        ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
-        nowhere = os.open(os.devnull, os.O_RDWR)
+        end_with_parent()
+        nowhere = open_descriptor(os.devnull, os.O_RDWR)
         for descriptor in range(3):
             os.dup2(nowhere, descriptor)
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))

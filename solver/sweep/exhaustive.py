@@ -13,13 +13,13 @@ from solver.base.errors import ResourceError
 from solver.base.methods import Method
 from solver.base.options import Options
 from solver.base.parallel import Workers
+from solver.base.system import trim_heap
 from solver.book.solution import Solved
 from solver.compiled import agreement
 from solver.compiled.binding import compiling
 from solver.compiled.edges import CompiledMoves
 from solver.rules import placements
 from solver.rules.game import Game, Rules
-from solver.store.runs import give_back
 from solver.store.work import Work
 from solver.sweep import demand, projection
 from solver.sweep.backward import Backward
@@ -123,7 +123,7 @@ def _solved_sorted(forward: Forward, saved: Checkpoint, options: Options, team: 
         if not forward.run(team, time.monotonic() + TRIAL):
             _refuse_the_hopeless(forward, work, options, team)
     forward.run(team)
-    give_back()
+    trim_heap()
     cyclic = any(layer.cyclic for layer in forward.layers)
     if not options.anyway:
         _refuse_without_room(work, forward.states.size, demand.backward_bytes(rules, cyclic, options.codec))

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from solver.base.errors import DamagedBook, ResourceError
+from solver.base.system import limit_memory
 
 TICK = 0.05  # seconds
 KEPT = 8  # modules whose machine code is kept
@@ -43,11 +44,7 @@ def compile_apart() -> None:
     """Compile the module on standard input to machine code on standard output, within limits: in a child process."""
     import wasmtime
 
-    with contextlib.suppress(ImportError):  # there are limits of memory on POSIX systems
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    limit_memory(MEMORY)
     try:
         code = wasmtime.Module(_engine(), sys.stdin.buffer.read()).serialize()
     except wasmtime.WasmtimeError:

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from solver.base import signals
+from solver.base.system import ENDING
 from tests import ROOT
 from tests.commands import run
 
@@ -80,9 +81,9 @@ def test_an_interrupted_solve_says_so_and_leaves_nothing(tmp_path, monkeypatch, 
 
 
 def test_who_calls_the_command_line_from_python_keeps_their_handlers():
-    earlier = [signal.getsignal(number) for number in signals.NUMBERS]
+    earlier = [signal.getsignal(number) for number in ENDING]
     assert run("--version")[0] == 0
-    assert [signal.getsignal(number) for number in signals.NUMBERS] == earlier
+    assert [signal.getsignal(number) for number in ENDING] == earlier
 
 
 def test_a_signal_that_python_makes_another_error_of_is_a_signal(monkeypatch, tmp_path):

@@ -1,6 +1,7 @@
 """Rules compiled per game: each trap of Numba's cache and typing that was met once has a test here."""
 
 import ast
+import itertools
 import json
 import os
 import random
@@ -323,3 +324,28 @@ def test_linear_algebra_is_loaded_by_kernels_that_want_it_alone():
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=300)
     assert done.stdout.split() == ["True", "False", "5.0", "True"], done.stderr
+
+
+@pytest.mark.parametrize("width", [128, 192, 256])
+def test_wide_numbers_are_divided_as_in_python(width):
+    from numba import njit
+
+    from solver.compiled import operators, wide  # noqa: F401, Numba learns the operators from it
+
+    one = wide.Constant.of(1, width)
+    mask = (1 << 31) - 1
+
+    @njit
+    def divided(number_high, number_low, by_high, by_low, place):
+        number, by = ((one * number_high) << 62) + number_low, ((one * by_high) << 62) + by_low
+        return (number // by) >> place & mask, (number % by) >> place & mask
+
+    chance = random.Random(1)
+    highs = [0, 1, -1, 3, -50, 1 << 61, *(chance.randrange(-(1 << 61), 1 << 61) for _ in range(6))]
+    lows = [0, 1, 7, (1 << 31) + 5, (1 << 62) - 1, chance.randrange(1 << 62)]
+    for number_high, by_high, number_low, by_low in itertools.product(highs, highs, lows, lows):
+        if by := (by_high << 62) + by_low:
+            quotient, rest = divmod((number_high << 62) + number_low, by)
+            place = chance.randrange(0, width, 31)
+            found = divided(number_high, number_low, by_high, by_low, place)
+            assert found == (quotient >> place & mask, rest >> place & mask), (number_high, number_low, by)

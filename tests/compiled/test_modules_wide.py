@@ -139,25 +139,6 @@ def test_what_is_lent_computes_as_python_does():
         assert (ask("ask__multi3", 128, number, other) - number * other) % (1 << 128) == 0
 
 
-@pytest.mark.parametrize("width", [128, 192])
-def test_what_divides_wide_numbers_does_it_as_llvm_says(width):
-    from solver.compiled.module.code import without_division
-
-    names = ("sdiv", "srem", "udiv", "urem")
-    text = "".join(CALLER.format(name=name, width=width, second=f"i{width}",
-                                 line=f"%found = {name} i{width} %one, %other") for name in names)  # fmt: skip
-    assert without_division("  %found = sdiv i64 %one, %other\n") == "  %found = sdiv i64 %one, %other\n"
-    ask, chance = machine(without_division(text)), random.Random(2)
-    for one, other in zip(numbers(chance, width), numbers(chance, width), strict=True):
-        other, sign = other or 7, -1 if (one < 0) != (other < 0) else 1
-        quotient = sign * (abs(one) // abs(other))
-        assert (ask("asksdiv", width, one, other), ask("asksrem", width, one, other)) == (
-            quotient, one - quotient * other,
-        )  # fmt: skip
-        assert ask("askudiv", width, abs(one), abs(other)) == abs(one) // abs(other)
-        assert ask("askurem", width, abs(one), abs(other)) == abs(one) % abs(other)
-
-
 def test_a_host_refuses_states_that_lie_elsewhere(tmp_path):
     rules = Rules(load_game("tic-tac-toe"))
     data = forged(modules.data_of(rules), facts={"format": 2, "words": 2})

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import solver.base.memory
+from solver.base import system
 from solver.base.errors import ResourceError
 from solver.rules.game import load_game
 from solver.solving import pipeline
@@ -150,18 +151,17 @@ def test_another_game_is_refused_and_restart_discards(tmp_path):
 @pytest.mark.parametrize("removed", range(1, 6))
 def test_a_removal_stopped_anywhere_leaves_no_checkpoint(tmp_path, monkeypatch, removed):
     """The book is complete then: what is left of the folder must not stand in the way of the next one."""
-    path = type(tmp_path)
-    unlink, calls = path.unlink, []
+    remove, calls = system.remove, []
 
-    def stopping(self, **options):
-        if ".work" in str(self) and (tmp_path / "book.lmdb").exists():
-            calls.append(self.name)
+    def stopping(path):
+        if ".work" in str(path) and (tmp_path / "book.lmdb").exists():
+            calls.append(path.name)
             if len(calls) >= removed:
                 raise Stopped
-        unlink(self, **options)
+        remove(path)
 
     with monkeypatch.context() as patch, pytest.raises(Stopped):
-        patch.setattr(path, "unlink", stopping)
+        patch.setattr(system, "remove", stopping)
         pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb", checkpoint=0)
     expected = (tmp_path / "book.lmdb").read_bytes()
     (tmp_path / "book.lmdb").unlink()
@@ -408,7 +408,7 @@ def test_a_checkpoint_takes_a_twentieth_of_the_time_at_most(tmp_path, monkeypatc
 def test_pages_stay_until_they_really_are_many(monkeypatch):
     """Reads share pages, so that counting them says too much; the system knows."""
     bytes_in_memory, released = [5000], []
-    monkeypatch.setattr(work_module, "_file_bytes", lambda: bytes_in_memory[0])
+    monkeypatch.setattr(system, "mapped_file_memory", lambda: bytes_in_memory[0])
     with Work() as work:
         work.mapped = 1000
         work.columns["some"] = types.SimpleNamespace(release=lambda: released.append(1), close=lambda: None)
@@ -421,6 +421,6 @@ def test_pages_stay_until_they_really_are_many(monkeypatch):
         bytes_in_memory[0] += 200
         work.read(1001)
         assert len(released) == 2
-        monkeypatch.setattr(work_module, "_file_bytes", lambda: None)
+        monkeypatch.setattr(system, "mapped_file_memory", lambda: None)
         work.read(1001)
         assert len(released) == 3

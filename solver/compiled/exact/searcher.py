@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from solver.base.errors import BudgetExceeded, UncompiledRules
-from solver.base.parallel import cores
 from solver.base.progress import Progress, silent
+from solver.base.system import cores
 from solver.base.value import Value, merit_of, sign_of, value_of
 from solver.check.conformance import OTHERWISE, check_game
 from solver.compiled import agreement

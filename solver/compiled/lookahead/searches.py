@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.errors import BudgetExceeded, MethodError, UncompiledRules
-from solver.base.parallel import Workers, cores
+from solver.base.parallel import Workers
+from solver.base.system import cores
 from solver.check.conformance import OTHERWISE, check_game
 from solver.compiled import agreement
 from solver.compiled.binding import compiling

@@ -20,7 +20,7 @@ from solver.compiled.binding import bind, compiling
 from solver.compiled.exact.table import LIMIT, WIN
 from solver.compiled.module import depth, exact
 from solver.compiled.module import rules as of_rules
-from solver.compiled.module.code import HELPERS, LENT, without_division, wrapper
+from solver.compiled.module.code import HELPERS, LENT, wrapper
 from solver.compiled.states import more_of, width_of
 from solver.compiled.wide import Wide
 from solver.rules.game import Rules, own_method
@@ -142,7 +142,6 @@ def _emitted(whole: Any, machine: Any) -> bytes:
 
 def _retargeted(text: str, machine: Any) -> Any:
     """LLVM code for the machine it was not made for."""
-    text = without_division(text)
     text = re.sub(_definition(r"@_ZN7cpython"), "", text, flags=re.M | re.S)
     text = re.sub(_definition(r"@(NRT_incref|NRT_decref)\("), EMPTY, text, flags=re.M | re.S)
     text = re.sub(r'^target (triple|datalayout) .*$', "", text, flags=re.M)

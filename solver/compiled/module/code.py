@@ -1,13 +1,11 @@
 """LLVM code that a module has besides its kernels': functions of plain numbers around them, and what WebAssembly lacks.
 
-Compilers bring a library of what processors do not do with numbers of 128 bits, and none divides wider ones. Here it
-is, as far as LLVM calls it: shifts and products made of numbers of 64 bits, and divisions in a width for which
-LLVM writes a loop.
+Compilers bring a library of what processors do not do with numbers of 128 bits. Here is what LLVM calls of it: shifts
+and products, made of numbers of 64 bits.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -116,35 +114,6 @@ define i128 @__multi3(i128 %one, i128 %other) {{
   %second = add i64 %s4, %bc
 {WHOLE}""",
 }
-# a quotient or a remainder of wide numbers: in a width beyond 128 LLVM writes the loop itself
-DIVIDED = """
-define linkonce_odr i{width} @wide_{name}{width}(i{width} %a, i{width} %b) noinline {{
-  %number = {extend} i{width} %a to i{larger}
-  %by = {extend} i{width} %b to i{larger}
-  %found = {name} i{larger} %number, %by
-  %result = trunc i{larger} %found to i{width}
-  ret i{width} %result
-}}
-"""
-DIVISION = re.compile(r"= (sdiv|udiv|srem|urem) (?:exact )?i(\d+) ([^,]+), ([^,\n]+)")
-
-
-def without_division(text: str) -> str:
-    """LLVM code in which functions divide what is wider than a word."""
-    divisions: set[tuple[str, int]] = set()
-
-    def called(found: re.Match[str]) -> str:
-        name, width, number, by = found[1], int(found[2]), found[3], found[4]
-        if width <= WORD:
-            return found[0]
-        divisions.add((name, width))
-        return f"= call i{width} @wide_{name}{width}(i{width} {number}, i{width} {by})"
-
-    text = DIVISION.sub(called, text)
-    return text + "".join(
-        DIVIDED.format(name=name, width=width, larger=width + WORD, extend="zext" if name[0] == "u" else "sext")
-        for name, width in sorted(divisions)
-    )
 
 
 def wrapper(name: str, mangled: str, kinds: Sequence[Any], result: Any, bits: int) -> str:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from solver.base import extras
+from solver.base import extras, system
 from solver.base.errors import GameError, MethodError, ResourceError, UncompiledRules
 from solver.base.extras import PLAIN_LIMIT
 from solver.base.files import lock
@@ -60,7 +60,7 @@ def solve(job: Job) -> Outcome:
     rules, journal, max_ply = job.rules, job.beside(".journal"), job.options.max_ply or 0
     if not is_begun(journal, rules, max_ply):
         job.checked()
-    remove = None if journal is None else functools.partial(journal.unlink, missing_ok=True)
+    remove = None if journal is None else functools.partial(system.remove, journal)
     return Outcome(solved_by(rules, merits_to(job)), Method.ALPHABETA, f"ply {max_ply}", remove)
 
 
@@ -87,7 +87,7 @@ def merits_to(job: Job) -> dict[int, int]:
         derive(rules, layers, merits)
     except MethodError:
         if journal is not None:  # a refusal that will come again
-            journal.unlink(missing_ok=True)
+            system.remove(journal)
         raise
     return merits
 
@@ -300,12 +300,12 @@ class Journal:
 
     def _sync(self) -> None:
         self._file.flush()
-        os.fsync(self._file.fileno())
+        system.sync(self._file.fileno())
         self._synced = time.monotonic()
 
     def _open(self, path: Path, restart: bool) -> None:
         try:
-            self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
+            self._file = os.fdopen(system.open_descriptor(path, os.O_RDWR | os.O_CREAT), "r+b")
         except OSError as error:
             raise ResourceError(f"{path} cannot be opened ({error.strerror}): free it, or write elsewhere") from None
         try:

@@ -1,0 +1,209 @@
+"""What systems do differently: that one file alone asks, and that its functions do what they say on this one."""
+
+import ast
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from solver.base import system
+from tests import ROOT
+
+PACKAGE = ROOT / "solver"
+OF_SYSTEMS = {"ctypes", "fcntl", "msvcrt", "platform", "psutil", "pwd", "resource", "winreg"}  # modules
+ASKED = {"hasattr", "getattr"}  # of one of these modules, what a system has
+MODULES = {"mmap", "os", "select", "signal", "socket", "time"}
+CALLS = {  # that have another meaning or name elsewhere, or open a file in a mode of its own
+    *("os.fork", "os.fsync", "os.fdatasync", "os.getppid", "os.kill", "os.killpg", "os.name", "os.open", "os.pread"),
+    *("os.pwrite", "os.register_at_fork", "os.sched_getaffinity", "os.cpu_count", "os.sysconf", "os.truncate"),
+    *("os.uname", "os.waitid", "signal.setitimer", "sys.platform", "sys.getwindowsversion"),
+}
+ALLOWED = {
+    ("sweep/ahead.py", "os.fork"), ("sweep/ahead.py", "os.getppid"), ("sweep/ahead.py", "os.kill"),
+    ("sweep/ahead.py", "os.sysconf"),  # where `fork_is_safe`
+    ("serve/running.py", "os.fork"), ("serve/running.py", "os.kill"),  # where CAN_FORK
+    ("cluster/on_ray.py", "psutil"),  # which comes with Ray, and serves it
+}  # fmt: skip
+
+
+def asked_in(path):
+    """What a file asks of the system, by names as in CALLS."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names]
+            yield from OF_SYSTEMS & {name.partition(".")[0] for name in names}
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ASKED:
+            if isinstance(node.args[0], ast.Name) and node.args[0].id in MODULES:
+                yield ast.unparse(node)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            yield from CALLS & {f"{node.value.id}.{node.attr}"}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("/proc"):
+            yield node.value
+
+
+def test_one_file_alone_asks_which_system_it_is():
+    found = {
+        (path.relative_to(PACKAGE).as_posix(), asked)
+        for path in PACKAGE.rglob("*.py")
+        if path != PACKAGE / "base" / "system.py"
+        for asked in asked_in(path)
+    }
+    assert found - ALLOWED == set()
+    assert ALLOWED - found == set()
+    assert {*asked_in(PACKAGE / "base" / "system.py")} > {"fcntl", "msvcrt", "sys.platform", "os.open"}
+
+
+def test_bytes_lie_where_they_were_written_whatever_the_threads(tmp_path):
+    descriptor = system.open_descriptor(tmp_path / "file", os.O_RDWR | os.O_CREAT)
+    try:
+        def write(number):
+            for place in range(number, 4_000, 4):
+                assert system.write_at(descriptor, b"\r\n%c\x1a" % number, 4 * place) == 4
+
+        threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        system.sync(descriptor)
+        content = b"".join(b"\r\n%c\x1a" % (place % 4) for place in range(4_000))
+        assert system.read_at(descriptor, 20_000, 0) == content == (tmp_path / "file").read_bytes()
+        system.cut(descriptor, 8)
+        assert (tmp_path / "file").read_bytes() == content[:8]
+    finally:
+        os.close(descriptor)
+    system.sync_path(tmp_path)
+    system.sync_path(tmp_path / "file")
+
+
+def test_a_lock_goes_with_its_descriptor_and_its_process(tmp_path):
+    path = tmp_path / "lock"
+    first, second = (system.open_descriptor(path, os.O_RDWR | os.O_CREAT) for _ in range(2))
+    system.lock(first)
+    system.write_at(first, b"17", 0)
+    with pytest.raises(OSError):  # noqa: PT011, each system says it in its own words
+        system.lock(second)
+    assert system.read_at(second, 20, 0) == b"17"  # what is written there can be read
+    os.close(first)
+    system.lock(second)
+    held = "import os, sys; from solver.base import system; system.lock(os.open(sys.argv[1], os.O_RDWR))"
+    assert subprocess.run([sys.executable, "-c", held, path], capture_output=True).returncode
+    system.remove_open(path, second)
+    assert not path.exists()
+    system.remove(path)
+    path.touch()
+    subprocess.run([sys.executable, "-c", f"{held}; os._exit(0)", path], check=True)
+    third = system.open_descriptor(path, os.O_RDWR)
+    system.lock(third)
+    os.close(third)
+
+
+def test_a_file_takes_the_place_of_another(tmp_path):
+    (tmp_path / "new").write_text("new")
+    (tmp_path / "old").write_text("old")
+    system.replace(tmp_path / "new", tmp_path / "old")
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
+    assert (tmp_path / "old").read_text() == "new"
+    with pytest.raises(FileNotFoundError):
+        system.rename(tmp_path / "new", tmp_path / "other")
+
+
+def test_processes_live_until_they_end():
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    assert system.is_alive(child.pid)
+    assert system.is_alive(os.getpid())
+    child.communicate(b"\n")
+    assert not system.is_alive(child.pid)
+    assert not system.is_alive(1 << 40)
+
+
+def test_the_family_of_a_process_ends():
+    code = "import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', 'input()']).pid, flush=True); input()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    )
+    child = int(process.stdout.readline())
+    assert system.is_alive(child)
+    system.end_family(process, 0.2)
+    deadline = time.monotonic() + 10
+    while system.is_alive(child) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not system.is_alive(child) or is_zombie(child)
+    process.stdin.close()
+    process.stdout.close()
+
+
+def is_zombie(process):
+    """An orphan that has ended, where nobody reaps orphans."""
+    with open(f"/proc/{process}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0] == "Z"
+
+
+def test_memory_is_counted(tmp_path):
+    before = system.resident_memory()
+    held = np.ones(1 << 24, np.int64)
+    assert system.resident_memory() - before > 100 << 20
+    assert system.available_memory(system_root()) > len(held)
+    system.trim_heap()
+
+
+def system_root():
+    from pathlib import Path
+
+    return Path("/")
+
+
+def test_a_room_takes_what_is_asked_for_and_gives_it_back():
+    room = system.Room(1 << 36)  # more than there is
+    items = np.frombuffer(room.buffer, np.int64)
+    begin, end = 1 << 33, (1 << 33) + (64 << 20)
+    room.take(begin, end)
+    part = items[begin // 8 : end // 8]
+    assert not part.any()
+    part[:] = 7
+    before = system.resident_memory()
+    room.give_back(begin, end)
+    assert before - system.resident_memory() > 50 << 20
+    room.take(begin, end)
+    part[:] = 8
+    assert part.sum() == 8 * len(part)
+    room.give_back(0, 10)  # no whole page
+
+
+@pytest.mark.parametrize("bell", [system.ALARM, system.COMPUTED])
+def test_bells_ring_in_the_main_thread_until_they_are_silenced(bell):
+    rung = []
+    earlier = signal.signal(bell, lambda number, frame: rung.append((number, threading.current_thread())))
+    try:
+        assert not system.is_set(bell)
+        system.ring(bell, 0.05, 0.05)
+        assert system.is_set(bell)
+        deadline = time.monotonic() + 20
+        while len(rung) < 3 and time.monotonic() < deadline:
+            pass
+        system.ring(bell, 0)
+        assert not system.is_set(bell)
+        assert {*rung} == {(bell, threading.main_thread())}
+        count = len(rung)
+        end = time.monotonic() + 0.2
+        while time.monotonic() < end:
+            pass
+        assert len(rung) == count >= 3
+    finally:
+        system.ring(bell, 0)
+        signal.signal(bell, earlier)
+
+
+def test_names_that_mean_something_else_on_windows(monkeypatch):
+    system.check_name("book.lmdb")
+    monkeypatch.setattr(system.sys, "platform", "win32")
+    for name in ("aux.lmdb", "COM1", "Nul .json", "a:b.lmdb", "what?.bin", "end."):
+        with pytest.raises(OSError, match="Windows has no such name"):
+            system.check_name(name)
+    for name in ("auxiliary.lmdb", "com10.bin", "book.lmdb", "a b"):
+        system.check_name(name)
