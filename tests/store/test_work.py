@@ -24,7 +24,6 @@ pytest.importorskip("numba")
 from solver.base.parallel import Workers  # noqa: E402
 from solver.base.tiers import Tier  # noqa: E402
 from solver.store import column, records, runs  # noqa: E402
-from solver.store import work as work_module  # noqa: E402
 from solver.store.directory import Layer  # noqa: E402
 from solver.store.packed import LAST  # noqa: E402
 from solver.store.runs import Key, Waiting  # noqa: E402
