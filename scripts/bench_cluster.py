@@ -42,7 +42,7 @@ class Watch(threading.Thread):
 
 def private(process: Path) -> int:
     """Bytes of memory that a process shares with no other."""
-    lines = (process / "status").read_text().splitlines()
+    lines = (process / "status").read_text("utf-8").splitlines()
     return next((1024 * int(line.split()[1]) for line in lines if line.startswith("RssAnon")), 0)
 
 

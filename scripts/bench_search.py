@@ -18,7 +18,6 @@ import argparse
 import contextlib
 import json
 import os
-import shlex
 import statistics
 import subprocess
 import sys
@@ -32,6 +31,7 @@ from typing import Any
 import benchmark
 
 from solver import BudgetExceeded, load_game
+from solver.base.system import command_words
 from solver.base.value import Value
 from solver.compiled.exact.searcher import TABLE, Searcher
 from solver.rules.notation import parse_position
@@ -116,10 +116,10 @@ def ask(program: str, moves: Sequence[str]) -> tuple[float, list[int | None]]:
 
     Raises CalledProcessError if it fails.
     """
-    with tempfile.TemporaryFile("w+") as lines:
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as lines:
         lines.writelines(f"{one}\n" for one in moves)
         lines.seek(0)
-        command, own = shlex.split(program), benchmark.environment()
+        command, own = command_words(program), benchmark.environment()
         with subprocess.Popen(command, stdin=lines, stdout=subprocess.PIPE, text=True, env=own) as process:
             assert process.stdout is not None
             answers = process.stdout.read().splitlines()
@@ -148,7 +148,7 @@ def compare(program: str, lines: Lines, mean_us: float) -> dict[str, Any]:
 
 
 def read(file: Path, limit: int | None) -> Lines:
-    words = [line.split() for line in file.read_text().splitlines() if line.strip()][:limit]
+    words = [line.split() for line in file.read_text("utf-8").splitlines() if line.strip()][:limit]
     return [(moves, int(score)) for moves, score in words]
 
 

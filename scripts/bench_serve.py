@@ -122,19 +122,19 @@ def pressed(folder: Path, url: str, targets: list[str], given: argparse.Namespac
 
 def processes(pid: int) -> list[int]:
     """A server and its workers."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8").split()
     return [pid, *map(int, children)]
 
 
 def spent(pid: int) -> float:
     """Seconds of CPU that they have taken."""
-    fields = (Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split() for one in processes(pid))
+    fields = (Path(f"/proc/{one}/stat").read_text("utf-8").rpartition(")")[2].split() for one in processes(pid))
     return sum(int(one[11]) + int(one[12]) for one in fields) / os.sysconf("SC_CLK_TCK")
 
 
 def memory(pid: int) -> str:
     """Their resident memory."""
-    status = (Path(f"/proc/{one}/status").read_text() for one in processes(pid))
+    status = (Path(f"/proc/{one}/status").read_text("utf-8") for one in processes(pid))
     found = (re.search(r"VmRSS:\s+(\d+)", one) for one in status)
     return "resident " + " + ".join(f"{int(one[1]) / 1024:.0f}" for one in found if one) + " MiB"
 

@@ -69,7 +69,7 @@ def machine() -> str:
 
 def publish(name: str, table: str, results: Any, how: str = "Medians") -> None:
     """Put a table between the page's markers of this name, and the results into the JSON file."""
-    everything = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    everything = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
     everything[name] = {"machine": machine(), "results": results}
     RESULTS.write_text(json.dumps(everything, indent=1, sort_keys=True) + "\n")
     put(PAGE, {name: f"{table}\n\n{how} on: {machine()}."})
@@ -77,14 +77,14 @@ def publish(name: str, table: str, results: Any, how: str = "Medians") -> None:
 
 def results(name: str) -> list[dict[str, Any]]:
     """What was published under a name on this machine, or one like it; nothing of another."""
-    known = json.loads(RESULTS.read_text()).get(name, {}) if RESULTS.exists() else {}
+    known = json.loads(RESULTS.read_text("utf-8")).get(name, {}) if RESULTS.exists() else {}
     found: list[dict[str, Any]] = known["results"] if known.get("machine") == machine() else []
     return found
 
 
 def put(document: Path, texts: Mapping[str, str]) -> None:
     """Put texts between a document's markers of their names."""
-    whole = document.read_text()
+    whole = document.read_text("utf-8")
     for name, text in texts.items():
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
         before, _, rest = whole.partition(begin)
@@ -92,7 +92,7 @@ def put(document: Path, texts: Mapping[str, str]) -> None:
         if not found:
             raise SystemExit(f"{document.name} has no markers {begin} and {end}: put them where the table goes")
         whole = f"{before}{begin}\n{text}\n{end}{after}"
-    document.write_text(whole)
+    document.write_text(whole, encoding="utf-8")
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -103,6 +103,6 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _lines(path: str) -> list[str]:
     try:
-        return Path(path).read_text().splitlines()
+        return Path(path).read_text("utf-8").splitlines()
     except OSError:
         return []

@@ -105,7 +105,7 @@ def main() -> None:
         parser.error("--from is the book of one game: name it")
     if unlisted := [game for game in arguments.games if game not in (*GAMES, *LONG, *OPENINGS)]:
         parser.error(f"{', '.join(unlisted)}: in none of GAMES, LONG and OPENINGS of this script. Add it there first.")
-    known = {entry.partition("\n")[0]: entry for entry in re.split(r"\n(?=\[)", CATALOG.read_text())[1:]}
+    known = {entry.partition("\n")[0]: entry for entry in re.split(r"\n(?=\[)", CATALOG.read_text("utf-8"))[1:]}
     changed = []
     for game in arguments.games or GAMES:
         target = shipped.path_of(game_text(load_game(game)))

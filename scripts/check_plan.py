@@ -54,7 +54,7 @@ class Watch:
         parents: dict[int, int] = {}
         for name in filter(str.isdigit, os.listdir("/proc")):
             try:
-                fields = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()
+                fields = Path(f"/proc/{name}/stat").read_text("utf-8").rpartition(")")[2].split()
             except OSError:
                 continue
             parents[int(name)] = int(fields[1])
@@ -69,9 +69,9 @@ class Watch:
 def own_memory(process: int) -> int:
     """Bytes of a process's own memory, if it is one of Ray's workers."""
     try:
-        if "ray::" not in Path(f"/proc/{process}/cmdline").read_text():
+        if "ray::" not in Path(f"/proc/{process}/cmdline").read_text("utf-8"):
             return 0
-        found = re.search(r"RssAnon:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text())
+        found = re.search(r"RssAnon:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text("utf-8"))
     except OSError:
         return 0
     return 1024 * int(found[1]) if found else 0

@@ -261,7 +261,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.sample:
         DATA.write_text(json.dumps(sampled(options.sample), indent=None) + "\n")
-    found = tables(json.loads(DATA.read_text()), options.runs)
+    found = tables(json.loads(DATA.read_text("utf-8")), options.runs)
     for name, text in found.items():
         print(f"{name}\n\n{text}\n")
     if options.publish:

@@ -92,7 +92,7 @@ def main() -> None:
 
     warnings = list(warnings_of_rooms({room: names & {*ALLOWED} for room, names in ALLOWED.items()}))
     for path in sorted(PACKAGE.rglob("*.py")):
-        warnings += warnings_of(path.read_text(), path.relative_to(ROOT).as_posix())
+        warnings += warnings_of(path.read_text("utf-8"), path.relative_to(ROOT).as_posix())
     for warning in warnings:
         print(f"warning: {warning}")
 

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 
 import pytest
 
@@ -35,6 +36,14 @@ def pytest_configure(config):
     terminal = config.pluginmanager.getplugin("terminalreporter")
     if terminal is not None and not hasattr(config, "workerinput"):  # workers hand their reports on
         config.pluginmanager.register(FailuresAsTheyCome(terminal))
+
+
+def pytest_collection_modifyitems(items):
+    """Skip what is marked `posix` on Windows."""
+    if sys.platform == "win32":
+        for item in items:
+            for mark in item.iter_markers("posix"):
+                item.add_marker(pytest.mark.skip(reason=f"needs a POSIX system: {mark.args[0]}"))
 
 
 def pytest_addoption(parser):

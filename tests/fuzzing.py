@@ -362,7 +362,7 @@ def run(line: list[str], folder: Path, stdin: str) -> Ended:
     texts = []
     for descriptor in outputs:
         os.lseek(descriptor, 0, os.SEEK_SET)
-        with open(descriptor, errors="replace") as file:
+        with open(descriptor, encoding="utf-8", errors="replace") as file:
             texts.append(file.read(1 << 20))
     return Ended(line, code, *texts)
 

@@ -51,7 +51,7 @@ class Block(NamedTuple):
 
 def blocks(page: Path) -> Iterator[Block]:
     """Yield the code blocks of a Markdown page in order. Directives of MyST, such as `{toctree}`, are none."""
-    text = page.read_text()
+    text = page.read_text("utf-8")
     opened = [line.strip() for line in text.split("\n") if line.strip().startswith("```")][::2]
     assert "```" not in opened, f"{page.name} has a block without a language: it would not run"
     for match in BLOCK.finditer(text):
@@ -157,7 +157,7 @@ def _run(
     elif named:
         path = Path(named[1])
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(block.text)
+        path.write_text(block.text, encoding="utf-8")
         return 0
     elif block.kind == "python":
         exec(compile(block.text, where, "exec"), names)  # noqa: S102 -- our own pages

@@ -20,7 +20,7 @@ COUNTED = {  # what a page says, and the number in it
     r"(\d+)\s+built-in\s+games": lambda: len(CATALOGUE),
     r"(?:games and )?(\d+)\s+(?:shipped\s+)?books\s+(?:come|ship)": lambda: len(shipped.paths()),
     r"(\d+)\s+shipped\s+books": lambda: len(shipped.paths()),
-    r"(\d+)\s+catalogue\s+entries": lambda: len(tomllib.loads((ROOT / "books" / "catalog.toml").read_text())),
+    r"(\d+)\s+catalogue\s+entries": lambda: len(tomllib.loads((ROOT / "books" / "catalog.toml").read_text("utf-8"))),
 }
 QUICK = 12_100  # the most states that plain minimax solves in the quick tests
 HEAD = """# Games
@@ -178,4 +178,4 @@ def groups(facts) -> str:
 if __name__ == "__main__":
     GUIDE.write_text(guide())
     for page in PAGES:
-        (ROOT / page).write_text(counted((ROOT / page).read_text()))
+        (ROOT / page).write_text(counted((ROOT / page).read_text("utf-8")))

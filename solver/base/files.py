@@ -22,6 +22,7 @@ NO_PLACE = {
     *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM, errno.EROFS),
     *(errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL),
 }
+NO_FILE = "it is no regular file"
 ATTEMPTS = 100  # to put a folder in its place, which others may do at the same moment
 
 
@@ -34,13 +35,17 @@ def open_input(path: str | os.PathLike[str], most: int | None = None, *, bufferi
         descriptor = system.open_descriptor(path, os.O_RDONLY | system.NO_WAIT)
     except ValueError as error:  # a name that no file can have
         raise OSError(errno.ENOENT, str(error), os.fspath(path)) from None
+    except PermissionError:
+        if os.path.isdir(path):  # which Windows does not open
+            raise OSError(errno.EINVAL, NO_FILE, os.fspath(path)) from None
+        raise
     status = os.fstat(descriptor)
     if stat.S_ISREG(status.st_mode) and (most is None or status.st_size <= most):
         return open(descriptor, "rb", buffering=buffering)
     os.close(descriptor)
     if stat.S_ISREG(status.st_mode):
         raise OSError(errno.EFBIG, f"it has {status.st_size:,} bytes, of {most:,} at most", os.fspath(path))
-    raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))
+    raise OSError(errno.EINVAL, NO_FILE, os.fspath(path))
 
 
 def read_input(path: str | os.PathLike[str], most: int) -> bytes:

@@ -106,6 +106,19 @@ def remove(path: str | os.PathLike[str]) -> None:
         _patiently(lambda: os.unlink(path))
 
 
+def discard(path: str | os.PathLike[str]) -> bool:
+    """Remove a file, if it is there; False where it stays since some of it is mapped, on Windows. Raises OSError."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+    except PermissionError:
+        if sys.platform != "win32":
+            raise
+        return False
+    return True
+
+
 def _patiently(change: Callable[[], None]) -> None:
     """Change a name; on Windows try again for a second while another program has the file open."""
     deadline = time.monotonic() + HELD
@@ -124,6 +137,18 @@ def check_name(name: str) -> None:
     is_device = device in DEVICES or (device[:3] in ("COM", "LPT") and device[3:] in set("123456789"))
     if sys.platform == "win32" and (is_device or name.endswith((".", " ")) or set(name) & set('<>:"/\\|?*')):
         raise OSError(errno.EINVAL, "Windows has no such name for a file", name)
+
+
+def is_held(path: str | os.PathLike[str]) -> bool:
+    """Whether another program, or this one, has a file open and so keeps it from being replaced, as on Windows."""
+    if sys.platform == "win32":
+        try:
+            rename(path, path)
+        except PermissionError:
+            return True
+        except OSError:  # it is not there
+            pass
+    return False
 
 
 def remove_open(path: str | os.PathLike[str], descriptor: int) -> None:
@@ -178,7 +203,7 @@ def is_alive(process: int) -> bool:
     if sys.platform == "win32":  # where os.kill(process, 0) ends it
         import psutil
 
-        return bool(psutil.pid_exists(process))
+        return process < 1 << 31 and bool(psutil.pid_exists(process))
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
@@ -237,6 +262,16 @@ def _has_ended(process: int) -> bool:
     return bool(os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT | os.WNOHANG))
 
 
+def command_words(command: str) -> list[str] | str:
+    """Return the program and its arguments, as `subprocess` takes them. Raises ValueError for an open quotation.
+
+    Windows takes the text as it is, since there \\ is no mark of quotation but part of paths.
+    """
+    import shlex
+
+    return command if sys.platform == "win32" else shlex.split(command)
+
+
 def limit_memory(size: int) -> None:
     """Let this process take so many bytes of memory at most, and leave no core file; on Windows there is no limit."""
     try:
@@ -258,22 +293,23 @@ def available_memory(root: Path) -> int:
 
     On Linux the limits of the control groups of this process count too.
     """
-    if sys.platform != "linux":
-        import psutil
-
-        return int(psutil.virtual_memory().available)
     try:
-        facts = dict(line.split(":", 1) for line in (root / "proc/meminfo").read_text().splitlines())
+        facts = dict(line.split(":", 1) for line in (root / "proc/meminfo").read_text("ascii").splitlines())
         free = int(facts["MemAvailable"].split()[0]) * 1024
     except (OSError, KeyError, ValueError):
-        free = GUESS
+        if sys.platform == "linux":
+            free = GUESS
+        else:
+            import psutil
+
+            free = psutil.virtual_memory().available
     return min([free, *_left_in_groups(root)])
 
 
 def _left_in_groups(root: Path) -> Iterator[int]:
     """Yield what the limits of this process's control groups leave, in version 2 and in version 1."""
     try:
-        lines = (root / "proc/self/cgroup").read_text().splitlines()
+        lines = (root / "proc/self/cgroup").read_text("utf-8").splitlines()
     except OSError:
         return
     for line in lines:
@@ -290,14 +326,14 @@ def _left_in_groups(root: Path) -> Iterator[int]:
         for folder in [group, *group.parents][: len([part for part in name.split("/") if part]) + 1]:
             for limit in limits:  # a group is bound by those around it
                 with contextlib.suppress(OSError, ValueError):
-                    taken = int((folder / used).read_text()) - _idle_in(folder, idle)
-                    yield max(0, int((folder / limit).read_text()) - taken)
+                    taken = int((folder / used).read_text("utf-8")) - _idle_in(folder, idle)
+                    yield max(0, int((folder / limit).read_text("utf-8")) - taken)
 
 
 def _idle_in(folder: Path, name: str) -> int:
     """Return the bytes of files that the system keeps for a control group and would give up."""
     with contextlib.suppress(OSError, ValueError):
-        for line in (folder / "memory.stat").read_text().splitlines():
+        for line in (folder / "memory.stat").read_text("utf-8").splitlines():
             if line.startswith(f"{name} "):
                 return int(line.split()[1])
     return 0

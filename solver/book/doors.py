@@ -70,7 +70,7 @@ def _existing(source: Any) -> Path | Game | str:
     found = resolved(source)
     if not isinstance(found, Path) or os.path.exists(found):
         return found
-    if isinstance(source, os.PathLike) or found.suffix == ".lmdb" or os.sep in source:
+    if isinstance(source, os.PathLike) or found.suffix == ".lmdb" or os.sep in source or "/" in source:
         raise BookError(f"there is no book {source}: solve the game first, or name another file")
     try:
         return load_game(source)

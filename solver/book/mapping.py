@@ -7,12 +7,14 @@ touched. A mapping is closed when the last look-up that uses it has ended: each 
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import itertools
 import os
 import sys
 import threading
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -112,6 +114,7 @@ class _Registered:
         self.identity = identity
         self.mapped = weakref.ref(mapped, lambda _: self.close())
         self.views, self.transaction, self.environment = mapped.segments, mapped.transaction, mapped.environment
+        self.afterwards: Callable[[], Any] | None = None
 
     def close(self) -> None:
         """Unmap the file, whose `Mapped` is gone; views of its memory go first."""
@@ -121,10 +124,27 @@ class _Registered:
                 self.views.clear()
                 self.transaction.abort()
                 self.environment.close()
+                if self.afterwards is not None:
+                    self.afterwards()
 
 
 _registered: dict[tuple[int, int], _Registered] = {}
 _opening = threading.RLock()  # reentrant: while one book is opened, a garbage collection may let go of another
+
+
+def when_unmapped(mapped: Mapped, action: Callable[[], Any]) -> None:
+    """Do something once, when no book of this process has a file mapped any more, or the interpreter ends."""
+    for registered in _registered.values():
+        if registered.mapped() is mapped:
+            registered.afterwards = action
+
+
+@atexit.register
+def _unmap_temporary() -> None:
+    """What is to be done afterwards may be to remove the file, and Windows removes none that is mapped."""
+    for registered in [*_registered.values()]:
+        if registered.afterwards is not None:
+            registered.close()
 
 
 def open_environment(path: Path, **options: Any) -> Any:

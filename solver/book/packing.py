@@ -6,7 +6,7 @@ import os
 
 from solver.base.errors import BookError
 from solver.base.progress import Progress, silent
-from solver.book import Book, Header, check_codec, check_target, streaming
+from solver.book import Book, Header, check_codec, placed, streaming
 from solver.book.codecs import CODECS, rules_of
 from solver.book.doors import Source
 from solver.rules.game import GameOrName, Rules
@@ -26,12 +26,12 @@ def pack(
 
     The bytes are those that `solve` would write in that codec, whatever `workers`, so a book that is packed back has
     the digest that it had. What is read is checked, so that what is packed is not damaged. `target` may be `path`: who
-    reads the old book keeps it. `game` is needed where a codec asks rules that are not of the package.
+    reads the old book keeps it, or on Windows has to close it first. `game` is needed where a codec asks rules that are
+    not of the package.
     Raises DamagedBook, ForeignBook or BookError, ResourceError, and leaves `target` as it was.
     """
     check_codec(codec)
-    check_target(target)
-    with Book(path, game) as book:
+    with placed(target, path) as target, Book(path, game) as book:
         if codec != book.header.codec:
             book.header.kind.refuse("pack", str(book.path), BookError)
             bits = 8 * book.header.state_bytes

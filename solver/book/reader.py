@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import os
-import weakref
 from bisect import bisect_right
 from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -31,7 +30,7 @@ from solver.base.value import Value
 from solver.book import shipped
 from solver.book.codecs import OFTEN_WRONG, rules_of
 from solver.book.codecs.keys import States
-from solver.book.mapping import Mapped, mapped_file
+from solver.book.mapping import Mapped, mapped_file, when_unmapped
 from solver.book.segments import groups_of
 from solver.book.trim import Trim
 from solver.rules.fingerprint import Origin, check_origin
@@ -88,7 +87,6 @@ class Book(Mapping[int, Value]):
         if isinstance(path, Book) and path.header != self.header:
             raise ForeignBook(f"{self.path} is another book than the one that is open: open it again")
         self._game: Game | None = named if game is None else rules_for(game, self.header.game)
-        self._last: Callable[[], Any] | None = None
         if self._game is not None:
             self.check_rules(self._game)
 
@@ -405,12 +403,10 @@ class Book(Mapping[int, Value]):
     def close(self) -> None:
         """Let go of the file; look-ups under way in other threads finish."""
         self._mapped = None
-        if self._last is not None:
-            self._last()
 
     def when_closed(self, action: Callable[[], Any]) -> None:
-        """Do this once, when the book is closed, or garbage, or the interpreter ends."""
-        self._last = weakref.finalize(self, action)
+        """Do this once, when all books of this file are closed in this process, or garbage, or the interpreter ends."""
+        when_unmapped(self._open(), action)
 
     def __eq__(self, other: object) -> bool:
         """Books are equal if their headers and so their digests are; any other mapping is compared by its items."""

@@ -21,7 +21,7 @@ import lmdb
 
 from solver.base import system
 from solver.base.errors import BookError, DamagedBook, ForeignBook, ResourceError
-from solver.base.files import sweep_up
+from solver.base.files import replacing, sweep_up
 from solver.base.progress import Progress, silent
 from solver.book.format import DIRECTORY_PART, HEADER_KEY, Header
 from solver.book.mapping import open_environment
@@ -31,12 +31,12 @@ from solver.book.segments import packed, states_packed
 from solver.book.solution import Encoded, Part
 
 CHUNK = 1 << 18  # states, of which every BLOCK of a codec is a part
+FIRST_MAP = 32 << 20  # bytes of the file that LMDB maps at first; more than a batch, so that one always fits
 BATCH = 256  # segments to a transaction, 16 MB: dirty pages are held in memory
 Encode = Callable[..., tuple[Any, Sequence[int], Sequence[int]]]
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
-
-
 MOST_NAME = 200  # bytes: others are made of it, with up to 255
+OPEN = "is open, here or in another program, and Windows replaces no open file: close it first"
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
@@ -64,6 +64,10 @@ def _checked(path: str | os.PathLike[str]) -> Path:
         raise BookError(f"{str(path)!r} names a folder: name a file")
     if len(os.fsencode(target.name)) > MOST_NAME:
         raise BookError(f"the name {target.name[:40]!r}... is too long: one of {MOST_NAME} bytes at most")
+    try:
+        system.check_name(target.name)
+    except OSError as error:
+        raise BookError(f"{target} cannot be written ({error.strerror}): name another") from None
     if target.is_dir():
         raise BookError(f"{target} is a folder: name a file")
     if target.exists() and not target.is_file():
@@ -72,7 +76,35 @@ def _checked(path: str | os.PathLike[str]) -> Path:
         raise BookError(f"the folder {folder} does not exist: make it first")
     if not os.access(folder, os.W_OK):
         raise BookError(f"the folder {folder} cannot be written to: choose another or change its permissions")
+    if system.is_held(target):
+        raise BookError(f"{target} {OPEN}")
     return target
+
+
+@contextlib.contextmanager
+def placed(target: str | os.PathLike[str], *sources: Any) -> Iterator[Path]:
+    """Yield the path to write a book to that takes the place of one of its `sources` when the block ends.
+
+    The block is to close that book, since Windows replaces no open file. Where `target` is no source it is yielded
+    itself. Raises BookError for what cannot be a book's path.
+    """
+    path = check_target(target)
+    if not any(_is_file(source, path) for source in sources):
+        yield path
+        return
+    try:
+        with replacing(path) as partial:
+            yield partial
+    except PermissionError as error:
+        raise BookError(f"{path} {OPEN}" if system.is_held(path) else f"{path} cannot be written: {error}") from error
+
+
+def _is_file(source: Any, path: Path) -> bool:
+    """Whether a source is the file at a path, if it is a path at all."""
+    try:
+        return isinstance(source, (str, os.PathLike)) and os.path.samefile(source, path)
+    except (OSError, ValueError):
+        return False
 
 
 def write_book(
@@ -151,13 +183,17 @@ def encoded(encode: Encode, states: Any, indices: Any, palette_size: int, index_
 def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], game: bytes) -> Header:
     """Write all records into a new LMDB file; the header with the digest."""
     digest = hashlib.sha256()
-    # an upper bound: map_size costs nothing, and a full map would lose the transaction
-    map_size = 2 * header.encoding.state_bytes * header.stored + (64 << 20) + 2 * len(game)
-    with open_environment(path, map_size=map_size, sync=False, lib_version=0, mode=0o666) as environment:
+    with open_environment(path, map_size=FIRST_MAP, sync=False, lib_version=0, mode=0o666) as environment:
 
         def put(records: list[tuple[bytes, bytes]], counted: bool = True) -> None:
-            with environment.begin(write=True) as transaction, transaction.cursor() as cursor:
-                _, added = cursor.putmulti(records, append=True)
+            while True:
+                try:
+                    with environment.begin(write=True) as transaction, transaction.cursor() as cursor:
+                        _, added = cursor.putmulti(records, append=True)
+                    break
+                except lmdb.MapFullError:
+                    # in steps: on Windows the file has the size of the map
+                    environment.set_mapsize(environment.info()["map_size"] * 5 // 4 + FIRST_MAP)
             if added != len(records):  # append does not raise
                 raise BookError(f"{path}: {len(records) - added} records were not written: keys are not ascending")
             if counted:
@@ -226,7 +262,8 @@ def _disk_errors(target: Path) -> Iterator[None]:
         free = shutil.disk_usage(target.parent).free
         number = getattr(error, "errno", None)
         if number in (errno.EACCES, errno.EPERM, errno.EROFS):
-            raise BookError(f"{target} cannot be written: {error}") from error
+            held = system.is_held(target)
+            raise BookError(f"{target} {OPEN}" if held else f"{target} cannot be written: {error}") from error
         if number == errno.ENOMEM or isinstance(error, lmdb.MemoryError):
             raise ResourceError(f"no more memory can be mapped for {target}: raise the limit, then again") from error
         full = number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or "No space left" in str(error)

@@ -16,7 +16,7 @@ from solver.base.methods import Method
 from solver.base.options import Options
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
-from solver.book import Book, Header, check_codec, check_target, streaming
+from solver.book import Book, Header, check_codec, placed, streaming
 from solver.book.doors import Source
 from solver.book.packing import recoded
 from solver.rules.fingerprint import check_origin
@@ -99,8 +99,7 @@ def merge(
     """
     if codec is not None:
         check_codec(codec)
-    check_target(target)
-    with Book(first) as one, Book(second) as other:
+    with placed(target, first, second) as path, Book(first) as one, Book(second) as other:
         _check_alike(one, other)
         if one.header.estimate is not None or other.header.estimate is not None:
             options = Options(codec=codec or one.header.codec, symmetry=one.header.symmetry, restart=True)
@@ -116,7 +115,7 @@ def merge(
         header, rules = recoded(one, _header(one.header, other.header, numbers), codec or one.header.codec)
         place = {value: index for index, value in enumerate(header.palette)}
         merged = ((states, [place[value] for value in values]) for states, values in _union(one, other, silent))
-        return streaming.write(target, header, merged, rules, workers=workers, progress=progress)
+        return streaming.write(path, header, merged, rules, workers=workers, progress=progress)
 
 
 def _check_alike(one: Book, other: Book) -> None:

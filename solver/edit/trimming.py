@@ -24,7 +24,7 @@ from solver.base.methods import Method
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
 from solver.base.value import Value, merit_of
-from solver.book import Book, Header, check_codec, check_target, streaming
+from solver.book import Book, Header, check_codec, placed, streaming
 from solver.book.codecs import rules_of
 from solver.book.doors import Source
 from solver.book.solution import Part
@@ -100,8 +100,7 @@ def trim(
         BookError: The book cannot be read, or `target` cannot be written.
         ResourceError: Memory or disk does not suffice.
     """
-    check_target(target)
-    with Book(book, game) as book:
+    with placed(target, book) as path, Book(book, game) as book:
         header = book.header
         rules = Rules(book.game, header.symmetry, wdl or header.wdl)
         _refuse(header, rules, wanted, wdl)
@@ -112,8 +111,8 @@ def trim(
         task = Task(book, rules, wanted, workers, progress)
         if wanted.max_bytes is None:
             # no name for the states here, so that their memory is free as soon as they are copied
-            return _write(task, target, small, _kept(task))
-        with replacing(Path(target)) as partial:
+            return _write(task, path, small, _kept(task))
+        with replacing(path) as partial:
             return _fitted(task, partial, small, _kept(task), wanted.max_bytes)
 
 

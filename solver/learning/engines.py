@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import queue
-import shlex
 import subprocess
 import threading
 import time
@@ -20,7 +19,7 @@ import numpy as np
 
 from solver.base.errors import MethodError, PositionError
 from solver.base.parallel import Workers
-from solver.base.system import end_family
+from solver.base.system import command_words, end_family
 from solver.learning.contest import FORFEIT, Numbers, Turn
 from solver.rules.game import Rules
 from solver.rules.notation import names_of, parse_action
@@ -78,7 +77,7 @@ class Process:
 
     def __init__(self, command: str) -> None:
         try:
-            words = shlex.split(command) or [""]
+            words = command_words(command) or [""]
             self._process: subprocess.Popen[bytes] = subprocess.Popen(
                 words,
                 stdin=subprocess.PIPE,

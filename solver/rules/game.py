@@ -24,7 +24,7 @@ from solver.base.value import Value, lift, terminal_merit, value_of
 from solver.games import CATALOGUE, FROM_FILES, class_of, opened_by
 from solver.rules import parameters
 from solver.rules.fingerprint import Origin, check_origin, fingerprint
-from solver.rules.loading import is_user_file, names_user_rules, user_class
+from solver.rules.loading import is_user_file, names_user_rules, split_values, user_class
 from solver.rules.numbering import Numbering, ranks_of
 from solver.rules.protocol import check_signatures, lacking
 from solver.rules.width import bits_of
@@ -334,7 +334,7 @@ def _class_and_values(text: str, wanted: str = "") -> tuple[Any, str]:
     Of a file that is named alone the class is that of the name `wanted`, or the only one.
     """
     source, own, rest = text.partition("::")
-    name, _, values = (rest if own else text).partition(":")
+    name, values = split_values(rest if own else text)
     if names_user_rules(text):
         cls: Any = user_class(source, name) if own else user_class(name, "", wanted)
         check_signatures(cls)

@@ -11,6 +11,7 @@ import importlib
 import importlib.machinery
 import importlib.util
 import os
+import re
 import sys
 import traceback
 import types
@@ -23,6 +24,7 @@ from solver.rules.fingerprint import NOT_RULES, USER_MODULE
 from solver.rules.sources import SOURCE
 
 MOST_BYTES = 1 << 24  # of a file of rules
+DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
 def user_class(source: str, name: str, wanted: str = "") -> type:
@@ -65,7 +67,14 @@ def _rules_class(module: types.ModuleType, source: str, wanted: str) -> type:
 
 def names_user_rules(text: str) -> bool:
     """Whether a game's string names a user's file or module: `my_game.py:30`, `package.module::Class`."""
-    return "::" in text or text.partition(":")[0].endswith(".py")
+    return "::" in text or split_values(text)[0].endswith(".py")
+
+
+def split_values(text: str) -> tuple[str, str]:
+    """Split a game's string at the colon before its parameters, which is not that of a drive: `C:/mine.py:30`."""
+    begin = 2 if DRIVE.match(text) else 0
+    name, _, values = text[begin:].partition(":")
+    return text[:begin] + name, values
 
 
 def is_user_file(module: str) -> bool:

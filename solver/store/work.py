@@ -65,6 +65,7 @@ class Work:
         self._touched = 0
         self._idle: int | None = None  # bytes of files that are in memory when the columns have let theirs go
         self._obsolete: list[str] = []  # columns that the last checkpoint may speak of
+        self._mapped_still: list[Path] = []  # files of such columns that Windows did not remove
         self._numbers = 0
         self._unchecked = BLOCK
         self._lock = -1
@@ -218,7 +219,7 @@ class Work:
                 _forget(folder / MANIFEST)
                 for path in self._ours(folder):
                     if path.name != LOCK:
-                        system.remove(path)
+                        system.discard(path)
             except BaseException:
                 os.close(locked)
                 raise
@@ -247,8 +248,10 @@ class Work:
         return system.open_descriptor(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | system.NO_FOLLOW)
 
     def _delete(self, name: str) -> None:
+        """Remove the file of a column, and those that could not be removed before."""
         if self.folder is not None:
-            system.remove(self.folder / f"{name}.column")
+            self._mapped_still.append(self.folder / f"{name}.column")
+            self._mapped_still = [path for path in self._mapped_still if not system.discard(path)]
 
     def _open(self, folder: Path, restart: bool) -> None:
         """Lock the folder, and take over what an earlier run left."""

@@ -108,7 +108,7 @@ def test_a_file_takes_the_place_of_another(tmp_path):
     (tmp_path / "old").write_text("old")
     system.replace(tmp_path / "new", tmp_path / "old")
     assert [path.name for path in tmp_path.iterdir()] == ["old"]
-    assert (tmp_path / "old").read_text() == "new"
+    assert (tmp_path / "old").read_text("utf-8") == "new"
     with pytest.raises(FileNotFoundError):
         system.rename(tmp_path / "new", tmp_path / "other")
 
@@ -140,7 +140,7 @@ def test_the_family_of_a_process_ends():
 
 def is_zombie(process):
     """An orphan that has ended, where nobody reaps orphans."""
-    with open(f"/proc/{process}/stat") as file:
+    with open(f"/proc/{process}/stat", encoding="utf-8") as file:
         return file.read().rpartition(")")[2].split()[0] == "Z"
 
 

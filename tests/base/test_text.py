@@ -133,7 +133,7 @@ KIF = """; a heap of two, of which each takes one; who takes the last wins
 def test_import_takes_the_csv_that_export_writes(write, tmp_path, game, columns):
     with solve(game, tmp_path / "book.lmdb") as book:
         export(book, tmp_path / "book.csv", columns)
-    write("again.csv", *(tmp_path / "book.csv").read_text().split("\n"))
+    write("again.csv", *(tmp_path / "book.csv").read_text("utf-8").split("\n"))
     ok("import", "again.csv", game, "-o", "again.lmdb")
     assert (tmp_path / "again.lmdb").read_bytes() == (tmp_path / "book.lmdb").read_bytes()
 
@@ -178,18 +178,18 @@ def test_export_writes_to_standard_output_and_to_pipes(tmp_path):
         whole = (tmp_path / f"book.{form}").read_bytes().decode()
         assert ok("export", "tic-tac-toe", "-o", "-", "--format", form, "-q") == whole
         ok("export", "tic-tac-toe", "-o", tmp_path / "book.txt", "--format", form, "-q")
-        assert (tmp_path / "book.txt").read_text() == whole
+        assert (tmp_path / "book.txt").read_text("utf-8") == whole
         os.mkfifo(tmp_path / f"{form}.pipe")
         words = ["export", "tic-tac-toe", "-q", "-o", f"{form}.pipe", "--format", form]
         command = [sys.executable, "-m", "solver", *words]
         with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
             assert read_whole(tmp_path / f"{form}.pipe", process) == whole
-    assert ok("export", "tic-tac-toe", "-o", "-", "-q") == (tmp_path / "book.csv").read_text()
+    assert ok("export", "tic-tac-toe", "-o", "-", "-q") == (tmp_path / "book.csv").read_text("utf-8")
     columns = ok("export", "tic-tac-toe", "-o", "-", "--columns", "state,score", "-q")
     assert columns.startswith("state,score\n0,0\n") and columns.count("\n") == 628
     file = io.StringIO()
     export("tic-tac-toe", file, form="jsonl")
-    assert file.getvalue() == (tmp_path / "book.jsonl").read_text()
+    assert file.getvalue() == (tmp_path / "book.jsonl").read_text("utf-8")
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ from solver.rules.fingerprint import fingerprint
 from solver.rules.game import load_game
 from solver.solving import pipeline
 from solver.verifying import verification
-from tests import naive
+from tests import make_fifo, naive
 from tests.books import (
     KEYED_BY_STATE,
     VALUES,
@@ -437,7 +437,7 @@ def test_states_out_of_order_are_refused(tmp_path):
 
 @pytest.mark.parametrize("target", ["", "no/such/folder/book.lmdb", "fifo"])
 def test_targets_that_cannot_be_written_are_refused_first(tmp_path, target):
-    os.mkfifo(tmp_path / "fifo")
+    make_fifo(tmp_path / "fifo")
     with pytest.raises(BookError, match="is a folder|does not exist|is no file"):
         write_values(tmp_path / target, {1: Value(0)})
 

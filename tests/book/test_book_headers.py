@@ -1,6 +1,5 @@
 """Headers that are damaged, of other formats, hostile, or that contradict themselves are refused."""
 
-import os
 from pathlib import Path
 
 import msgpack
@@ -12,6 +11,7 @@ from solver.book import Book, write_book
 from solver.book.format import HEADER_KEY
 from solver.book.sealing import seal
 from solver.games import CATALOGUE, FROM_FILES
+from tests import make_fifo
 from tests.books import header_of, records_of, rewritten, sample_values, with_header, write_values
 
 
@@ -94,8 +94,8 @@ def lying(tmp_path_factory):
 @pytest.mark.parametrize("place", ["/dev/zero", "fifo", "exercise.json"])
 def test_a_book_opens_no_path_that_it_names(tmp_path, monkeypatch, place):
     monkeypatch.chdir(tmp_path)
-    os.mkfifo("fifo")
-    Path("exercise.json").write_text("[[3, 12], [2, 4]]")
+    make_fifo("fifo")
+    Path("exercise.json").write_text("[[3, 12], [2, 4]]", encoding="utf-8")
     write_book("book.lmdb", header_of({5: Value(0)}, game=f"tree:{place}"), [([5], [0])])
     with Book("book.lmdb") as book:
         with pytest.raises(ForeignBook, match=f"name its rules, --game tree:(PATH/)?{place}"):

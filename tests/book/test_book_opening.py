@@ -15,6 +15,7 @@ import pytest
 from solver.base.errors import BookError, DamagedBook, ForeignBook
 from solver.base.value import Value
 from solver.book import Book, pages
+from tests import make_fifo
 from tests.books import VALUES, write_values
 
 
@@ -34,7 +35,7 @@ def test_a_closed_book_says_so(sample):
 def test_one_file_may_be_opened_often(sample, tmp_path):
     path, values = sample
     link = tmp_path / "link.lmdb"
-    link.symlink_to(path)
+    link.hardlink_to(path)
     state = next(iter(values))
     with Book(path) as first:
         with Book(path) as second, Book(link) as third:
@@ -42,6 +43,7 @@ def test_one_file_may_be_opened_often(sample, tmp_path):
         assert first[state] == values[state]
 
 
+@pytest.mark.posix("replaces an open file")
 def test_a_replaced_book_is_a_new_book(tmp_path):
     path = tmp_path / "book.lmdb"
     write_values(path, {5: Value(1, 1)})
@@ -57,6 +59,7 @@ def _ask(path, states, expected):
         return [book[state] for state in states] == expected
 
 
+@pytest.mark.posix("forks")
 def test_readers_survive_a_fork_and_threads(either):
     path, values = either
     chance = random.Random(3)
@@ -104,6 +107,7 @@ def test_closing_in_one_thread_while_others_read(sample):
     assert not wrong
 
 
+@pytest.mark.posix("replaces an open file")
 def test_readers_of_a_book_that_is_replaced_see_old_or_new(tmp_path):
     path = tmp_path / "book.lmdb"
     write_values(path, {state: Value(1) for state in range(1000)})
@@ -220,7 +224,7 @@ def test_files_that_are_no_books(tmp_path):
     text = tmp_path / "text"
     text.write_text("no book" * 1000)
     fifo = tmp_path / "fifo"
-    os.mkfifo(fifo)
+    make_fifo(fifo)
     empty = tmp_path / "empty"
     empty.touch()
     for path in (text, fifo, empty, tmp_path, Path("/dev/null"), Path("/dev/zero")):

@@ -142,7 +142,7 @@ def test_tables_have_wide_states_as_text_and_are_imported(opening, tmp_path):
     with Book(path, Declared(3, 3, 3)) as book:
         for ending in (".jsonl", ".sqlite", ".csv"):
             export(book, tmp_path / f"table{ending}")
-        rows = [json.loads(line) for line in (tmp_path / "table.jsonl").read_text().splitlines()]
+        rows = [json.loads(line) for line in (tmp_path / "table.jsonl").read_text("utf-8").splitlines()]
         assert [row["state"] for row in rows] == [str(state) for state in book]
         with contextlib.closing(sqlite3.connect(tmp_path / "table.sqlite")) as table:
             assert {int(state) for (state,) in table.execute("select state from states")} == set(book)

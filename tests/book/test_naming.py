@@ -40,9 +40,9 @@ def folder(tmp_path, monkeypatch):
     """A working folder with rules of one's own, a book of them, one of tic-tac-toe, a tree and a table of moves."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(RULES, raising=False)
-    Path("my_game.py").write_text(RACE)
-    Path("exercise.json").write_text("[[3, 12], [2, 4]]")
-    Path("moves.csv").write_text("state,action,next,reward\n1,take,0,1\n")
+    Path("my_game.py").write_text(RACE, encoding="utf-8")
+    Path("exercise.json").write_text("[[3, 12], [2, 4]]", encoding="utf-8")
+    Path("moves.csv").write_text("state,action,next,reward\n1,take,0,1\n", encoding="utf-8")
     shutil.copy(shipped.path_of("tic-tac-toe"), "book.lmdb")
     solver.solve("my_game.py::Race:12", "race.lmdb").close()
     return tmp_path
@@ -82,7 +82,7 @@ def test_every_door_takes_a_book_a_path_a_game_and_a_name(source, folder):
         assert len(solved) == 627
     if not isinstance(source, tuple):  # a game alone has no table
         export(source, "book.jsonl")
-        assert len(Path("book.jsonl").read_text().splitlines()) == 627
+        assert len(Path("book.jsonl").read_text("utf-8").splitlines()) == 627
 
 
 @pytest.mark.parametrize("symmetry", [True, False])
@@ -103,6 +103,7 @@ def test_a_door_leaves_a_book_open_that_was_open(folder):
         assert book.get(book.game.initial()) is not None
 
 
+@pytest.mark.posix("replaces an open file")
 def test_a_book_is_opened_once_more_only_if_it_is_the_same(folder):
     with Book("book.lmdb") as book, Book(book) as again:
         assert again == book and again.path == folder / "book.lmdb"
@@ -124,7 +125,7 @@ def test_rules_are_named_for_a_book_and_take_its_parameters(game):
 
 def test_a_class_that_reads_its_parameters_itself_gets_none_from_a_book(monkeypatch):
     method = "    @classmethod\n    def from_text(cls, text): return cls(*map(int, filter(None, text.split(','))))\n"
-    Path("reader.py").write_text(RACE + method)
+    Path("reader.py").write_text(RACE + method, encoding="utf-8")
     with pytest.raises(GameError, match="a method of its own: name those of the book, reader.py::Race:12"):
         Book("race.lmdb", "reader.py")
     assert Book("race.lmdb", "reader.py:12").game == Book("race.lmdb", "reader.py::Race:12").game == (12, 3)
@@ -150,12 +151,13 @@ def test_files_of_rules_are_games_everywhere(text, game, monkeypatch):
         assert book.header.game == game
 
 
+@pytest.mark.posix("a colon in the name of a file")
 def test_a_books_file_goes_before_a_name_and_any_other_file_does_not():
     shutil.copy("race.lmdb", "connect-four:4,4")
     assert Book("connect-four:4,4").header.game == "my_game.py::Race:12"
     assert Player("connect-four:4,4", "my_game.py").value(12).source == "book"
     assert "Race" in ok("info", "connect-four:4,4")
-    Path("connect-four:4,4").write_text("notes")
+    Path("connect-four:4,4").write_text("notes", encoding="utf-8")
     assert Book("connect-four:4,4").header.game == Player("connect-four:4,4").solution.header.game == "connect-four:4,4"
     assert ok("solve", "connect-four:4,4", "-q").startswith("game     connect-four:4,4")
     assert "80,541" in ok("info", "connect-four:4,4")
@@ -181,7 +183,7 @@ def test_a_game_and_rules_beside_it_agree_or_are_refused():
     ],
 )
 def test_what_names_nothing_is_refused_with_what_was_tried(source, kind, words):
-    Path("notes.txt").write_text("notes")
+    Path("notes.txt").write_text("notes", encoding="utf-8")
     for door in (Player, game_of, solver.solve, grade_of):
         with pytest.raises(kind, match=words):
             door(source)
@@ -192,7 +194,7 @@ def grade_of(source):
 
 
 def test_no_rules_run_where_a_book_alone_is_asked_for():
-    Path("evil.py").write_text("raise SystemExit('run')")
+    Path("evil.py").write_text("raise SystemExit('run')", encoding="utf-8")
     for text in ("evil.py", "evil.py::Evil", "evil::Evil"):
         assert isinstance(resolved(text), str)
         with pytest.raises(BookError, match="no book of .* comes with the package"):
@@ -224,7 +226,7 @@ def test_a_book_of_ones_own_game_says_the_whole_command():
 def test_the_file_alone_names_the_rules_of_a_book(monkeypatch):
     """Of several classes of rules in it the header says which, and with which parameters."""
     other = RACE.replace("class Race", "class Backwards").replace("-1", "1")
-    Path("my_game.py").write_text(f"{RACE}\n\n{other}\n\nclass Helper:\n    pass\n")
+    Path("my_game.py").write_text(f"{RACE}\n\n{other}\n\nclass Helper:\n    pass\n", encoding="utf-8")
     ok("solve", "my_game.py::Backwards:9", "-o", "backwards.lmdb", "-q")
     for book, goal in (("race.lmdb", 12), ("backwards.lmdb", 9)):
         for door in (lambda book: Book(book, "my_game.py").game, lambda book: book_and_game(book, "my_game.py")[1]):
@@ -260,18 +262,18 @@ def test_wrong_rules_in_the_environment_are_said_to_be_those(monkeypatch):
     monkeypatch.setenv(RULES, "none.py")
     with pytest.raises(GameError, match="SOLVER_GAME=none.py: no file"):
         Book("race.lmdb").game  # noqa: B018
-    Path("other.py").write_text(RACE.replace("-1", "1"))
+    Path("other.py").write_text(RACE.replace("-1", "1"), encoding="utf-8")
     monkeypatch.setenv(RULES, "other.py")
     with pytest.raises(MissingRules, match="SOLVER_GAME names those of other.py::Race:12: name its rules"):
         Book("race.lmdb").game  # noqa: B018
-    Path("renamed.py").write_text(RACE)
+    Path("renamed.py").write_text(RACE, encoding="utf-8")
     monkeypatch.setenv(RULES, "renamed.py")
     assert Book("race.lmdb").game == (12, 3)
 
 
 def test_a_book_never_runs_code_that_it_names():
     """Without rules that the user named, opening, asking and listing import nothing."""
-    Path("my_game.py").write_text("raise SystemExit('run')")
+    Path("my_game.py").write_text("raise SystemExit('run')", encoding="utf-8")
     code = "import solver; b = solver.Book('race.lmdb'); print(b[12], len(b)); solver.check_book('race.lmdb'); b.game"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "Value(score=-1, distance=6) 12\n" and "MissingRules" in done.stderr

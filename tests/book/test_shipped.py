@@ -32,7 +32,7 @@ OPENINGS = {"connect-four"}  # larger
 
 @pytest.fixture(scope="module")
 def catalogue():
-    return tomllib.loads((ROOT / "books" / "catalog.toml").read_text())
+    return tomllib.loads((ROOT / "books" / "catalog.toml").read_text("utf-8"))
 
 
 def test_the_catalogue_is_of_games_of_the_package(catalogue):
@@ -198,7 +198,7 @@ def test_books_lists_them():
 
 def test_an_installed_package_finds_them_inside_of_it(tmp_path):
     """As pyproject.toml lays out the wheel."""
-    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]["wheel"]
     for package in wheel["packages"]:
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     for source, target in wheel["force-include"].items():

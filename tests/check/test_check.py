@@ -112,16 +112,16 @@ def test_names_that_nothing_asks_for_are_named_with_what_may_be_meant(ring):
     misses = json.loads(ok("check", path, "--quick", "--json"))["near_misses"]
     assert misses == {"score_games": "score_game", "tiers": "tier", "cannonical": "canonical"}
     assert "warning: nothing asks for tiers: tier may be meant" in ok("check", path, "--quick")
-    path.write_text(path.read_text().replace("is_terminal", "is_terminated"))
+    path.write_text(path.read_text("utf-8").replace("is_terminal", "is_terminated"))
     assert "has no method is_terminal(self, state): rename is_terminated" in run("check", path)[2]
 
 
 def test_a_file_of_one_class_of_rules_needs_no_other_name(tmp_path, ring):
     path = ring("only.py")
     assert load_game(f"{path}:20") == load_game(f"{path}::Ring:20") != load_game(str(path))
-    path.write_text(path.read_text() + "\n\nclass Pair(NamedTuple):\n    size: int = 1\n")
+    path.write_text(path.read_text("utf-8") + "\n\nclass Pair(NamedTuple):\n    size: int = 1\n")
     assert ok("query", f"{path}:9", "start").startswith("#1")
-    path.write_text(path.read_text() + "\n\nclass Other(Ring):\n    pass\n")
+    path.write_text(path.read_text("utf-8") + "\n\nclass Other(Ring):\n    pass\n")
     code, _, err = run("solve", path)
     assert code == 2 and f"several classes of rules: name one of {path}::Ring, {path}::Other" in err
     (tmp_path / "none.py").write_text("class Empty:\n    pass\n")

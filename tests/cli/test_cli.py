@@ -103,6 +103,7 @@ def test_a_batch_answers_every_line_in_order(book):
     assert ["error" in answer for answer in answers] == [False, False, False, True, False, True, True]
 
 
+@pytest.mark.posix("waits for a pipe")
 def test_a_program_may_ask_and_read_in_turns(book):
     """Nothing is held back while the writer of a pipe waits; lines may come in pieces, the last without an end."""
     command = [sys.executable, "-m", "solver", "query", str(book), "-", "--no-moves"]
@@ -125,6 +126,7 @@ def test_a_program_may_ask_and_read_in_turns(book):
         assert json.loads(asked.stdout.readline())["ply"] == 3
 
 
+@pytest.mark.posix("a shell")
 def test_a_closed_standard_input_is_an_empty_one():
     for command in ("query nim -", "grade nim - -q", "play nim -q"):
         closed = ["bash", "-c", f"{sys.executable} -m solver {command} <&-"]
@@ -326,7 +328,7 @@ def test_the_tree_exercise(tmp_path):
     code, _, err = run("export", book, "-o", f"{page}/")
     assert code == 5 and "which no book opens: name its rules: solver export --game tree:PATH/exercise.json" in err
     ok("export", book, "-o", f"{page}/", "--game", f"tree:{path}")
-    assert "<h1>Tree exercise.json</h1>" in (page / "index.html").read_text()
+    assert "<h1>Tree exercise.json</h1>" in (page / "index.html").read_text("utf-8")
 
 
 def shell(command):
@@ -336,6 +338,7 @@ def shell(command):
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.posix("a shell")
 def test_the_reader_of_a_pipe_who_has_seen_enough_is_told_nothing(book):
     code, out, err = shell(f"solver query {book} - --no-moves < <(yes start | head -20000) | head -1")
     assert (code, err) == (141, "")
@@ -343,7 +346,7 @@ def test_the_reader_of_a_pipe_who_has_seen_enough_is_told_nothing(book):
     assert shell("solver --help | true") == (141, "", "")
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+@pytest.mark.posix("/dev/full, and a shell")
 def test_output_that_cannot_be_written_is_said():
     said = "Error: standard output cannot be written to: "
     assert shell("solver books > /dev/full") == (6, "", f"{said}No space left on device\n")

@@ -271,21 +271,21 @@ def test_an_engine_that_leaves_a_child_with_its_pipe_is_not_waited_for(tmp_path)
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, cwd=ROOT)
         assert (done.returncode, done.stdout, done.stderr) == (0, "closed\n", "")
     finally:
-        os.kill(int((tmp_path / "child").read_text().split()[1]), signal.SIGKILL)
+        os.kill(int((tmp_path / "child").read_text("utf-8").split()[1]), signal.SIGKILL)
 
 
 def test_an_engine_ends_with_its_children(tmp_path):
     (tmp_path / "engine.py").write_text(LINGERS.replace("os.setsid()", "pass"))
     process = engines.Process(shlex.join([sys.executable, "-SE", str(tmp_path / "engine.py"), str(tmp_path / "child")]))
     process.close()
-    child = int((tmp_path / "child").read_text().split()[1])
+    child = int((tmp_path / "child").read_text("utf-8").split()[1])
     until(lambda: not is_running(child))
 
 
 def is_running(number):
     """Whether a process runs; one that has ended and that nobody has asked for does not."""
     try:
-        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{number}/stat").read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
 
@@ -327,7 +327,7 @@ def test_what_a_match_and_learning_write_is_whole_or_not_there(tmp_path, monkeyp
             code, output, error = run(*arguments, "-q")
             assert (code, output) == (6, ""), error
             assert error == f"Error: {arguments[-1]} cannot be written ({os.strerror(number)}): make room, then again\n"
-    assert saved.read_text() == "older\n" and [path.name for path in tmp_path.iterdir()] == ["games.txt"]
+    assert saved.read_text("utf-8") == "older\n" and [path.name for path in tmp_path.iterdir()] == ["games.txt"]
 
 
 def test_exports_into_one_folder_at_the_same_time_all_succeed(tmp_path):

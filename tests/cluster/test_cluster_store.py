@@ -351,10 +351,10 @@ def test_a_lease_is_renewed_and_ends_with_its_holder(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "RENEWED", 0.01)
     place = Store(str(tmp_path / "solve"))
     held = place.hold()
-    first = json.loads((tmp_path / "solve/lease").read_text())
+    first = json.loads((tmp_path / "solve/lease").read_text("utf-8"))
 
     def later():
-        found = json.loads((tmp_path / "solve/lease").read_text())
+        found = json.loads((tmp_path / "solve/lease").read_text("utf-8"))
         return found["time"] > first["time"] and found
 
     found = until(later)

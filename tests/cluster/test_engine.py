@@ -92,7 +92,10 @@ def ray():
         yield engine
 
 
-@pytest.fixture(scope="module", params=[threads, ray], ids=["threads", "ray"])
+needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
+
+
+@pytest.fixture(scope="module", params=[threads, pytest.param(ray, marks=needs_ray)], ids=["threads", "ray"])
 def engine(request):
     with request.param() as engine:
         yield engine
@@ -157,6 +160,7 @@ def test_what_can_never_run_is_refused(engine):
         engine.submit(add, 1, memory=MEMORY + 1)
 
 
+@needs_ray
 @pytest.mark.parametrize("engine", [ray], indirect=True, ids=["ray"])
 def test_a_worker_that_is_killed_costs_its_task_only(engine, tmp_path):
     first, other = engine.submit(die_once, str(tmp_path), 5), engine.submit(add, 1)
@@ -165,12 +169,14 @@ def test_a_worker_that_is_killed_costs_its_task_only(engine, tmp_path):
 
 
 @pytest.mark.slow
+@needs_ray
 @pytest.mark.parametrize("engine", [ray], indirect=True, ids=["ray"])
 def test_more_than_the_object_store_holds(engine):
     numbers = [engine.submit(np.full, 5_000_000, number)[0] for number in range(12)]  # 480 MB; it has 307
     assert [int(engine.result(handle).sum()) for handle in numbers] == [number * 5_000_000 for number in range(12)]
 
 
+@needs_ray
 @pytest.mark.parametrize("engine", [ray], indirect=True, ids=["ray"])
 def test_results_that_nobody_wants_are_let_go(engine):
     kept = engine.submit(add, 1, 2)
@@ -181,6 +187,7 @@ def test_results_that_nobody_wants_are_let_go(engine):
     assert engine.result(*kept) == 3
 
 
+@needs_ray
 def test_the_end_of_the_process_that_ray_ends_is_an_error():
     """As where its raylet or the head dies."""
     with ray() as engine:
@@ -227,7 +234,7 @@ def test_so_many_tasks_as_memory_allows():
 def gone(process):
     """Whether a process has ended."""
     try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        return Path(f"/proc/{process}/stat").read_text("utf-8").rpartition(")")[2].split()[0] == "Z"
     except OSError:
         return True
 
@@ -258,17 +265,20 @@ assert "RAY_AUTH_MODE" not in os.environ and "ray" not in sys.modules
     assert {path.name for folder in (home, here) for path in folder.iterdir()} <= {".cache"}
 
 
+@needs_ray
 @pytest.mark.parametrize("where", ["", "local:0", "here", "host", "http://host:1"])
 def test_no_such_cluster(where):
     with pytest.raises(MethodError, match=f"^'{where}' is no address of a cluster: say local, local:N, auto"):
         on_ray.connect(where)
 
 
+@needs_ray
 def test_machines_are_no_address():
     with pytest.raises(MethodError, match="describes machines, for solver estimate"):
         on_ray.connect("nodes=4,cores=32")
 
 
+@needs_ray
 def test_a_client_sends_its_options_as_json(monkeypatch):
     given = {}
     monkeypatch.setattr(on_ray, "_knock", lambda where: None)
@@ -279,6 +289,7 @@ def test_a_client_sends_its_options_as_json(monkeypatch):
     assert given["address"] == "ray://host:10001" and paths == [*on_ray._own_path(), "${PYTHONPATH}"]
 
 
+@needs_ray
 def test_grpc_is_not_installed(monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "grpc" else find(name))
@@ -286,6 +297,7 @@ def test_grpc_is_not_installed(monkeypatch):
         on_ray.connect("ray://host:10001")
 
 
+@needs_ray
 def test_nobody_answers():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -293,6 +305,7 @@ def test_nobody_answers():
             on_ray.connect(f"127.0.0.1:{taken.getsockname()[1]}")
 
 
+@needs_ray
 def test_another_server_answers():
     def greet():
         with server.accept()[0] as visitor:
@@ -313,6 +326,7 @@ def test_ray_is_not_installed(monkeypatch):
         on_ray.connect("local")
 
 
+@needs_ray
 def test_a_process_leaves_with_ray_on_its_machine(tmp_path):
     left, ended = [], threading.Event()
     with socket.socket(socket.AF_UNIX) as listening:

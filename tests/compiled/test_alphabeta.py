@@ -29,7 +29,7 @@ SETS = DATA / "connect-four"
 def scored(name, limit):
     """(state, ply, score) of a set of Pascal Pons' connect-four positions."""
     game = load_game("connect-four")
-    for line in (SETS / f"{name}.txt").read_text().splitlines()[:limit]:
+    for line in (SETS / f"{name}.txt").read_text("utf-8").splitlines()[:limit]:
         moves, score = line.split()
         state, ply, *_ = parse_position(game, moves)
         yield state, ply, int(score)

@@ -47,7 +47,7 @@ def test_code_that_differs_from_python_is_refused(tmp_path, name, bodies):
 
 @pytest.mark.slow
 def test_docs_print_the_table(tmp_path):
-    text = (ROOT / "docs" / "reference" / "rules.md").read_text()
+    text = (ROOT / "docs" / "reference" / "rules.md").read_text("utf-8")
     assert "\n".join(checking.table(tmp_path)) in text
 
 

@@ -156,7 +156,7 @@ def test_helpers_of_one_name_may_take_different_parameters(tmp_path):
 
 
 def test_a_method_of_one_game_hides_no_parameter_of_another(tmp_path):
-    text = write_race(tmp_path / "method_race.py").read_text() + "\n    def length(self):\n        return 1\n"
+    text = write_race(tmp_path / "method_race.py").read_text("utf-8") + "\n    def length(self):\n        return 1\n"
     (tmp_path / "method_race.py").write_text(text)
     (tmp_path / "field_race.py").write_text(text.replace("goal", "length").partition("\n    def length(self)")[0])
     for name in ("method_race.py", "field_race.py"):
@@ -167,7 +167,7 @@ def test_fingerprint_sees_rules_helpers_and_parameters_but_no_comments(tmp_path)
     path = write_race(tmp_path / "printed.py")
     plain = fingerprint(load_game(f"{path}::Race"))
     assert fingerprint(load_game(f"{path}::Race:11")) != plain
-    text = path.read_text()
+    text = path.read_text("utf-8")
     variants = {
         "comment": (text.replace("return self.goal - state", "return self.goal - state  # ahead"), True),
         "docstring": (text.replace("def initial(self):", 'def initial(self):\n        """The start."""'), True),
@@ -197,7 +197,7 @@ def test_bit_count_and_bit_length_are_pythons():
 
 def test_rules_that_cannot_be_compiled_are_named(tmp_path):
     path = write_race(tmp_path / "dynamic.py")
-    path.write_text(path.read_text().replace("return state + action", "return sum({state: 1, 'a': action})"))
+    path.write_text(path.read_text("utf-8").replace("return state + action", "return sum({state: 1, 'a': action})"))
     with pytest.raises(GameError, match=r"Race cannot be compiled: .*dynamic\.py"):
         from solver.sweep import exhaustive
 
@@ -216,7 +216,7 @@ def test_cached_kernels_are_found_without_the_compiler(tmp_path, monkeypatch):
 
 def package_imports(path):
     """The files of the package that one imports, as its syntax tree tells."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         names = [alias.name for alias in node.names] if isinstance(node, (ast.Import, ast.ImportFrom)) else []
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, path  # or the package's digests do not see it
@@ -231,7 +231,7 @@ def package_imports(path):
 def test_all_that_a_file_imports_counts_for_its_machine_code():
     """A package itself counts where a name of its own is taken from it, as its modules need not all."""
     files = Path(sources.PACKAGE).rglob("*.py")
-    kernels = [path for path in files if re.search("^@(shared|kernel)", path.read_text(), re.MULTILINE)]
+    kernels = [path for path in files if re.search("^@(shared|kernel)", path.read_text("utf-8"), re.MULTILINE)]
     assert len(kernels) > 20
     for path in kernels:
         missing = set(package_imports(path)) - sources.files_behind(str(path))
@@ -247,7 +247,7 @@ def is_slice(node):
 def test_no_kernel_assigns_a_slice_to_a_slice():
     """That takes Numba two seconds to compile, for a message about shapes; a loop takes none."""
     for path in Path(sources.PACKAGE).rglob("*.py"):
-        text = path.read_text()
+        text = path.read_text("utf-8")
         if re.search(r"^@(shared|kernel|inlined|register_jitable)", text, re.MULTILINE):
             for function in ast.parse(text).body:
                 if isinstance(function, ast.FunctionDef) and function.decorator_list:
@@ -257,7 +257,7 @@ def test_no_kernel_assigns_a_slice_to_a_slice():
 
 def test_all_machine_code_is_cached_by_what_it_may_hold():
     """Numba is asked in two places only, which put a digest into the name of what they cache; `extras` only tries."""
-    asked = [path for path in Path(sources.PACKAGE).rglob("*.py") if "njit(" in path.read_text()]
+    asked = [path for path in Path(sources.PACKAGE).rglob("*.py") if "njit(" in path.read_text("utf-8")]
     assert {path.name for path in asked} == {"shared.py", "binding.py", "extras.py"}
     from solver.cluster.blocks import owner_of
     from solver.compiled.exact.table import spread

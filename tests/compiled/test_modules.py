@@ -275,7 +275,7 @@ def test_altered_modules_sealed_anew_do_no_harm(count, monkeypatch):
 def own(tmp_path):
     """A game of one's own, as it is named, and its module."""
     path = tmp_path / "mine.py"
-    path.write_text(Path(sys.modules[type(load_game("coins")).__module__].__file__).read_text())
+    path.write_text(Path(sys.modules[type(load_game("coins")).__module__].__file__).read_text("utf-8"))
     name = f"{path}::Coins"
     (tmp_path / "mine.wasm").write_bytes(forged(data_of("coins"), facts={"rules": Rules(load_game(name)).fingerprint}))
     return name, tmp_path / "mine.wasm"

@@ -256,7 +256,7 @@ def test_a_solution_that_the_plain_rules_do_not_give_is_not_believed(text):
 def test_the_line_that_numba_names_comes_first(tmp_path):
     body = "\n    def worth(self, state):\n        a = {1: 2}\n        b = {3}\n        return a, b\n"
     game = load(tmp_path, "placed", body=body)
-    lines = (tmp_path / "placed.py").read_text().splitlines()
+    lines = (tmp_path / "placed.py").read_text("utf-8").splitlines()
     for text, told in (("a = {1: 2}", "dicts do not compile"), ("b = {3}", "sets do not compile")):
         line = next(number for number, one in enumerate(lines, 1) if text in one)
         report = f'File "../{tmp_path.name}/placed.py", line {line}:\n    def initial(self):'

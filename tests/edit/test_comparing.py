@@ -144,7 +144,7 @@ def test_books_that_do_not_go_together_are_not_merged(tmp_path, change, facts, e
     (tmp_path / "target").write_text("as it was")
     with pytest.raises(error, match=message):
         merge(tmp_path / "a", tmp_path / "b", tmp_path / "target")
-    assert (tmp_path / "target").read_text() == "as it was" and len([*tmp_path.iterdir()]) == 3
+    assert (tmp_path / "target").read_text("utf-8") == "as it was" and len([*tmp_path.iterdir()]) == 3
 
 
 @pytest.mark.usefixtures("way")

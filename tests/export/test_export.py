@@ -50,7 +50,7 @@ def read(path):
         kinds = [COLUMNS[name] for name in names]
         return names, [tuple(typed(kind, text) for kind, text in zip(kinds, row, strict=True)) for row in rows]
     if path.suffix == ".jsonl":
-        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
         return list(lines[0]), [tuple(line.values()) for line in lines]
     if path.suffix == ".parquet":
         table = pytest.importorskip("pyarrow.parquet").read_table(path)
@@ -75,7 +75,7 @@ def typed(kind, text):
 def test_no_text_of_a_csv_is_a_formula(tmp_path):
     rows = [(1, "=1+1\n+---", -1, None, ["-2", "3"]), (2, "|+|", 0, -3, ["\t1"]), (3, "@x", 1, 5, None)]
     write_csv(Table(["state", "board", "score", "distance", "best"], iter(rows), {}), tmp_path / "table.csv")
-    with open(tmp_path / "table.csv", newline="") as file:
+    with open(tmp_path / "table.csv", encoding="utf-8", newline="") as file:
         assert [*csv.reader(file)][1:] == [
             ["1", "'=1+1\n+---", "-1", "", "'-2 3"], ["2", "|+|", "0", "-3", "'\t1"], ["3", "'@x", "1", "5", ""],
         ]  # fmt: skip
@@ -144,7 +144,7 @@ def test_nothing_is_left_of_an_export_that_fails(small, tmp_path):
         target.write_text("older")
         with Book(small) as book, pytest.raises(KeyboardInterrupt):
             export(book, target, SIMPLE, progress=interrupt)
-        assert target.read_text() == "older"
+        assert target.read_text("utf-8") == "older"
     with Book(small) as book, pytest.raises(KeyboardInterrupt):
         export(book, tmp_path / "book.bin", progress=interrupt)
     assert len(list(tmp_path.iterdir())) == len(TABLES) - 1
@@ -250,7 +250,7 @@ def test_the_file_is_what_the_documentation_says(tmp_path):
     for number, part in zip((0, 1, 2, 0), parts, strict=True):
         assert part == seal(book_id, number, part[4:])
     assert json.loads(parts[0][4:])["longest"] == {"distance": 3, "state": "5"}
-    text = FORMAT.read_text()
+    text = FORMAT.read_text("utf-8")
     blocks = re.findall(r"^```(?:json|text)\n(.*?)\n```$", text, re.MULTILINE | re.DOTALL)
     assert blocks[:3] == [dump(data[:64]), parts[0][4:].decode(), "\n".join(dump(part[4:]) for part in parts[1:])]
     assert f"The crc32 of `solver` is `{zlib.crc32(b'solver'):08x}`." in text

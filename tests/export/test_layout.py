@@ -15,7 +15,7 @@ from solver.rules.game import Rules, load_game
 from tests import ROOT
 
 PLAIN = [name for name in CATALOGUE if name not in ("graph", "tree", "chess-ending")] + ["chess-ending:KPK"]
-CATALOG = tomllib.loads((ROOT / "books" / "catalog.toml").read_text())
+CATALOG = tomllib.loads((ROOT / "books" / "catalog.toml").read_text("utf-8"))
 SIZES = ["othello:4,5", "six-mens-morris:3,true", "ur:2,1", "ur:2,2", "wythoff:40,3", "nim:31,2", "checkers:6"]
 
 

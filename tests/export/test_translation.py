@@ -32,9 +32,9 @@ def test_rules_run_in_javascript_as_in_python(modules, names):
 def test_a_port_that_differs_is_found(modules):
     rules = Rules(load_game("connect-four:4,3"))
     path = ported(modules, "wrong", rules, sampled(rules, 80))
-    text = path.read_text()
+    text = path.read_text("utf-8")
     path.write_text(text.replace("py.mul(step$, 2n)", "py.mul(step$, 3n)"))
-    assert path.read_text() != text
+    assert path.read_text("utf-8") != text
     ((record, found),) = node("differences", path).values()
     assert record["state"] in text and found != record
 
@@ -69,6 +69,6 @@ def test_what_has_no_translation_is_named_by_its_line(tmp_path, kind):
     utility = f"def utility(self, state):\n        {REFUSED[kind]}"
     file.write_text(STRANGE.replace("def utility(self, state): return -1", utility))
     rules = Rules(load_game(f"{file}::Strange"))
-    line = 1 + file.read_text()[: file.read_text().index("def utility")].count("\n")
+    line = 1 + file.read_text("utf-8")[: file.read_text("utf-8").index("def utility")].count("\n")
     with pytest.raises(MethodError, match=rf"^Strange.utility, line ({line + 1}|{line + 2}) of {file.name}: .* has no"):
         script.translation(rules, named(rules))

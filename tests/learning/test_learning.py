@@ -269,7 +269,7 @@ def test_learn_and_match_from_the_command_line(tmp_path):
     assert found["games"] == 20 == found["wins"] + found["draws"] + found["losses"]
     assert found["low"] <= found["share"] <= found["high"]
     assert all(0 < graded["share_kept"] <= 1 for graded in found["grades"])
-    assert len(games.read_text().splitlines()) == 20
+    assert len(games.read_text("utf-8").splitlines()) == 20
     assert run("grade", "connect-four:4,3", games, "-q").exit_code == 0
     done = run("match", path, "random", "--games", 20, "-q")
     assert done.exit_code == 0 and "Elo" in done.output

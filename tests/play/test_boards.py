@@ -223,11 +223,11 @@ def test_a_book_whose_file_is_gone_shows_itself(tmp_path):
 
 
 def test_boards_and_figures_are_those_of_the_page():
-    css = (SITE / "board.css").read_text()
+    css = (SITE / "board.css").read_text("utf-8")
     for name, side in looks.SIDES.items():
         first, second = (re.search(rf"\.{way}-{name}\b[^{{]*{{ --{way}: (#\w+)", css) for way in ("first", "second"))
         assert side.body in {found[1] for found in (first, second) if found}, name
-    page = (SITE / "page.css").read_text()
+    page = (SITE / "page.css").read_text("utf-8")
     assert all(f"--{kind}: {colour};" in page for kind, colour in looks.VALUES.items())
     classes = {part[5 if part[0] == "rect" else -1] for figure in men.figures().values() for part in figure}
     assert classes == {*men.paints_of(looks.NOBODY)} and len(men.figures()) > 18
@@ -245,10 +245,11 @@ def test_a_position_is_written_as_svg(tmp_path):
     path = tmp_path / "board.svg"
     code, output, _ = run("query", "tic-tac-toe", "a1 b2", "--svg", path)
     assert code == 0 and "X . ." in output
-    assert path.read_text() == solver.board(player(), "a1 b2")
+    assert path.read_text("utf-8") == solver.board(player(), "a1 b2")
     assert solver.board(player(), "a1 b2").save(tmp_path / "two.svg").read_bytes() == path.read_bytes()
     run("query", "tic-tac-toe", "a1 b2", "--no-moves", "--svg", path)
-    assert not [one for one in parsed(path.read_text()).iter(f"{SVG}rect") if one.get("fill") in looks.VALUES.values()]
+    fills = [one.get("fill") for one in parsed(path.read_text("utf-8")).iter(f"{SVG}rect")]
+    assert not {*fills} & {*looks.VALUES.values()}
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,8 @@ def test_a_position_that_play_cannot_reach_is_refused_at_every_door(tmp_path, ga
         pytest.skip("this game has no such book")
     pipeline.solve(game, path, codec=form if form in CODECS else None).close()
     if form not in CODECS:
-        trim(path, path, Trim(plies=int(form == "trimmed")), wdl=form != "trimmed")
+        trim(path, tmp_path / "small.lmdb", Trim(plies=int(form == "trimmed")), wdl=form != "trimmed")
+        path = tmp_path / "small.lmdb"
     lot, reached, refused = random.Random(9), naive.enumerate_states(game), 0
     top = max(reached).bit_length() + 1
     strange = {state ^ 1 << lot.randrange(top) for state in lot.choices(reached, k=300)} - {*reached}

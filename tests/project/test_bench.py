@@ -39,6 +39,7 @@ def test_another_program_is_timed_and_its_scores_are_read(tmp_path, answer, scor
     assert report["wrong"] == sum(one != right for one, right in zip(scores, (-3, 7), strict=True))
 
 
+@pytest.mark.posix("counts the time of children")
 def test_processes_are_timed_with_their_bytecode_written(monkeypatch):
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     assert benchmark.run([sys.executable, "-c", "import sys; print(sys.dont_write_bytecode)"]).output == "False\n"

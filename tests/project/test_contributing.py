@@ -96,7 +96,7 @@ PLAIN = codecs.Codec(
 
 def test_every_codec_has_a_reader_for_pages():
     for codec in codecs.CODECS.values():
-        reader = (READERS / f"{codec.name}.js").read_text()
+        reader = (READERS / f"{codec.name}.js").read_text("utf-8")
         assert f'export const NAME = "{codec.name}";\nexport const NUMBER = {codec.number};\n' in reader
         assert ("export const asksRules = true;" in reader) == codec.asks_rules
         assert ("export const isWide = true;" in reader) == codec.is_wide
@@ -145,7 +145,7 @@ def test_a_table_is_a_function_of_its_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(export, "ENDINGS", (*export.ENDINGS, ".tsv"))
     with Book("tic-tac-toe") as book:
         export.export(book, tmp_path / "book.tsv", ["state", "score"])
-        lines = (tmp_path / "book.tsv").read_text().splitlines()
+        lines = (tmp_path / "book.tsv").read_text("utf-8").splitlines()
         assert lines[0] == "state\tscore"
         assert lines[1:] == [f"{state}\t{book[state].score}" for state in book]
 

@@ -23,7 +23,7 @@ FILE = re.compile(r"(?:[\w.-]+/)*(?:[\w-]+\.(?:py|js|md|json|toml|css|html|svg)|
 
 def sections(guide):
     """Those of a guide, without its sessions and trees."""
-    text = re.sub(r"^```.*?^```$", "", (ROOT / guide).read_text(), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^```.*?^```$", "", (ROOT / guide).read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
     return re.split(r"^#+ ", text, flags=re.MULTILINE)
 
 
@@ -44,7 +44,7 @@ def names():
     """Modules and what they define, by dotted names, whole and without the first of their parts."""
     for path in PACKAGE.rglob("*.py"):
         module = [part for part in path.relative_to(ROOT).with_suffix("").parts if part != "__init__"]
-        for name in re.findall(r"^(?: *(?:def|class) )?(\w+)\b", path.read_text(), re.MULTILINE):
+        for name in re.findall(r"^(?: *(?:def|class) )?(\w+)\b", path.read_text("utf-8"), re.MULTILINE):
             yield from (".".join([*module[first:], name]) for first in range(len(module)))
         yield from (".".join(module[first:]) for first in range(len(module)))
 
@@ -63,7 +63,7 @@ def is_lost(word):
 
 def anchors(path):
     """What links may end in: the headings of a guide."""
-    headings = re.findall(r"^#+ (.*)", path.read_text(), re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)", path.read_text("utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
@@ -71,7 +71,7 @@ def anchors(path):
 def test_what_a_guide_names_is_there(guide):
     assert {word for section in sections(guide) for word in lost_files(guide, section)} == set()
     assert {word for section in sections(guide) for word in words(section) if is_lost(word)} == set()
-    for link, anchor in re.findall(r"\]\((?!http)([^)#]*)#?([^)]*)\)", (ROOT / guide).read_text()):
+    for link, anchor in re.findall(r"\]\((?!http)([^)#]*)#?([^)]*)\)", (ROOT / guide).read_text("utf-8")):
         path = (ROOT / guide).parent / link if link else ROOT / guide
         assert path.exists() and (not anchor or anchor in anchors(path)), (link, anchor)
 
@@ -82,7 +82,7 @@ def test_every_room_is_on_the_tour():
 
 
 def test_the_tree_of_the_tour_is_that_of_the_package():
-    tour = (ROOT / "docs" / "explanation" / "design.md").read_text()
+    tour = (ROOT / "docs" / "explanation" / "design.md").read_text("utf-8")
     tree = re.search(r"^solver/ .*\n((?:  \w+/ .*\n)+)", tour, re.MULTILINE)
     assert re.findall(r"^  (\w+)/", tree[1], re.MULTILINE) == [*ALLOWED, "web"]
 
@@ -94,7 +94,7 @@ def test_what_is_lost_is_found(word):
 
 
 def test_the_tables_of_games_are_those_of_the_oracles():
-    is_same = table.GUIDE.read_text() == table.guide()
+    is_same = table.GUIDE.read_text("utf-8") == table.guide()
     assert is_same, "docs/reference/games.md has other figures than tests/oracles.py: run make tables"
 
 
@@ -108,7 +108,7 @@ def test_every_game_has_an_oracle_in_a_test_that_is_there():
 
 
 def test_the_numbers_of_games_and_books_are_those_of_the_package():
-    texts = {path: (ROOT / path).read_text() for path in table.PAGES}
+    texts = {path: (ROOT / path).read_text("utf-8") for path in table.PAGES}
     for pattern in table.COUNTED:
         assert any(re.search(pattern, text) for text in texts.values()), f"nobody says how many: {pattern}"
     wrong = [path for path, text in texts.items() if table.counted(text) != text]

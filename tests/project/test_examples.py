@@ -72,8 +72,8 @@ def job(tmp_path):
         running.append(process)
         return process
 
-    start.calls = lambda: (tmp_path / "record").read_text().splitlines()
-    start.tokens = lambda: (tmp_path / "record.tokens").read_text().splitlines()
+    start.calls = lambda: (tmp_path / "record").read_text("utf-8").splitlines()
+    start.tokens = lambda: (tmp_path / "record.tokens").read_text("utf-8").splitlines()
     start.solving = (tmp_path / "record.solving").exists
     start.left = lambda: list((tmp_path / ".ray").iterdir())
     yield start
@@ -85,13 +85,13 @@ def job(tmp_path):
 
 
 def test_the_directives_are_slurms():
-    lines = [line.split()[1] for line in SLURM.read_text().splitlines() if line.startswith("#SBATCH")]
+    lines = [line.split()[1] for line in SLURM.read_text("utf-8").splitlines() if line.startswith("#SBATCH")]
     found = dict(line.removeprefix("--").partition("=")[::2] for line in lines)
     assert len(found) == len(lines)
     for name, value in found.items():
         assert re.fullmatch(DIRECTIVES[name], value), name
     assert found["signal"].startswith("B:TERM")  # or the script would not hear of the time limit
-    text = SLURM.read_text()
+    text = SLURM.read_text("utf-8")
     assert text.index("set -e") > text.rindex("#SBATCH")  # sbatch stops reading at the first command
 
 
@@ -100,6 +100,7 @@ def test_shellcheck_finds_nothing():
     assert subprocess.run(["shellcheck", SLURM], capture_output=True, text=True).stdout == ""
 
 
+@pytest.mark.posix("a shell")
 def test_a_job_starts_ray_on_all_its_nodes_and_solves(job):
     process = job()
     assert process.wait(300) == 0, process.stderr.read()
@@ -119,6 +120,7 @@ def test_a_job_starts_ray_on_all_its_nodes_and_solves(job):
     assert not any("requeue" in call for call in calls)
 
 
+@pytest.mark.posix("a shell")
 def test_every_start_has_a_token_of_its_own_that_does_not_stay(job):
     for _ in range(2):
         assert job().wait(300) == 0
@@ -127,6 +129,7 @@ def test_every_start_has_a_token_of_its_own_that_does_not_stay(job):
     assert job.left() == []
 
 
+@pytest.mark.posix("a shell")
 def test_a_time_limit_ends_the_solve_and_queues_the_job_again(job):
     process = job(solver='trap "exit 143" TERM; touch "$RECORD.solving"; while :; do sleep 0.1; done')
     until(job.solving)
@@ -136,12 +139,14 @@ def test_a_time_limit_ends_the_solve_and_queues_the_job_again(job):
     assert job.left() == []
 
 
+@pytest.mark.posix("a shell")
 def test_a_solve_that_fails_is_not_queued_again(job):
     process = job(solver="exit 6")
     assert process.wait(300) == 6
     assert not any("requeue" in call for call in job.calls())
 
 
+@pytest.mark.posix("a shell")
 def test_a_job_without_its_arguments_says_how(job):
     process = job("connect-four")
     assert process.wait(300) == 2
@@ -152,7 +157,7 @@ def test_the_command_lines_of_the_examples_are_solves():
     from solver.cli import main
 
     options = {name for parameter in main.get_command(None, "solve").params for name in parameter.opts}
-    text = re.sub(r"\s+", " ", (EXAMPLES / "kuberay.yaml").read_text() + SLURM.read_text())
+    text = re.sub(r"\s+", " ", (EXAMPLES / "kuberay.yaml").read_text("utf-8") + SLURM.read_text("utf-8"))
     for command in re.findall(r"solver solve [^#&\n]*?-o \S+", text):
         assert {word for word in shlex.split(command) if word.startswith("-")} <= options, command
 
@@ -198,7 +203,7 @@ WORKER_GROUP = {
 @pytest.fixture(scope="module")
 def ray_job():
     yaml = pytest.importorskip("yaml")
-    return yaml.safe_load((EXAMPLES / "kuberay.yaml").read_text())
+    return yaml.safe_load((EXAMPLES / "kuberay.yaml").read_text("utf-8"))
 
 
 def has_fields(found, fields):

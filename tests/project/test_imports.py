@@ -55,7 +55,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
 @functools.cache
 def imports(path, top_level=False):
     """Modules and packages imported by a file, names imported from them included, by their dotted names."""
-    tree, found = ast.parse(path.read_text()), []
+    tree, found = ast.parse(path.read_text("utf-8")), []
     for node in tree.body if top_level else ast.walk(tree):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
@@ -96,7 +96,7 @@ def test_every_file_is_in_a_room_and_every_room_says_what_it_is_for():
     assert {path.name for path in PACKAGE.glob("*.py")} == {"__init__.py", "__main__.py"}
     assert {room_of(path) for path in PACKAGE.glob("*/*.py")} == {*ALLOWED}
     for room in ALLOWED:
-        assert ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text())), room
+        assert ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text("utf-8"))), room
 
 
 def test_no_module_is_above_itself():
@@ -113,14 +113,14 @@ def test_no_module_is_above_itself():
 
 def test_numba_and_numpy_live_in_their_rooms_only():
     heavy = {path for path in PACKAGE.rglob("*.py") if HEAVY & packages(path) and room_of(path) not in HOMES}
-    assert {str(path.relative_to(PACKAGE)) for path in heavy} <= HEAVY_FILES
+    assert {path.relative_to(PACKAGE).as_posix() for path in heavy} <= HEAVY_FILES
 
 
 def test_nothing_light_imports_the_kernels_at_its_top():
     heavy = [f"solver.{name}." for name in HOMES]
     heavy += [f"solver.{name.removesuffix('.py').replace('/', '.')}." for name in HEAVY_FILES]
     for path in PACKAGE.rglob("*.py"):
-        name = str(path.relative_to(PACKAGE))
+        name = path.relative_to(PACKAGE).as_posix()
         if room_of(path) not in HOMES and name not in HEAVY_FILES:
             loaded = [one for one in imports(path, top_level=True) if f"{one}.".startswith(tuple(heavy))]
             assert loaded == [], path
@@ -128,7 +128,7 @@ def test_nothing_light_imports_the_kernels_at_its_top():
 
 def asked_of_games(path):
     """Where a file asks a game by name what it has: `hasattr(game, ...)` or `getattr(self.game, ...)`."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Call) and getattr(node.func, "id", None) in ("hasattr", "getattr"):
             asked = ast.unparse(node.args[0]).removeprefix("type(").rstrip(")")  # of a game or its class
             if asked.rpartition(".")[2] in ("game", "cls", "rules"):

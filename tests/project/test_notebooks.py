@@ -26,13 +26,13 @@ def test_a_notebook_runs(path, monkeypatch):
     import notebooks
 
     kinds = [[output["output_type"] for output in cell.get("outputs", ())] for cell in notebooks.run(path).cells]
-    saved = json.loads(path.read_text())["cells"]
+    saved = json.loads(path.read_text("utf-8"))["cells"]
     assert kinds == [[output["output_type"] for output in cell.get("outputs", ())] for cell in saved], RUN
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)
 def test_a_notebook_is_saved_with_its_outputs_and_nothing_that_changes(path):
-    notebook = json.loads(path.read_text())
+    notebook = json.loads(path.read_text("utf-8"))
     assert notebook["metadata"]["kernelspec"]["name"] == "python3" and 8 <= len(notebook["cells"]) <= 15
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert [cell["execution_count"] for cell in code] == [*range(1, len(code) + 1)], RUN

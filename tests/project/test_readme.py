@@ -60,7 +60,7 @@ def test_every_block_of_a_page_runs(page):
 
 def test_what_only_reads_the_package_knows_its_names():
     """Type checkers take a name of a stub as public if it is imported as itself."""
-    tree = ast.parse(Path(solver.__file__).with_suffix(".pyi").read_text())
+    tree = ast.parse(Path(solver.__file__).with_suffix(".pyi").read_text("utf-8"))
     imported = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     assert [alias.asname for node in imported for alias in node.names] == solver.__all__
     for node in imported:
@@ -87,14 +87,14 @@ def test_help_lists_the_public_names_and_what_they_are():
 
 
 def test_the_guide_to_rules_shows_rules_that_work_and_names_all_methods(tmp_path):
-    guide = (README.parent / "docs" / "reference" / "rules.md").read_text()
+    guide = (README.parent / "docs" / "reference" / "rules.md").read_text("utf-8")
     (tmp_path / "guide.py").write_text(re.search(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)[1])
     assert solver.solve(f"{tmp_path / 'guide.py'}::Race").root.outcome == "win"  # 21 % 4 != 0
     assert [name for name in {**REQUIRED, **OPTIONAL} if name not in ("to_text",) and f"{name}(" not in guide] == []
 
 
 def test_the_examples_of_optional_methods_keep_their_promises(tmp_path):
-    guide = (DOCS / "reference" / "rules.md").read_text()
+    guide = (DOCS / "reference" / "rules.md").read_text("utf-8")
     race, *blocks = re.findall(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
     for_race = [block for block in blocks if block.startswith("# Race\n")]
     assert len(for_race) >= 6

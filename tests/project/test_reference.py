@@ -61,7 +61,7 @@ def here(folder, monkeypatch):
 
 def rows(page):
     """The rows of a page's tables, without their heads."""
-    for line in (REFERENCE / page).read_text().splitlines():
+    for line in (REFERENCE / page).read_text("utf-8").splitlines():
         cells = re.split(r"(?<!\\) ?\| ?", line)[1:-1]
         if cells and not cells[0].startswith("---"):
             yield cells
@@ -134,7 +134,7 @@ def test_the_page_of_exit_codes_has_every_code_and_exception():
 
 def section(name):
     """What the page on JSON says of a command."""
-    text = (REFERENCE / "json.md").read_text()
+    text = (REFERENCE / "json.md").read_text("utf-8")
     found = re.search(rf"^## {name}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
     assert found is not None, name
     return found[1]
@@ -197,7 +197,7 @@ def test_the_page_on_json_lists_the_fields_of_what_takes_long():
 
 
 def test_the_page_on_json_lists_every_command_that_has_it():
-    text = (REFERENCE / "json.md").read_text()
+    text = (REFERENCE / "json.md").read_text("utf-8")
     for name in COMMANDS:
         has = "--json" in ok(name, "--help") or name == "cluster"
         without = re.search(r"^(.*) have no `--json`", text, re.MULTILINE)[1]

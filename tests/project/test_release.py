@@ -15,13 +15,13 @@ from solver.base.errors import UncompiledRules
 from solver.rules.game import load_game
 from tests import ROOT
 
-PROJECT = (ROOT / "pyproject.toml").read_text()
+PROJECT = (ROOT / "pyproject.toml").read_text("utf-8")
 (LICENCE,) = re.findall(r'^license = "(.*)"$', PROJECT, re.MULTILINE)
 SUBSTITUTION = re.compile(r"^pattern = '(.*)'\nreplacement = '(.*)'$", re.MULTILINE)
 
 
 def test_the_description_links_to_nothing_that_only_a_checkout_has():
-    text = (ROOT / "README.md").read_text()
+    text = (ROOT / "README.md").read_text("utf-8")
     rules = SUBSTITUTION.findall(PROJECT)
     assert len(rules) == 3
     for pattern, replacement in rules:
@@ -36,7 +36,7 @@ def test_the_pythons_that_are_supported_are_named_alike_everywhere():
     (least,) = re.findall(r'^requires-python = ">=(.*)"$', PROJECT, re.MULTILINE)
     assert named == [f"3.{minor}" for minor in range(int(least.partition(".")[2]), 15)]
     assert f'target-version = "py{least.replace(".", "")}"' in PROJECT
-    assert f"It runs on Python {least} to {named[-1]}." in (ROOT / "README.md").read_text()
+    assert f"It runs on Python {least} to {named[-1]}." in (ROOT / "README.md").read_text("utf-8")
 
 
 def test_every_version_that_is_asked_for_has_a_lower_bound():
@@ -140,17 +140,17 @@ def test_without_names_of_rays_own_a_cluster_runs():
 
 
 def test_the_image_copies_files_that_are_there_and_installs_extras_that_exist():
-    dockerfile = (ROOT / "Dockerfile").read_text()
+    dockerfile = (ROOT / "Dockerfile").read_text("utf-8")
     copied = [word for line in re.findall(r"^COPY (.*) \S+$", dockerfile, re.MULTILINE) for word in line.split()]
     assert len(copied) == 5 and [name for name in copied if not (ROOT / name).exists()] == []
-    let_in = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    let_in = {line[1:] for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines() if line.startswith("!")}
     assert let_in == set(copied)
     (extras,) = re.findall(r"/source\[(.*?)\]", dockerfile)
     assert [extra for extra in extras.split(",") if f"\n{extra} = [" not in PROJECT] == []
     (port,) = re.findall(r"^EXPOSE (\d+)$", dockerfile, re.MULTILINE)
-    assert f'ports: ["{port}:{port}"]' in (ROOT / "compose.yaml").read_text()
+    assert f'ports: ["{port}:{port}"]' in (ROOT / "compose.yaml").read_text("utf-8")
 
 
 def test_the_citation_is_of_this_version():
-    citation = (ROOT / "CITATION.cff").read_text()
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
     assert f"\nversion: {solver.__version__}\n" in citation and f"\nlicense: {LICENCE}\n" in citation

@@ -201,7 +201,7 @@ FILES = {
         "import steps\nfrom numba import njit\n@njit(cache=True)\ndef step():\n    return steps.STEP", "state + step()",
     ),
     "data file": ({"steps.txt": "{}"}, "import pathlib\nSTEP = int(pathlib.Path(__file__).with_name('steps.txt')"
-                  ".read_text())", "state + STEP"),
+                  ".read_text('utf-8'))", "state + STEP"),
 }
 
 

@@ -238,7 +238,7 @@ def test_placements_of_ur_are_the_published_ones():
 
 
 def test_the_guide_shows_a_dice_race_that_works(tmp_path):
-    guide = (ROOT / "docs" / "guides" / "dice.md").read_text()
+    guide = (ROOT / "docs" / "guides" / "dice.md").read_text("utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
     (tmp_path / "dash.py").write_text(next(block for block in blocks if "class Dash" in block))
     game = load_game(f"{tmp_path / 'dash.py'}::Dash")

@@ -50,7 +50,7 @@ def asked(url):
 
 
 def children(process):
-    return [int(one) for one in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+    return [int(one) for one in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text("utf-8").split()]
 
 
 def test_every_session_of_the_guide_prints_what_it_says():

@@ -80,7 +80,7 @@ def calls_of(game, folder, shim):
     settings = {"LD_PRELOAD": str(shim), "FAULT_PATH": str(folder), "FAULT_COUNT": str(folder.parent / "count")}
     assert solve(game, folder / "counted.lmdb", "--checkpoint", 0, env=settings)[0] == 0
     (folder / "counted.lmdb").unlink()
-    return int((folder.parent / "count").read_text())
+    return int((folder.parent / "count").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("sticky", [False, True])

@@ -283,7 +283,7 @@ def test_info_verify_trim_pack_and_export(book, tmp_path):
     assert run("pack", book, "-o", tmp_path / "p.lmdb", "-q")[0] == 0
     assert dict(Book(tmp_path / "p.lmdb")) == dict(Book(book))
     assert run("export", book, "-o", tmp_path / "a.jsonl", "-q")[0] == 0
-    rows = [json.loads(row) for row in (tmp_path / "a.jsonl").read_text().splitlines()]
+    rows = [json.loads(row) for row in (tmp_path / "a.jsonl").read_text("utf-8").splitlines()]
     assert {row["value"] for row in rows} >= {"estimate", "win", "loss"}
     assert run("export", book, "-o", tmp_path / "a.bin", "-q")[0] == 0
     assert "learn from a solved book" in run("learn", book, "-o", tmp_path / "x.eval")[2]

@@ -18,7 +18,7 @@ def solved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("import")
     with pipeline.solve(load_game("tic-tac-toe"), folder / "book.lmdb") as book:
         export(book, folder / "book.jsonl", ["state", "score", "distance"])
-    return (folder / "book.jsonl").read_text().splitlines(), folder / "book.lmdb"
+    return (folder / "book.jsonl").read_text("utf-8").splitlines(), folder / "book.lmdb"
 
 
 @pytest.mark.parametrize("game", ["tic-tac-toe", "kalah:2,3", "mu-torere", "dots-and-boxes:2,1", "three-mens-morris:1"])
@@ -34,7 +34,7 @@ def test_a_file_in_any_order_with_all_images_is_folded(solved, tmp_path):
     game = load_game("tic-tac-toe")
     with pipeline.solve(game, tmp_path / "whole.lmdb", symmetry=False) as book:
         export(book, tmp_path / "whole.jsonl", ["distance", "score", "state"])
-    lines = (tmp_path / "whole.jsonl").read_text().splitlines()
+    lines = (tmp_path / "whole.jsonl").read_text("utf-8").splitlines()
     lines = [line.replace('"state":', '"state":"').replace("}", '"}') for line in reversed(lines)]  # for JavaScript
     (tmp_path / "whole.jsonl").write_text("\n".join(lines))
     ok("import", tmp_path / "whole.jsonl", "tic-tac-toe", "-o", tmp_path / "folded.lmdb")

@@ -232,7 +232,7 @@ def test_no_input_is_waited_for_or_without_end(tmp_path, monkeypatch, command, c
 )
 def test_rules_that_fail_are_told_from_memory_that_does_not_suffice(tmp_path, body, code, message):
     path = write_race(tmp_path / "race.py")
-    path.write_text(path.read_text() + f"\n\nclass Odd(Race):\n    {body}\n")
+    path.write_text(path.read_text("utf-8") + f"\n\nclass Odd(Race):\n    {body}\n")
     for command in ("solve", "check", "line", "play"):
         found, _, err = run(command, f"{path}::Odd", "-q", stdin="quit\n")
         assert found == code and re.match(f"Error: .*{message}", err), err
@@ -263,6 +263,7 @@ def test_names_that_are_no_text_are_names(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="a file that cannot be read")
+@pytest.mark.posix("/proc")
 def test_a_file_that_cannot_be_read_is_said():
     said = "Error: /proc/self/mem cannot be read (Input/output error): fetch it again\n"
     assert run("info", "/proc/self/mem") == (5, "", said)

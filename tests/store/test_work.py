@@ -1,6 +1,7 @@
 """The work folder: whatever moment a solve is stopped at, it goes on to the same book, and nothing else is trusted."""
 
 import contextlib
+import os
 import random
 import subprocess
 import sys
@@ -150,17 +151,17 @@ def test_another_game_is_refused_and_restart_discards(tmp_path):
 @pytest.mark.parametrize("removed", range(1, 6))
 def test_a_removal_stopped_anywhere_leaves_no_checkpoint(tmp_path, monkeypatch, removed):
     """The book is complete then: what is left of the folder must not stand in the way of the next one."""
-    remove, calls = system.remove, []
+    unlink, calls = os.unlink, []
 
-    def stopping(path):
+    def stopping(path, **options):
         if ".work" in str(path) and (tmp_path / "book.lmdb").exists():
-            calls.append(path.name)
+            calls.append(path)
             if len(calls) >= removed:
                 raise Stopped
-        remove(path)
+        unlink(path, **options)
 
     with monkeypatch.context() as patch, pytest.raises(Stopped):
-        patch.setattr(system, "remove", stopping)
+        patch.setattr(os, "unlink", stopping)
         pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb", checkpoint=0)
     expected = (tmp_path / "book.lmdb").read_bytes()
     (tmp_path / "book.lmdb").unlink()
@@ -329,7 +330,7 @@ def open_files():
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts descriptors in /proc")
+@pytest.mark.posix("counts descriptors in /proc")
 @pytest.mark.parametrize("size", [3, 20_000])
 def test_a_column_for_each_of_many_plies_keeps_no_file_open(tmp_path, size):
     with Work(tmp_path / "work", "deep") as work:
@@ -348,7 +349,7 @@ def test_a_column_for_each_of_many_plies_keeps_no_file_open(tmp_path, size):
         assert [path.name for path in tmp_path.glob("work/seen*")] == [f"{older.name}.column"]
 
 
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts descriptors in /proc")
+@pytest.mark.posix("counts descriptors in /proc")
 def test_runs_of_far_keys_keep_few_files_open(tmp_path, monkeypatch):
     monkeypatch.setattr(runs, "MOST_FILES", 8)
     monkeypatch.setattr(column, "FILED", 0)

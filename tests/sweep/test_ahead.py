@@ -63,7 +63,7 @@ def test_what_the_other_process_compiles_is_found(tmp_path):
 def test_rules_that_do_not_compile_are_told_once_by_the_solve(tmp_path):
     """The other process says nothing of them."""
     path = write_race(tmp_path / "race.py")
-    path.write_text(path.read_text().replace("return self.goal - state", "return int(str(self.goal - state))"))
+    path.write_text(path.read_text("utf-8").replace("return self.goal - state", "return int(str(self.goal - state))"))
     done = subprocess.run(
         [sys.executable, "-c", BY_KERNELS, "solve", f"{path}::Race"],
         env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=300,
@@ -97,11 +97,11 @@ def test_the_other_process_goes_with_its_parent_and_is_not_waited_for(tmp_path):
         """,
     )
     assert ended == -signal.SIGKILL
-    status = Path("/proc", (tmp_path / "pid").read_text(), "status")
+    status = Path("/proc", (tmp_path / "pid").read_text("utf-8"), "status")
 
     def gone():
         try:
-            return "\nState:\tZ" in status.read_text()
+            return "\nState:\tZ" in status.read_text("utf-8")
         except (FileNotFoundError, ProcessLookupError):
             return True
 

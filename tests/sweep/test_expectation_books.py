@@ -214,7 +214,7 @@ def test_commands_know_expectations(tmp_path, pig):
     code, text = run("grade", pig, games)
     assert "3 moves judged" in text
     code, text = run("export", pig, "-o", tmp_path / "pig.jsonl")
-    rows = [json.loads(line) for line in (tmp_path / "pig.jsonl").read_text().splitlines()]
+    rows = [json.loads(line) for line in (tmp_path / "pig.jsonl").read_text("utf-8").splitlines()]
     assert "distance" not in rows[0]
     assert rows[0]["best"] == ["roll"]
     assert rows[1]["best"] is None
@@ -264,7 +264,7 @@ def test_a_chart_of_expectations_is_a_histogram_of_all_that_is_stored(pig, tmp_p
     assert sum(abs(bars.get(at, 0) - exact[at]) for at in range(40)) <= stored / 50  # some lie on an edge
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["better"]  # who is to move
     charts.draw(facts, str(tmp_path / "chart.svg"), numbers)
-    chart = (tmp_path / "chart.svg").read_text()
+    chart = (tmp_path / "chart.svg").read_text("utf-8")
     assert "winning chance of the side to move" in chart and "<!-- better" in chart
     assert "<!-- wins" not in chart and "<!-- worse" not in chart
 

@@ -462,7 +462,7 @@ def is_quiet(text):
 def test_texts_of_a_book_of_anybody_are_shown_and_nothing_more(strange, tmp_path, command):
     words = command.replace("BOOK", str(strange)).replace("FOLDER", str(tmp_path)).split()
     _, *said = run(*words, stdin="position startpos\ngo\nquit\n")
-    said += [path.read_text() for path in tmp_path.glob("**/*") if path.name in ("table.csv", "game.js")]
+    said += [path.read_text("utf-8") for path in tmp_path.glob("**/*") if path.name in ("table.csv", "game.js")]
     assert all(map(is_quiet, said))
     assert words[0] == "info" or any(r"\u202e" in text for text in said)
 

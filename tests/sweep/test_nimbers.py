@@ -203,7 +203,7 @@ def test_a_book_of_nimbers_is_asked_told_and_played_as_one_of_wins_and_losses(tm
         export(book, tmp_path / "book.csv", ["state", "score", "best"])
         best = {state: [move.action for move in player.analyse(state) if move.best] for state in book}
         told = {str(state): " ".join(book.game.format_action(state, one) for one in best[state]) for state in book}
-    rows = [*csv.DictReader((tmp_path / "book.csv").read_text().splitlines())]
+    rows = [*csv.DictReader((tmp_path / "book.csv").read_text("utf-8").splitlines())]
     assert {row["state"]: row["best"] for row in rows} == told and {row["score"] for row in rows} == {*"1234567", "-1"}
     code, _, said = run("export", path, "-o", tmp_path / "no.parquet", "--format", "training")
     assert code == 2 and ("holds nimbers" in said or "pyarrow" in said)

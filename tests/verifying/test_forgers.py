@@ -150,7 +150,7 @@ def test_values_that_rest_on_each_other_in_a_circle_are_refused(files, tmp_path,
     for side in range(2):
         for wdl in (False, True):
             try:
-                path = forge(tmp_path / "ring.lmdb", game, favouring(game, side), method=method, wdl=wdl)
+                path = forge(tmp_path / f"{side}-{wdl}.lmdb", game, favouring(game, side), method=method, wdl=wdl)
             except ValueError:  # the writer itself refuses the header
                 continue
             message = refused(path, game)
@@ -227,7 +227,7 @@ def test_the_verdict_is_said_in_words_in_json_and_by_the_exit_code(files, tmp_pa
     game, text = load_game(f"{files}/rings.py::Ring"), f"{files}/rings.py::Ring"
     pipeline.solve(game, tmp_path / "proved.lmdb").close()
     said = ok("verify", tmp_path / "proved.lmdb", "--game", text)
-    assert said.startswith(f"{tmp_path}/proved.lmdb: proved: 10 states")
+    assert said.startswith(f"{tmp_path / 'proved.lmdb'}: proved: 10 states")
     assert json.loads(ok("verify", tmp_path / "proved.lmdb", "--game", text, "--json"))["verdict"] == "proved"
     forge(tmp_path / "wrong.lmdb", game, favouring(game, 0))
     code, out, err = run("verify", tmp_path / "wrong.lmdb", "--game", text)

@@ -427,7 +427,7 @@ def test_where_the_book_ends_the_page_says_so_and_plays_on(page, books, host, sh
 def test_a_damaged_book_is_said(page, books, host):
     shutil.copytree(books / "0", books / "damaged", dirs_exist_ok=True)
     data = (books / "damaged" / "book.bin").read_bytes()
-    rules = (books / "damaged" / "game.js").read_text()
+    rules = (books / "damaged" / "game.js").read_text("utf-8")
     damaged = {
         "the head fails its checksum": {"book.bin": data[:100] + bytes([data[100] ^ 1]) + data[101:]},
         "fails its checksum: fetch the book again": {"book.bin": data[:5000] + bytes(len(data) - 5000)},

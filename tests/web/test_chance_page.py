@@ -55,7 +55,7 @@ def test_the_file_is_what_the_documentation_says(tmp_path):
     assert (codec, size, stored, values, segments, index_bytes) == (3, len(data), 4, 0, 1, 4)
     ends = [64, 64 + facts, 68 + facts, 72 + facts + 16 * segments, size]
     parts = [data[begin:end] for begin, end in zip(ends, ends[1:], strict=False)]
-    blocks = re.findall(r"^```(?:json|text)\n(.*?)\n```$", FORMAT.read_text(), re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```(?:json|text)\n(.*?)\n```$", FORMAT.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     assert blocks[3:] == [parts[0][4:].decode(), dump(parts[2][4:]) + "\n" + dump(parts[3][4:])]
 
 
@@ -145,10 +145,10 @@ def test_rules_run_in_javascript_as_in_python(modules):
 def test_wrong_dice_are_found_before_the_page_answers(modules, right, wrong):
     rules = Rules(load_game("pig:10"))
     path = ported(modules, "loaded", rules, sampled(rules, 64))
-    text = path.read_text()
+    text = path.read_text("utf-8")
     path = path.with_name(f"loaded{len(wrong)}.js")
     path.write_text(text.replace(right, wrong))
-    assert path.read_text() != text and len(page_node("differences", path)) == 1
+    assert path.read_text("utf-8") != text and len(page_node("differences", path)) == 1
 
 
 def positions_of(rules, count, seed=3):

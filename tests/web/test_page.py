@@ -233,7 +233,7 @@ def test_rules_without_translation_are_a_table_where_the_game_is_small(tabled, t
     export(tabled, f"{tmp_path}/site/")
     shutil.copy(site.WEB / "package.json", tmp_path)
     rules, player = Rules(tabled.game), Player(tabled)
-    assert "tabled([" in (tmp_path / "site" / "game.js").read_text()
+    assert "tabled([" in (tmp_path / "site" / "game.js").read_text("utf-8")
     (tmp_path / "asked").write_text(json.dumps([[record["state"], record["mover"], 0] for record in all_of(rules, 99)]))
     answers = node("answers", tmp_path / "site", tmp_path / "asked")
     assert [answer["record"] for answer in answers] == all_of(rules, 99)
@@ -277,8 +277,8 @@ def test_where_rules_have_no_translation_the_module_tells_them(pages, tmp_path, 
     instead = {"cells": "boards as text", "format_action": "moves by their numbers"}
     assert by_module != bool(notes) and all(note.endswith(instead[name]) for note in notes)
     assert (tmp_path / "site" / "game.wasm").exists() == by_module
-    assert ("'wasm-unsafe-eval'" in (tmp_path / "site" / "index.html").read_text()) == by_module
-    assert '"searches":false' in (tmp_path / "site" / "game.js").read_text()
+    assert ("'wasm-unsafe-eval'" in (tmp_path / "site" / "index.html").read_text("utf-8")) == by_module
+    assert '"searches":false' in (tmp_path / "site" / "game.js").read_text("utf-8")
     shutil.copy(site.WEB / "package.json", tmp_path)
     assert node("differences", tmp_path / "site" / "game.js") == {}
 
@@ -294,7 +294,7 @@ def test_modules_are_built_for_rules_that_have_no_translation(pages, tmp_path, m
     with Book(path) as book:
         assert export(book, f"{tmp_path}/site/") == []
     shutil.copy(site.WEB / "package.json", tmp_path)
-    assert "...module.rules" in (tmp_path / "site" / "game.js").read_text()
+    assert "...module.rules" in (tmp_path / "site" / "game.js").read_text("utf-8")
     assert node("differences", tmp_path / "site" / "game.js") == {}
 
 
@@ -346,7 +346,8 @@ def test_rules_that_compile_have_pages_though_they_do_not_translate(tmp_path):
     assert export(rules.game, f"{tmp_path}/site/") == []
     shutil.copy(site.WEB / "package.json", tmp_path)
     game = tmp_path / "site" / "game.js"
-    assert node("differences", game) == {} and "$show" in game.read_text() and "$actions" not in game.read_text()
+    text = game.read_text("utf-8")
+    assert node("differences", game) == {} and "$show" in text and "$actions" not in text
     (tmp_path / "asked").write_text(json.dumps([str(rules.game.initial())]))
     (answer,) = search_node("answers", tmp_path / "site" / "game.wasm", tmp_path / "asked")
     assert answer["value"][0] == 1
@@ -396,12 +397,13 @@ def test_several_books_become_an_index_of_pages_that_share_their_files(pages, tm
     assert (site / "hexapawn" / "book.bin").stat().st_size > 100
     shutil.copy(pages("tic-tac-toe") / "package.json", tmp_path)
     assert node("differences", *[site / name / "game.js" for name in sorted(folders)]) == {}
-    listed = json.loads((site / "games.js").read_text().partition("export const games = ")[2].strip().rstrip(";"))
+    text = (site / "games.js").read_text("utf-8")
+    listed = json.loads(text.partition("export const games = ")[2].strip().rstrip(";"))
     verdicts = {one["name"]: one["verdict"] for one in listed}
     assert verdicts["tic-tac-toe"] == "draw" and verdicts["hexapawn"] == "second player wins in 6 plies"
     known = {path.relative_to(site).as_posix() for path in site.rglob("*")}
     for path in site.rglob("*.html"):  # all that pages name is there, wherever the site lies
-        for name in re.findall(r'(?:src|href)="([^"#]+)"', path.read_text()):
+        for name in re.findall(r'(?:src|href)="([^"#]+)"', path.read_text("utf-8")):
             target = os.path.normpath(os.path.join(path.parent.relative_to(site), name))
             assert target in known or target == ".", (path, name)
     before = {path: path.read_bytes() for path in site.rglob("*") if path.is_file()}
@@ -443,7 +445,7 @@ def test_a_folder_with_anything_else_is_left_alone(pages, tmp_path, monkeypatch)
     assert code == 2 and "does not exist" in err
     code, _, err = run("export", book, "-o", f"{tmp_path}/site/", "--columns", "state")
     assert code == 2 and "holds the whole book" in err
-    assert (tmp_path / "mine" / "index.html").read_text() == "mine"
+    assert (tmp_path / "mine" / "index.html").read_text("utf-8") == "mine"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "mine", "ours"]
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")

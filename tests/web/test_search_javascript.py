@@ -127,7 +127,7 @@ def test_altered_modules_are_refused(module_of):
 
 def test_types_declare_what_is_exported():
     for name in ("book", "search"):
-        text, types = ((site.WEB / "reader" / f"{name}{ending}").read_text() for ending in (".js", ".d.ts"))
+        text, types = ((site.WEB / "reader" / f"{name}{ending}").read_text("utf-8") for ending in (".js", ".d.ts"))
         pattern = r"^export (?:class|function) (\w+)"
         assert re.findall(pattern, types, re.M) == re.findall(pattern, text, re.M)
 
@@ -227,7 +227,7 @@ def test_the_example_plays_by_the_book_then_by_the_search(module_of, tmp_path, m
         script = ROOT / "examples" / "node.mjs"
         done = subprocess.run(["node", script, tmp_path / "site", *line.split()], capture_output=True, text=True)
         assert by in done.stdout and said in done.stdout, (line, done)
-    assert "script-src 'self' 'wasm-unsafe-eval';" in (tmp_path / "site" / "index.html").read_text()
+    assert "script-src 'self' 'wasm-unsafe-eval';" in (tmp_path / "site" / "index.html").read_text("utf-8")
     assert not list((tmp_path / "site").glob("*.d.ts"))
 
 
@@ -236,16 +236,16 @@ def test_a_page_of_a_whole_book_has_no_module(tmp_path):
     with solver.Book(tmp_path / "whole.lmdb") as book:
         export(book, f"{tmp_path}/site/")
     assert not (tmp_path / "site" / "game.wasm").exists()
-    assert "script-src 'self';" in (tmp_path / "site" / "index.html").read_text()
+    assert "script-src 'self';" in (tmp_path / "site" / "index.html").read_text("utf-8")
 
 
 def test_a_page_of_a_game_alone_has_its_rules_and_its_module(module_of, tmp_path):
     assert "a game without a book" in ok("export", QUICK, "--live", "-o", f"{tmp_path}/site/")
     page = tmp_path / "site"
-    assert not (page / "book.bin").exists() and "'wasm-unsafe-eval'" in (page / "index.html").read_text()
+    assert not (page / "book.bin").exists() and "'wasm-unsafe-eval'" in (page / "index.html").read_text("utf-8")
     assert (page / "game.wasm").read_bytes() == module_of(QUICK).read_bytes()
     shutil.copy(site.WEB / "package.json", tmp_path)
-    assert port("differences", page / "game.js") == {} and '"digest"' not in (page / "game.js").read_text()
+    assert port("differences", page / "game.js") == {} and '"digest"' not in (page / "game.js").read_text("utf-8")
     assert "627 states" in ok("export", QUICK, "-o", f"{tmp_path}/site/")  # a shipped book goes first
 
 
@@ -293,7 +293,7 @@ def test_the_example_of_an_edge_worker_plays(tmp_path):
     """Its module comes as the platform hands it over: compiled."""
     module = modules.path_of("connect-four")
     (tmp_path / "game.wasm").write_bytes(gzip.decompress(module.read_bytes()))
-    text = (ROOT / "examples" / "edge.mjs").read_text()
+    text = (ROOT / "examples" / "edge.mjs").read_text("utf-8")
     text = text.replace('import module from "./connect-four.wasm";', COMPILED)
     (tmp_path / "edge.mjs").write_text(text.replace("solverbook/search", (site.WEB / "reader" / "search.js").as_uri()))
     script = (
