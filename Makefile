@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 GAME ?= connect-four:5,5
 BOOK ?= connect-four-5x5.lmdb
 
-.PHONY: setup book books tables test lint bench bench-large slow faults stress browser docs docs-serve docs-test versions release clean
+.PHONY: setup book books tables test lint bench bench-large slow faults stress browser docs docs-serve docs-test versions release windows arm clean
 
 setup: $(VENV)/installed
 
@@ -85,6 +85,17 @@ docs-test: setup
 # The tests with the oldest and with the newest versions that pyproject.toml allows; TESTS=tests/book/test_book.py for a part.
 versions: setup
 	$(BIN)/python scripts/versions.py $(TESTS)
+
+# The quick tests, and twenty books, by Python for Windows under Wine; 15 minutes, and Debian's package of Wine.
+windows: setup
+	scripts/windows.sh setup
+	scripts/windows.sh -m pytest -n auto --dist loadfile -p no:cacheprovider
+	$(BIN)/python scripts/same_books.py scripts/windows.sh
+
+# Ten books by Python for ARM under QEMU, which takes long to compile.
+arm: setup
+	scripts/arm.sh setup
+	$(BIN)/python scripts/same_books.py scripts/arm.sh --first 10
 
 # Builds the archive and the wheel, checks them, tries the wheel on every Python at hand; publishes nothing.
 release: setup

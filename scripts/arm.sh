@@ -26,7 +26,7 @@ setup() {
 
     local tags=() tag
     for tag in manylinux_2_28 manylinux_2_27 manylinux_2_17 manylinux2014; do tags+=(--platform "${tag}_aarch64"); done
-    pip download --quiet "${tags[@]}" --python-version "$version" --implementation cp --abi "cp${version/./}" --abi abi3 \
+    pip download -qq "${tags[@]}" --python-version "$version" --implementation cp --abi "cp${version/./}" --abi abi3 \
         --abi none --only-binary :all: -d "$home/wheels" "click>=8.2" "lmdb>=3.0" "msgpack>=1.0.5" "msgspec>=0.19" \
         "tqdm>=4.60" "numpy>=2.0" "numba>=0.68"
     for archive in "$home"/wheels/*.whl; do unzip -q -o "$archive" -d "$home/site"; done

