@@ -25,7 +25,7 @@ import sys, tomllib
 project = tomllib.load(open(sys.argv[1], "rb"))["project"]
 extras = project["optional-dependencies"]
 wanted = [*project["dependencies"], *(one for name in ("solve", "live", "learn", "serve") for one in extras[name])]
-wanted += ["fsspec>=2024.6", "pytest>=8", "pytest-xdist>=3", "hypothesis>=6.100", "colorama"]
+wanted += ["pytest>=8", "pytest-xdist>=3", "hypothesis>=6.100", "colorama"]
 for one in wanted:
     requirement, _, condition = one.partition(";")
     if not requirement.startswith("solverbook") and "!= 'win32'" not in condition:

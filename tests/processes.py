@@ -4,6 +4,7 @@ import contextlib
 import functools
 import hashlib
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,12 @@ LONG = {"sweep": ("connect-four:5,5", 0.3), "retrograde": ("neutreeko", 0.2)}  #
 BY_KERNELS = (
     "import solver.__main__; from solver.solving.ways import plain; plain.PLAIN_LIMIT = 0; solver.__main__.main()"
 )
+
+
+def command_line(*words):
+    """The text of a command, as an engine's is given on this system."""
+    words = [*map(str, words)]
+    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
 
 
 def command(game, book, *options):

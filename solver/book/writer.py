@@ -31,7 +31,7 @@ from solver.book.segments import packed, states_packed
 from solver.book.solution import Encoded, Part
 
 CHUNK = 1 << 18  # states, of which every BLOCK of a codec is a part
-FIRST_MAP = 32 << 20  # bytes of the file that LMDB maps at first; more than a batch, so that one always fits
+ROOM = 1 << 20  # bytes of the map that LMDB may need besides the records: branches, pages that are copied
 BATCH = 256  # segments to a transaction, 16 MB: dirty pages are held in memory
 Encode = Callable[..., tuple[Any, Sequence[int], Sequence[int]]]
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
@@ -183,17 +183,12 @@ def encoded(encode: Encode, states: Any, indices: Any, palette_size: int, index_
 def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], game: bytes) -> Header:
     """Write all records into a new LMDB file; the header with the digest."""
     digest = hashlib.sha256()
-    with open_environment(path, map_size=FIRST_MAP, sync=False, lib_version=0, mode=0o666) as environment:
+    with open_environment(path, map_size=ROOM, sync=False, lib_version=0, mode=0o666) as environment:
 
         def put(records: list[tuple[bytes, bytes]], counted: bool = True) -> None:
-            while True:
-                try:
-                    with environment.begin(write=True) as transaction, transaction.cursor() as cursor:
-                        _, added = cursor.putmulti(records, append=True)
-                    break
-                except lmdb.MapFullError:
-                    # in steps: on Windows the file has the size of the map
-                    environment.set_mapsize(environment.info()["map_size"] * 5 // 4 + FIRST_MAP)
+            _make_room(environment, records)
+            with environment.begin(write=True) as transaction, transaction.cursor() as cursor:
+                _, added = cursor.putmulti(records, append=True)
             if added != len(records):  # append does not raise
                 raise BookError(f"{path}: {len(records) - added} records were not written: keys are not ascending")
             if counted:
@@ -219,6 +214,17 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], game
         header = header._replace(digest=digest.hexdigest())
         put([(HEADER_KEY, header.pack()), *palette], counted=False)
     return header
+
+
+def _make_room(environment: Any, records: list[tuple[bytes, bytes]]) -> None:
+    """Let LMDB map enough of the file for some more records: a full map would lose their transaction.
+
+    It grows in steps, since on Windows the file has the size of the map.
+    """
+    facts, page = environment.info(), environment.stat()["psize"]
+    needed = (facts["last_pgno"] + 1) * page + sum(len(record) + 2 * page for _, record in records) + ROOM
+    if needed > facts["map_size"]:
+        environment.set_mapsize(max(needed, facts["map_size"] // 8 * 9) // page * page)
 
 
 def _count(digest: Any, records: list[tuple[bytes, bytes]]) -> None:

@@ -419,6 +419,7 @@ def test_a_book_that_no_reader_takes_is_not_written(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.posix("names of files that Windows does not take")
 @pytest.mark.parametrize("name", ["bad\x07name.csv", "turned\u202ename.csv"])
 def test_names_that_no_book_can_hold_are_refused_before_solving(tmp_path, name):
     (tmp_path / name).write_text("state,next\na,b\n")

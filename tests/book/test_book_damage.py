@@ -193,7 +193,8 @@ def test_pages_altered_by_hand_are_refused(tmp_path, branched):
         change(data, at)
         paths.append(tmp_path / f"{number}.lmdb")
         paths[-1].write_bytes(data)
-    os.truncate(paths[-1], 4096 << 24)
+    if sys.platform != "win32":  # where a file takes room for its holes
+        os.truncate(paths[-1], 4096 << 24)
     run = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(READ_ALL), *map(str, paths)], capture_output=True, text=True
     )

@@ -181,6 +181,7 @@ def test_only_the_file_with_the_sha256_is_opened(tmp_path, either):
         Book(path, sha256=sha256)
 
 
+@pytest.mark.posix("replaces an open file")
 def test_a_file_that_is_replaced_while_it_is_hashed_is_not_taken_for_the_other(tmp_path, monkeypatch, sample):
     """Another book takes the place of the one that was hashed before it is mapped."""
     path, other = tmp_path / "book.lmdb", tmp_path / "other.lmdb"

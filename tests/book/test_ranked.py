@@ -482,7 +482,7 @@ def test_what_cannot_be_ranked_is_refused_in_one_line(tmp_path, monkeypatch):
         assert (code, out) == (expected, "") and words in err and "Traceback" not in err
     assert [*tmp_path.iterdir()] == []
     with solve("tic-tac-toe", path, method="alphabeta"), pytest.raises(BookError, match="too few"):
-        packing.pack(path, path, "ranked")
+        packing.pack(path, tmp_path / "ranked.lmdb", "ranked")
 
 
 def test_opening_books_may_be_ranked(tmp_path, monkeypatch):

@@ -6,7 +6,6 @@ import os
 import pickle
 import re
 import resource
-import shlex
 import shutil
 import signal
 import struct
@@ -33,6 +32,7 @@ from solver.learning import engines
 from solver.rules.game import load_game
 from tests import ROOT
 from tests.commands import run
+from tests.processes import command_line
 from tests.ways import until
 
 RULES = """(role a) (role b) (init (at 0)) (legal a go) (legal b noop) (<= (next (at 1)) (true (at 0)))
@@ -265,7 +265,7 @@ for line in sys.stdin:
 
 def test_an_engine_that_leaves_a_child_with_its_pipe_is_not_waited_for(tmp_path):
     (tmp_path / "engine.py").write_text(LINGERS)
-    command = shlex.join([sys.executable, "-SE", str(tmp_path / "engine.py"), str(tmp_path / "child")])
+    command = command_line(sys.executable, "-SE", tmp_path / "engine.py", tmp_path / "child")
     script = f"from solver.learning.engines import Process; Process({command!r}).close(); print('closed')"
     try:
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, cwd=ROOT)
@@ -276,7 +276,7 @@ def test_an_engine_that_leaves_a_child_with_its_pipe_is_not_waited_for(tmp_path)
 
 def test_an_engine_ends_with_its_children(tmp_path):
     (tmp_path / "engine.py").write_text(LINGERS.replace("os.setsid()", "pass"))
-    process = engines.Process(shlex.join([sys.executable, "-SE", str(tmp_path / "engine.py"), str(tmp_path / "child")]))
+    process = engines.Process(command_line(sys.executable, "-SE", tmp_path / "engine.py", tmp_path / "child"))
     process.close()
     child = int((tmp_path / "child").read_text("utf-8").split()[1])
     until(lambda: not is_running(child))

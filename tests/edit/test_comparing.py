@@ -217,7 +217,7 @@ def kinds(tmp_path_factory):
     """A book of every kind of values, and of every scope."""
     folder = tmp_path_factory.mktemp("kinds")
     for name in ("tic-tac-toe", "mu-torere", "dots-and-boxes:2,1", "pig:3", "nim:1,2"):
-        solve(name, folder / name, method="nimbers" if name == "nim:1,2" else "auto").close()
+        solve(name, folder / name.partition(":")[0], method="nimbers" if name == "nim:1,2" else "auto").close()
     solve("tic-tac-toe", folder / "opening", max_ply=2).close()
     trim(folder / "tic-tac-toe", folder / "trimmed", Trim(side="first"))
     trim(folder / "tic-tac-toe", folder / "wdl", Trim(max_ply=4), wdl=True)

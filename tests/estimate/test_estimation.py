@@ -310,16 +310,12 @@ def test_ranges_are_round(low, high, text):
     assert estimates.between(low, high) == text
 
 
-def bytes_of(status):
-    return status.st_blocks * 512 if hasattr(status, "st_blocks") else status.st_size
-
-
 def disk_of(text, folder, monkeypatch, memory):
     """The bytes on disk of a solve at its peak, as the system counts them."""
     used = [0]
 
     def look():
-        sizes = [bytes_of(file.stat()) for file in folder.rglob("*") if file.is_file()]
+        sizes = [file.stat().st_blocks * 512 for file in folder.rglob("*") if file.is_file()]
         used.append(sum(sizes))
 
     write, copy = column.Column._write, writer._copy
@@ -334,6 +330,7 @@ def disk_of(text, folder, monkeypatch, memory):
 FILED = 768 << 20
 
 
+@pytest.mark.posix("counts blocks of the disk")
 @pytest.mark.parametrize(
     ("text", "memory"),
     [

@@ -1,7 +1,6 @@
 """The Universal Game Interface: a player as an engine, and engines as players of matches."""
 
 import json
-import shlex
 import sys
 
 import pytest
@@ -20,6 +19,7 @@ from solver.rules.game import Rules
 from solver.rules.notation import format_action, parse_position
 from tests import ROOT, naive
 from tests.commands import run
+from tests.processes import command_line
 from tests.ways import plainly
 
 SCRIPTED = ROOT / "tests" / "scripted.py"
@@ -151,7 +151,7 @@ def test_the_command_speaks_until_quit_or_the_end_of_the_input():
 
 
 def scripted(*words):
-    return shlex.join([sys.executable, "-SE", str(SCRIPTED), *map(str, words)])
+    return command_line(sys.executable, "-SE", SCRIPTED, *words)
 
 
 class Impatient(engines.Process):

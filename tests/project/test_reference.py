@@ -182,6 +182,7 @@ def test_the_page_on_json_lists_every_field(name, command, folder):
 
 def test_the_page_on_json_lists_the_fields_of_what_takes_long():
     pytest.importorskip("numba")
+    pytest.importorskip("fsspec")
     from solver.cluster.nodes import Examined
     from solver.estimate.books import BookTimes
     from solver.estimate.estimation import Opening, Sweep

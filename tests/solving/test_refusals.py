@@ -179,11 +179,10 @@ def test_rules_that_fail_where_no_random_game_went_are_named_with_the_state(tmp_
 def test_a_broken_installation_is_named_and_done_without(tmp_path, name, code, reason):
     (tmp_path / name).mkdir()
     (tmp_path / name / "__init__.py").write_text(code)
-    path = os.pathsep.join([str(tmp_path), str(Path(pipeline.__file__).parents[2])])
-    command = [sys.executable, "-c", BY_KERNELS, "solve", "kalah:2,3", "-o", "book.lmdb"]
-    done = subprocess.run(
-        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=True
-    )
+    first = [str(tmp_path), str(Path(pipeline.__file__).parents[2])]
+    code = f"import sys; sys.path[:0] = {first}; {BY_KERNELS}"
+    command = [sys.executable, "-c", code, "solve", "kalah:2,3", "-o", "book.lmdb"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stderr.startswith(f"Note: {options.PLAINLY}: ")
     assert f" is installed but fails {reason}" in done.stderr and done.stderr.count("\n") == 1
     assert Book(tmp_path / "book.lmdb").header.stored == 80
