@@ -12,7 +12,7 @@ from solver.base.system import ENDING
 from tests import ROOT
 from tests.commands import run
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
+pytestmark = pytest.mark.posix("signals")
 BOTH = pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 
 

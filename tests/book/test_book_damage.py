@@ -33,7 +33,7 @@ def test_no_corruption_of_ten_thousand_gives_a_wrong_value_or_a_signal(tmp_path,
 
 
 FLIPS = """
-    import os, random, sys
+    import random, sys
     from pathlib import Path
     from solver.book import Book, pages
     from solver.base.errors import BookError
@@ -49,13 +49,18 @@ FLIPS = """
     places = [(page * 4096 + byte, None) for page in (0, 1, *walk.seen) for byte in range(4096)]
     places += [(at + byte, first) for at, first in zip(segments, firsts, strict=True) for byte in range(16)]
     whole = Path(path).read_bytes()
-    file = os.open(path, os.O_RDWR)
+    file = open(path, "r+b", buffering=0)
+
+    def put(place, data):
+        file.seek(place)
+        file.write(data)
+
     states = random.Random(1).sample(sorted(truth), 100)
     tried = refused = 0
     for number in range(begin, 8 * len(places), step):
         (place, first), bit = places[number >> 3], number & 7
         print(f"bit {bit} of byte {place}", file=sys.stderr)
-        os.pwrite(file, bytes([whole[place] ^ 1 << bit]), place)
+        put(place, bytes([whole[place] ^ 1 << bit]))
         asked = (states[number % 100], states[-1] + 1) if first is None else (first,)
         try:
             with Book(path) as book:
@@ -64,7 +69,7 @@ FLIPS = """
         except BookError:
             refused += 1
         tried += 1
-        os.pwrite(file, whole[place : place + 1], place)
+        put(place, whole[place : place + 1])
         if tried % 1000 == 1:
             with Book(path) as book:
                 assert book[states[0]] == truth[states[0]]

@@ -204,8 +204,7 @@ def test_an_installed_package_finds_them_inside_of_it(tmp_path):
     for source, target in wheel["force-include"].items():
         shutil.copytree(ROOT / source, tmp_path / target)
     command = "import solver; player = solver.Player('nim'); print(player.solution.path, player.value(355).source)"
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    python = [sys.executable, "-c", command]
-    done = subprocess.run(python, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    python = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {command}"]
+    done = subprocess.run(python, cwd=tmp_path, capture_output=True, text=True)
     assert done.stdout.split() == [str(tmp_path / "solver" / "books" / "nim.lmdb"), "book"], done.stderr
     assert Path(solver.__file__).parent.parent / "books" == shipped.FOLDER

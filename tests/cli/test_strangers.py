@@ -5,7 +5,6 @@ import json
 import os
 import pickle
 import re
-import resource
 import shutil
 import signal
 import struct
@@ -45,6 +44,8 @@ def judged(*arguments):
     """Exit code and stderr of a command that may take SECONDS of a processor and so much memory."""
 
     def bound():
+        import resource
+
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
 
@@ -142,6 +143,7 @@ def test_numbers_of_a_table_are_text_before_they_are_numbers(tmp_path, name):
     assert message in str(error.value)
 
 
+@pytest.mark.posix("files with holes, and pipes with names")
 @pytest.mark.parametrize("name", ["odd.csv", "odd.tsv", "odd.json", "odd.kif"])
 def test_a_file_without_measure_is_not_read(tmp_path, name):
     with open(tmp_path / name, "wb") as file:

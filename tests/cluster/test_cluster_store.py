@@ -18,23 +18,24 @@ from pathlib import Path
 
 import pytest
 
-from solver import __version__
-from solver.base import extras, sharding
-from solver.base.errors import GameError, MethodError, ResourceError
-from solver.book import streaming
-from solver.cluster import driver, history, nodes, on_ray, shards, solving, store, tasks
-from solver.cluster.engine import Node
-from solver.cluster.store import Store
-from solver.cluster.tasks import Bench, Job
-from solver.rules.fingerprint import fingerprint
-from solver.rules.game import load_game
-from solver.solving import pipeline
-from solver.sweep.scale import Scale
-from tests.commands import run
-from tests.engines import Threads
-from tests.ways import slow, until
-
 fsspec = pytest.importorskip("fsspec")
+
+from solver import __version__  # noqa: E402
+from solver.base import extras, sharding  # noqa: E402
+from solver.base.errors import GameError, MethodError, ResourceError  # noqa: E402
+from solver.book import streaming  # noqa: E402
+from solver.cluster import driver, history, nodes, on_ray, shards, solving, store, tasks  # noqa: E402
+from solver.cluster.engine import Node  # noqa: E402
+from solver.cluster.store import Store  # noqa: E402
+from solver.cluster.tasks import Bench, Job  # noqa: E402
+from solver.rules.fingerprint import fingerprint  # noqa: E402
+from solver.rules.game import load_game  # noqa: E402
+from solver.solving import pipeline  # noqa: E402
+from solver.sweep.scale import Scale  # noqa: E402
+from tests.commands import run  # noqa: E402
+from tests.engines import Threads  # noqa: E402
+from tests.ways import slow, until  # noqa: E402
+
 if not extras.has_cluster():  # to ask for it imports nothing of Ray
     pytest.skip("the extra [cluster] is not installed", allow_module_level=True)
 LocalFileSystem = pytest.importorskip("fsspec.implementations.local").LocalFileSystem

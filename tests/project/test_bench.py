@@ -20,6 +20,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.posix("counts the time of children")
 @pytest.mark.parametrize(
     ("answer", "scores"),
     [

@@ -26,7 +26,8 @@ DOCS = README.parent / "docs"
 
 COMPILED = frozenset({"solver verify connect-four-4x4.lmdb"})  # by the shell, among the slow tests
 LONG = frozenset({"solver compare tic-tac-toe"})  # seconds each
-QUICK = ("guides/trees", "guides/other-games", "reference/limits", "tutorials/lesson")
+BY_SHELL = ("guides/trees", "guides/other-games", "tutorials/lesson")
+QUICK = ("reference/limits", *(pytest.param(name, marks=pytest.mark.posix("a shell")) for name in BY_SHELL))
 
 
 @pytest.fixture(autouse=True)

@@ -25,7 +25,7 @@ from tests.sessions import blocks, commands, matches
 from tests.ways import until
 
 PAGES = [ROOT / "docs" / name for name in ("guides/serve.md", "reference/http.md")]
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and forks")
+pytestmark = pytest.mark.posix("signals and forks")
 
 
 @contextlib.contextmanager

@@ -6,9 +6,7 @@ The others are tested beside their rooms.
 
 import contextlib
 import os
-import pty
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -34,8 +32,10 @@ from tests.processes import (
 )
 from tests.ways import until
 
+resource = pytest.importorskip("resource")
+pty = pytest.importorskip("pty")
 pytest.importorskip("numba")
-pytestmark = [pytest.mark.faults, pytest.mark.skipif(os.name != "posix", reason="signals")]
+pytestmark = [pytest.mark.faults, pytest.mark.posix("signals")]
 
 
 @pytest.mark.parametrize(("game", "every"), [("connect-four:4,6", 0.1), LONG["retrograde"]])

@@ -5,7 +5,6 @@ The rows are those of the fault matrix in `docs/explanation/reliability.md`.
 
 import os
 import random
-import resource
 import shutil
 import subprocess
 import sys
@@ -15,8 +14,9 @@ import pytest
 from tests import ROOT
 from tests.processes import CYCLIC, SWEEP, digest, is_one_line, only, resumed, solve, truth
 
+resource = pytest.importorskip("resource")
 pytest.importorskip("numba")
-pytestmark = [pytest.mark.faults, pytest.mark.skipif(os.name != "posix", reason="signals")]
+pytestmark = [pytest.mark.faults, pytest.mark.posix("signals")]
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,6 @@
 """Opening books: complete to their ply, right, and the same bytes after any interruption."""
 
 import itertools
-import os
 import random
 import signal
 import struct
@@ -264,7 +263,7 @@ def test_an_opening_book_equals_the_exhaustive_book(tmp_path):
 
 
 @pytest.mark.faults
-@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.posix("signals")
 def test_a_book_killed_at_twenty_random_moments_is_the_same(tmp_path):
     pytest.importorskip("numba")
     command = [sys.executable, "-m", "solver", "solve", "connect-four:5,5", "--max-ply", "8", "-q", "-o"]

@@ -188,7 +188,7 @@ def test_a_broken_installation_is_named_and_done_without(tmp_path, name, code, r
     assert Book(tmp_path / "book.lmdb").header.stored == 80
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name")
+@pytest.mark.posix("pipes with names")
 @pytest.mark.parametrize(
     ("command", "code", "too_large"),
     [

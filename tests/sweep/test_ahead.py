@@ -16,7 +16,9 @@ from tests.processes import BY_KERNELS
 from tests.ways import until
 
 pytest.importorskip("numba")
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there it is not started")
+pytestmark = [
+    pytest.mark.posix("forks"), pytest.mark.skipif(sys.platform == "darwin", reason="there it is not started"),
+]  # fmt: skip
 
 
 def run(tmp_path, code, **options):
