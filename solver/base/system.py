@@ -62,7 +62,7 @@ def cut(descriptor: int, size: int) -> None:
     """Shorten a file; on Windows it stays as it is while some of it is mapped into memory."""
     try:
         os.ftruncate(descriptor, size)
-    except PermissionError:
+    except OSError:
         if sys.platform != "win32":
             raise
 
