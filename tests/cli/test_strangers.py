@@ -265,6 +265,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.posix("forks")
 def test_an_engine_that_leaves_a_child_with_its_pipe_is_not_waited_for(tmp_path):
     (tmp_path / "engine.py").write_text(LINGERS)
     command = command_line(sys.executable, "-SE", tmp_path / "engine.py", tmp_path / "child")
@@ -276,6 +277,7 @@ def test_an_engine_that_leaves_a_child_with_its_pipe_is_not_waited_for(tmp_path)
         os.kill(int((tmp_path / "child").read_text("utf-8").split()[1]), signal.SIGKILL)
 
 
+@pytest.mark.posix("forks")
 def test_an_engine_ends_with_its_children(tmp_path):
     (tmp_path / "engine.py").write_text(LINGERS.replace("os.setsid()", "pass"))
     process = engines.Process(command_line(sys.executable, "-SE", tmp_path / "engine.py", tmp_path / "child"))
@@ -303,7 +305,7 @@ def test_a_file_is_written_whole_or_left_alone(tmp_path, monkeypatch, number, ki
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(kind, match=re.escape(f"file cannot be written ({os.strerror(number)})")):
         write_whole(tmp_path / "file", b"newer")
-    with pytest.raises(BookError, match="none/file cannot be written .*: name another file"):
+    with pytest.raises(BookError, match="none.file cannot be written .*: name another file"):
         write_whole(tmp_path / "none" / "file", b"")
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("file", b"older")]
 
