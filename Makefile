@@ -37,6 +37,7 @@ test: setup
 # The last only warns.
 lint: setup
 	$(BIN)/ruff check solver tests scripts
+	$(BIN)/ruff format --check --quiet solver tests scripts
 	$(BIN)/mypy
 	$(BIN)/python scripts/shape.py
 

@@ -121,12 +121,16 @@ def keeps(path: str, evaluate: str | None, sample: int, seconds: float) -> dict[
                 tallies[name][0] += 1
                 tallies[name][1] += bool(kept)
         return {
-            "positions": len(book), "expanded": len(states), "judged": judged, "lost": lost, "given_up": judge.given_up,
+            "positions": len(book),
+            "expanded": len(states),
+            "judged": judged,
+            "lost": lost,
+            "given_up": judge.given_up,
             "mean_tier": sum(tiers) / max(1, len(tiers)),
             "with_lost": (tallies["book"][1] + lost) / max(1, judged + lost),
             **{name: kept / max(1, count) for name, (count, kept) in tallies.items()},
             **right(book, rules, draw, seconds),
-        }  # fmt: skip
+        }
 
 
 def right(book: Book, rules: Rules, draw: random.Random, seconds: float) -> dict[str, Any]:
@@ -150,8 +154,12 @@ def elo(path: str, evaluate: str | None, games: int, plies: int | None) -> dict[
         setting = Setting(rules, estimate.depth, evaluation=None if evaluate is None else read(evaluate))
         players = [chooser(contender(name), setting) for name in (path, evaluate or "evaluate")]
         played = match(rules, *players, games=games, plies=plies)
-        return {"positions": len(book), "depth": estimate.depth, "openings": max(played.plies),
-                **played.standing._asdict()}  # fmt: skip
+        return {
+            "positions": len(book),
+            "depth": estimate.depth,
+            "openings": max(played.plies),
+            **played.standing._asdict(),
+        }
 
 
 def main() -> None:

@@ -20,16 +20,31 @@ from typing import Any
 import pyspiel
 
 SMALLEST = {
-    "amazons": "board_size=6", "breakthrough": "rows=4,columns=3", "checkers": "rows=4,columns=4",
-    "backgammon": "hyper_backgammon=true", "banqi": "max_no_progress=2", "chinese_checkers": "max_moves=4",
-    "clobber": "rows=4,columns=4", "connect_four": "rows=4,columns=4", "cursor_go": "board_size=2,max_cursor_moves=3",
-    "dots_and_boxes": "num_rows=2,num_cols=2", "go": "board_size=2", "gomoku": "size=3,connect=3",
-    "havannah": "board_size=3", "hex": "board_size=3", "lines_of_action": "max_game_length=4", "mnk": "m=3,n=3,k=3",
-    "nim": "pile_sizes=3;4;5", "oware": "num_houses_per_player=2,num_seeds_per_house=2",
-    "pig": "winscore=20,diceoutcomes=3", "quoridor": "board_size=3",
+    "amazons": "board_size=6",
+    "breakthrough": "rows=4,columns=3",
+    "checkers": "rows=4,columns=4",
+    "backgammon": "hyper_backgammon=true",
+    "banqi": "max_no_progress=2",
+    "chinese_checkers": "max_moves=4",
+    "clobber": "rows=4,columns=4",
+    "connect_four": "rows=4,columns=4",
+    "cursor_go": "board_size=2,max_cursor_moves=3",
+    "dots_and_boxes": "num_rows=2,num_cols=2",
+    "go": "board_size=2",
+    "gomoku": "size=3,connect=3",
+    "havannah": "board_size=3",
+    "hex": "board_size=3",
+    "lines_of_action": "max_game_length=4",
+    "mnk": "m=3,n=3,k=3",
+    "nim": "pile_sizes=3;4;5",
+    "oware": "num_houses_per_player=2,num_seeds_per_house=2",
+    "pig": "winscore=20,diceoutcomes=3",
+    "quoridor": "board_size=3",
     "twixt": "board_size=5,ansi_color_output=false",
-    "y": "board_size=3", "yacht": "num_dice=1,dice_sides=2,rolls_per_turn=2", "hive": "board_size=4",
-}  # fmt: skip
+    "y": "board_size=3",
+    "yacht": "num_dice=1,dice_sides=2,rolls_per_turn=2",
+    "hive": "board_size=4",
+}
 VERIFIED = 200_000
 
 

@@ -89,9 +89,13 @@ def totals(data: dict[str, Any], plan_for: Callable[[dict[str, Any], str, Cluste
                 bounds[phase.bound] += phase.seconds  # type: ignore[assignment]
             bound, share = bounds.most_common(1)[0]
             yield [
-                f"`{name}`", str(nodes), duration(tiers), f"{bound}, {share / tiers:.0%}", duration(plan.book_seconds),
+                f"`{name}`",
+                str(nodes),
+                duration(tiers),
+                f"{bound}, {share / tiers:.0%}",
+                duration(plan.book_seconds),
                 f"{plan.price:,.0f}",
-            ]  # fmt: skip
+            ]
 
 
 def sizes(data: dict[str, Any]) -> Iterator[list[str]]:
@@ -100,18 +104,30 @@ def sizes(data: dict[str, Any]) -> Iterator[list[str]]:
         reached, plan = sum(tier.reached for tier in tiers_of(data, name)), plan_of(data, name, REFERENCE)
         work = sum(phase.work for tier in plan.tiers for phase in tier.phases) / 3600
         yield [
-            f"`{name}`", f"{reached:.3g}", f"{plan.states:.3g}", f"{work:,.0f}", size(plan.storage), size(plan.shuffle),
-            size(plan.book_bytes), size(plan.memory),
-        ]  # fmt: skip
+            f"`{name}`",
+            f"{reached:.3g}",
+            f"{plan.states:.3g}",
+            f"{work:,.0f}",
+            size(plan.storage),
+            size(plan.shuffle),
+            size(plan.book_bytes),
+            size(plan.memory),
+        ]
 
 
 def by_tier(plan: Plan) -> Iterator[list[str]]:
     """Each tier of a plan."""
     for tier in plan.tiers:
         yield [
-            str(tier.tier), f"{tier.states:,}", f"{tier.shards:,}", f"{tier.forward:,.1f}", f"{tier.backward:,.1f}",
-            size(tier.storage), size(tier.shuffle), tier.bound,
-        ]  # fmt: skip
+            str(tier.tier),
+            f"{tier.states:,}",
+            f"{tier.shards:,}",
+            f"{tier.forward:,.1f}",
+            f"{tier.backward:,.1f}",
+            size(tier.storage),
+            size(tier.shuffle),
+            tier.bound,
+        ]
 
 
 def by_phase(plan: Plan) -> Iterator[list[str]]:
@@ -123,9 +139,12 @@ def by_phase(plan: Plan) -> Iterator[list[str]]:
             seconds[phase.bound] += phase.seconds
         whole = sum(seconds.values())
         yield [
-            name, f"{sum(phase.tasks for phase in phases):,}", f"{sum(phase.work for phase in phases) / 3600:,.0f}",
-            f"{whole:,.0f}", *(f"{seconds[bound] / whole:.0%}" for bound in ("cores", "network", "store", "driver")),
-        ]  # fmt: skip
+            name,
+            f"{sum(phase.tasks for phase in phases):,}",
+            f"{sum(phase.work for phase in phases) / 3600:,.0f}",
+            f"{whole:,.0f}",
+            *(f"{seconds[bound] / whole:.0%}" for bound in ("cores", "network", "store", "driver")),
+        ]
 
 
 def extremes(plan: Plan, cluster: Cluster) -> Iterator[list[str]]:
@@ -194,10 +213,13 @@ def schedules(plan: Plan, runs: int) -> Iterator[list[str]]:
 def _run(found: Sequence[Run], plan: Plan) -> list[str]:
     times = [one.seconds - plan.book_seconds for one in found]
     return [
-        duration(statistics.mean(times)), duration(max(times)), f"{statistics.mean(one.idle for one in found):.0%}",
-        f"{statistics.mean(one.again for one in found):,.0f}", f"{statistics.mean(one.deaths for one in found):.1f}",
+        duration(statistics.mean(times)),
+        duration(max(times)),
+        f"{statistics.mean(one.idle for one in found):.0%}",
+        f"{statistics.mean(one.again for one in found):,.0f}",
+        f"{statistics.mean(one.deaths for one in found):.1f}",
         f"{statistics.mean(one.drivers for one in found):.1f}",
-    ]  # fmt: skip
+    ]
 
 
 def cousins() -> Iterator[list[str]]:

@@ -1,4 +1,4 @@
-'''Strongly solve two-player games from 30 lines of plain Python, and ship the answers as one small, checked file.
+"""Strongly solve two-player games from 30 lines of plain Python, and ship the answers as one small, checked file.
 
 >>> import solver
 >>> game = solver.load_game("connect-four:4,4")             # width, height
@@ -31,7 +31,7 @@ broken promises. All errors are a SolverError, and its message names the remedy.
 
 Importing this package loads no numpy and no numba, and neither does answering from a book. On the command line it is
 the same: `solver --help`.
-'''
+"""
 
 import importlib
 

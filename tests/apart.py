@@ -113,8 +113,10 @@ def morris(men, flying):
             return abs(x - u) + abs(y - v) == r
         return 0 in (x, y) and (x > 0) - (x < 0) == (u > 0) - (u < 0) and (y > 0) - (y < 0) == (v > 0) - (v < 0)
 
-    sides = [[i for i, (s, *at) in enumerate(points) if s == r and at[k] == w * r] for r, k, w in
-             itertools.product((2, 1), (0, 1), (1, -1))]  # fmt: skip
+    sides = [
+        [i for i, (s, *at) in enumerate(points) if s == r and at[k] == w * r]
+        for r, k, w in itertools.product((2, 1), (0, 1), (1, -1))
+    ]
 
     def milled(word, point):
         return any(point in side and {word[i] for i in side} == {word[point]} for side in sides)
@@ -566,9 +568,11 @@ def quoridor(width, height, walls):
 
 WAYS = {
     "n": [(x, y) for x, y in itertools.product((-2, -1, 1, 2), repeat=2) if abs(x) != abs(y)],
-    "b": [way for way in ALL_WAYS if 0 not in way], "r": [way for way in ALL_WAYS if 0 in way], "q": ALL_WAYS,
+    "b": [way for way in ALL_WAYS if 0 not in way],
+    "r": [way for way in ALL_WAYS if 0 in way],
+    "q": ALL_WAYS,
     "k": ALL_WAYS,
-}  # fmt: skip
+}
 
 
 def duel(pieces, height=8, placed=False):

@@ -72,9 +72,16 @@ def expectations(values):
 def write_expectations(path, values, *, part=PART):
     """A book of a dict of expectations."""
     header = header_of(
-        values, palette=[], method="expectiminimax", codec="fixed", root=Value(0.0), score_game=False, longest=None,
-        counts={"win": len(values), "draw": 0, "loss": 0}, expectation=Expectation("utility", 2.0**-30, 2.0**-31),
-    )  # fmt: skip
+        values,
+        palette=[],
+        method="expectiminimax",
+        codec="fixed",
+        root=Value(0.0),
+        score_game=False,
+        longest=None,
+        counts={"win": len(values), "draw": 0, "loss": 0},
+        expectation=Expectation("utility", 2.0**-30, 2.0**-31),
+    )
     states = sorted(values)
     numbers = [int(values[state].score * (1 << 30)) + (1 << 30) for state in states]
     parts = [(states[at : at + part], numbers[at : at + part]) for at in range(0, len(states), part)]

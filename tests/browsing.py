@@ -19,14 +19,28 @@ from tests.web.test_chance_page import in_words as expected_in_words
 from tests.web.test_chance_page import said_of
 
 GAMES = (
-    "connect-four:4,4", "tic-tac-toe", "mu-torere", "kalah:3,2", "hexapawn", "connect-four:4,3 ranked", "pig:10",
-    "einstein:3,2", "chess-ending:KPK",
-)  # fmt: skip
+    "connect-four:4,4",
+    "tic-tac-toe",
+    "mu-torere",
+    "kalah:3,2",
+    "hexapawn",
+    "connect-four:4,3 ranked",
+    "pig:10",
+    "einstein:3,2",
+    "chess-ending:KPK",
+)
 DESKTOP, PHONE = (1200, 900), (360, 780)
 FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 
 
 class Host(http.server.SimpleHTTPRequestHandler):
@@ -180,8 +194,12 @@ class Page:
             assert not said or f"winning chance {worth}" in self.status
             return True
         answer, moves = self.player.examine(position.state)
-        said = {self.rules.game.format_action(position.state, move.action) if hasattr(self.rules.game, "format_action")
-                else str(move.action): (in_words(move.value, self.rules), move.best) for move in moves}  # fmt: skip
+        said = {
+            self.rules.game.format_action(position.state, move.action)
+            if hasattr(self.rules.game, "format_action")
+            else str(move.action): (in_words(move.value, self.rules), move.best)
+            for move in moves
+        }
         assert self.moves == said
         assert not moves or in_words(answer.value, self.rules) in self.status.replace("\u2212", "-")
         return True

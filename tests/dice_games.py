@@ -188,10 +188,15 @@ def ur(pieces, rules):
         state = todo.pop()
         if state in choices:
             continue
-        choices[state] = None if set(state[1]) == {off} else [
-            [((own, other) if again else (other, own), again) for own, other, again in moves(*state, throw)]
-            or [(state[::-1], False)] for throw in throws
-        ]  # fmt: skip
+        choices[state] = (
+            None
+            if set(state[1]) == {off}
+            else [
+                [((own, other) if again else (other, own), again) for own, other, again in moves(*state, throw)]
+                or [(state[::-1], False)]
+                for throw in throws
+            ]
+        )
         todo += [child for found in choices[state] or () for child, _ in found]
     values, change = dict.fromkeys(choices, 0.5), 1.0
     values |= {state: 0.0 for state, found in choices.items() if found is None}

@@ -80,7 +80,6 @@ MORE_GAMES = (
     "konane:4,2",
     "popout:2,2,2",
     "popout:2,3",
-
     "wild-tic-tac-toe:3,2,2",
     "wild-tic-tac-toe:2,2,2,true",
     "order-and-chaos:2,2,2",
@@ -213,6 +212,13 @@ CHANCE_CYCLIC = (
 )
 CHANCE_GAMES = CHANCE_ACYCLIC + CHANCE_CYCLIC
 LARGE_CHANCE_GAMES = (
-    "pig", "backgammon-bearoff:15", "nannon", "nannon:26,3,26", "einstein:5,6",
-    "ur:7", "ur:5,1", "shut-the-box", "hypergammon",
-)  # fmt: skip
+    "pig",
+    "backgammon-bearoff:15",
+    "nannon",
+    "nannon:26,3,26",
+    "einstein:5,6",
+    "ur:7",
+    "ur:5,1",
+    "shut-the-box",
+    "hypergammon",
+)

@@ -87,11 +87,20 @@ def _array_at(item):
 ROOMS = ("base", "book", "cluster", "compiled", "edit", "learning", "play", "solving", "store", "sweep", "verifying")
 # what Numba's intrinsics do
 _INSTEAD = {
-    "fetch_add": _fetch_add, "lift": _lift, "drop": _drop, "prefetch": _nothing, "prefetch_at": _nothing,
-    "words_at": _array_at(np.int64), "unsigned_at": _array_at(np.uint64), "table_at": _array_at(np.int64),
-    "length_of": lambda number: int(number).bit_length(), "_edges_at": _call, "_keep_at": _call,
-    "list_moves_at": _call, "borrowed": _itself,
-}  # fmt: skip
+    "fetch_add": _fetch_add,
+    "lift": _lift,
+    "drop": _drop,
+    "prefetch": _nothing,
+    "prefetch_at": _nothing,
+    "words_at": _array_at(np.int64),
+    "unsigned_at": _array_at(np.uint64),
+    "table_at": _array_at(np.int64),
+    "length_of": lambda number: int(number).bit_length(),
+    "_edges_at": _call,
+    "_keep_at": _call,
+    "list_moves_at": _call,
+    "borrowed": _itself,
+}
 
 
 def interpret(monkeypatch):

@@ -111,10 +111,13 @@ def _thresholds(game, children):
         inside = {state for state in children if rules.tier(state) == number and state not in values}
         worth = {state: rules.endless(state) for state in inside}
         out = {
-            state: [gain + (1 if same else -1) * values[child].score - worth[state]
-                    for child, same, gain in children[state] if child not in inside]
+            state: [
+                gain + (1 if same else -1) * values[child].score - worth[state]
+                for child, same, gain in children[state]
+                if child not in inside
+            ]
             for state in inside
-        }  # fmt: skip
+        }
         found = dict.fromkeys(inside, 0)
         # between two margins of moves that leave the tier nothing changes
         for margin in sorted({abs(one) for many in out.values() for one in many} - {0}):

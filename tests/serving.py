@@ -45,11 +45,19 @@ class Client:
 
         path, _, query = target.partition("?")
         scope = {
-            "type": "http", "method": method, "path": unquote(path), "raw_path": path.encode(), "root_path": "",
-            "query_string": query.encode(), "scheme": "http", "http_version": "1.1", "server": ("127.0.0.1", 80),
+            "type": "http",
+            "method": method,
+            "path": unquote(path),
+            "raw_path": path.encode(),
+            "root_path": "",
+            "query_string": query.encode(),
+            "scheme": "http",
+            "http_version": "1.1",
+            "server": ("127.0.0.1", 80),
             "headers": [(name.replace("_", "-").lower().encode(), text.encode()) for name, text in headers.items()],
-            "asgi": {"version": "3.0"}, "client": ("127.0.0.1", 1),
-        }  # fmt: skip
+            "asgi": {"version": "3.0"},
+            "client": ("127.0.0.1", 1),
+        }
         self.heard = heard = []  # whatever is raised
         asked = []
 

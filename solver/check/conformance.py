@@ -47,9 +47,7 @@ def check_game(game: Any, *, playouts: int = 100, seed: int = 0) -> list[int]:
     return states_of(random_games(game, playouts=playouts, seed=seed))
 
 
-def random_games(
-    game: Any, *, playouts: int = 100, seed: int = 0, progress: Progress = silent
-) -> list[RandomGame]:
+def random_games(game: Any, *, playouts: int = 100, seed: int = 0, progress: Progress = silent) -> list[RandomGame]:
     """The games that `check_game` looks at. Raises GameError."""
     check_signatures(type(game))
     check_parameters(game)
@@ -428,5 +426,3 @@ class _Inspector:
     def fault(self, state: Any, what: str, kind: type[SolverError] = GameError) -> SolverError:
         path = " after the moves " + " ".join(itertools.starmap(self.named, self.moves[-20:])) if self.moves else ""
         return kind(f"{self.name}: state {state}{path}: {what}")
-
-

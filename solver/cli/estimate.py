@@ -28,9 +28,16 @@ from solver.report.facts import facts_of
 @workers_option
 @print_options
 def command(
-    game: str, max_ply: int | None, cluster: Cluster | None, no_symmetry: bool, seconds: float, memory: int | None,
-    workers: int | None, as_json: bool, quiet: bool,
-) -> None:  # fmt: skip
+    game: str,
+    max_ply: int | None,
+    cluster: Cluster | None,
+    no_symmetry: bool,
+    seconds: float,
+    memory: int | None,
+    workers: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     """Say beforehand how many states, how long, how much memory and disk solving a game will take.
 
     With --max-ply the plies are enumerated for half the given time and a random sample of the deepest is searched.

@@ -17,9 +17,7 @@ from solver.report import books
 @click.option("--no-symmetry", is_flag=True, help="Keep symmetric states apart.")
 @click.option("--no-verify", is_flag=True, help="Take the values as they are.")
 @print_options
-def command(
-    file: str, game: str, book: str, no_symmetry: bool, no_verify: bool, as_json: bool, quiet: bool
-) -> None:
+def command(file: str, game: str, book: str, no_symmetry: bool, no_verify: bool, as_json: bool, quiet: bool) -> None:
     """Write a book of values from elsewhere, after verifying each against those of its moves.
 
     FILE is a .jsonl or .csv as solver export writes them. A line has a state, its score for the side to move (1, 0, -1,

@@ -46,9 +46,7 @@ LAYERS = Text("layers", _layers)
 @json_option
 @game_option
 @quiet_option
-def command(
-    source: str, output: str, as_json: bool, live: bool, own: str | None, quiet: bool, **asked: Any
-) -> None:
+def command(source: str, output: str, as_json: bool, live: bool, own: str | None, quiet: bool, **asked: Any) -> None:
     """Learn to evaluate positions: from a book, from searches where there is none, or by evolution through self-play.
 
     FILE.eval is data: the features of the rules, a model's weights, what it was made from, and how good it is on states

@@ -40,9 +40,17 @@ from solver.report import lines
 @game_option
 @quiet_option
 def command(
-    source: str, position: str, longest: bool, most: int, budget: float | None, as_json: bool, module: str | None,
-    live: bool, own: str | None, quiet: bool,
-) -> None:  # fmt: skip
+    source: str,
+    position: str,
+    longest: bool,
+    most: int,
+    budget: float | None,
+    as_json: bool,
+    module: str | None,
+    live: bool,
+    own: str | None,
+    quiet: bool,
+) -> None:
     """Print the best play from a position to the end: quick wins, slow losses.
 
     A line ends where it comes back to a position that it has seen: that is a draw, but in a game of chance, where it

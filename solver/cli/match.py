@@ -69,9 +69,7 @@ def command(first: str, second: str, as_json: bool, quiet: bool, **asked: Any) -
             players.append(chooser(one, setting._replace(seed=setting.seed + number)))
             ended.callback(getattr(players[-1], "close", int))
         bars = ended.enter_context(Bars(quiet))
-        played = match(
-            rules, *players, games=asked["games"], plies=asked["plies"], seed=asked["seed"], progress=bars
-        )
+        played = match(rules, *players, games=asked["games"], plies=asked["plies"], seed=asked["seed"], progress=bars)
     if len(played.games) < asked["games"] - 1:
         note(f"the game has {len(played.games) // 2} such openings: that is {len(played.games)} games", quiet)
     tallies = None

@@ -69,9 +69,21 @@ COMMANDS = "hint, undo, swap (sides), help, quit"
 @game_option
 @quiet_option
 def command(
-    source: str, second: bool, start: str, budget: float, method: str, depth: int, level: int, variety: float,
-    seed: int | None, evaluate: str | None, module: str | None, live: bool, own: str | None, quiet: bool,
-) -> None:  # fmt: skip
+    source: str,
+    second: bool,
+    start: str,
+    budget: float,
+    method: str,
+    depth: int,
+    level: int,
+    variety: float,
+    seed: int | None,
+    evaluate: str | None,
+    module: str | None,
+    live: bool,
+    own: str | None,
+    quiet: bool,
+) -> None:
     """Play against a book, or a GAME against the book of it that comes with the package, else against a live search.
 
     At the prompt: a move in the game's notation, or hint, undo, swap, help, quit. Where no book knows, the computer
@@ -146,9 +158,7 @@ class Opponent:
 class Table:
     """One game in the terminal: the positions so far and who moves for whom."""
 
-    def __init__(
-        self, player: Player, opponent: Opponent, start: str, computer: int, dice: random.Random
-    ) -> None:
+    def __init__(self, player: Player, opponent: Opponent, start: str, computer: int, dice: random.Random) -> None:
         self.player = player
         self.opponent = opponent
         self.game = player.game

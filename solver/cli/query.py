@@ -34,9 +34,19 @@ from solver.rules.game import game_text
 @search_options
 @quiet_option
 def command(
-    source: str, positions: tuple[str, ...], as_json: bool, svg: str | None, no_moves: bool, book_only: bool,
-    budget: float, evaluate: str | None, module: str | None, live: bool, own: str | None, quiet: bool,
-) -> None:  # fmt: skip
+    source: str,
+    positions: tuple[str, ...],
+    as_json: bool,
+    svg: str | None,
+    no_moves: bool,
+    book_only: bool,
+    budget: float,
+    evaluate: str | None,
+    module: str | None,
+    live: bool,
+    own: str | None,
+    quiet: bool,
+) -> None:
     """Value positions and all their moves, best first.
 
     POSITION is the moves played from the start (4453, or "a2a3 b7b6"), `start`, #12345 for a state's number, or FEN for

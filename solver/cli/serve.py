@@ -39,9 +39,15 @@ if TYPE_CHECKING:
 @game_option
 @quiet_option
 def command(
-    sources: tuple[str, ...], host: str, port: int, live: float | None, workers: int | None, opens: bool,
-    own: str | None, quiet: bool,
-) -> None:  # fmt: skip
+    sources: tuple[str, ...],
+    host: str,
+    port: int,
+    live: float | None,
+    workers: int | None,
+    opens: bool,
+    own: str | None,
+    quiet: bool,
+) -> None:
     """Serve books and games over HTTP: a page for each, JSON for scripts, the interfaces of other programs.
 
     Each BOOK is named by its game. Without arguments all books that come with the package are served, and all games. A

@@ -54,9 +54,16 @@ from solver.cli.info import report
 @click.option("--plot", type=click.Path(), metavar="FILE", help="With --trace: draw the tree, .png or .svg.")
 @print_options
 def command(
-    game: str, book: str | None, no_symmetry: bool, pruned: bool, trace: bool, plot: str | None, as_json: bool,
-    quiet: bool, **asked: Any,
-) -> None:  # fmt: skip
+    game: str,
+    book: str | None,
+    no_symmetry: bool,
+    pruned: bool,
+    trace: bool,
+    plot: str | None,
+    as_json: bool,
+    quiet: bool,
+    **asked: Any,
+) -> None:
     """Solve a game, and write its book with -o.
 
     A solve that was interrupted, killed, or ran out of disk goes on with the same command: what is done lies in

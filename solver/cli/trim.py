@@ -36,9 +36,19 @@ from solver.cli.info import report
 @workers_option
 @print_options
 def command(
-    book: str, target: str, max_ply: int | None, side: str | None, plies: int | None, wdl: bool,
-    max_bytes: int | None, codec: str | None, own: str | None, workers: int | None, as_json: bool, quiet: bool,
-) -> None:  # fmt: skip
+    book: str,
+    target: str,
+    max_ply: int | None,
+    side: str | None,
+    plies: int | None,
+    wdl: bool,
+    max_bytes: int | None,
+    codec: str | None,
+    own: str | None,
+    workers: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     """Write a book anew with less in it: as much as you can do without.
 
     What is left out is searched for where it is asked: what --drop-plies leaves out is settled at once, exactly; other

@@ -31,11 +31,19 @@ def generation(shards: Shards, closing: Closing) -> Closing:
     seen = [closing.seen[owner >> bits - closing.bits] for owner in range(1 << bits)]
     tasks = [
         engine.submit(
-            explore, shards.job, number, (bits, owner), owned(closing.front, bits, owner), files, bits, ALONE,
-            returns=1 + block_count(bits), memory=shards.bytes_for(total, bits),
+            explore,
+            shards.job,
+            number,
+            (bits, owner),
+            owned(closing.front, bits, owner),
+            files,
+            bits,
+            ALONE,
+            returns=1 + block_count(bits),
+            memory=shards.bytes_for(total, bits),
         )
         for owner, files in enumerate(seen)
-    ]  # fmt: skip
+    ]
     runs = shards.gathered(number, [handles[1:] for handles in tasks], bits, engine)
     found: list[Explored] = [engine.result(handles[0]) for handles in tasks]
     for owner, one in enumerate(found):
@@ -43,9 +51,13 @@ def generation(shards: Shards, closing: Closing) -> Closing:
         if one.seen.length:
             seen[owner].append(_whole(one.seen.name, one.seen.length, bits, owner))
     return Closing(
-        number, bits, seen, [run.segments[number] for run in runs],
-        closing.reached + sum(one.reached for one in found), max(closing.highest, *(one.highest for one in found)),
-    )  # fmt: skip
+        number,
+        bits,
+        seen,
+        [run.segments[number] for run in runs],
+        closing.reached + sum(one.reached for one in found),
+        max(closing.highest, *(one.highest for one in found)),
+    )
 
 
 def _whole(name: str, length: int, bits: int, owner: int) -> Segment:
@@ -59,11 +71,18 @@ def closed(shards: Shards, closing: Closing, bits: int, later: int) -> tuple[Sha
     seen = list(dict.fromkeys(one for files in closing.seen for one in files))  # shards that were split share some
     tasks = [
         engine.submit(
-            close, shards.job, number, (bits, owner), owned(seen, bits, owner), later, leads,
-            returns=1 + block_count(later), memory=shards.bytes_for(closing.reached, bits),
+            close,
+            shards.job,
+            number,
+            (bits, owner),
+            owned(seen, bits, owner),
+            later,
+            leads,
+            returns=1 + block_count(later),
+            memory=shards.bytes_for(closing.reached, bits),
         )
         for owner in range(1 << bits)
-    ]  # fmt: skip
+    ]
     runs = shards.gathered(number, [handles[1:] for handles in tasks], later, engine) if leads else []
     found: list[Advanced] = [engine.result(handles[0]) for handles in tasks]
     return tier_of(number, bits, found, closing.highest, True), found, runs

@@ -126,11 +126,17 @@ class Driver(Shards):
         bits, later = self.bits_for(total), self.bits_for(total * course.growth * AHEAD)
         tasks = [
             engine.submit(
-                advance, self.job, tier, (bits, owner), owned(segments, bits, owner), later,
-                returns=1 + block_count(later), memory=self.bytes_for(total, bits),
+                advance,
+                self.job,
+                tier,
+                (bits, owner),
+                owned(segments, bits, owner),
+                later,
+                returns=1 + block_count(later),
+                memory=self.bytes_for(total, bits),
             )
             for owner in range(1 << bits)
-        ]  # fmt: skip
+        ]
         runs = self.gathered(tier, [handles[1:] for handles in tasks], later, engine)
         found: list[Advanced] = [engine.result(handles[0]) for handles in tasks]
         return tier_of(tier, bits, found, max(one.highest for one in found), False), found, runs

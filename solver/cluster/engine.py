@@ -35,7 +35,6 @@ class Engine(ABC):
         """Bytes that each of so many tasks may take."""
 
     @abstractmethod
-
     def submit(
         self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0, node: str = ""
     ) -> list[Any]:

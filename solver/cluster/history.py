@@ -48,9 +48,16 @@ def tier_of(number: int, bits: int, found: Sequence[Advanced], highest: int, cyc
     some = sorted(state for one in found for state in one.sample)
     files = [one.states for one in found]
     return ShardedTier(
-        number, sum(one.reached for one in found), sum(file.length for file in files), bits, files,
-        some[:: 1 + len(some) // SAMPLE], cyclic=cyclic, highest=highest, ends=(wins, draws, losses),
-    )  # fmt: skip
+        number,
+        sum(one.reached for one in found),
+        sum(file.length for file in files),
+        bits,
+        files,
+        some[:: 1 + len(some) // SAMPLE],
+        cyclic=cyclic,
+        highest=highest,
+        ends=(wins, draws, losses),
+    )
 
 
 class Found(NamedTuple):
@@ -117,9 +124,13 @@ class Solved(NamedTuple):
 
 Event = Found | Closing | Scale | Resolving | StartedOver | Solved
 EVENTS: dict[str, type[Event]] = {
-    "forward": Found, "closing": Closing, "scale": Scale, "resolving": Resolving, "over": StartedOver,
+    "forward": Found,
+    "closing": Closing,
+    "scale": Scale,
+    "resolving": Resolving,
+    "over": StartedOver,
     "backward": Solved,
-}  # fmt: skip
+}
 NAMES = {kind: name for name, kind in EVENTS.items()}
 
 

@@ -74,9 +74,12 @@ def _rebuilt(shards: Shards, tier: ShardedTier) -> list[str]:
     tasks = _led(shards, tier)
     handles = [
         shards.engine.submit(
-            rebuild, shards.job, tier.number, (tier.bits, owner),
+            rebuild,
+            shards.job,
+            tier.number,
+            (tier.bits, owner),
             *(blocks[block_for(owner, tier.bits)] for blocks in tasks),
         )[0]
         for owner in range(1 << tier.bits)
-    ]  # fmt: skip
+    ]
     return [file.name for file in shards.engine.results(handles)]

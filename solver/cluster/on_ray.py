@@ -114,8 +114,10 @@ class RayEngine(Engine):
         with self._explained():
             known = [one for one in self._ray.nodes() if one["Alive"] and one["Resources"].get("CPU")]
         hosts = [one["NodeManagerHostname"] for one in known]
-        names = [host if hosts.count(host) == 1 else f"{host} ({one['NodeManagerAddress']})"
-                 for host, one in zip(hosts, known, strict=True)]  # fmt: skip
+        names = [
+            host if hosts.count(host) == 1 else f"{host} ({one['NodeManagerAddress']})"
+            for host, one in zip(hosts, known, strict=True)
+        ]
         return [Node(name, one["NodeID"]) for name, one in zip(names, known, strict=True)]
 
     def __exit__(self, *raised: object) -> None:

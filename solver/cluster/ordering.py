@@ -66,9 +66,7 @@ class Bound(NamedTuple):
     tail: Piece
 
 
-def arrange(
-    job: Job, number: int, shards: Sequence[tuple[File, File]], kind: str, keys: Sequence[int]
-) -> Arranged:
+def arrange(job: Job, number: int, shards: Sequence[tuple[File, File]], kind: str, keys: Sequence[int]) -> Arranged:
     """The states of some files, in order, with the values of others, cut into ranges by the keys."""
     store = bench_of(job).store
     runs = Table([store.get(states, np.int64) for states, _ in shards])

@@ -38,11 +38,19 @@ def _folded(shards: Shards, tier: ShardedTier) -> tuple[list[int], list[Folded]]
     bits, children, answers = shards.asked(tier, tier.parts)
     folds = [
         engine.submit(
-            fold, shards.job, tier.number, (tier.bits, place), tier.states[place], shards.course.scale,
-            children[number], bits, *answers[number], memory=memory,
+            fold,
+            shards.job,
+            tier.number,
+            (tier.bits, place),
+            tier.states[place],
+            shards.course.scale,
+            children[number],
+            bits,
+            *answers[number],
+            memory=memory,
         )[0]
         for number, place in enumerate(places)
-    ]  # fmt: skip
+    ]
     shards.ask_ahead(tier)
     return places, list(engine.results(folds))
 
@@ -110,18 +118,32 @@ class Rounds:
         asked, children, answers = self.shards.asked(tier, tier.parts)
         linked = [
             self.engine.submit(
-                link, self.job, tier.number, (bits, place), tier.states[place], scale, children[number], asked,
-                *answers[number], returns=3 + self.blocks, memory=self.memory,
+                link,
+                self.job,
+                tier.number,
+                (bits, place),
+                tier.states[place],
+                scale,
+                children[number],
+                asked,
+                *answers[number],
+                returns=3 + self.blocks,
+                memory=self.memory,
             )
             for number, place in enumerate(self.places)
-        ]  # fmt: skip
+        ]
         lists = [
             self.engine.submit(
-                index, self.job, tier, place, *(handles[3 + block_for(place, bits)] for handles in linked),
-                returns=2, memory=self.memory,
+                index,
+                self.job,
+                tier,
+                place,
+                *(handles[3 + block_for(place, bits)] for handles in linked),
+                returns=2,
+                memory=self.memory,
             )
             for place in self.places
-        ]  # fmt: skip
+        ]
         self._take(begins=0, parents=1, of=lists)
         self._take(left=1, merits=2, of=linked)
         list(self.engine.results(self.arrays["begins"]))
@@ -150,12 +172,17 @@ class Rounds:
         bits = self.tier.bits
         handles = [
             self.engine.submit(
-                step, self.job, (bits, place), distance, *(self.arrays[name][number] for name in ARRAYS),
+                step,
+                self.job,
+                (bits, place),
+                distance,
+                *(self.arrays[name][number] for name in ARRAYS),
                 *(mail[block_for(place, bits)] for mail in self.mails),
-                returns=3 + self.blocks, memory=self.memory,
+                returns=3 + self.blocks,
+                memory=self.memory,
             )
             for number, place in enumerate(self.places)
-        ]  # fmt: skip
+        ]
         told: list[Told] = list(self.engine.results(shard[0] for shard in handles))
         self._take(left=1, merits=2, of=handles)
         self.mails = [shard[3:] for shard in handles]
@@ -171,11 +198,18 @@ class Rounds:
         tier = self.tier
         folds = [
             self.engine.submit(
-                settled, self.job, tier.number, (tier.bits, place), tier.states[place], self.scale,
-                self.arrays["left"][number], self.arrays["merits"][number], memory=self.memory,
+                settled,
+                self.job,
+                tier.number,
+                (tier.bits, place),
+                tier.states[place],
+                self.scale,
+                self.arrays["left"][number],
+                self.arrays["merits"][number],
+                memory=self.memory,
             )[0]
             for number, place in enumerate(self.places)
-        ]  # fmt: skip
+        ]
         return list(self.engine.results(folds))
 
     def _take(self, of: list[list[Any]], **names: int) -> None:

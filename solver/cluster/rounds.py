@@ -230,9 +230,15 @@ def index(job: Job, tier: ShardedTier, owner: int, *mails: Mail) -> list[Array]:
 
 
 def step(
-    job: Job, shard: tuple[int, int], distance: int, begins: Array, parents: Array, left: Array, merits: Array,
+    job: Job,
+    shard: tuple[int, int],
+    distance: int,
+    begins: Array,
+    parents: Array,
+    left: Array,
+    merits: Array,
     *mails: Mail,
-) -> list[Any]:  # fmt: skip
+) -> list[Any]:
     """A round: the states of a shard, (bits, owner), that are of this distance, some by what they are told, tell their
     parents. What `Told` says, open children and merits after it, and mail for the shards of the tier."""
     left, merits = left.copy(), merits.copy()

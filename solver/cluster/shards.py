@@ -124,22 +124,41 @@ class Shards:
         memory = min(self.memory, max(GATHERED * (one.kept >> one.bits) for one in later))
         answers = [
             engine.submit(
-                answer, self.job, owner, scale, self.course.shards(later, bits, owner), *items,
-                returns=len(items), memory=memory,
+                answer,
+                self.job,
+                owner,
+                scale,
+                self.course.shards(later, bits, owner),
+                *items,
+                returns=len(items),
+                memory=memory,
             )
             for owner, items in enumerate(sent(engine, [handles[1:] for handles in requests], bits))
-        ]  # fmt: skip
+        ]
         return bits, [handles[0] for handles in requests], sent_back(engine, answers, len(parts), bits)
 
     def requested(
-        self, tier: ShardedTier, files: list[File], scale: Scale, bits: int, *, only: int | None = None,
+        self,
+        tier: ShardedTier,
+        files: list[File],
+        scale: Scale,
+        bits: int,
+        *,
+        only: int | None = None,
         memory: int | None = None,
-    ) -> list[Any]:  # fmt: skip
+    ) -> list[Any]:
         """Handles of what `request` returns for a part of a tier."""
         return self.engine_for(tier.kept).submit(
-            request, self.job, tier.number, files, scale, bits, only,
-            returns=1 + block_count(bits), memory=memory or self.bytes_for(tier.kept, tier.bits),
-        )  # fmt: skip
+            request,
+            self.job,
+            tier.number,
+            files,
+            scale,
+            bits,
+            only,
+            returns=1 + block_count(bits),
+            memory=memory or self.bytes_for(tier.kept, tier.bits),
+        )
 
     def bytes_for(self, states: int, bits: int, each: int = BYTES) -> int:
         """Of memory that a task on one of so many shards takes."""

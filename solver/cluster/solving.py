@@ -37,9 +37,14 @@ class Clustered:
         job = Job(located(game), rules.fingerprint, rules.symmetry, tiers, self.store.url, nimbers)
         self.tier = CompiledMoves(rules, tiers).tier
         self.driver = Driver(
-            rules, job, self.store, engine,
-            progress=options.progress, tell=options.say, cyclic=options.method != Method.MINIMAX and not nimbers,
-        )  # fmt: skip
+            rules,
+            job,
+            self.store,
+            engine,
+            progress=options.progress,
+            tell=options.say,
+            cyclic=options.method != Method.MINIMAX and not nimbers,
+        )
         if options.checkpoint is not None:
             self.driver.every = options.checkpoint
         self.mended = 0

@@ -44,9 +44,18 @@ DIGITS = 24  # of a digest in a file's name
 LEASE = "lease"
 OURS = re.compile(rf"\.?(lease|commit-\d{{6}}|[a-z]+[_0-9a-z-]+\.[0-9a-f]{{{DIGITS}}})(\.[0-9a-f]{{32}})?")
 FATAL = (  # what no second try will pass
-    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EEXIST, errno.ENOTDIR,
-    errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP,
-)  # fmt: skip
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EFBIG,
+    errno.EROFS,
+    errno.EACCES,
+    errno.EPERM,
+    errno.EEXIST,
+    errno.ENOTDIR,
+    errno.EISDIR,
+    errno.ENAMETOOLONG,
+    errno.ELOOP,
+)
 
 
 WRONG = (ValueError, KeyError, TypeError)  # what reading JSON may raise
@@ -330,8 +339,12 @@ class Lease:
 
         def once() -> dict[str, Any]:
             found = json.loads(self.store.files.cat_file(self.store.path(LEASE)))
-            return {"host": str(found["host"]), "process": int(found["process"]), "token": str(found["token"]),
-                    "time": float(found["time"])}  # fmt: skip
+            return {
+                "host": str(found["host"]),
+                "process": int(found["process"]),
+                "token": str(found["token"]),
+                "time": float(found["time"]),
+            }
 
         try:
             return self.store._patiently(once, wrong=WRONG)

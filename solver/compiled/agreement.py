@@ -266,4 +266,3 @@ def _audit(solution: Solution, state: int) -> None:
             f"{solution.rules.name}: state {state} was found worth {found} by compiled rules, by the plain ones"
             f" {what}: {OTHERWISE}" + (", or a canonical that changes values" if solution.rules.folds else "")
         )
-

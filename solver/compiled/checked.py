@@ -63,9 +63,26 @@ FLOAT_OPERATORS = {operator.add, operator.sub, operator.mul, operator.truediv, o
 IDENTITIES = {operator.is_, operator.is_not}
 # builtins that Numba computes as Python does, or whose arguments are checked below
 BUILTINS = {
-    abs, bool, divmod, enumerate, float, int, iter, len, list, max, min, next, pow, range,
-    round, slice, sorted, tuple, zip,
-}  # fmt: skip
+    abs,
+    bool,
+    divmod,
+    enumerate,
+    float,
+    int,
+    iter,
+    len,
+    list,
+    max,
+    min,
+    next,
+    pow,
+    range,
+    round,
+    slice,
+    sorted,
+    tuple,
+    zip,
+}
 # methods of rules that give whole numbers; kernels would cut the fraction of a float
 WHOLE = {
     *("initial", "starts", "actions", "result", "utility", "plies_left", "to_move", "again", "reward", "canonical"),
@@ -426,4 +443,3 @@ def power(base, exponent):
             return 0, 1
         result *= base
     return result, 0
-

@@ -14,9 +14,18 @@ from solver.rules.sources import digest_behind
 HOME = Path(__file__).parent
 ALSO = (*HINTS, "rank", "unrank", "digits", "scan", "evaluate", "features")
 ASKED = (
-    "again", "reward", "replies", "outlook", "followup", "bounds", "longest", "evaluate", "features", "endless",
+    "again",
+    "reward",
+    "replies",
+    "outlook",
+    "followup",
+    "bounds",
+    "longest",
+    "evaluate",
+    "features",
+    "endless",
     "vanishing",
-)  # fmt: skip
+)
 
 
 def constants_of(rules: Rules, outcomes: bool = False, tiers: bool = True) -> dict[str, bool]:

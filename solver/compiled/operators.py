@@ -255,9 +255,7 @@ def _extreme(sign: str) -> Any:
 
     def emit(builder: Any, sig: Any, args: Any) -> Any:
         compare = _compared(sign)
-        return functools.reduce(
-            lambda best, one: builder.select(compare(builder, sig, (one, best)), one, best), args
-        )
+        return functools.reduce(lambda best, one: builder.select(compare(builder, sig, (one, best)), one, best), args)
 
     return emit
 

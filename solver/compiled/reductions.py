@@ -1,8 +1,8 @@
 """Reductions that Numba does not know as loops: what is found in a function's syntax, and the body of a helper for it.
 
-    any(f(x) for x in xs), all, sum, min, max    and of what a method yields: any(self.actions(state))
-    next((x for x in xs if f(x)), -1)            next(self.actions(state), None), next(iter(xs), 0)
-    move in self.actions(state)                  any(move == x for x in self.actions(state))
+any(f(x) for x in xs), all, sum, min, max    and of what a method yields: any(self.actions(state))
+next((x for x in xs if f(x)), -1)            next(self.actions(state), None), next(iter(xs), 0)
+move in self.actions(state)                  any(move == x for x in self.actions(state))
 """
 
 from __future__ import annotations
@@ -96,9 +96,7 @@ def body_of(fold: Fold) -> Iterator[ast.stmt]:
         after = "return _best"
     if fold.start is None and fold.name in ("min", "max", "next"):
         after = f"{'' if fold.name == 'next' else 'if _first: '}raise ValueError('the sequence is empty')\n{after}"
-    inside: list[ast.stmt] = [
-        ast.Assign([ast.Name("_item", ast.Store())], fold.clauses.elt), *ast.parse(each).body
-    ]
+    inside: list[ast.stmt] = [ast.Assign([ast.Name("_item", ast.Store())], fold.clauses.elt), *ast.parse(each).body]
     for part in reversed(fold.clauses.generators):
         for condition in reversed(part.ifs):
             inside = [ast.If(condition, inside, [])]

@@ -1,9 +1,9 @@
 """Rules whose states are wide, rewritten for the compiler: where Python has one kind of int, it has two.
 
-    number << distance, 2 ** distance            wide, whatever the number: `1 << cell` would be int64
-    number.bit_count(), number.bit_length()      functions, see `wide`
-    numbers beyond 63 bits, and tuples of them   constants that are wide
-    what a method returns or yields              wide where it is a state (or `replies`), else int64
+number << distance, 2 ** distance            wide, whatever the number: `1 << cell` would be int64
+number.bit_count(), number.bit_length()      functions, see `wide`
+numbers beyond 63 bits, and tuples of them   constants that are wide
+what a method returns or yields              wide where it is a state (or `replies`), else int64
 """
 
 from __future__ import annotations

@@ -24,9 +24,23 @@ from solver.solving import pipeline
 from solver.solving.ways.grown import Plan
 
 FACTS = (
-    "game", "rules", "method", "scope", "symmetry", "score_game", "states", "terminal", "stored", "counts", "root",
-    "longest", "trim", "wdl", "expectation", "estimate",
-)  # fmt: skip
+    "game",
+    "rules",
+    "method",
+    "scope",
+    "symmetry",
+    "score_game",
+    "states",
+    "terminal",
+    "stored",
+    "counts",
+    "root",
+    "longest",
+    "trim",
+    "wdl",
+    "expectation",
+    "estimate",
+)
 VERIFY = "verify both, one of them was solved wrongly"
 
 Column = tuple[list[int], list[Value]]

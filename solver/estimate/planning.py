@@ -61,9 +61,7 @@ def of_cluster(
     need_kernels(rules)
     from solver.sweep import projection
 
-    census = projection.census(
-        game, symmetry=symmetry, seconds=seconds, workers=workers, tiers=True, progress=progress
-    )
+    census = projection.census(game, symmetry=symmetry, seconds=seconds, workers=workers, tiers=True, progress=progress)
     if census.cyclic:
         raise MethodError(f"{rules.name} has moves that stay in their tier: a plan for a cluster is made by tiers")
     return planned(census.tiers, measured(rules), cluster, kind_of(rules), census.counted, census.whole)

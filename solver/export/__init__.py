@@ -84,9 +84,7 @@ def export(
         return []
 
 
-def export_all(
-    sources: Sequence[Source], path: str | os.PathLike[str], *, progress: Progress = silent
-) -> list[str]:
+def export_all(sources: Sequence[Source], path: str | os.PathLike[str], *, progress: Progress = silent) -> list[str]:
     """Write the pages of several books, or games that are searched, into a folder, with an index of their boards.
 
     As `export` writes a page; raises MethodError also where two are of one game.

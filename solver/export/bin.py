@@ -92,7 +92,16 @@ def _portable(item: Any) -> Any:
 def _prefix(header: Header, size: int, facts: int, segments: int) -> bytes:
     version = OF_ESTIMATES if header.estimate else SPARSE if header.sparse else VERSION
     prefix = PREFIX.pack(
-        MAGIC, version, header.encoding.number, size, header.stored, header.book_id, facts,
-        len(header.palette), segments, header.index_bytes, header.state_bytes,
-    )  # fmt: skip
+        MAGIC,
+        version,
+        header.encoding.number,
+        size,
+        header.stored,
+        header.book_id,
+        facts,
+        len(header.palette),
+        segments,
+        header.index_bytes,
+        header.state_bytes,
+    )
     return prefix + CHECKSUM.pack(zlib.crc32(prefix))

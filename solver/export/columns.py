@@ -1,12 +1,12 @@
 """The columns of a book's tables, one row a stored state, in the order of the book: ascending.
 
-    state     the state's number
-    board     as the game shows it, of several lines for most games
-    value     win, draw or loss, for the side to move; nothing of expectations
-    score     1, 0, -1, the margin, the expectation, or the nimber, -1 for 0
-    distance  plies to the end; nothing for draws and margins
-    tier      what the rules call so: it grows along the game, in many games it is the ply
-    best      the best moves in the game's notation; nothing where the book does not know them
+state     the state's number
+board     as the game shows it, of several lines for most games
+value     win, draw or loss, for the side to move; nothing of expectations
+score     1, 0, -1, the margin, the expectation, or the nimber, -1 for 0
+distance  plies to the end; nothing for draws and margins
+tier      what the rules call so: it grows along the game, in many games it is the ply
+best      the best moves in the game's notation; nothing where the book does not know them
 """
 
 from __future__ import annotations

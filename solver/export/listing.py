@@ -1,9 +1,9 @@
 """An index of pages: one that lists games with their boards, and a folder for each with its page.
 
-    index.html list.js    the index, as it lies in `web/index`
-    games.js              what it lists: titles, verdicts, boards
-    page.css page.js ...  what all pages share
-    connect-four-4x4/     a page: its own `index.html`, `game.js`, and what it has of `game.wasm` and `book.bin`
+index.html list.js    the index, as it lies in `web/index`
+games.js              what it lists: titles, verdicts, boards
+page.css page.js ...  what all pages share
+connect-four-4x4/     a page: its own `index.html`, `game.js`, and what it has of `game.wasm` and `book.bin`
 """
 
 from __future__ import annotations

@@ -14,9 +14,7 @@ from solver.play import modules
 from solver.rules.game import Rules, is_built_in
 
 
-def write(
-    rules: Rules, path: str | os.PathLike[str], ranks: bool = False, *, progress: Progress = silent
-) -> int:
+def write(rules: Rules, path: str | os.PathLike[str], ranks: bool = False, *, progress: Progress = silent) -> int:
     """Build the module of a game into a file; its size in bytes.
 
     Raises what `built` does; BookError, ResourceError for what is no place.

@@ -28,8 +28,17 @@ MARK = "// The game of a page of solverbook."  # by which a folder is known to b
 CHECKED = 64  # positions of random games
 TABLED = 10_000  # positions at most of a game that becomes a table
 NUMBERS = (
-    "initial", "actions", "result", "is_terminal", "utility", "plies_left", "to_move", "again", "reward", "chance",
-)  # fmt: skip
+    "initial",
+    "actions",
+    "result",
+    "is_terminal",
+    "utility",
+    "plies_left",
+    "to_move",
+    "again",
+    "reward",
+    "chance",
+)
 LEADING = ("tier", "endless")  # by which moves are told that get somewhere
 TEXT = ("cells", "place", "view", "show", "format_action")
 NUMBERED = 'import { numbered } from "./numbering.js";\n'

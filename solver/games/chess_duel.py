@@ -171,8 +171,9 @@ class ChessDuel(NamedTuple):
     def drawing(self) -> dict[str, Any]:
         men = {
             (letter.lower() if side else letter): [figure, side]
-            for letter, figure in chess.FIGURES.items() for side in (0, 1)
-        }  # fmt: skip
+            for letter, figure in chess.FIGURES.items()
+            for side in (0, 1)
+        }
         return {"board": "checks", "sides": ["white", "black"], "men": men}
 
     def parse_position(self, text: str) -> int | None:

@@ -298,7 +298,7 @@ def _weights(shares: list[Fraction | None]) -> tuple[int, ...]:
     """Whole weights of probabilities, or of what are such weights. Raises ValueError."""
     known = [share for share in shares if share is not None and share > 0]
     if len(known) < len(shares):
-        raise ValueError("a probability is a number above 0, 0.6 or \"1/3\", or a whole weight: leave out what is not")
+        raise ValueError('a probability is a number above 0, 0.6 or "1/3", or a whole weight: leave out what is not')
     weights = whole_weights(known, MARGIN.most)
     if weights is None:
         raise ValueError(f"the {len(known):,} probabilities of a node have no small common denominator: round them")

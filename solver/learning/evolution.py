@@ -190,9 +190,7 @@ def _fitness(field: _Field, models: list[Weights], former: list[Weights], draw: 
     return points
 
 
-def _figures(
-    field: _Field, whole: Evaluation, weights: Weights, first: list[Weights], seed: int
-) -> dict[str, Any]:
+def _figures(field: _Field, whole: Evaluation, weights: Weights, first: list[Weights], seed: int) -> dict[str, Any]:
     """Shares of the points, both colours from openings that were used for nothing else: against the first generation,
     each of its models alike, and the best of them; against random moves, and the rules' own `evaluate`."""
     board, guess = field.board, guess_of(field.board, whole)

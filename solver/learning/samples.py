@@ -100,9 +100,7 @@ def _parts(
         yield states, scores, 3 * board.tiers(states) + np.sign(scores).astype(np.int64) + 1
 
 
-def _chosen(
-    keys: NDArray[np.int64], wanted: dict[int, NDArray[np.int64]], passed: dict[int, int]
-) -> NDArray[np.int64]:
+def _chosen(keys: NDArray[np.int64], wanted: dict[int, NDArray[np.int64]], passed: dict[int, int]) -> NDArray[np.int64]:
     """The places of states that are wanted by their numbers within their strata; `passed` counts on."""
     chosen = []
     order = np.argsort(keys, kind="stable")

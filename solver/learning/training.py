@@ -103,9 +103,7 @@ def _fitted(
     found = fit(split, model.hidden, model.seed, progress)
     facts |= {"states": len(split.values), "steps": found.steps}
     scale = largest / TOLD if board.rules.scores else 1.0
-    whole = Evaluation(
-        game_text(game), identity(game), board.features, "relu", found.layers, float(scale), facts, {}
-    )
+    whole = Evaluation(game_text(game), identity(game), board.features, "relu", found.layers, float(scale), facts, {})
     unseen = Sample(sample.states[kept], sample.scores[kept])
     progress("judging", 0, 1)
     measured = {"states": part, **figures(board, guess_of(board, whole), unseen, truth)}

@@ -50,10 +50,15 @@ class Session:
         self._searching = self._endless = False
         self._error: BaseException | None = None
         self._commands: dict[str, Callable[[list[str]], None]] = {
-            "ugi": self._greet, "isready": self._get_ready, "setoption": self._refuse_option,
-            "uginewgame": self._forget, "position": self._set_up,
-            "go": self._go, "stop": self._end_search, "query": self._answer,
-        }  # fmt: skip
+            "ugi": self._greet,
+            "isready": self._get_ready,
+            "setoption": self._refuse_option,
+            "uginewgame": self._forget,
+            "position": self._set_up,
+            "go": self._go,
+            "stop": self._end_search,
+            "query": self._answer,
+        }
 
     def obey(self, line: str) -> bool:
         """Do what a line says; False after `quit`."""
@@ -253,4 +258,3 @@ def _seconds(limits: dict[str, int], first: bool, otherwise: float | None) -> fl
     else:
         return otherwise
     return max(0.001, seconds - SPARE, seconds / 2)
-

@@ -109,9 +109,7 @@ class Answers:
             return self.player.examine(state, budget)
         return self.player.value(state, budget), None
 
-    def _facts(
-        self, text: str, parsed: Parsed, answer: Known, moves: list[Move] | None
-    ) -> records.Position:
+    def _facts(self, text: str, parsed: Parsed, answer: Known, moves: list[Move] | None) -> records.Position:
         state, ply, mover, gained = parsed
         value, exact, source, estimate = answer
         facts = records.Position(

@@ -18,14 +18,14 @@ def facts(header: Header, size: int | None) -> dict[str, Any]:
     return {
         **{name: facts_of(getattr(header, name)) for name in names},
         "longest": None if place is None else {"distance": place[0], "position": f"#{place[1]}"},
-        "values": None if numbers is None else [
-            {**value._asdict(), "stored": number} for value, number in zip(header.palette, numbers, strict=True)
-        ],
+        "values": None
+        if numbers is None
+        else [{**value._asdict(), "stored": number} for value, number in zip(header.palette, numbers, strict=True)],
         **{name: facts_of(getattr(header, name)) for name in ("wdl", "expectation", "estimate", "trim", "codec")},
         "bytes": size,
         "bits_per_state": size * 8 / header.stored if size and header.stored else None,
         "digest": header.digest or None,
-    }  # fmt: skip
+    }
 
 
 def written(header: Header, path: str | None, seconds: float) -> dict[str, Any]:

@@ -229,9 +229,7 @@ class Game(TypedDict):
     score_game: Annotated[bool, Meta(description="whether values are margins")]
     supports: list[str]
     book: Annotated[bool, Meta(description="whether a book of it is served")]
-    searches: Annotated[
-        bool, Meta(description="whether `--live` searches it, past the end of its book or without one")
-    ]
+    searches: Annotated[bool, Meta(description="whether `--live` searches it, past the end of its book or without one")]
 
 
 class QuestionObject(TypedDict):

@@ -207,9 +207,7 @@ def ordered_actions(rules: Rules) -> Callable[[Any], Iterable[int]]:
     return lambda state: sorted(actions(state), key=lambda action: -promise(state, action))
 
 
-def best_move(
-    rules: Rules, state: Any, worth: Callable[[int, Any], Any], floor: Any = -INFINITY
-) -> tuple[Any, int]:
+def best_move(rules: Rules, state: Any, worth: Callable[[int, Any], Any], floor: Any = -INFINITY) -> tuple[Any, int]:
     """The merit of a state's best action above `floor`, and the first such action in the game's order.
 
     `worth(action, alpha)` is the action's merit, exact if it lies above alpha. Actions are tried in the order of

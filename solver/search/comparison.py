@@ -71,9 +71,7 @@ TRIALS = (
 )
 
 
-def compare(
-    game: Any, state: Any = None, *, nodes: int = NODES, progress: Progress = silent
-) -> Iterator[Tally]:
+def compare(game: Any, state: Any = None, *, nodes: int = NODES, progress: Progress = silent) -> Iterator[Tally]:
     """Carry out the TRIALS that a game allows on `state`, the start if None, each giving up after so many nodes.
 
     Moves come best or worst first by the values of all states, where minimax with a table finds them. Raises

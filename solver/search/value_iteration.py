@@ -189,8 +189,9 @@ class _Solve:
         def narrowed(down: bool, old: int, new: int) -> list[tuple[int, int, bool]]:
             return [
                 narrow(net, block, done, down, bounds, old, new)
-                for blocks, done in turns(size, down) for block in blocks
-            ]  # fmt: skip
+                for blocks, done in turns(size, down)
+                for block in blocks
+            ]
 
         def told(rounds: int, gap: int) -> None:
             if self.budget is not None:

@@ -70,24 +70,40 @@ MOST = _parameter(
 )
 OPERATIONS = (
     Operation(
-        "book_position", "/v1/books/{book}/positions/{position}", "A position of a book: its value and every move's",
-        "Position", (BOOK, POSITION, MOVES), (400, 404, 414, 503),
+        "book_position",
+        "/v1/books/{book}/positions/{position}",
+        "A position of a book: its value and every move's",
+        "Position",
+        (BOOK, POSITION, MOVES),
+        (400, 404, 414, 503),
     ),
     Operation(
-        "game_position", "/v1/games/{game}/positions/{position}",
+        "game_position",
+        "/v1/games/{game}/positions/{position}",
         "A position of a game: by its book, if one is served, else by a look two plies ahead, and live search",
-        "Position", (GAME, POSITION, MOVES), (400, 404, 414, 503),
+        "Position",
+        (GAME, POSITION, MOVES),
+        (400, 404, 414, 503),
     ),
     Operation(
-        "book_positions", "/v1/books/{book}/positions",
+        "book_positions",
+        "/v1/books/{book}/positions",
         f"Many positions of a book, none searched live: a line of JSON each, a text or an object with a `position`, at"
         f" most {MOST_QUESTIONS:,} lines and {MOST_BYTES:,} bytes; a line for each comes back, in their order, as it is"
         " answered; what goes beyond the limits then ends with an Error as the last line",
-        "Answer", (BOOK, MOVES), (400, 404, 408, 413), "POST", NDJSON,
+        "Answer",
+        (BOOK, MOVES),
+        (400, 404, 408, 413),
+        "POST",
+        NDJSON,
     ),
     Operation(
-        "book_line", "/v1/books/{book}/lines/{position}", "The best play from a position to the end, by a book",
-        "Line", (BOOK, POSITION, MOST), (400, 404, 414),
+        "book_line",
+        "/v1/books/{book}/lines/{position}",
+        "The best play from a position to the end, by a book",
+        "Line",
+        (BOOK, POSITION, MOST),
+        (400, 404, 414),
     ),
     Operation("counts", "/v1/books/{book}/counts", "How many states by tier and by value", "Counts", (BOOK,), (404,)),
     Operation("book", "/v1/books/{book}", "What a book holds", "Book", (BOOK,), (404,)),
@@ -95,7 +111,7 @@ OPERATIONS = (
     Operation("game", "/v1/games/{game}", "A game", "Game", (GAME,), (404,)),
     Operation("games", "/v1/games", "The games, those without a book, too", "Games"),
     Operation("openapi", "/v1/openapi.json", "This document", "OpenAPI"),
-)  # fmt: skip
+)
 REASONS = {
     400: "What was asked is no position of the game, or no such parameter's value",
     404: "No such book or game is served, or nothing is known of the position",

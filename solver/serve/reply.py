@@ -74,9 +74,15 @@ class Reply:
     __slots__ = ("body", "cache", "status", "tag", "_compressed", "_headers")
 
     def __init__(
-        self, body: bytes, media: str = JSON, *, status: int = 200, cache: str = AGAIN, tag: str | None = None,
+        self,
+        body: bytes,
+        media: str = JSON,
+        *,
+        status: int = 200,
+        cache: str = AGAIN,
+        tag: str | None = None,
         headers: Iterable[tuple[str, str]] = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.body, self.status, self.cache, self.tag = body, status, cache, tag
         self._compressed: bytes | None = None
         own = tuple((name.lower().encode(), value.encode("latin-1", "replace")) for name, value in headers)

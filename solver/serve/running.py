@@ -103,11 +103,21 @@ def _server(application: Any, seconds: float) -> Any:
     """The server of one process."""
     return _Server(
         uvicorn.Config(
-            application, http=Protocol, log_config=None, log_level="error", access_log=False, lifespan="off", ws="none",
-            server_header=False, proxy_headers=False, timeout_keep_alive=KEEP_ALIVE, limit_concurrency=CONNECTIONS,
-            backlog=BACKLOG, timeout_graceful_shutdown=int(seconds + DRAIN),
+            application,
+            http=Protocol,
+            log_config=None,
+            log_level="error",
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            server_header=False,
+            proxy_headers=False,
+            timeout_keep_alive=KEEP_ALIVE,
+            limit_concurrency=CONNECTIONS,
+            backlog=BACKLOG,
+            timeout_graceful_shutdown=int(seconds + DRAIN),
         )
-    )  # fmt: skip
+    )
 
 
 class _Team:

@@ -121,10 +121,22 @@ def solve(
         ResourceError: Memory or disk does not suffice. The message says how much would.
     """
     options = Options(
-        method=method, max_ply=max_ply, symmetry=symmetry, workers=workers, memory=memory, table=table,
-        restart=restart, checkpoint=checkpoint, anyway=anyway, codec=codec, wdl=wdl, cluster=cluster, store=store,
-        progress=progress, say=say,
-    )  # fmt: skip
+        method=method,
+        max_ply=max_ply,
+        symmetry=symmetry,
+        workers=workers,
+        memory=memory,
+        table=table,
+        restart=restart,
+        checkpoint=checkpoint,
+        anyway=anyway,
+        codec=codec,
+        wdl=wdl,
+        cluster=cluster,
+        store=store,
+        progress=progress,
+        say=say,
+    )
     job, way = _prepared(game, path, options)
     with _solved(job, way) as outcome:
         if job.target is None:
@@ -152,9 +164,7 @@ def import_values(
     return run(game, path, options, imported.Values(Path(source), verified))
 
 
-def grow(
-    game: Source, path: str | os.PathLike[str], plan: Plan, options: Options
-) -> Header:
+def grow(game: Source, path: str | os.PathLike[str], plan: Plan, options: Options) -> Header:
     """Write a grown book, or let the one at `path` grow further (`ways.grown`); its header as it is in the end.
 
     It is written now and then, too, so that what is interrupted goes on there. Raises what `solve` does, BookError and
@@ -169,9 +179,7 @@ def grow(
     return header
 
 
-def run(
-    game: Source, path: str | os.PathLike[str] | None, options: Options, way: Way | None = None
-) -> Header:
+def run(game: Source, path: str | os.PathLike[str] | None, options: Options, way: Way | None = None) -> Header:
     """Solve a game as `solve` does, or in a `way` of one's own, but write no book without a path.
 
     Returns:
@@ -265,9 +273,14 @@ def _write(target: Path, job: Job, outcome: Outcome) -> Header:
     while True:
         try:
             return streaming.write(
-                target, _header(job, outcome), outcome.solved.parts(), job.rules,
-                encoded=outcome.solved.encoded, workers=options.workers, progress=options.progress,
-            )  # fmt: skip
+                target,
+                _header(job, outcome),
+                outcome.solved.parts(),
+                job.rules,
+                encoded=outcome.solved.encoded,
+                workers=options.workers,
+                progress=options.progress,
+            )
         except SolverError as error:
             if outcome.mend is None or not outcome.mend(error):
                 raise

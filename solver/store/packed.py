@@ -179,9 +179,14 @@ def bound(rows: Blocks, begins: NDArray[np.uint32], ends: NDArray[np.uint32]) ->
 
 @shared
 def gather(
-    rows: Blocks, low: int, high: int, begins: NDArray[np.uint32], ends: NDArray[np.uint32], found: States,
+    rows: Blocks,
+    low: int,
+    high: int,
+    begins: NDArray[np.uint32],
+    ends: NDArray[np.uint32],
+    found: States,
     spans: Blocks,
-) -> int:  # fmt: skip
+) -> int:
     """What `Table.read` says, into found (of at least `bound`) and spans (runs, 2); how many states there are."""
     count = 0
     for run in range(len(rows)):
@@ -210,9 +215,7 @@ def gather(
 
 
 @shared
-def pick(
-    blocks: Blocks, packs: Words, before: int, base: int, places: NDArray[np.int64], states: States
-) -> None:
+def pick(blocks: Blocks, packs: Words, before: int, base: int, places: NDArray[np.int64], states: States) -> None:
     """states[i] = the state at places[i], which ascend, of packed blocks."""
     whole, current = np.empty(BLOCK, np.int64), -1
     begin: Any = 0

@@ -111,9 +111,12 @@ class Work:
         for column in self.columns.values():
             column.sync()
         facts = {
-            "format": FORMAT, "identity": self.identity, "numbers": self._numbers, "state": state,
+            "format": FORMAT,
+            "identity": self.identity,
+            "numbers": self._numbers,
+            "state": state,
             "columns": {name: [one.dtype.str, one.size, one.checksum] for name, one in self.columns.items()},
-        }  # fmt: skip
+        }
         new = self.folder / (MANIFEST + ".new")
         with self.guarded():
             system.remove(new)

@@ -36,8 +36,9 @@ TRIAL = 15.0  # seconds of counting after which the size of the game is estimate
 SAMPLING = 5.0  # seconds that the estimate may take, at most
 DEFAULT = Options()
 PASSES: dict[str, type[Backward]] = {  # of the kinds whose numbers are no merits
-    "expectation": ExpectationPass, "nimber": NimberPass,
-}  # fmt: skip
+    "expectation": ExpectationPass,
+    "nimber": NimberPass,
+}
 
 
 def solve(
@@ -74,9 +75,14 @@ def solve(
                 saved = Checkpoint()
         memory, cycles = _memory(options), options.method != Method.MINIMAX and rules.kind.cyclic is not None
         forward = Forward(
-            compiled, work, cycles=cycles, limit=memory // 4, most=memory // 16, progress=options.progress,
+            compiled,
+            work,
+            cycles=cycles,
+            limit=memory // 4,
+            most=memory // 16,
+            progress=options.progress,
             saved=saved.forward,
-        )  # fmt: skip
+        )
         forward.inspect = inspect
         return _solved_sorted(forward, saved, options, team)
 

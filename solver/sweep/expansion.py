@@ -188,9 +188,14 @@ class Expansion:
         return found
 
     def _expand(
-        self, moves: Moves, tier: int, kept: States, staying: int, runs: list[tuple[int, States]],
+        self,
+        moves: Moves,
+        tier: int,
+        kept: States,
+        staying: int,
+        runs: list[tuple[int, States]],
         scattered: list[Scattered],
-    ) -> int:  # fmt: skip
+    ) -> int:
         """Add what unfinished states lead to; the highest tier among it."""
         at, highest, report = 0, LOWEST_TIER, np.zeros(edges.FIELDS, np.int64)
         listed, spare = self._arrays(min(CHILDREN, 64 * len(kept)))

@@ -268,9 +268,12 @@ class Bounds:
         self.gap = 0
         refuse_beyond(self.memory, size, STATE_BYTES * size)
         self.net = Net(
-            np.zeros(size + 1, np.int64), *new_entries(0),
-            np.full(size, NONE, np.int64), np.zeros(size, np.int16), np.empty(0, np.int64),
-        )  # fmt: skip
+            np.zeros(size + 1, np.int64),
+            *new_entries(0),
+            np.full(size, NONE, np.int64),
+            np.zeros(size, np.int16),
+            np.empty(0, np.int64),
+        )
 
     def build(self, team: Workers) -> None:
         """List the moves that stay in the tier."""
@@ -293,9 +296,7 @@ class Bounds:
         inside = known.inside(own)
 
         def enter(begin: int) -> None:
-            list_inside(
-                self.moves, inside, own, begin, min(begin + BLOCK, self.size), marks[begin // BLOCK], self.net
-            )  # fmt: skip
+            list_inside(self.moves, inside, own, begin, min(begin + BLOCK, self.size), marks[begin // BLOCK], self.net)
 
         for _ in team.map(enter, blocks):
             pass

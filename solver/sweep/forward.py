@@ -313,10 +313,20 @@ class Forward:
         reached, *ends = self._totals.tolist()
         self.layers.append(
             Layer(
-                tier, reached, end - begin, begin, shift, prefix, cell, cells, self.states.count,
-                cyclic=cyclic, highest=self.state.highest, ends=(ends[0], ends[1], ends[2]),
+                tier,
+                reached,
+                end - begin,
+                begin,
+                shift,
+                prefix,
+                cell,
+                cells,
+                self.states.count,
+                cyclic=cyclic,
+                highest=self.state.highest,
+                ends=(ends[0], ends[1], ends[2]),
             )
-        )  # fmt: skip
+        )
         self._totals[:] = 0
 
     def _refuse_too_many(self, tier: int) -> None:

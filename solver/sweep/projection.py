@@ -119,9 +119,21 @@ def census(
     least, most = interval(forward, found)
     reached = sum(layer.reached for layer in forward.layers) + sum(tier.reached for tier in found.tiers)
     return Census(
-        found.sizes, counted, found.whole, found.cyclic, taken, forward.found - earlier, known + found.tiers, reached,
-        least, most, forward.states.bytes_each(demand.PACKED), narrowed, keys, cycle,
-    )  # fmt: skip
+        found.sizes,
+        counted,
+        found.whole,
+        found.cyclic,
+        taken,
+        forward.found - earlier,
+        known + found.tiers,
+        reached,
+        least,
+        most,
+        forward.states.bytes_each(demand.PACKED),
+        narrowed,
+        keys,
+        cycle,
+    )
 
 
 def of_bounds(forward: Forward, found: Estimate) -> int:
@@ -145,9 +157,7 @@ def key_bytes(forward: Forward, stored: int) -> float:
     A group of the book has GROUP states in a row, whatever their tiers.
     """
     met = forward.met()
-    runs = Table(
-        [forward.section(layer) for layer in forward.layers if layer.kept] or list(met[1:] if met else [])
-    )
+    runs = Table([forward.section(layer) for layer in forward.layers if layer.kept] or list(met[1:] if met else []))
     if len(runs) == 0:
         return 0.0
     together = max(2, round(GROUP * min(1.0, len(runs) / max(1, stored))))  # of them where the book has a group

@@ -140,9 +140,14 @@ class Resolver:
         self.merits = np.full(self.size, NONE, np.int16)
 
     def _pass(
-        self, team: Workers, begin: int, visit: Callable[[int, int], Any], name: str, save: Callable[[int], None],
+        self,
+        team: Workers,
+        begin: int,
+        visit: Callable[[int, int], Any],
+        name: str,
+        save: Callable[[int], None],
         pause: Callable[[int], None] = lambda last: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Visit all states from `begin` on, in chunks on all cores, with pauses after which it may be saved how far it
         is, when that is overdue."""
         for step in range(begin, self.size, STEP):

@@ -84,9 +84,7 @@ def settling(book: Book, rules: Rules, by_distance: bool) -> Settle | None:
     if trim is None or not trim.depth:
         return None
     if by_distance:
-        ahead = functools.lru_cache(SETTLED)(
-            functools.partial(settled, rules, plies=trim.depth, find=book.find)
-        )
+        ahead = functools.lru_cache(SETTLED)(functools.partial(settled, rules, plies=trim.depth, find=book.find))
         return lambda state, child: ahead(child)
 
     def settle(state: int, child: int) -> Value | None:

@@ -20,7 +20,6 @@ game: Any = None  # constants of the bound copies
 ALTERNATES = AGAIN = REWARD = ENDLESS = FOLDS = TIERS = TIERED = False
 
 
-
 @kernel
 def ground(stored, grounded, pending, left):
     """Set grounded (n,) uint8 of the states at the places `pending`, as far as can be seen; the places of the others go

@@ -1,7 +1,7 @@
 """Asking a module from Python, by wasmtime: exact values within a budget, as from `compiled.exact.searcher`.
 
-    module = Module(data, Rules(load_game("connect-four")))
-    module.value(state, seconds=1.0)               Value(score=1, distance=41)
+module = Module(data, Rules(load_game("connect-four")))
+module.value(state, seconds=1.0)               Value(score=1, distance=41)
 """
 
 from __future__ import annotations

@@ -21,8 +21,12 @@ def program(before, *arguments):
     code = f"import os, signal, sys\n{before}\nfrom solver.__main__ import main\nmain()"
     done = subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)],
-        cwd=ROOT, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        stdin=subprocess.DEVNULL,
+    )
     return done.returncode, done.stdout, done.stderr
 
 

@@ -24,11 +24,14 @@ CALLS = {  # that have another meaning or name elsewhere, or open a file in a mo
     *("os.uname", "os.waitid", "signal.setitimer", "sys.platform", "sys.getwindowsversion"),
 }
 ALLOWED = {
-    ("sweep/ahead.py", "os.fork"), ("sweep/ahead.py", "os.getppid"), ("sweep/ahead.py", "os.kill"),
+    ("sweep/ahead.py", "os.fork"),
+    ("sweep/ahead.py", "os.getppid"),
+    ("sweep/ahead.py", "os.kill"),
     ("sweep/ahead.py", "os.sysconf"),  # where `fork_is_safe`
-    ("serve/running.py", "os.fork"), ("serve/running.py", "os.kill"),  # where CAN_FORK
+    ("serve/running.py", "os.fork"),
+    ("serve/running.py", "os.kill"),  # where CAN_FORK
     ("cluster/on_ray.py", "psutil"),  # which comes with Ray, and serves it
-}  # fmt: skip
+}
 
 
 def asked_in(path):
@@ -61,6 +64,7 @@ def test_one_file_alone_asks_which_system_it_is():
 def test_bytes_lie_where_they_were_written_whatever_the_threads(tmp_path):
     descriptor = system.open_descriptor(tmp_path / "file", os.O_RDWR | os.O_CREAT)
     try:
+
         def write(number):
             for place in range(number, 4_000, 4):
                 assert system.write_at(descriptor, b"\r\n%c\x1a" % number, 4 * place) == 4

@@ -75,10 +75,14 @@ def test_a_game_has_one_kind_of_values():
         (Units(OUTCOME, 127), 127 - 5, Value(1, 5), "win in 5"),
         (Units(WDL), -1, Value(-1), "loss"),
         (Units(MARGIN), 3, Value(3), "+3"),
-        (Units(Expectation("utility", 2.0**-30, 1e-9), 1, 1 << BITS, 2), -(1 << BITS - 2), Value(-0.25),
-         "-0.250000 (37.5000 %)"),
+        (
+            Units(Expectation("utility", 2.0**-30, 1e-9), 1, 1 << BITS, 2),
+            -(1 << BITS - 2),
+            Value(-0.25),
+            "-0.250000 (37.5000 %)",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_kind_says_what_the_numbers_of_a_solve_are(units, number, value, words):
     assert units.value(number) == value
     assert units.kind.words(units.value(number)) == words

@@ -166,9 +166,16 @@ def test_a_codec_is_one_module_that_the_rest_of_a_book_does_not_know(tmp_path, m
         return dict(pair for group in groups_of(header, segment[0]) for pair in zip(*group, strict=True)).get(state)
 
     codec = Codec(
-        "pairs", 9, group=7, groups=700, block=7, state_bytes=12,
-        encode_chunk=encode_chunk, finder=lambda: find, decode=decode,
-    )  # fmt: skip
+        "pairs",
+        9,
+        group=7,
+        groups=700,
+        block=7,
+        state_bytes=12,
+        encode_chunk=encode_chunk,
+        finder=lambda: find,
+        decode=decode,
+    )
     monkeypatch.setitem(CODECS, codec.name, codec)
     values = sample_values(7 * 1500)
     header = write_values(tmp_path / "book.lmdb", values, facts={"codec": codec.name}, part=7 * 700)
@@ -368,9 +375,7 @@ def test_a_folded_book_values_every_state_of_the_game(tmp_path, codec, monkeypat
             assert looked_up(book, several) == [truth[state] for state in several]
 
 
-FOLDED = [
-    text for text in (*SMALL_GAMES, *LARGE_GAMES, "chess-ending:KBNK") if hasattr(load_game(text), "canonical")
-]
+FOLDED = [text for text in (*SMALL_GAMES, *LARGE_GAMES, "chess-ending:KBNK") if hasattr(load_game(text), "canonical")]
 
 
 @pytest.mark.parametrize("text", FOLDED)

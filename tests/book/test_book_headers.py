@@ -52,7 +52,9 @@ LIES = {
     "numbers of nothing": lambda h: {"numbers": [0, h["stored"], *[0] * (len(h["palette"]) - 2)]},
     "numbers that are none": lambda h: {"numbers": [[]] * len(h["palette"])},
     "more states than segments can hold": lambda h: {
-        "stored": 1 << 40, "states": 1 << 40, "counts": {"win": 1 << 40, "draw": 0, "loss": 0}
+        "stored": 1 << 40,
+        "states": 1 << 40,
+        "counts": {"win": 1 << 40, "draw": 0, "loss": 0},
     },
     "no states": lambda h: {"stored": 0, "states": 0, "counts": {"win": 0, "draw": 0, "loss": 0}},
     "states that do not add up": lambda h: {"states": h["states"] + 1},

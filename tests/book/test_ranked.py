@@ -311,9 +311,7 @@ SPARSE = {"connect-four:3,3,3": 2, "tic-tac-toe": 2}
 
 
 @pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(
-    "text", ["connect-four:3,3,3", "breakthrough:3,3,1", *slow("tic-tac-toe", "heaps")]
-)
+@pytest.mark.parametrize("text", ["connect-four:3,3,3", "breakthrough:3,3,1", *slow("tic-tac-toe", "heaps")])
 def test_a_book_without_distances_leaves_out_what_moves_tell(tmp_path, monkeypatch, text, compiled):
     """What is won at once, and the values of every second tier where all moves lead to the next."""
     if compiled:

@@ -75,9 +75,16 @@ def test_every_shipped_book_is_of_todays_rules_and_has_the_digest_of_the_catalog
 def test_connect_four_to_ply_8_has_the_published_values(plies):
     """Won, drawn and lost positions for the first player, finished ones included (Boeck's counts), not folded."""
     published = [
-        (1, 0, 0), (1, 2, 4), (27, 12, 10), (35, 58, 145), (690, 200, 230), (1080, 697, 2486), (10889, 1943, 3590),
-        (17507, 5944, 31408), (124624, 14676, 44975),
-    ]  # fmt: skip
+        (1, 0, 0),
+        (1, 2, 4),
+        (27, 12, 10),
+        (35, 58, 145),
+        (690, 200, 230),
+        (1080, 697, 2486),
+        (10889, 1943, 3590),
+        (17507, 5944, 31408),
+        (124624, 14676, 44975),
+    ]
     with Book(shipped.path_of("connect-four")) as book:
         rules = Rules(book.game)
         layer, side = {book.game.initial()}, 1
@@ -128,8 +135,10 @@ def test_a_damaged_book_is_not_believed(tmp_path, monkeypatch):
 def test_the_commands_use_them_and_say_so():
     code, out, err = run("query", "tic-tac-toe", "5", "--json")
     assert (code, json.loads(out)["source"], err) == (
-        0, "book", "Note: from the book tic-tac-toe.lmdb that comes with the package\n"
-    )  # fmt: skip
+        0,
+        "book",
+        "Note: from the book tic-tac-toe.lmdb that comes with the package\n",
+    )
     assert run("query", "tic-tac-toe", "5", "-q")[2] == ""
     code, out, err = run("query", "tic-tac-toe", "5", "--json", "--live")
     assert (code, json.loads(out)["source"], "comes with" in err) == (0, "search", False)

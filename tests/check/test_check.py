@@ -106,9 +106,14 @@ def test_one_of_the_games_is_shown_as_boards(ring):
 
 def test_names_that_nothing_asks_for_are_named_with_what_may_be_meant(ring):
     path = ring(
-        "names.py", "score_games = True", "def tiers(self, state): return state", "def cannonical(self, state):",
-        "    return self.place_of(state)", "def place_of(self, state): return state", "def helper(self): return 1",
-    )  # fmt: skip
+        "names.py",
+        "score_games = True",
+        "def tiers(self, state): return state",
+        "def cannonical(self, state):",
+        "    return self.place_of(state)",
+        "def place_of(self, state): return state",
+        "def helper(self): return 1",
+    )
     misses = json.loads(ok("check", path, "--quick", "--json"))["near_misses"]
     assert misses == {"score_games": "score_game", "tiers": "tier", "cannonical": "canonical"}
     assert "warning: nothing asks for tiers: tier may be meant" in ok("check", path, "--quick")

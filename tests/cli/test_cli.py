@@ -62,9 +62,28 @@ def test_games_tells_the_rules():
 def test_info_has_the_agreed_shape(book):
     facts = json.loads(ok("info", book, "--json"))
     assert list(facts) == [
-        "game", "rules", "method", "scope", "symmetry", "states", "terminal", "stored", "counts", "tiers", "root",
-        "longest", "values", "wdl", "expectation", "estimate", "trim", "codec", "bytes", "bits_per_state", "digest",
-    ]  # fmt: skip
+        "game",
+        "rules",
+        "method",
+        "scope",
+        "symmetry",
+        "states",
+        "terminal",
+        "stored",
+        "counts",
+        "tiers",
+        "root",
+        "longest",
+        "values",
+        "wdl",
+        "expectation",
+        "estimate",
+        "trim",
+        "codec",
+        "bytes",
+        "bits_per_state",
+        "digest",
+    ]
     assert (facts["states"], facts["terminal"], facts["stored"]) == (765, 138, 627)  # under the board's symmetries
     assert facts["root"] == {"value": "draw", "score": 0, "distance": None}
     assert facts["bytes"] == book.stat().st_size
@@ -82,9 +101,24 @@ def test_unfolded_counts_are_the_published_ones(tmp_path):
 def test_query_has_the_agreed_shape(book):
     facts = json.loads(ok("query", book, "a1 b1 a2 b2", "--json"))
     assert list(facts) == [
-        "game", "position", "state", "to_move", "ply", "gained", "terminal", "value", "score", "distance", "estimate",
-        "exact", "source", "evaluation", "best", "moves", "elapsed_us",
-    ]  # fmt: skip
+        "game",
+        "position",
+        "state",
+        "to_move",
+        "ply",
+        "gained",
+        "terminal",
+        "value",
+        "score",
+        "distance",
+        "estimate",
+        "exact",
+        "source",
+        "evaluation",
+        "best",
+        "moves",
+        "elapsed_us",
+    ]
     assert (facts["value"], facts["distance"], facts["best"]) == ("win", 1, ["a3"])
     move = facts["moves"][0]
     assert list(move) == ["move", "value", "score", "distance", "estimate", "exact", "source", "best", "child"]
@@ -141,8 +175,13 @@ def test_a_game_is_searched_live():
     assert code == 3 and "--book-only" in err
     unknown = json.loads(ok("query", "hexapawn:5,6", "start", "--json", "--budget", "0.01"))
     assert [unknown[name] for name in ("value", "score", "distance", "estimate", "exact", "source")] == [
-        None, None, None, None, False, "missing",
-    ]  # fmt: skip
+        None,
+        None,
+        None,
+        None,
+        False,
+        "missing",
+    ]
 
 
 def test_an_estimate_is_no_value():
@@ -245,10 +284,17 @@ ILL = [
     (("info",), 2, "Missing argument"),
     (("bogus",), 2, "No such command"),
     (("play", "{book}", "--from", "zz"), 4, "no legal move"),
-    *(((*command, "#7"), 4, "play cannot reach state 7, as the complete book") for command in (
-        ("query", "{book}"), ("query", "{book}", "--json"), ("query", "{book}", "--no-moves", "--book-only"),
-        ("line", "{book}"), ("play", "{book}", "--from"), ("query", "tic-tac-toe", "-q"),
-    )),
+    *(
+        ((*command, "#7"), 4, "play cannot reach state 7, as the complete book")
+        for command in (
+            ("query", "{book}"),
+            ("query", "{book}", "--json"),
+            ("query", "{book}", "--no-moves", "--book-only"),
+            ("line", "{book}"),
+            ("play", "{book}", "--from"),
+            ("query", "tic-tac-toe", "-q"),
+        )
+    ),
 ]
 
 

@@ -27,9 +27,18 @@ from solver.cluster import blocks, driver, excerpt, filing, merged, on_ray, orde
 SMALL = "connect-four:3,4,3"
 QUICK = (SMALL, "dots-and-boxes:2,2")
 SLOW = (
-    "connect-four:4,3", "tic-tac-toe", "coins:40,5", "nim:2,3,4", "hexapawn:3,4", "breakthrough:3,4,1", "kalah:2,3",
-    "othello:4,2", "fox-and-hounds:4", "tic-tac-toe:3,3,3,true", "backgammon-bearoff:2",
-)  # fmt: skip
+    "connect-four:4,3",
+    "tic-tac-toe",
+    "coins:40,5",
+    "nim:2,3,4",
+    "hexapawn:3,4",
+    "breakthrough:3,4,1",
+    "kalah:2,3",
+    "othello:4,2",
+    "fox-and-hounds:4",
+    "tic-tac-toe:3,3,3,true",
+    "backgammon-bearoff:2",
+)
 
 
 @pytest.fixture

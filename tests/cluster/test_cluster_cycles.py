@@ -64,10 +64,21 @@ class Ladder(NamedTuple):
 '''
 QUICK = ("piglet:3",)
 SLOW = (
-    "mu-torere", "hare-and-hounds", "three-mens-morris", "three-mens-morris:1", "nine-holes", "achi", "tapatan",
+    "mu-torere",
+    "hare-and-hounds",
+    "three-mens-morris",
+    "three-mens-morris:1",
+    "nine-holes",
+    "achi",
+    "tapatan",
     "pong-hau-ki",
-    "quixo:3", "piglet:4", "piglet", "pig:15", "chess-ending:KPK", "ur:1",
-)  # fmt: skip
+    "quixo:3",
+    "piglet:4",
+    "piglet",
+    "pig:15",
+    "chess-ending:KPK",
+    "ur:1",
+)
 
 
 @pytest.fixture(scope="module")

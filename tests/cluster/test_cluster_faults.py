@@ -244,9 +244,13 @@ def two_machines(place, **head):
     environment = {**os.environ, "PYTHONPATH": PATHS, "TMPDIR": str(place.temporary), "FAULTS": place.mark}
     (place.folder / "store").mkdir()
     with subprocess.Popen(
-        [sys.executable, "-c", NODES, json.dumps(head)], env={**environment, "RAY_USAGE_STATS_ENABLED": "0"},
-        text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    ) as machines:  # fmt: skip
+        [sys.executable, "-c", NODES, json.dumps(head)],
+        env={**environment, "RAY_USAGE_STATS_ENABLED": "0"},
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as machines:
         try:
             yield machines, *json.loads(machines.stdout.readline())
         finally:
@@ -324,9 +328,12 @@ def served(place):
         port = some.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
     place.settings |= {
-        "AWS_ENDPOINT_URL": url, "AWS_ACCESS_KEY_ID": "any", "AWS_SECRET_ACCESS_KEY": "any",
-        "AWS_DEFAULT_REGION": "us-east-1", "AWS_MAX_ATTEMPTS": "1",
-    }  # fmt: skip
+        "AWS_ENDPOINT_URL": url,
+        "AWS_ACCESS_KEY_ID": "any",
+        "AWS_SECRET_ACCESS_KEY": "any",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_MAX_ATTEMPTS": "1",
+    }
     server = subprocess.Popen(
         [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
         stdout=subprocess.DEVNULL,

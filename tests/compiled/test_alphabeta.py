@@ -61,9 +61,15 @@ def test_every_value_is_the_naive_twins(text):
 
 
 UNFOLDED = (  # one board of each game that has images
-    "tic-tac-toe", "connect-four:4,3", "nim", "hexapawn", "breakthrough:3,3,1", "dots-and-boxes:2,1", "othello:4,2",
+    "tic-tac-toe",
+    "connect-four:4,3",
+    "nim",
+    "hexapawn",
+    "breakthrough:3,3,1",
+    "dots-and-boxes:2,1",
+    "othello:4,2",
     "hex:2",
-)  # fmt: skip
+)
 
 
 @pytest.mark.slow

@@ -95,10 +95,22 @@ class Star(NamedTuple):
         return 1 if state % 3 else -1
 '''
 LIMITS = (
-    "top + top > 0", "top - -top > 0", "top * 2 > 0", "(top << 1) > 0", "(1 << state + 56) > 0", "-(top * -2) > 0",
-    "abs(-top - top + (state & 1) * 2) > 0", "top * 2 // 3 > 0", "(top + top) >> 1 > 0", "top ** 2 > 0",
-    "sum([top, top]) > 0", "(-8).bit_count() == 1", "(-8).bit_length() == 4", "(1 << 70 & 255) == 0", "top / 3 > 2",
-)  # fmt: skip
+    "top + top > 0",
+    "top - -top > 0",
+    "top * 2 > 0",
+    "(top << 1) > 0",
+    "(1 << state + 56) > 0",
+    "-(top * -2) > 0",
+    "abs(-top - top + (state & 1) * 2) > 0",
+    "top * 2 // 3 > 0",
+    "(top + top) >> 1 > 0",
+    "top ** 2 > 0",
+    "sum([top, top]) > 0",
+    "(-8).bit_count() == 1",
+    "(-8).bit_length() == 4",
+    "(1 << 70 & 255) == 0",
+    "top / 3 > 2",
+)
 
 
 def star(folder, limits):

@@ -27,9 +27,16 @@ from solver.compiled.lookahead.searches import Chooser, Lookahead  # noqa: E402
 
 GAMES = ("connect-four:4,3",)
 MORE = (
-    "othello:4,4", "hexapawn:3,4", "kalah:2,4,false", "breakthrough:3,3,1", "tic-tac-toe:3,3,3,true", "quixo:2,true",
-    "mu-torere", "achi", "dots-and-boxes:2,2",
-)  # fmt: skip
+    "othello:4,4",
+    "hexapawn:3,4",
+    "kalah:2,4,false",
+    "breakthrough:3,3,1",
+    "tic-tac-toe:3,3,3,true",
+    "quixo:2,true",
+    "mu-torere",
+    "achi",
+    "dots-and-boxes:2,2",
+)
 
 
 def positions(game, count, seed=0):

@@ -44,15 +44,19 @@ def test_estimates_are_what_the_layers_say():
     one = evaluation(hidden=())
     weights, biases = one.layers[0]
     table = np.arange(15, dtype=np.int16).reshape(3, 5)
-    by_hand = [np.tanh(sum(float(w) * int(x) for w, x in zip(weights[:, 0], row, strict=True)) + biases[0])
-               for row in table]
+    by_hand = [
+        np.tanh(sum(float(w) * int(x) for w, x in zip(weights[:, 0], row, strict=True)) + biases[0]) for row in table
+    ]
     assert np.allclose(estimates(one, table), np.clip(by_hand, -files.LIMIT, files.LIMIT), atol=1e-6)
     large = one._replace(layers=[(weights * 1000, biases)])
     assert np.abs(estimates(large, table)).max() < 1
     net = evaluation(hidden=(3,))._replace(activation="relu")
     (first, bias), (last, end) = net.layers
-    assert np.allclose(estimates(net, table), np.clip(np.tanh(np.maximum(table @ first + bias, 0) @ last + end)[:, 0],
-                                                      -files.LIMIT, files.LIMIT), atol=1e-6)
+    assert np.allclose(
+        estimates(net, table),
+        np.clip(np.tanh(np.maximum(table @ first + bias, 0) @ last + end)[:, 0], -files.LIMIT, files.LIMIT),
+        atol=1e-6,
+    )
 
 
 def test_the_largest_weights_have_no_infinite_sums():
@@ -234,8 +238,7 @@ def test_features_are_as_many_for_every_state_and_the_same_for_its_image(name):
         assert list(rules.features(rules.canonical(state))) == row
 
 
-@pytest.mark.parametrize("name", ["connect-four:4,3", *slow("tic-tac-toe", "hexapawn", "kalah:2,3", "othello")]
-)
+@pytest.mark.parametrize("name", ["connect-four:4,3", *slow("tic-tac-toe", "hexapawn", "kalah:2,3", "othello")])
 @pytest.mark.interpreted
 def test_compiled_features_are_those_of_plain_python(name):
     rules = Rules(load_game(name))

@@ -97,8 +97,10 @@ def machine(text):
     engine.finalize_object()
 
     def asked(name, width, one, other):
-        places = [(ctypes.c_uint8 * (width // 8))(*(number % (1 << width)).to_bytes(width // 8, "little"))
-                  for number in (one, other, 0)]  # fmt: skip
+        places = [
+            (ctypes.c_uint8 * (width // 8))(*(number % (1 << width)).to_bytes(width // 8, "little"))
+            for number in (one, other, 0)
+        ]
         ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(engine.get_function_address(name))(*places)
         return int.from_bytes(places[2], "little", signed=True)
 
@@ -125,16 +127,21 @@ def numbers(chance, width):
 def test_what_is_lent_computes_as_python_does():
     from solver.compiled.module.code import LENT
 
-    lines = ("%found = call i128 @{}(i128 %one, {} %other)".format(name, "i128" if "mul" in name else "i32")
-             for name in LENT)  # fmt: skip
-    callers = (CALLER.format(name=name, width=128, line=line, second="i128" if "mul" in name else "i32")
-               for name, line in zip(LENT, lines, strict=True))  # fmt: skip
+    lines = (
+        "%found = call i128 @{}(i128 %one, {} %other)".format(name, "i128" if "mul" in name else "i32") for name in LENT
+    )
+    callers = (
+        CALLER.format(name=name, width=128, line=line, second="i128" if "mul" in name else "i32")
+        for name, line in zip(LENT, lines, strict=True)
+    )
     ask, chance = machine("".join([*LENT.values(), *callers])), random.Random(1)
     for number in numbers(chance, 128):
         by, other = chance.randrange(128), chance.getrandbits(128)
         for name, found in (
-            ("__ashlti3", number << by), ("__lshrti3", number % (1 << 128) >> by), ("__ashrti3", number >> by),
-        ):  # fmt: skip
+            ("__ashlti3", number << by),
+            ("__lshrti3", number % (1 << 128) >> by),
+            ("__ashrti3", number >> by),
+        ):
             assert (ask(f"ask{name}", 128, number, by) - found) % (1 << 128) == 0, (name, number, by)
         assert (ask("ask__multi3", 128, number, other) - number * other) % (1 << 128) == 0
 

@@ -98,8 +98,10 @@ def test_merged_parts_are_the_whole(tmp_path):
         assert dict(book.items()) == whole and book.header == header
         assert (book.header.scope, book.header.method, book.states) == ("exact", "alphabeta", None)
         assert (book.counts, book.longest, header.numbers) == (
-            expected.counts, expected.longest, [Counter(whole.values())[value] for value in header.palette]
-        )  # fmt: skip
+            expected.counts,
+            expected.longest,
+            [Counter(whole.values())[value] for value in header.palette],
+        )
     assert diff(tmp_path / "merged", tmp_path / "whole").header.keys() == {"method", "scope", "states", "terminal"}
     for one, other in (("whole", "low"), ("high", "whole"), ("whole", "whole")):
         assert merge(tmp_path / one, tmp_path / other, tmp_path / "again").scope == "complete"
@@ -197,8 +199,12 @@ def test_the_command_prints_what_query_takes(c4, tmp_path):
     lines = ok("sample", c4, "-n", 20, "--value", "win", "--distance", "..5", "--seed", 4)
     answers = [json.loads(line) for line in ok("query", c4, "-", "--no-moves", stdin=lines).splitlines()]
     assert len(answers) == 20 and all(one["value"] == "win" and one["distance"] <= 5 for one in answers)
-    same = [json.loads(line) for line in ok("sample", c4, "-n", 20, "--value", "win", "--distance", "..5", "--seed", 4,
-                                            "--json").splitlines()]  # fmt: skip
+    same = [
+        json.loads(line)
+        for line in ok(
+            "sample", c4, "-n", 20, "--value", "win", "--distance", "..5", "--seed", 4, "--json"
+        ).splitlines()
+    ]
     assert same == [{name: one[name] for name in same[0]} for one in answers]
     code, _, err = run("sample", c4, "--ply", 1)
     assert code == 0 and "only 2 states match" in err

@@ -342,12 +342,17 @@ FILED = 768 << 20
         *(
             pytest.param(text, memory, marks=pytest.mark.slow)
             for text, memory in (
-                ("connect-four:5,5", FILED + (64 << 20)), ("quixo:4", FILED), ("teeko", 1 << 30), ("kalah:4,3", None),
-                ("neutreeko", None), ("fox-and-hounds", None), ("bagh-chal", None),
+                ("connect-four:5,5", FILED + (64 << 20)),
+                ("quixo:4", FILED),
+                ("teeko", 1 << 30),
+                ("kalah:4,3", None),
+                ("neutreeko", None),
+                ("fox-and-hounds", None),
+                ("bagh-chal", None),
             )
         ),
     ],
-)  # fmt: skip
+)
 def test_disk_at_its_peak_is_within_a_fifth(tmp_path, monkeypatch, text, memory):
     expected = estimation.of_sweep(load_game(text), memory=memory, seconds=60.0)
     assert expected.counted
@@ -387,7 +392,9 @@ def test_no_trim_is_told_of_a_game_without_such_a_book(text, cyclic):
 
 def test_the_times_of_work_on_the_book_have_a_line():
     sizes = (5, 5, 5, 5, True, True, False, 2, 100.0, 1, 1, 1, False)
-    for trim, words in ((300.0, "verify 50 seconds, trim --wdl --codec ranked 5.0 minutes, pack 2 seconds"),
-                        (None, "verify 50 seconds, pack 2 seconds")):  # fmt: skip
+    for trim, words in (
+        (300.0, "verify 50 seconds, trim --wdl --codec ranked 5.0 minutes, pack 2 seconds"),
+        (None, "verify 50 seconds, pack 2 seconds"),
+    ):
         sweep = estimation.Sweep(*sizes, book_times=books.BookTimes(50.0, trim, 2.0))
         assert f"then about: {words}" in estimates.sweep(facts_of(sweep))

@@ -77,8 +77,10 @@ def test_no_text_of_a_csv_is_a_formula(tmp_path):
     write_csv(Table(["state", "board", "score", "distance", "best"], iter(rows), {}), tmp_path / "table.csv")
     with open(tmp_path / "table.csv", encoding="utf-8", newline="") as file:
         assert [*csv.reader(file)][1:] == [
-            ["1", "'=1+1\n+---", "-1", "", "'-2 3"], ["2", "|+|", "0", "-3", "'\t1"], ["3", "'@x", "1", "5", ""],
-        ]  # fmt: skip
+            ["1", "'=1+1\n+---", "-1", "", "'-2 3"],
+            ["2", "|+|", "0", "-3", "'\t1"],
+            ["3", "'@x", "1", "5", ""],
+        ]
 
 
 @pytest.mark.parametrize("ending", TABLES)
@@ -122,8 +124,16 @@ def test_best_moves_are_those_that_are_known(small, tmp_path):
     with Book(small) as book:
         game, whole = book.game, dict(book.items())
     values = {state: value for state, value in whole.items() if game.tier(state) <= 1}
-    facts = {"game": "tic-tac-toe", "rules": fingerprint(game), "method": "alphabeta", "scope": "ply 1",
-             "symmetry": True, "states": None, "terminal": None, "tiers": None}  # fmt: skip
+    facts = {
+        "game": "tic-tac-toe",
+        "rules": fingerprint(game),
+        "method": "alphabeta",
+        "scope": "ply 1",
+        "symmetry": True,
+        "states": None,
+        "terminal": None,
+        "tiers": None,
+    }
     write_values(tmp_path / "opening.lmdb", values, facts=facts)
     _, rows = read(exported(tmp_path / "opening.lmdb", tmp_path / "opening.jsonl", ["tier", "best"]))
     everything = {(tier, " ".join(best)) for *_, tier, best in rows_of(small)}

@@ -32,9 +32,12 @@ def solved(request, tmp_path_factory):
 def test_javascript_reads_the_groups_of_the_documentation():
     text = FORMAT.read_text("utf-8")
     groups = (
-        "08 02 01 07 09 02 0b", "00 02 00 00 00 03 00 e3 06 00 63 e7 64 07 00", "03 00 e3 e0 e2 e2 00 00",
-        "00 02 02 46 00 00 00 0c 0b", "02 01 01 03 07 09 07",
-    )  # fmt: skip
+        "08 02 01 07 09 02 0b",
+        "00 02 00 00 00 03 00 e3 06 00 63 e7 64 07 00",
+        "03 00 e3 e0 e2 e2 00 00",
+        "00 02 02 46 00 00 00 0c 0b",
+        "02 01 01 03 07 09 07",
+    )
     assert all(f"`{group}`" in text for group in groups)
     found = [7, 9, None, 7, None, None, None, None, None, None]
     keyed = [[0, 1, 3], [7, 9, 7], found, ["RangeError"]]

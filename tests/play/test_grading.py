@@ -79,9 +79,7 @@ def test_the_command_counts_lines_and_names_the_wrong_one(tmp_path):
     games = "a1 b2 c3\n\na1 b1 b2 a2\n"
     facts = json.loads(ok("grade", book, "-", "--json", stdin=games))
     assert (facts["games"], facts["moves"], facts["unknown"], facts["kept"]) == (2, 7, 0, 6)
-    assert [(one["line"], one["ply"], one["side"], one["move"]) for one in facts["blunders"]] == [
-        (3, 2, 1, "b1")
-    ]
+    assert [(one["line"], one["ply"], one["side"], one["move"]) for one in facts["blunders"]] == [(3, 2, 1, "b1")]
     text = ok("grade", book, "-", stdin=games)
     assert "2 games, 7 moves judged" in text and "line 3, ply 2: b1 at #" in text and "best b2" in text
     (tmp_path / "games.txt").write_bytes(b"a1\na1 \xff\n")

@@ -89,9 +89,7 @@ def test_a_state_without_moves_that_is_not_over_is_refused():
 
 
 @pytest.mark.parametrize("computer", [0, 1])
-@pytest.mark.parametrize(
-    "text", ["tic-tac-toe", *slow("connect-four:4,3", "hexapawn:3,4")]
-)
+@pytest.mark.parametrize("text", ["tic-tac-toe", *slow("connect-four:4,3", "hexapawn:3,4")])
 def test_a_player_with_an_alphabeta_book_never_does_worse_than_the_value(tmp_path, text, computer):
     """Against every reply, searching anew where play leaves the exact entries."""
     game = load_game(text)
@@ -178,10 +176,14 @@ def test_a_position_that_play_cannot_reach_is_refused_at_every_door(tmp_path, ga
 @pytest.mark.parametrize(
     ("text", "state"),
     [
-        ("domineering", 94606), ("dots-and-boxes:3", 196756), ("kayles", 32795), ("hare-and-hounds", 57928),
-        ("chess-ending:KPK", 362021150), ("achi", 532482),
+        ("domineering", 94606),
+        ("dots-and-boxes:3", 196756),
+        ("kayles", 32795),
+        ("hare-and-hounds", 57928),
+        ("chess-ending:KPK", 362021150),
+        ("achi", 532482),
     ],
-)  # fmt: skip
+)
 def test_numbers_that_rules_fold_onto_a_state_of_the_book_are_refused(text, state):
     """Their moves fail, lead out of the book, or are worth something else than the state of the book."""
     player = Player(text)

@@ -55,8 +55,10 @@ def test_a_book_answers_at_once_and_the_rules_what_is_asked_of_them():
     assert talk("ugi") == ["id name tested tic-tac-toe", "id author the authors of solverbook", "ugiok"]
     assert talk("isready") == ["readyok"]
     assert talk("uginewgame", "query p1turn", "query gameover", "query result") == [
-        "response true", "response false", "response none",
-    ]  # fmt: skip
+        "response true",
+        "response false",
+        "response none",
+    ]
     said = talk("position startpos moves a1 b1 a2 b2", "go movetime 1000")
     (info,) = infos(said)
     assert info == {"depth": 0, "score": ("mate", 1), "pv": ["a3"]}
@@ -74,9 +76,14 @@ def test_what_is_wrong_is_said_and_the_session_goes_on():
     refused = "info string there is no position: the last was refused"
     assert talk("go", "query p1turn") == [refused, "bestmove (none)", refused]
     for line, what in (
-        ("position", "position startpos, or position fen"), ("position fen #x", "no state"), ("go depth", "no whole"),
-        ("go depth x", "no whole"), ("go fast", "no limit 'fast'"), ("setoption name x", "no options"), ("hm", "'hm'"),
-    ):  # fmt: skip
+        ("position", "position startpos, or position fen"),
+        ("position fen #x", "no state"),
+        ("go depth", "no whole"),
+        ("go depth x", "no whole"),
+        ("go fast", "no limit 'fast'"),
+        ("setoption name x", "no options"),
+        ("hm", "'hm'"),
+    ):
         (said,) = talk(line)
         assert said.startswith("info string ") and what in said, line
     (said,) = talk("", "position startpos", "query winner")
@@ -131,11 +138,15 @@ def test_stop_ends_a_search_without_an_end(monkeypatch):
 
 def test_scores_are_of_the_side_to_move():
     for answer, said in (
-        (Answer(Value(1, 1), True, "book"), "mate 1"), (Answer(Value(1, 7), True, "book"), "mate 4"),
-        (Answer(Value(-1, 6), True, "book"), "mate -3"), (Answer(Value(-1, None), True, "book"), "cp -100"),
-        (Answer(Value(0, None), True, "book"), "cp 0"), (Answer(Value(5, None), True, "book"), "cp 500"),
-        (Answer(None, False, "search", -0.256), "cp -26"), (Answer(None, False, "missing"), "cp 0"),
-    ):  # fmt: skip
+        (Answer(Value(1, 1), True, "book"), "mate 1"),
+        (Answer(Value(1, 7), True, "book"), "mate 4"),
+        (Answer(Value(-1, 6), True, "book"), "mate -3"),
+        (Answer(Value(-1, None), True, "book"), "cp -100"),
+        (Answer(Value(0, None), True, "book"), "cp 0"),
+        (Answer(Value(5, None), True, "book"), "cp 500"),
+        (Answer(None, False, "search", -0.256), "cp -26"),
+        (Answer(None, False, "missing"), "cp 0"),
+    ):
         assert score(answer) == said
 
 

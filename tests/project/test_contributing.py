@@ -89,9 +89,16 @@ def find(segment, key):
 
 
 PLAIN = codecs.Codec(
-    "plain", 99, group=64, groups=64, block=64, state_bytes=13, encode_chunk=encode_chunk, finder=lambda: find,
+    "plain",
+    99,
+    group=64,
+    groups=64,
+    block=64,
+    state_bytes=13,
+    encode_chunk=encode_chunk,
+    finder=lambda: find,
     decode=decode,
-)  # fmt: skip
+)
 
 
 def test_every_codec_has_a_reader_for_pages():

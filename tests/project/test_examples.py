@@ -215,7 +215,9 @@ def has_fields(found, fields):
 
 def test_the_ray_job_has_the_fields_of_kuberays_reference(ray_job):
     assert (ray_job["apiVersion"], ray_job["kind"], set(ray_job)) == (
-        "ray.io/v1", "RayJob", {"apiVersion", "kind", "metadata", "spec"},
+        "ray.io/v1",
+        "RayJob",
+        {"apiVersion", "kind", "metadata", "spec"},
     )
     spec = ray_job["spec"]
     has_fields(spec, RAY_JOB)

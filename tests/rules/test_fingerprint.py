@@ -56,35 +56,48 @@ EDITS = {
     "enum member": ("import enum\nclass Step(enum.Enum):\n    A = ONE\nSTEP = Step.A", "state + STEP.value", ""),
     "object": ("import types\nSTEP = types.SimpleNamespace(by=ONE)", "state + STEP.by", ""),
     "object's class": (
-        "class Step:\n    def by(self):\n        return ONE\nSTEP = Step()", "state + STEP.by()", "",
+        "class Step:\n    def by(self):\n        return ONE\nSTEP = Step()",
+        "state + STEP.by()",
+        "",
     ),
     "dataclass": (
-        "import dataclasses\n@dataclasses.dataclass\nclass Step:\n    by: int\nSTEP = Step(ONE)", "state + STEP.by", "",
+        "import dataclasses\n@dataclasses.dataclass\nclass Step:\n    by: int\nSTEP = Step(ONE)",
+        "state + STEP.by",
+        "",
     ),
     "frozen dataclass": (
         "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass Step:\n    by: int = ONE\nSTEP = Step()",
-        "state + STEP.by", "",
+        "state + STEP.by",
+        "",
     ),
     "dataclass with slots": (
         "from dataclasses import dataclass\n@dataclass(slots=True, order=True)\nclass Step:\n    by: int\n"
         "STEP = Step(ONE)",
-        "state + STEP.by", "",
+        "state + STEP.by",
+        "",
     ),
     "field of a dataclass": (
         "import dataclasses\n@dataclasses.dataclass\nclass Step:\n    by: int = dataclasses.field(compare=ONE == 2)\n",
-        "state + (Step(1) == Step(2))", "",
+        "state + (Step(1) == Step(2))",
+        "",
     ),
     "default of a named tuple": ("class Step(NamedTuple):\n    by: int = ONE", "state + Step().by", ""),
     "class with annotations": (
         "class Step:\n    by: int = ONE\n    def more(self, least: int) -> int:\n        return self.by + least\n"
-        "STEP = Step()", "STEP.more(state)", "",
+        "STEP = Step()",
+        "STEP.more(state)",
+        "",
     ),
     "protocol": (
         "from typing import Protocol\nclass Has(Protocol):\n    by: int\nclass Step(Has):\n    by = ONE\nSTEP = Step()",
-        "state + STEP.by", "",
+        "state + STEP.by",
+        "",
     ),
-    "union": ("from typing import Union\nKIND = Union[int, (float, str)[ONE - 1]]",
-              "state + 1 + isinstance('', KIND)", ""),
+    "union": (
+        "from typing import Union\nKIND = Union[int, (float, str)[ONE - 1]]",
+        "state + 1 + isinstance('', KIND)",
+        "",
+    ),
     "f-string": ("", "state + int(f'{state:>{1}}ONE')", ""),
     "fraction": ("from fractions import Fraction\nSTEP = Fraction(ONE, 1)", "state + int(STEP)", ""),
     "namedtuple": ("class Step(NamedTuple):\n    by: int\nSTEP = Step(ONE)", "state + STEP.by", ""),
@@ -101,18 +114,28 @@ EDITS = {
     "default of a method": ("BY = ONE", "state + self.step()", "def step(self, by=BY + 0):\n    return by"),
     "attribute of a function": ("def step():\n    return step.by\nstep.by = ONE", "state + step()", ""),
     "closure": ("def make(by):\n    return lambda: by\nstep = make(ONE)", "state + step()", ""),
-    "partial": ("import functools\ndef add(a, b):\n    return a + b\nstep = functools.partial(add, ONE)",
-                "state + step(0)", ""),
-    "function in a partial": ("import functools\ndef add(a, b):\n    return a + b * ONE\nf = functools.partial(add, 0)",
-                              "state + f(1)", ""),
+    "partial": (
+        "import functools\ndef add(a, b):\n    return a + b\nstep = functools.partial(add, ONE)",
+        "state + step(0)",
+        "",
+    ),
+    "function in a partial": (
+        "import functools\ndef add(a, b):\n    return a + b * ONE\nf = functools.partial(add, 0)",
+        "state + f(1)",
+        "",
+    ),
     "lru_cache": ("import functools\n@functools.lru_cache\ndef step():\n    return ONE", "state + step()", ""),
     "wraps": (
         "import functools\ndef same(f):\n    @functools.wraps(f)\n    def g(*a):\n        return f(*a)\n    return g\n"
-        "@same\ndef step():\n    return ONE", "state + step()", "",
+        "@same\ndef step():\n    return ONE",
+        "state + step()",
+        "",
     ),
     "what wraps": (
         "import functools\ndef same(f):\n    @functools.wraps(f)\n    def g(*a):\n        return f(*a) * ONE\n"
-        "    return g\n@same\ndef step():\n    return 1", "state + step()", "",
+        "    return g\n@same\ndef step():\n    return 1",
+        "state + step()",
+        "",
     ),
     "njit": ("from numba import njit\n@njit\ndef step():\n    return ONE", "state + step()", ""),
     "static method": ("", "state + self.step()", "@staticmethod\ndef step():\n    return ONE"),
@@ -173,35 +196,49 @@ FILES = {
     "function of a module beside": ({"steps.py": "def step():\n    return {}"}, "import steps", "state + steps.step()"),
     "name from a module beside": ({"steps.py": "STEP = {}"}, "from steps import STEP", "state + STEP"),
     "module of a package": (
-        {"pack/__init__.py": "", "pack/steps.py": "STEP = {}"}, "import pack.steps as h", "state + h.STEP",
+        {"pack/__init__.py": "", "pack/steps.py": "STEP = {}"},
+        "import pack.steps as h",
+        "state + h.STEP",
     ),
     "module of a package by its full name": (
-        {"pack/__init__.py": "", "pack/steps.py": "STEP = {}"}, "import pack.steps", "state + pack.steps.STEP",
+        {"pack/__init__.py": "", "pack/steps.py": "STEP = {}"},
+        "import pack.steps",
+        "state + pack.steps.STEP",
     ),
     "relative import": (
         {"pack/__init__.py": "from .steps import step", "pack/steps.py": "def step():\n    return {}"},
-        "import pack", "state + pack.step()",
+        "import pack",
+        "state + pack.step()",
     ),
     "relative import in a function": (
-        {"pack/__init__.py": "def step(state):\n    from .steps import STEP\n    return state + STEP",
-         "pack/steps.py": "STEP = {}"},
-        "import pack", "pack.step(state)",
+        {
+            "pack/__init__.py": "def step(state):\n    from .steps import STEP\n    return state + STEP",
+            "pack/steps.py": "STEP = {}",
+        },
+        "import pack",
+        "pack.step(state)",
     ),
     "module of a module": (
         {"steps.py": "import more\ndef step():\n    return more.STEP", "more.py": "STEP = {}"},
-        "import steps", "state + steps.step()",
+        "import steps",
+        "state + steps.step()",
     ),
     "names of two modules": (
         {"a.py": "STEP = 0\ndef step():\n    return STEP", "b.py": "STEP = {}\ndef step():\n    return STEP"},
-        "import a, b", "state + a.step() + b.step()",
+        "import a, b",
+        "state + a.step() + b.step()",
     ),
     "module in a function": ({"steps.py": "STEP = {}"}, "", "state + __import__('steps').STEP"),
     "module behind Numba's cache": (
         {"steps.py": "STEP = {}"},
-        "import steps\nfrom numba import njit\n@njit(cache=True)\ndef step():\n    return steps.STEP", "state + step()",
+        "import steps\nfrom numba import njit\n@njit(cache=True)\ndef step():\n    return steps.STEP",
+        "state + step()",
     ),
-    "data file": ({"steps.txt": "{}"}, "import pathlib\nSTEP = int(pathlib.Path(__file__).with_name('steps.txt')"
-                  ".read_text('utf-8'))", "state + STEP"),
+    "data file": (
+        {"steps.txt": "{}"},
+        "import pathlib\nSTEP = int(pathlib.Path(__file__).with_name('steps.txt').read_text('utf-8'))",
+        "state + STEP",
+    ),
 }
 
 
@@ -225,7 +262,9 @@ def test_an_edit_of_a_base_class_or_a_method_behind_super_changes_the_fingerprin
     for one, two in (("1", "1"), ("2", "1"), ("1", "2")):
         (tmp_path / "mixin.py").write_text(f"class Steps:\n    def step(self):\n        return {one}\n")
         write(
-            tmp_path, "import mixin", "state + self.step()",
+            tmp_path,
+            "import mixin",
+            "state + self.step()",
             tail=f"""
             class Mine(mixin.Steps, Rules):
                 def utility(self, state):

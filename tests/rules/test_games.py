@@ -431,8 +431,12 @@ def test_dots_and_boxes_knows_which_edges_give_a_box_away():
         names = {game.format_action(state, edge): edge for edge in game.actions(state)}
         state = game.result(state, names[name])
     assert {name: game.promise(state, edge) for name, edge in names.items() if name != "a2h"} == {
-        "a1v": -1, "b1v": -1, "b1h": 0, "b2h": 0, "c1v": 0,
-    }  # fmt: skip
+        "a1v": -1,
+        "b1v": -1,
+        "b1h": 0,
+        "b2h": 0,
+        "c1v": 0,
+    }
     state = game.result(state, names["b1v"])
     assert (game.promise(state, names["a1v"]), game.evaluate(state), game.evaluate(0)) == (1, 1, 0)
 
@@ -545,8 +549,20 @@ def test_moves_of_pieces_by_other_names():
     assert format_action(game, state, parse_action(game, state, "b3b4")) == "b4"
 
 
-READ_BACK = ("connect-four:4,4", "tic-tac-toe:4,3,3", "breakthrough:4,5,2", "hexapawn", "othello", "quixo", "hex:4",
-             "teeko", "neutreeko", "checkers:6", "chess-ending:KBPK", "chess-ending:KRK")  # fmt: skip
+READ_BACK = (
+    "connect-four:4,4",
+    "tic-tac-toe:4,3,3",
+    "breakthrough:4,5,2",
+    "hexapawn",
+    "othello",
+    "quixo",
+    "hex:4",
+    "teeko",
+    "neutreeko",
+    "checkers:6",
+    "chess-ending:KBPK",
+    "chess-ending:KRK",
+)
 
 
 @pytest.mark.parametrize("text", READ_BACK)

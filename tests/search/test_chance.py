@@ -227,8 +227,11 @@ def throwing(pieces, rules):
     for first, second in itertools.product(range(pieces + 1), repeat=2):
         for one, other in itertools.product(range(first + 1), range(second + 1)):
             men = math.comb(own, first - one) * math.comb(own, second - other)
-            total += men * math.comb(shared, one) * math.comb(shared - one, other) * (
-                (pieces - first + (first > 0)) * (pieces - second + 1)
+            total += (
+                men
+                * math.comb(shared, one)
+                * math.comb(shared - one, other)
+                * ((pieces - first + (first > 0)) * (pieces - second + 1))
             )
     return total
 
@@ -245,7 +248,7 @@ def test_the_guide_shows_a_dice_race_that_works(tmp_path):
     check_game(game)
     found = expectiminimax.solve(game)
     assert found.table == chance.solve(game, symmetry=True)
-    assert ">>> expectiminimax.solve(load_game(\"dash.py::Dash\"))" in guide
+    assert '>>> expectiminimax.solve(load_game("dash.py::Dash"))' in guide
     assert f"\n{found.value.score!r}\n" in guide and f"wins {wins(found.value.score)}".replace("/", " of ") in guide
 
 

@@ -132,9 +132,16 @@ def test_a_batch_is_answered_line_by_line_and_its_end_told_by_a_line(client, mon
                 answered.put_nowait(json.loads(message["body"]))
 
         scope = {
-            "type": "http", "method": "POST", "path": f"{BOOK}/positions", "raw_path": f"{BOOK}/positions".encode(),
-            "query_string": b"moves=false", "headers": [], "root_path": "", "scheme": "http", "http_version": "1.1",
-        }  # fmt: skip
+            "type": "http",
+            "method": "POST",
+            "path": f"{BOOK}/positions",
+            "raw_path": f"{BOOK}/positions".encode(),
+            "query_string": b"moves=false",
+            "headers": [],
+            "root_path": "",
+            "scheme": "http",
+            "http_version": "1.1",
+        }
         await client.application(scope, receive, send)
         while not answered.empty():
             heard.append(answered.get_nowait())

@@ -16,9 +16,13 @@ from tests.serve.test_serve_processes import serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.faults]
 EXAMPLES = settings(
-    max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=[*HealthCheck],
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[*HealthCheck],
     phases=[Phase.explicit, Phase.generate],
-)  # fmt: skip
+)
 # no schema says which texts are positions, and a batch refuses line by line
 LEFT_OUT = [checks.positive_data_acceptance, checks.negative_data_rejection]
 

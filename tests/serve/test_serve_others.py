@@ -36,8 +36,11 @@ def test_gamesman_lists_games_and_variants(client):
     game = client.get("/uwapi/connect-four/").facts
     variants = game.pop("variants")
     assert game == {
-        "id": "connect-four", "name": "Connect Four", "allowCustomVariantCreation": False, "supportsWinBy": False,
-    }  # fmt: skip
+        "id": "connect-four",
+        "name": "Connect Four",
+        "allowCustomVariantCreation": False,
+        "supportsWinBy": False,
+    }
     assert {"id": "regular", "name": "Standard", "gui": "v3"} in variants
     assert {"id": "4,4", "name": "Connect Four 4 \u00d7 4", "gui": "v3"} in variants
     assert "Connect Four" in client.get("/uwapi/connect-four/4,4/instructions/?locale=en").facts["instructions"]
@@ -110,9 +113,12 @@ def test_columns_have_the_scores_of_the_published_solver(client):
     assert client.get("/solve?pos=475").facts["score"] == [-18, -2, -2, -18, -18, -2, -18]
     assert client.get("/solve?pos=1111&book=connect-four:4,4").facts["score"][0] == 100
     for target, status in [
-        ("/solve?pos=x", 400), ("/solve?pos=9", 400), ("/solve?pos=1&book=hex", 404), ("/solve?pos=3216462544", 404),
+        ("/solve?pos=x", 400),
+        ("/solve?pos=9", 400),
+        ("/solve?pos=1&book=hex", 404),
+        ("/solve?pos=3216462544", 404),
         ("/solve?pos=1212121&book=connect-four:4,4", 400),
-    ]:  # fmt: skip
+    ]:
         assert client.get(target).status == status, target
 
 

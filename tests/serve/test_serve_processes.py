@@ -33,9 +33,13 @@ def serving(*arguments):
     """A server, and where it is."""
     command = [sys.executable, "-m", "solver", "serve", *arguments, "--port", "0"]
     with subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
-    ) as process:  # fmt: skip
+    ) as process:
         try:
             url = process.stdout.readline().partition(" ")[0]
             assert url.startswith("http://127.0.0.1:"), process.stderr.read()

@@ -124,9 +124,12 @@ def test_rules_that_never_end_are_stopped(tmp_path):
     (tmp_path / "endless.py").write_text(ENDLESS, encoding="utf-8")
     code = "from solver.check import conformance; conformance.SLOW = 0.3; import solver.__main__ as m; m.main()"
     done = subprocess.run(
-        [sys.executable, "-c", code, "check", str(tmp_path / "endless.py")], cwd=ROOT, capture_output=True, text=True,
+        [sys.executable, "-c", code, "check", str(tmp_path / "endless.py")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
         timeout=120,
-    )  # fmt: skip
+    )
     assert done.returncode == 2 and is_one_line(done.stderr), done
     assert "its rules take more than 0.3 seconds for a state: they must end" in done.stderr
 

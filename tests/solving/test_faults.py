@@ -256,8 +256,11 @@ for state in range(200_000):
     assert solve(SWEEP, book)[0] == 0
     with subprocess.Popen(
         [sys.executable, "-m", "solver", "query", str(book), "-", "--no-moves"],
-        cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    ) as reader:  # fmt: skip
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as reader:
         reader.stdin.write("start\n")
         reader.stdin.flush()
         first = reader.stdout.readline()

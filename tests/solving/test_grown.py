@@ -71,9 +71,15 @@ def test_moves_of_what_is_exact_come_when_nothing_else_does():
 def test_backing_up_keeps_apart_what_is_exact():
     win, loss, good, bad = merit_of((1, 3)), merit_of((-1, 4)), 0.5 + 0.5 / 512, -0.25 + 0.5 / 512
     for merits, found in (
-        ([good, bad], good), ([0, -1, loss], 0), ([win, good], win), ([loss, bad], bad), ([loss, -1.0], -1.0),
-        ([merit_of((1, 9)), good], 1.0), ([merit_of((1, 9)), 0], merit_of((1, 9))), ([0, bad], 0.5 / 512),
-    ):  # fmt: skip
+        ([good, bad], good),
+        ([0, -1, loss], 0),
+        ([win, good], win),
+        ([loss, bad], bad),
+        ([loss, -1.0], -1.0),
+        ([merit_of((1, 9)), good], 1.0),
+        ([merit_of((1, 9)), 0], merit_of((1, 9))),
+        ([0, bad], 0.5 / 512),
+    ):
         assert (KIND.backed_up(merits), type(KIND.backed_up(merits))) == (found, type(found))
         assert KIND.fits(KIND.value(found)) and merit_of(KIND.value(found)) == found
     margins = KIND._replace(of="margin")

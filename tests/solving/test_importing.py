@@ -77,9 +77,19 @@ def test_nothing_wrong_is_imported(solved, tmp_path):
     refused(f"line {len(lines) + 1}", *lines, "{")
     refused("lacks the start", *lines[1:])
     for fields in (
-        {"score": 2}, {"score": True}, {"score": 1.0}, {"score": None}, {"distance": -1}, {"distance": None},
-        {"distance": 10**15}, {"distance": "5"}, {"state": -1}, {"state": 2**63}, {"state": "x"}, {"state": [1]},
-    ):  # fmt: skip
+        {"score": 2},
+        {"score": True},
+        {"score": 1.0},
+        {"score": None},
+        {"distance": -1},
+        {"distance": None},
+        {"distance": 10**15},
+        {"distance": "5"},
+        {"state": -1},
+        {"state": 2**63},
+        {"state": "x"},
+        {"state": [1]},
+    ):
         refused(f"line {win + 1}: ", *lines[:win], changed(lines[win], **fields), *lines[win + 1 :])
     refused("line 1", "[" * 100_000)
     refused("line 1", '"text"')

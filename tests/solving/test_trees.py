@@ -96,8 +96,15 @@ def test_the_textbook_tree_is_traced(tmp_path):
     assert (facts["value"], facts["best"], [leaf["leaf"] for leaf in facts["pruned"]]) == (3, "1", [5, 6])
     left = {step["node"]: step for step in facts["steps"] if not step["entered"]}
     assert left["2"] == {
-        "node": "2", "player": "MIN", "entered": False, "alpha": 3, "beta": 2, "value": 2, "bound": "upper", "cut": 2,
-    }  # fmt: skip
+        "node": "2",
+        "player": "MIN",
+        "entered": False,
+        "alpha": 3,
+        "beta": 2,
+        "value": 2,
+        "bound": "upper",
+        "cut": 2,
+    }
     assert left["3"]["bound"] == "exact"  # 14, 5 and 2 were all looked at
 
 

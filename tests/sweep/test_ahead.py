@@ -17,8 +17,9 @@ from tests.ways import until
 
 pytest.importorskip("numba")
 pytestmark = [
-    pytest.mark.posix("forks"), pytest.mark.skipif(sys.platform == "darwin", reason="there it is not started"),
-]  # fmt: skip
+    pytest.mark.posix("forks"),
+    pytest.mark.skipif(sys.platform == "darwin", reason="there it is not started"),
+]
 
 
 def run(tmp_path, code, **options):
@@ -34,7 +35,11 @@ def run(tmp_path, code, **options):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(head) + textwrap.dedent(code)],
-        env=environment, capture_output=True, text=True, timeout=300, **options,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        **options,
     )
     assert done.stderr == ""
     return json.loads(done.stdout) if done.stdout else done.returncode
@@ -68,7 +73,10 @@ def test_rules_that_do_not_compile_are_told_once_by_the_solve(tmp_path):
     path.write_text(path.read_text("utf-8").replace("return self.goal - state", "return int(str(self.goal - state))"))
     done = subprocess.run(
         [sys.executable, "-c", BY_KERNELS, "solve", f"{path}::Race"],
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=300,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
     assert done.returncode == 0
     notes = [line for line in done.stderr.splitlines() if line.startswith("Note: ")]  # a slow solve says how far it is

@@ -287,9 +287,7 @@ def test_dice_are_thrown_by_the_seed(pig):
     assert "wins" in text or "you win" in text
 
 
-@pytest.mark.parametrize(
-    ("most", "reward", "span"), [(1, 0, 1), (9, 0, 16), (16, 0, 16), (17, 0, 32), (9, 4, 256)]
-)
+@pytest.mark.parametrize(("most", "reward", "span"), [(1, 0, 1), (9, 0, 16), (16, 0, 16), (17, 0, 32), (9, 4, 256)])
 def test_the_largest_margin_decides_the_step(tmp_path, most, reward, span):
     """As `docs/reference/rules.md` says: 2**-30 of the next power of two, and 16 times more where rewards add up."""
     (tmp_path / "prize.py").write_text(PRIZE)

@@ -45,8 +45,11 @@ def test_a_table_of_moves_is_a_game(tmp_path):
     game = game_of(tmp_path, NIM)
     assert game_text(game) == "graph:moves.csv"
     assert {text: value[:] for text, value in values_of(game).items()} == {
-        "3": (-1, 2), "2": (1, 1), "1": (1, 1), "0": (-1, 0),
-    }  # fmt: skip
+        "3": (-1, 2),
+        "2": (1, 1),
+        "1": (1, 1),
+        "0": (-1, 0),
+    }
     assert [game.format_action(0, action) for action in game.actions(0)] == ["take_1", "take_2"]
 
 
@@ -430,8 +433,15 @@ STRANGE = ("\x1b]0;title\x07", "a\u202eb", "\x00", "\x9b2J", "\u2066", "\ud800",
 
 def test_only_what_a_terminal_would_obey_is_escaped():
     assert list(map(printable, STRANGE)) == [
-        r"\x1b]0;title\x07", r"a\u202eb", r"\x00", r"\x9b2J", r"\u2066", r"\ud800", r"a\rb", r"a\u2028b"
-    ]  # fmt: skip
+        r"\x1b]0;title\x07",
+        r"a\u202eb",
+        r"\x00",
+        r"\x9b2J",
+        r"\u2066",
+        r"\ud800",
+        r"a\rb",
+        r"a\u2028b",
+    ]
     for text in ("", "take 1", "z\u00fcg", "\u05d0", "\u7389\u3000\u98db", "a\u00a0b", "\\x1b", "\U0001f98a"):
         assert printable(text) == text
     assert printable("a\n\tb\r") == r"a\n\tb\r" and printable("a\n\tb\r", kept="\n\t") == "a\n\tb\\r"
@@ -455,10 +465,19 @@ def is_quiet(text):
 
 @pytest.mark.parametrize(
     "command",
-    ["query BOOK start", "query BOOK start --json", "line BOOK", "line BOOK --json", "info BOOK --counts",
-     "export BOOK -o FOLDER/table.csv --columns board", "export BOOK -o FOLDER/page/", "ugi BOOK", "play BOOK --second",
-     "query BOOK nonsense"],
-)  # fmt: skip
+    [
+        "query BOOK start",
+        "query BOOK start --json",
+        "line BOOK",
+        "line BOOK --json",
+        "info BOOK --counts",
+        "export BOOK -o FOLDER/table.csv --columns board",
+        "export BOOK -o FOLDER/page/",
+        "ugi BOOK",
+        "play BOOK --second",
+        "query BOOK nonsense",
+    ],
+)
 def test_texts_of_a_book_of_anybody_are_shown_and_nothing_more(strange, tmp_path, command):
     words = command.replace("BOOK", str(strange)).replace("FOLDER", str(tmp_path)).split()
     _, *said = run(*words, stdin="position startpos\ngo\nquit\n")

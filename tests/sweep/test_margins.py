@@ -1,6 +1,5 @@
 """Margins where play can come back to a state: against the naive twin, by every way; and books that deceive."""
 
-
 import pytest
 
 from solver.base.errors import DamagedBook, GameError, MethodError

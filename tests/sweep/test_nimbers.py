@@ -133,9 +133,11 @@ def test_what_has_no_nimbers_says_so_and_what_takes_too_long_is_not_known():
 def mex(game, state, found):
     """The nimber of a state by the book, and those of all below, not folded."""
     if state not in found:
-        below = set() if game.is_terminal(state) else {
-            mex(game, game.result(state, action), found) for action in game.actions(state)
-        }  # fmt: skip
+        below = (
+            set()
+            if game.is_terminal(state)
+            else {mex(game, game.result(state, action), found) for action in game.actions(state)}
+        )
         found[state] = next(number for number in range(len(below) + 1) if number not in below)
     return found[state]
 

@@ -171,9 +171,23 @@ def test_a_queen_against_a_rook_mates_in_35_moves_at_most():
 # each two also Peter Österlund's, from Gaviota's tables, in Texel, tbprobe.cpp; the 85 plies of PR also Helmut Conrady,
 # Computer Chess Club, 1 June 2000
 DUELS = {
-    "PP": 33, "PN": 29, "PB": 29, "PR": 43, "PQ": 29, "NP": 7, "RP": 26, "QP": 28, "RN": 40, "RB": 29, "RR": 19,
-    "RQ": 19, "QN": 21, "QB": 17, "QR": 35, "QQ": 13,
-}  # fmt: skip
+    "PP": 33,
+    "PN": 29,
+    "PB": 29,
+    "PR": 43,
+    "PQ": 29,
+    "NP": 7,
+    "RP": 26,
+    "QP": 28,
+    "RN": 40,
+    "RB": 29,
+    "RR": 19,
+    "RQ": 19,
+    "QN": 21,
+    "QB": 17,
+    "QR": 35,
+    "QQ": 13,
+}
 
 
 @pytest.mark.stress

@@ -113,12 +113,17 @@ def facts_of(game, values, **changes):
     outcomes = [value.outcome for value in every]
     scores = bool(getattr(game, "score_game", False))
     return {
-        "game": rules.name, "rules": fingerprint(game), "symmetry": rules.folds, "score_game": scores,
-        "states": len(values) + len(ends), "terminal": len(ends), "root": values.get(rules.canonical(game.initial())),
+        "game": rules.name,
+        "rules": fingerprint(game),
+        "symmetry": rules.folds,
+        "score_game": scores,
+        "states": len(values) + len(ends),
+        "terminal": len(ends),
+        "root": values.get(rules.canonical(game.initial())),
         "counts": {name: outcomes.count(name) for name in ("win", "draw", "loss")},
         "wdl": not scores and any(value.score and value.distance is None for value in values.values()),
         **changes,
-    }  # fmt: skip
+    }
 
 
 def forge(path, game, values, **changes):
@@ -168,8 +173,12 @@ def test_a_draw_that_a_book_without_distances_calls_a_win_is_refused(tmp_path):
         mover, layer, ply = {}, {rules.canonical(game.initial())}, 0
         while layer:
             mover |= dict.fromkeys(layer, ply % 2)
-            layer = {rules.canonical(child) for state in layer for _, _, child in rules.children(state)
-                     if not rules.is_terminal(child)} - mover.keys()  # fmt: skip
+            layer = {
+                rules.canonical(child)
+                for state in layer
+                for _, _, child in rules.children(state)
+                if not rules.is_terminal(child)
+            } - mover.keys()
             ply += 1
     false = {
         state: Value((1, -1)[mover[state]]) if value.score == 0 else sign_of(value) for state, value in truth.items()
@@ -291,9 +300,13 @@ def partial(path, game, header, values, trim, **changes):
 
 
 TRIMS = [
-    Trim(plies=2), Trim(max_ply=3), Trim(max_ply=4, plies=1),
-    Trim(side="first"), Trim(side="both", plies=1), Trim(side="first", max_ply=5),
-]  # fmt: skip
+    Trim(plies=2),
+    Trim(max_ply=3),
+    Trim(max_ply=4, plies=1),
+    Trim(side="first"),
+    Trim(side="both", plies=1),
+    Trim(side="first", max_ply=5),
+]
 
 SLOW = [pytest.param(text, marks=pytest.mark.slow) for text in ("coins", "dots-and-boxes:2,1")]
 
@@ -438,9 +451,13 @@ def forge_expectations(path, book, values, error):
     numbers = {state: round(score / header.expectation.step) + MIDDLE for state, score in sorted(values.items())}
     root = Value((numbers[book.game.initial()] - MIDDLE) * header.expectation.step)
     header = header._replace(
-        book_id=b"", digest="", tiers=None, expectation=header.expectation._replace(error=error), root=root,
+        book_id=b"",
+        digest="",
+        tiers=None,
+        expectation=header.expectation._replace(error=error),
+        root=root,
         counts={name: finished[name] + outcomes[name] for name in ("win", "draw", "loss")},
-    )  # fmt: skip
+    )
     write_book(path, header, [(list(numbers), list(numbers.values()))])
     return path
 
@@ -560,10 +577,18 @@ def test_moves_that_score_where_play_comes_back_are_not_bounded(tmp_path):
         pipeline.solve(text, tmp_path / "none.lmdb")
     with pipeline.solve(f"{text}:false", tmp_path / "honest.lmdb") as book:
         header = book.header._replace(
-            book_id=b"", digest="", tiers=None, game=Rules(game).name, rules=fingerprint(game), stored=2, states=3,
-            method="value-iteration", root=Value(1.0), counts={"win": 2, "draw": 1, "loss": 0},
+            book_id=b"",
+            digest="",
+            tiers=None,
+            game=Rules(game).name,
+            rules=fingerprint(game),
+            stored=2,
+            states=3,
+            method="value-iteration",
+            root=Value(1.0),
+            counts={"win": 2, "draw": 1, "loss": 0},
             expectation=book.header.expectation._replace(error=0.3),
-        )  # fmt: skip
+        )
     numbers = [round(score / header.expectation.step) + MIDDLE for score in (1.0, 0.25)]  # they are 2 and 1
     write_book(tmp_path / "forged.lmdb", header, [([0, 2], numbers)])
     assert "moves score where play comes back" in refused(tmp_path / "forged.lmdb", game)

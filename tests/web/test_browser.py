@@ -82,8 +82,11 @@ def test_it_fits_a_phone_in_light_and_dark(page):
 def test_everything_has_a_name_and_a_role(page):
     page.open()
     tree = page.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
-    named = [(node.get("role", {}).get("value"), node.get("name", {}).get("value", "")) for node in tree
-             if not node["ignored"]]  # fmt: skip
+    named = [
+        (node.get("role", {}).get("value"), node.get("name", {}).get("value", ""))
+        for node in tree
+        if not node["ignored"]
+    ]
     names = {role: [name for one, name in named if one == role] for role, _ in named}
     controls = {"Undo", "Redo", "Play best", "Watch", "New game", "Dark theme", "Set up", "Copy JSON"}
     assert all(names["button"]) and controls <= set(names["button"])
@@ -91,8 +94,12 @@ def test_everything_has_a_name_and_a_role(page):
     assert set(names["radio"]) == {"both", "first", "second"}
     assert names["checkbox"] == (["Show values", "Real dice"] if dice else ["Show values"])
     assert ("Throw" in names["button"]) == dice
-    assert names["heading"] == [title_of(page.book.game), "Throws" if page.by_chance else "Moves", "This game",
-                                "This position"]  # fmt: skip
+    assert names["heading"] == [
+        title_of(page.book.game),
+        "Throws" if page.by_chance else "Moves",
+        "This game",
+        "This position",
+    ]
     for name, (value, best) in page.moves.items():
         said = [one.replace("\u2212", "-") for one in names["button"]]
         assert any(name in one and value in one and (not best or "best" in one) for one in said), name
@@ -381,8 +388,9 @@ def test_of_a_grown_book_estimates_are_told_from_what_is_exact(page, books, host
             kinds |= {one.get_attribute("class") for one in page.find("#moves .value")}
             assert [entry for entry in page.script(CONTRASTS) if entry[1] < 4.5] == []
             for part in ("html", "#moves"):
-                across = page.script("return ['scrollWidth', 'clientWidth'].map((one) => arguments[0][one])",
-                                     page.find(part)[0])  # fmt: skip
+                across = page.script(
+                    "return ['scrollWidth', 'clientWidth'].map((one) => arguments[0][one])", page.find(part)[0]
+                )
                 assert across[0] <= across[1], (part, size, moves)
     assert all(re.search(r"estimate [-+]?\d\.\d\d, depth 4|win|loss|draw", one) for one in words)
     assert {"value unknown better", "value unknown far worse"} <= kinds

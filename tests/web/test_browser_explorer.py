@@ -19,18 +19,38 @@ pytestmark = pytest.mark.browser
 COUNT = len(list(shipped.paths()))
 WIDE, NARROW = (1280, 900), (390, 844)
 PICTURES = [  # of what is shipped: the folder, what is played, sizes and themes
-    *[(name, moves, size, dark)
-      for name, moves in (("", ""), ("connect-four", "4,4,4,4,4,2"), ("kalah-4x2", "1,2"), ("chess-ending-KPK", ""))
-      for size in (WIDE, NARROW) for dark in (False, True)],
-    *[(name, moves, WIDE, False)
-      for name, moves in (
-          ("achi", "a1,b2,c3"), ("breakthrough", "a1a2"), ("coins", "2"), ("dots-and-boxes", "a1h,b1h,a1v,a2h,b1v"),
-          ("fox-and-hounds-6", ""), ("hare-and-hounds", ""), ("hex", "b2"), ("l-game", ""), ("mu-torere", ""),
-          ("nannon", "1"), ("nim", "a1"), ("nine-holes", "b2"), ("othello", ""), ("pig-15", "roll,4"),
-          ("piglet", "flip"), ("pong-hau-ki", ""), ("quixo", "a1r"), ("tapatan", ""),
-          ("three-mens-morris", ""), ("tic-tac-toe", "b2,a2"),
-      )],
-]  # fmt: skip
+    *[
+        (name, moves, size, dark)
+        for name, moves in (("", ""), ("connect-four", "4,4,4,4,4,2"), ("kalah-4x2", "1,2"), ("chess-ending-KPK", ""))
+        for size in (WIDE, NARROW)
+        for dark in (False, True)
+    ],
+    *[
+        (name, moves, WIDE, False)
+        for name, moves in (
+            ("achi", "a1,b2,c3"),
+            ("breakthrough", "a1a2"),
+            ("coins", "2"),
+            ("dots-and-boxes", "a1h,b1h,a1v,a2h,b1v"),
+            ("fox-and-hounds-6", ""),
+            ("hare-and-hounds", ""),
+            ("hex", "b2"),
+            ("l-game", ""),
+            ("mu-torere", ""),
+            ("nannon", "1"),
+            ("nim", "a1"),
+            ("nine-holes", "b2"),
+            ("othello", ""),
+            ("pig-15", "roll,4"),
+            ("piglet", "flip"),
+            ("pong-hau-ki", ""),
+            ("quixo", "a1r"),
+            ("tapatan", ""),
+            ("three-mens-morris", ""),
+            ("tic-tac-toe", "b2,a2"),
+        )
+    ],
+]
 PICTURES += [(path.stem, "", WIDE, False) for path in shipped.paths() if path.stem not in {one[0] for one in PICTURES}]
 
 
@@ -175,8 +195,12 @@ def test_men_are_put_on_the_board(page):
     assert "Set up men" in page.status and not page.find("#moves")[0].is_displayed()
     cells(0, 4)
     page.find("#placed")[0].click()
-    page.wait(lambda: page.find("#trouble")[0].text == "Men are put in turn: both have as many, or the first player one"
-              " more, and the second moves.")  # fmt: skip
+    page.wait(
+        lambda: (
+            page.find("#trouble")[0].text == "Men are put in turn: both have as many, or the first player one"
+            " more, and the second moves."
+        )
+    )
     page.find("#palette button")[1].click()
     cells(2)
     assert page.find(".cell")[2].get_attribute("aria-label") == "c3: ring, put ring"

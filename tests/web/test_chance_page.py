@@ -112,9 +112,13 @@ def test_javascript_bears_forged_files(tmp_path):
 @needs_node
 @pytest.mark.parametrize(
     ("right", "wrong"),
-    [(b'"of":"utility"', b'"of":"victory"'), (b'"step":9.', b'"step":-9'), (b'"expectation"', b'"expectatiom"'),
-     (b'"error":4.', b'"error":-4')],
-)  # fmt: skip
+    [
+        (b'"of":"utility"', b'"of":"victory"'),
+        (b'"step":9.', b'"step":-9'),
+        (b'"expectation"', b'"expectatiom"'),
+        (b'"error":4.', b'"error":-4'),
+    ],
+)
 def test_facts_that_tell_no_values_are_refused(pages, tmp_path, right, wrong):
     data = (pages("nannon:3,2,3") / "site" / "book.bin").read_bytes()
     (size,) = struct.unpack_from("<I", data, 40)

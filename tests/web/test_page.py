@@ -28,10 +28,30 @@ from tests.pages import STRANGE, node, positions_of, write_grown
 from tests.ways import slow
 
 DRAWN = (
-    "tic-tac-toe", "connect-four:4,4", "hexapawn", "othello:4,2", "nine-holes", "neutreeko", "fox-and-hounds:4",
-    "nannon:3,2,3", "einstein:3,2", "kalah:3,2", "quixo", "dots-and-boxes", "l-game", "mu-torere", "pong-hau-ki",
-    "hare-and-hounds", "nim", "coins", "animal-shogi", "backgammon-bearoff:2,3", "hypergammon", "hex", "checkers:4",
-)  # fmt: skip
+    "tic-tac-toe",
+    "connect-four:4,4",
+    "hexapawn",
+    "othello:4,2",
+    "nine-holes",
+    "neutreeko",
+    "fox-and-hounds:4",
+    "nannon:3,2,3",
+    "einstein:3,2",
+    "kalah:3,2",
+    "quixo",
+    "dots-and-boxes",
+    "l-game",
+    "mu-torere",
+    "pong-hau-ki",
+    "hare-and-hounds",
+    "nim",
+    "coins",
+    "animal-shogi",
+    "backgammon-bearoff:2,3",
+    "hypergammon",
+    "hex",
+    "checkers:4",
+)
 
 
 @pytest.fixture(scope="module")
@@ -111,8 +131,16 @@ def test_of_what_a_book_lacks_two_plies_are_searched(tmp_path, kept, monkeypatch
     with pipeline.solve(load_game("connect-four:4,3,3")) as whole:
         rules, player = Rules(whole.game), Player(whole)
         stays = {"a few plies": lambda state: rules.tier(state) < 4, "every third": lambda state: state % 3 == 0}[kept]
-        facts = {"game": whole.header.game, "rules": whole.header.rules, "method": "alphabeta", "scope": "exact",
-                 "symmetry": True, "states": None, "terminal": None, "tiers": None}  # fmt: skip
+        facts = {
+            "game": whole.header.game,
+            "rules": whole.header.rules,
+            "method": "alphabeta",
+            "scope": "exact",
+            "symmetry": True,
+            "states": None,
+            "terminal": None,
+            "tiers": None,
+        }
         write_values(tmp_path / "b.lmdb", {one: value for one, value in whole.items() if stays(one)}, facts=facts)
         shutil.copy(site.WEB / "package.json", tmp_path)
         monkeypatch.setattr(site, "module_of", lambda *asked: None)

@@ -131,11 +131,15 @@ ENDLESS, STORED = [*["DamagedBook"] * 5, 1], [0, 0, 0, 0, 0, 1]
 @pytest.mark.parametrize(
     ("sparse", "more", "said"),
     [
-        (2, HALVED, ENDLESS), (1, FORCED, ENDLESS), (0, FORCED, ENDLESS), (1, "", STORED), (0, HALVED, STORED),
+        (2, HALVED, ENDLESS),
+        (1, FORCED, ENDLESS),
+        (0, FORCED, ENDLESS),
+        (1, "", STORED),
+        (0, HALVED, STORED),
         (1, TURNS, "DamagedBook: the facts leave out what these rules do not tell: solve the book again"),
         (2, "", "TypeError: the book leaves out what moves tell: give rules with actions, result, utility and tier"),
     ],
-)  # fmt: skip
+)
 def test_a_book_that_denies_the_cycles_of_its_game_does_not_hang(tmp_path, sparse, more, said):
     """Values that rest on each other are refused, and no other error."""
     _, path = called_acyclic(tmp_path, "Ring" if sparse < 2 else "Tiered", sparse)
@@ -149,10 +153,17 @@ def test_a_book_that_denies_the_cycles_of_its_game_does_not_hang(tmp_path, spars
 @pytest.mark.parametrize(
     "changes",
     [
-        {"sparse": 0}, {"sparse": 3}, {"sparse": "2"}, {"sparse": True}, {"wdl": False}, {"method": "retrograde"},
-        {"scope": "ply 3"}, {"codec": "compact"}, {"estimate": {"depth": 1}},
+        {"sparse": 0},
+        {"sparse": 3},
+        {"sparse": "2"},
+        {"sparse": True},
+        {"wdl": False},
+        {"method": "retrograde"},
+        {"scope": "ply 3"},
+        {"codec": "compact"},
+        {"estimate": {"depth": 1}},
     ],
-)  # fmt: skip
+)
 def test_facts_that_contradict_each_other_are_refused(tmp_path, changes):
     _, path = called_acyclic(tmp_path, "Tiered", 1)
     data = exported(path, tmp_path / "b.bin").read_bytes()

@@ -32,9 +32,7 @@ from tests.ways import slow
 __all__ = ["module_of"]  # a fixture
 
 pytestmark = needs_node
-COMPILED = (
-    'import { readFileSync } from "node:fs"; const module = new WebAssembly.Module(readFileSync("game.wasm"));'
-)
+COMPILED = 'import { readFileSync } from "node:fs"; const module = new WebAssembly.Module(readFileSync("game.wasm"));'
 QUICK = "tic-tac-toe"
 GAMES = (QUICK, "coins", "hexapawn", "dots-and-boxes", *slow("connect-four:4,3,3", "kalah:2,2", "othello:4,2"))
 

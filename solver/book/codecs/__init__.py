@@ -16,9 +16,7 @@ from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Game, Rules
 from solver.rules.width import USUAL
 
-CODECS: dict[str, Codec] = {
-    module.CODEC.name: module.CODEC for module in (instant, compact, ranked, fixed, wide)
-}
+CODECS: dict[str, Codec] = {module.CODEC.name: module.CODEC for module in (instant, compact, ranked, fixed, wide)}
 DEFAULT = instant.CODEC.name
 CHOICES = {name: codec.about for name, codec in CODECS.items() if codec.about}
 

@@ -351,7 +351,17 @@ def whole(data: Any, size: int) -> bytes:
 
 
 CODEC = Codec(
-    "compact", 1, GROUP, groups=128, block=BLOCK, state_bytes=BITMAP // FEWEST + 4 + 1, encode_chunk=encode_chunk,
-    finder=finder, decode=decode, find_all=find_all, decode_all=decode_all, share=0.4,
+    "compact",
+    1,
+    GROUP,
+    groups=128,
+    block=BLOCK,
+    state_bytes=BITMAP // FEWEST + 4 + 1,
+    encode_chunk=encode_chunk,
+    finder=finder,
+    decode=decode,
+    find_all=find_all,
+    decode_all=decode_all,
+    share=0.4,
     about="a quarter of the size for ten times the time",
-)  # fmt: skip
+)

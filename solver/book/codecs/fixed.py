@@ -296,8 +296,16 @@ def decode_group(body: Any, first: int, index_bytes: int, states: Any, numbers: 
 
 
 CODEC = Codec(
-    "fixed", 3, GROUP,
+    "fixed",
+    3,
+    GROUP,
     groups=1308,  # of 40 bytes, values all alike, states side by side
-    block=GROUP, state_bytes=MOST_STATE_BYTES, encode_chunk=encode_chunk, finder=lambda: find, decode=decode,
-    find_all=find_all, decode_all=decode_all, is_stepped=True,
-)  # fmt: skip
+    block=GROUP,
+    state_bytes=MOST_STATE_BYTES,
+    encode_chunk=encode_chunk,
+    finder=lambda: find,
+    decode=decode,
+    find_all=find_all,
+    decode_all=decode_all,
+    is_stepped=True,
+)

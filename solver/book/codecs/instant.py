@@ -334,8 +334,16 @@ def decode_group(body: Any, first: int, index_bytes: int, states: Any, indices: 
 
 
 CODEC = Codec(
-    "instant", 0, GROUP,
+    "instant",
+    0,
+    GROUP,
     groups=1425,  # of 36 bytes, values of one bit at most, states side by side
-    block=GROUP, state_bytes=MOST_STATE_BYTES, encode_chunk=encode_chunk, finder=lambda: find, decode=decode,
-    find_all=find_all, decode_all=decode_all, about="if left out",
-)  # fmt: skip
+    block=GROUP,
+    state_bytes=MOST_STATE_BYTES,
+    encode_chunk=encode_chunk,
+    finder=lambda: find,
+    decode=decode,
+    find_all=find_all,
+    decode_all=decode_all,
+    about="if left out",
+)

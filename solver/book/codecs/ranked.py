@@ -382,8 +382,16 @@ def untrue(rules: Rules, state: int) -> GameError:
 
 
 CODEC = Codec(
-    "ranked", 2, GROUP, groups=64, block=BLOCK,
+    "ranked",
+    2,
+    GROUP,
+    groups=64,
+    block=BLOCK,
     state_bytes=256,  # a run of 60,000 equal symbols takes less than a hundred
-    encode_chunk=encode_chunk, finder=finder, decode=decode, keys=Ranks, share=0.2,
+    encode_chunk=encode_chunk,
+    finder=finder,
+    decode=decode,
+    keys=Ranks,
+    share=0.2,
     about="a tenth, for games that number their states",
-)  # fmt: skip
+)

@@ -386,9 +386,7 @@ class Compiled:
             size = starts[group + 1] - starts[group]
             states, indices = np.empty(size, np.int64), np.empty(size, np.int32)
             with compiling(self.rules.game):
-                count = self.kernels.states_of(
-                    group, tells, firsts, starts, symbols, self.merits, states, indices
-                )
+                count = self.kernels.states_of(group, tells, firsts, starts, symbols, self.merits, states, indices)
             yield states[:count], indices[:count]
 
     def indices(self, states: NDArray[np.int64], groups: list[Group]) -> NDArray[np.int64]:

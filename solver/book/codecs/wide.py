@@ -102,8 +102,15 @@ def _numbers(body: memoryview, begin: int, count: int, size: int) -> list[int]:
 
 
 CODEC = Codec(
-    "wide", 4, GROUP,
+    "wide",
+    4,
+    GROUP,
     groups=128,  # of 531 bytes, but for the last
-    block=GROUP, state_bytes=HEAD + MOST_BYTES + 4, encode_chunk=encode_chunk, finder=lambda: find, decode=decode,
-    keys=WideStates, is_wide=True,
-)  # fmt: skip
+    block=GROUP,
+    state_bytes=HEAD + MOST_BYTES + 4,
+    encode_chunk=encode_chunk,
+    finder=lambda: find,
+    decode=decode,
+    keys=WideStates,
+    is_wide=True,
+)

@@ -65,8 +65,7 @@ def put(moves, at, child, key, choices, asked, promise):
 
 @inlined
 def looked_up(table, key, bound):
-    """What the table says of a state that answers whether it is worth at least `bound`: a bound on its merit; or LIMIT.
-    """
+    """What the table says of a state that answers whether it is worth at least `bound`: a bound on it; or LIMIT."""
     data = find(table, key)
     if data:
         if low_of(data) >= bound:

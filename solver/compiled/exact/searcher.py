@@ -268,9 +268,7 @@ class Team:
         for member in self.members:
             member.table = leader.table
 
-    def _some(
-        self, member: Searcher, deal: Callable[[], int | None], deadline: float
-    ) -> list[tuple[int, Value]]:
+    def _some(self, member: Searcher, deal: Callable[[], int | None], deadline: float) -> list[tuple[int, Value]]:
         """The next pairs that one thread finds; none if no state is left."""
         pairs: list[tuple[int, Value]] = []
         due = time.monotonic() + HANDED_OVER

@@ -105,5 +105,3 @@ def keep(table, bounds, key, note, low, high):
     table[at + 1] = note
     write_key(table, at, key, 3, 0)
     bounds[at + 2], bounds[at + 3] = low, high
-
-

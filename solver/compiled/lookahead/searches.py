@@ -63,9 +63,7 @@ class Choices(NamedTuple):
 class Lookahead:
     """Searches of one game by one evaluation, in one thread. Raises MethodError for a game with chance."""
 
-    def __init__(
-        self, game: Game, *, model: Model | None = None, symmetry: bool = True, table: int = TABLE
-    ) -> None:
+    def __init__(self, game: Game, *, model: Model | None = None, symmetry: bool = True, table: int = TABLE) -> None:
         self.rules = Rules(game, symmetry)
         refuse_chance(self.rules, "a search of limited depth")
         with compiling(game):
@@ -192,9 +190,13 @@ class Lookahead:
             for state, budget in agreement.sampled(states):
                 with contextlib.suppress(BudgetExceeded):
                     plain = heuristic.search(
-                        self.rules.game, state, depth=depth, evaluate=evaluate,
-                        symmetry=self.rules.symmetry, budget=budget,
-                    )  # fmt: skip
+                        self.rules.game,
+                        state,
+                        depth=depth,
+                        evaluate=evaluate,
+                        symmetry=self.rules.symmetry,
+                        budget=budget,
+                    )
                     found = self.look(state, depth)
                     if (plain.value, plain.action) != (found.value, found.action):
                         raise UncompiledRules(
@@ -217,9 +219,7 @@ class Chooser:
         table: int = SMALL,
     ) -> None:
         self._more = more_of(Rules(game).bits)
-        self.members = [
-            Lookahead(game, model=model, symmetry=symmetry, table=table) for _ in range(workers or cores())
-        ]
+        self.members = [Lookahead(game, model=model, symmetry=symmetry, table=table) for _ in range(workers or cores())]
 
     def use(self, model: Model | None) -> None:
         """Estimate by another model, or by the rules."""

@@ -144,7 +144,7 @@ def _retargeted(text: str, machine: Any) -> Any:
     """LLVM code for the machine it was not made for."""
     text = re.sub(_definition(r"@_ZN7cpython"), "", text, flags=re.M | re.S)
     text = re.sub(_definition(r"@(NRT_incref|NRT_decref)\("), EMPTY, text, flags=re.M | re.S)
-    text = re.sub(r'^target (triple|datalayout) .*$', "", text, flags=re.M)
+    text = re.sub(r"^target (triple|datalayout) .*$", "", text, flags=re.M)
     text = re.sub(r'"(target-cpu|target-features|tune-cpu)"="[^"]*"', "", text)
     text = re.sub(r"= common (local_unnamed_addr )?global", "= internal global", text)
     module = llvm.parse_assembly(text)

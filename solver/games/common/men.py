@@ -119,6 +119,7 @@ def drawing(slides: int) -> dict[str, Any]:
     lines = [] if slides == 3 else [[a, b] for a in range(9) for b in range(a) if near(a, slides) >> b & 1]
     return {"board": "points", "lines": lines, "sides": ["black", "white"]}
 
+
 def board(state: int) -> str:
     rows = [f"{3 - i:2} " + " ".join(row.lower()) for i, row in enumerate(cells(state))]
     return "\n".join([*rows, "   a b c   " + "xo"[state >> 18] + " to move"])

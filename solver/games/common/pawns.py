@@ -217,5 +217,6 @@ def board(width: int, height: int, state: int) -> str:
     rows = [f"{height - i:2} " + " ".join(row.lower()) for i, row in enumerate(cells(width, height, state))]
     return "\n".join([*rows, "   " + " ".join("abcdefghijklmnopqrstuvwxyz"[:width])])
 
+
 def drawing() -> dict[str, Any]:
     return {"board": "checks", "sides": ["white", "black"], "men": {"W": ["pawn", 0], "b": ["pawn", 1]}}

@@ -83,12 +83,14 @@ def _men(view: View, valued: set[int]) -> list[Shape]:
     several = [sum(kind is not None and kind[1] == side for kind in kinds.values()) > 1 for side in range(3)]
     figures = {
         mark: drawn(kind, view.sides, mark.upper() if several[kind[1]] and not men else "")
-        for mark, kind in kinds.items() if kind is not None
-    }  # fmt: skip
+        for mark, kind in kinds.items()
+        if kind is not None
+    }
     return [
         Group(cell.x, cell.y - (12 if number in valued else 0), figures[mark], 0.8 if number in valued else 1.0, mark)
-        for number, cell, mark in view.each() if mark in figures
-    ]  # fmt: skip
+        for number, cell, mark in view.each()
+        if mark in figures
+    ]
 
 
 @functools.lru_cache(maxsize=64, typed=True)  # by type: named tuples of two games may be equal

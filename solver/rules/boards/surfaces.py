@@ -59,8 +59,9 @@ def _tiles(view: View, gap: float, colour: str) -> list[Shape]:
     paint = Paint(colour)
     return [
         _about(cell, cell.width - 2 * gap, cell.height - 2 * gap, paint, 12)
-        for _, cell, mark in view.each() if mark != " "
-    ]  # fmt: skip
+        for _, cell, mark in view.each()
+        if mark != " "
+    ]
 
 
 def _squares(view: View) -> list[Shape]:
@@ -133,9 +134,11 @@ def _corner(cell: Cell, turn: int) -> tuple[float, float]:
 def _hexagons(view: View) -> list[Shape]:
     cells, across = view.layout.cells, view.layout.across
     rims = (
-        (cells[:across], (-1, 0), 1, 0), (cells[-across:], (-2, 3), 2, 0),
-        (cells[::across], (-1, -2), -3, 1), (cells[across - 1 :: across], (1, 2), 2, 1),
-    )  # fmt: skip
+        (cells[:across], (-1, 0), 1, 0),
+        (cells[-across:], (-2, 3), 2, 0),
+        (cells[::across], (-1, -2), -3, 1),
+        (cells[across - 1 :: across], (1, 2), 2, 1),
+    )
     shapes: list[Shape] = []
     for some, turns, end, side in rims:
         points = [_corner(cell, turn) for cell in some for turn in turns] + [_corner(some[-1], end)]
@@ -265,7 +268,20 @@ def _race(view: View) -> list[Shape]:
 
 
 SURFACES: dict[str, Callable[[View], list[Shape]]] = {
-    "squares": _squares, "checks": _checks, "grid": _grid, "felt": _felt, "plate": _plate, "points": _points,
-    "cubes": _cubes, "tray": _tray, "hexagons": _hexagons, "dots": _dots, "pits": _pits, "piles": _piles,
-    "track": _track, "bearoff": _bearoff, "backgammon": _backgammon, "race": _race,
-}  # fmt: skip
+    "squares": _squares,
+    "checks": _checks,
+    "grid": _grid,
+    "felt": _felt,
+    "plate": _plate,
+    "points": _points,
+    "cubes": _cubes,
+    "tray": _tray,
+    "hexagons": _hexagons,
+    "dots": _dots,
+    "pits": _pits,
+    "piles": _piles,
+    "track": _track,
+    "bearoff": _bearoff,
+    "backgammon": _backgammon,
+    "race": _race,
+}
