@@ -29,32 +29,39 @@ from solver.base import errors, shown, signals
 from solver.base.system import open_descriptor
 
 COMMANDS = {
-    "games": ("solver.cli.games", "List the games and their parameters."),
+    "games": ("solver.cli.games", "List the games, or tell their rules."),
     "books": ("solver.cli.books", "List the books that come with the package."),
-    "check": ("solver.cli.check", "Check rules without solving."),
+    "check": ("solver.cli.check", "Check rules before you solve."),
     "solve": ("solver.cli.solve", "Solve a game and write its book."),
-    "cluster": ("solver.cli.cluster", "Check the nodes of a cluster before a solve."),
-    "estimate": ("solver.cli.estimate", "Say beforehand what solving a game will take."),
+    "cluster": ("solver.cli.cluster", "Check the nodes of a cluster."),
+    "estimate": ("solver.cli.estimate", "Predict the time, memory and disk of a solve."),
     "grow": ("solver.cli.grow", "Grow an opening book of a game too large to solve."),
     "pack": ("solver.cli.pack", "Write a book in another codec."),
-    "trim": ("solver.cli.trim", "Write a smaller book: what need not be stored is left out."),
-    "info": ("solver.cli.info", "Say what a book holds."),
-    "query": ("solver.cli.query", "Value positions and their moves."),
-    "line": ("solver.cli.line", "Print the best play from a position to the end."),
+    "trim": ("solver.cli.trim", "Write a smaller copy of a book."),
+    "info": ("solver.cli.info", "Describe a book."),
+    "query": ("solver.cli.query", "Show the value of a position and of its moves."),
+    "line": ("solver.cli.line", "Print best play to the end."),
     "play": ("solver.cli.play", "Play in the terminal."),
     "ugi": ("solver.cli.ugi", "Play as an engine: the Universal Game Interface."),
-    "serve": ("solver.cli.serve", "Serve books and games: pages, and an interface for scripts."),
+    "serve": ("solver.cli.serve", "Serve pages, and JSON for scripts."),
     "sample": ("solver.cli.sample", "Choose stored states at random."),
-    "grade": ("solver.cli.grade", "Judge games by a book."),
+    "grade": ("solver.cli.grade", "Judge games move by move."),
     "learn": ("solver.cli.learn", "Learn to evaluate positions."),
     "match": ("solver.cli.match", "Let players meet, and say who is better."),
-    "compare": ("solver.cli.compare", "Compare the textbook's searches on a game."),
-    "diff": ("solver.cli.diff", "Say what tells two books apart."),
-    "merge": ("solver.cli.merge", "Write a book of the states of two."),
-    "export": ("solver.cli.export", "Write a book as a table, or for other languages."),
-    "build": ("solver.cli.build", "Build a game's rules and searches as a WebAssembly module."),
+    "compare": ("solver.cli.compare", "Compare the searches of the textbook."),
+    "diff": ("solver.cli.diff", "Say how two books differ."),
+    "merge": ("solver.cli.merge", "Write one book with the states of two."),
+    "export": ("solver.cli.export", "Write a table, a file for other languages, or a page."),
+    "build": ("solver.cli.build", "Build a WebAssembly module of a game."),
     "import": ("solver.cli.importing", "Write a book of values from elsewhere."),
     "verify": ("solver.cli.verify", "Check a book: structure, checksums, every value."),
+}
+SECTIONS = {  # of the help
+    "Solve a game": ("games", "check", "estimate", "solve", "grow", "cluster", "compare"),
+    "Ask a book": ("query", "line", "info", "sample", "grade"),
+    "Work on books": ("books", "verify", "pack", "trim", "merge", "diff", "import", "export"),
+    "Play and learn": ("play", "match", "learn"),
+    "Other programs": ("serve", "ugi", "build"),
 }
 EXIT_CODES = (
     (errors.MissingState, 3),
@@ -89,8 +96,10 @@ class Commands(click.Group):
         return command
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+        width = max(map(len, COMMANDS))
+        for title, names in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), COMMANDS[name][1]) for name in names])
 
     def main(self, *arguments: Any, **options: Any) -> NoReturn:
         """Run a command and exit. Without arguments this is the program, and signals are its own until it has ended."""

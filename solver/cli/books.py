@@ -12,12 +12,13 @@ from solver.report import books
 @click.command("books")
 @json_option
 def command(as_json: bool) -> None:
-    """List the books that come with the package: found by the name of their game, with nothing solved.
+    """List the books that come with the package.
 
     \b
-    solver play connect-four:4,4
+    solver books
     solver query tic-tac-toe b2
-    solver info hexapawn:4,4
+
+    Every command that takes a BOOK finds them by the name of the game: you need not solve those games.
     """
     found = [Book(path) for path in shipped.paths()]
     facts = [{**books.facts(book.header, book.size), "book": str(book.path)} for book in found]

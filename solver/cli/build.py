@@ -11,19 +11,22 @@ from solver.rules.game import Rules
 
 @click.command("build")
 @click.argument("text", metavar="GAME")
-@click.option("-o", "--output", "file", type=click.Path(), required=True, metavar="FILE", help="Write it here: .wasm.")
-@click.option("--no-symmetry", is_flag=True, help="Do not fold positions that are each other's images.")
-@click.option("--ranks", is_flag=True, help="With what a ranked book asks of the rules.")
+@click.option(
+    "-o", "--output", "file", type=click.Path(), required=True, metavar="FILE", help="Write the module here: FILE.wasm."
+)
+@click.option("--no-symmetry", is_flag=True, help="Do not fold positions that are equal by symmetry.")
+@click.option("--ranks", is_flag=True, help="Add the functions that readers of a ranked book need.")
 @quiet_option
 def command(text: str, file: str, no_symmetry: bool, ranks: bool, quiet: bool) -> None:
-    """Build a game's rules and searches as a WebAssembly module, for pages, Node and whatever runs such modules.
-
-    It finds exact values by alpha-beta, as far as the game has tiers and no chance, and looks a few plies ahead by the
-    rules' own evaluate. It imports nothing; docs/guides/webassembly.md says what it exports. Needs solverbook[solve].
+    """Build a game's rules and searches as a WebAssembly module.
 
     \b
     solver build connect-four -o connect-four.wasm
     solver build my_game.py::Hexapawn:4,4 -o hexapawn.wasm
+
+    Pages, Node and other hosts run the module. If the game has tiers and no chance, it finds exact values by
+    alpha-beta. It also looks a few plies ahead by the rules' own evaluate. The module imports nothing;
+    docs/guides/webassembly.md lists its exports. Install solverbook[solve] first.
     """
     from solver.export.module import write
 

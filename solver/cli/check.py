@@ -19,21 +19,20 @@ from solver.rules.width import USUAL
 
 @click.command("check")
 @click.argument("game")
-@click.option("--seed", type=int, default=0, metavar="N", help="Of the random games; 0.")
-@click.option("--quick", is_flag=True, help="The random games alone: nothing is solved, nothing compiled.")
+@click.option("--seed", type=int, default=0, metavar="N", help="Choose other random games. Default: 0.")
+@click.option("--quick", is_flag=True, help="Play random games only; solve and compile nothing.")
 @click.option("--show", "boards", is_flag=True, help="Print one of the random games, board by board.")
 @print_options
 def command(game: str, seed: int, quick: bool, boards: bool, as_json: bool, quiet: bool) -> None:
-    """Check rules before a solve: the protocol, on random games, and what solve would refuse.
-
-    What solve would do at first is done: a game that plain Python solves within a second is solved; the rules of
-    others are compiled, and must then say what plain Python says. Exit code 2 and the state where something is wrong;
-    docs/reference/rules.md tells how rules are written.
+    """Check rules before you solve the game.
 
     \b
     solver check my_game.py
     solver check my_game.py::Hexapawn:4,4 --show
-    solver check package.module::Class --quick
+
+    The check plays random games and finds broken promises. Then it does what solve does first: it solves a game that
+    takes plain Python less than a second, and compiles the rules of larger ones and compares them with plain Python.
+    If something is wrong, you get the state and exit code 2. docs/reference/rules.md tells how to write rules.
     """
     from solver.base.options import Options
     from solver.check.conformance import random_games

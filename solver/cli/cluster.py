@@ -9,24 +9,29 @@ from solver.cli.common import json_option, tell
 
 @click.group("cluster")
 def command() -> None:
-    """Look after the cluster that solve --cluster uses."""
+    """Look after the nodes of a cluster, for solve --cluster.
+
+    \b
+    solver cluster check head:6379 --store /shared/solves
+    solver cluster check auto my_game.py::Hexapawn:4,5 --store s3://bucket/solves
+    """
 
 
 @command.command("check")
 @click.argument("address")
 @click.argument("game", required=False)
-@click.option("--store", required=True, metavar="URL", help="Where the solve keeps what is done.")
+@click.option("--store", required=True, metavar="URL", help="Folder or URL for the work of the solve.")
 @json_option
 def check(address: str, game: str | None, store: str, as_json: bool) -> None:
-    """Say of each node whether it can take part in a solve, and what is wrong.
-
-    A task on each node says its version of solverbook, its free memory and its clock, reads a file that this machine
-    writes to the store, and writes one itself. With GAME it also compares the rules. A solve does the same when it
-    starts. Exit code 6 if a node cannot take part.
+    """Check that every node can take part in a solve.
 
     \b
     solver cluster check head:6379 --store /shared/solves
     solver cluster check auto my_game.py::Hexapawn:4,5 --store s3://bucket/solves
+
+    On each node a task reports the version of solverbook, the free memory and the clock. It reads a file that this
+    machine writes to the store, and writes one itself. With GAME it also compares the rules. A solve does the same when
+    it starts. If a node cannot take part, the exit code is 6.
     """
     from solver.cluster import nodes
     from solver.report.facts import facts_of

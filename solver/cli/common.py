@@ -27,6 +27,8 @@ from solver.book.reader import Book
 from solver.play.live import PLAYOUTS, SECONDS
 from solver.rules.game import Game, is_built_in, own_method
 
+VALUE = re.compile(r"\b(win|loss|draw)\b( in \d+)?")
+COLOURS = {"win": "green", "draw": "yellow", "loss": "red"}
 MOST = 1 << 63  # beyond any tier or distance
 LINE_SECONDS = 10.0  # between two lines of progress where there is no terminal
 THREAD_SECONDS = 1.5  # of work without lines: longer than plain Python's first try
@@ -310,7 +312,17 @@ def note(message: str | None, quiet: bool) -> None:
 
 def tell(facts: Any, text: Callable[[Any], str], as_json: bool) -> None:
     """Print facts, as JSON or in words."""
-    click.echo(json.dumps(facts) if as_json else text(facts))
+    if as_json:
+        click.echo(json.dumps(facts))
+    else:
+        echo_values(text(facts))
+
+
+def echo_values(text: str) -> None:
+    """Print text; on a terminal wins, draws and losses in colour, unless the environment has NO_COLOR."""
+    if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+        text = VALUE.sub(lambda match: click.style(match[0], fg=COLOURS[match[1]]), text)
+    click.echo(text)
 
 
 budget_option = click.option(
@@ -318,28 +330,28 @@ budget_option = click.option(
     type=Seconds(0.001, 1e6),
     default=SECONDS,
     metavar="SECONDS",
-    help="For each answer searched live, all its moves together; 5.",
+    help="Seconds of search for an answer, all its moves together. Default: 5.",
 )
 game_option = click.option(
     "--game",
     "own",
     metavar="GAME",
-    help="Rules of a book of your own game: my_game.py. The book knows class and parameters. Default: SOLVER_GAME in"
-    " the environment.",
+    help="Rules of a book made from your own file: my_game.py. The book knows class and parameters. Default:"
+    " SOLVER_GAME in the environment.",
 )
 evaluate_option = click.option(
     "--evaluate",
     type=click.Path(exists=True, dir_okay=False),
     metavar="FILE",
-    help="Estimate by an evaluation that solver learn wrote, not by the rules' own.",
+    help="Estimate by this evaluation, a file of solver learn. Default: the rules' evaluate.",
 )
 module_option = click.option(
     "--module",
     type=click.Path(exists=True, dir_okay=False),
     metavar="FILE",
-    help="Search live by the module that solver build made of the game, without compiling.",
+    help="Search by this module of solver build, so nothing is compiled.",
 )
-live_option = click.option("--live", is_flag=True, help="Search a GAME, even if a book of it comes with the package.")
+live_option = click.option("--live", is_flag=True, help="Search a GAME even if the package has a book of it.")
 
 
 def all_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -347,18 +359,18 @@ def all_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda command: functools.reduce(lambda decorated, option: option(decorated), reversed(options), command)
 
 
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress, no notes.")
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Hide progress bars and notes.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 codec_option = click.option(
     "--codec",
     type=click.Choice([*CHOICES]),
-    help=f"How the book is encoded: {'; '.join(f'{name}, {about}' for name, about in CHOICES.items())}.",
+    help=f"Encoding of the book. {' '.join(f'{name}: {about}.' for name, about in CHOICES.items())}",
 )
 workers_option = click.option(
     "--workers",
     type=click.IntRange(1, 1024),
     metavar="N",
-    help="Threads; all cores if left out. The result is the same.",
+    help="Threads. Default: all cores. The result is the same.",
 )
 search_options = all_of(budget_option, evaluate_option, module_option, live_option, game_option)
 print_options = all_of(json_option, quiet_option)

@@ -18,31 +18,31 @@ from solver.search.deepening import looks
 @click.argument("game")
 @click.argument("position", default="start", metavar="[POSITION]")
 @click.option(
-    "--depth", type=click.IntRange(1, 100), metavar="N", help="Searches 1 to N plies deep, by the rules' evaluate."
+    "--depth", type=click.IntRange(1, 100), metavar="N", help="Search 1 to N plies deep, by the rules' evaluate."
 )
 @click.option(
     "--nodes",
     type=click.IntRange(1, 10**9),
     default=NODES,
     metavar="N",
-    help=f"Give a search up after so many; {NODES:,}.",
+    help=f"Stop a search after this many nodes. Default: {NODES:,}.",
 )
 @print_options
 def command(game: str, position: str, depth: int | None, nodes: int, as_json: bool, quiet: bool) -> None:
-    """Compare the textbook's searches on a game: nodes, tables, time.
-
-    To the end of the game: minimax and alpha-beta, without a table, with one, with symmetric states as one in it; moves
-    as they come, the worst first, the best first. Leaves are the positions looked at in which the game is over, cuts
-    those of which moves were left out. Values are wins, draws and losses, or margins; how soon is not asked.
-
-    With --depth: what a search sees 1, 2, 3 plies ahead, where it is cut off and how the rules evaluate what is there.
-    "deepening" is alpha-beta that tries first what was best one ply before, all depths so far together.
+    """Compare the searches of the textbook on a game: nodes, tables, time.
 
     \b
     solver compare tic-tac-toe
     solver compare coins:15
     solver compare tree:exercise.json
     solver compare tic-tac-toe "b2 a2" --depth 5
+
+    Minimax and alpha-beta search to the end of the game: without a table, with a table, and with equal positions by
+    symmetry as one; with moves as they come, worst first and best first. Leaves are finished positions. Cuts are
+    positions at which some moves were skipped. Values are wins, draws and losses, or margins, without distances.
+
+    With --depth each search looks 1, 2, 3, ... plies ahead and evaluates the positions at which it stops. "deepening"
+    is alpha-beta that tries the best move of the search before first, and counts all depths so far.
     """
     with loading(quiet):
         loaded = game_of(game)

@@ -15,16 +15,22 @@ from solver.report.facts import facts_of
 
 @click.command("estimate")
 @click.argument("game")
-@click.option("--max-ply", type=click.IntRange(0, 1000), metavar="N", help="Of an opening book to ply N.")
+@click.option("--max-ply", type=click.IntRange(0, 1000), metavar="N", help="Predict an opening book up to ply N.")
 @click.option(
     "--cluster",
     type=Text("cluster", parse_cluster),
     metavar="NODES",
-    help="On a cluster: nodes=64,cores=32,memory=256G,network=25G, or local:2.",
+    help="Predict a solve on a cluster: nodes=64,cores=32,memory=256G,network=25G, or local:2.",
 )
-@click.option("--no-symmetry", is_flag=True, help="Keep symmetric states apart.")
-@click.option("--seconds", type=Seconds(1, 1e5), default=60.0, metavar="S", help="To spend on it, compiling apart; 60.")
-@click.option("--memory", type=SIZE, metavar="SIZE", help="Of a solve with this: 8G.")
+@click.option("--no-symmetry", is_flag=True, help="Do not fold positions that are equal by symmetry.")
+@click.option(
+    "--seconds",
+    type=Seconds(1, 1e5),
+    default=60.0,
+    metavar="S",
+    help="Time for the estimate, without compiling. Default: 60.",
+)
+@click.option("--memory", type=SIZE, metavar="SIZE", help="Memory of the solve, for example 8G.")
 @workers_option
 @print_options
 def command(
@@ -38,24 +44,24 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Say beforehand how many states, how long, how much memory and disk solving a game will take.
-
-    With --max-ply the plies are enumerated for half the given time and a random sample of the deepest is searched.
-    Without it the states are counted for most of the time, and what is left is estimated from samples. Disk is what
-    the solve takes at its peak: of a game with cycles several times as much where memory is short, so give the same
-    --memory as to solve. The line below the time of the solve is for work on its book: `verify`, `pack` and, if the
-    game has such a book, `trim --wdl --codec ranked`. These are rough, by rates measured on a few games.
-
-    With --cluster it is the time of a solve on so many nodes, tier by tier: cores and memory of a node, the bits a
-    second of its network, and if they are given the bytes a second of the store (storage=40G) and the price of a node
-    for an hour (price=1.6). local:2 is this machine with two workers. The nodes' cores are taken to be as quick as this
-    machine's. Neither Ray nor a cluster is needed for it.
+    """Predict the states, time, memory and disk of a solve.
 
     \b
-    solver estimate connect-four --max-ply 8
     solver estimate connect-four:6,5
+    solver estimate connect-four --max-ply 8
     solver estimate teeko --memory 1G
     solver estimate connect-four:7,5 --cluster nodes=64,cores=32,memory=256G,network=25G,price=1.6
+
+    The estimate counts states for most of --seconds and extrapolates the rest from samples. With --max-ply it counts
+    the plies for half of that time and searches a random sample of the deepest ply. The disk is the peak of the solve.
+    A game with cycles needs several times as much if memory is short, so give solve's --memory here too. The line below
+    the time of the solve is about its book: `verify`, `pack` and, for some games, `trim --wdl --codec ranked`. All this
+    is rough, by rates measured on a few games.
+
+    With --cluster it predicts the time on so many nodes, tier by tier. Give the cores and memory of a node and the bits
+    a second of its network; if you know them, also the bytes a second of the store (storage=40G) and the price of a
+    node for an hour (price=1.6). local:2 is this machine with two workers. It takes the nodes' cores to be as fast as
+    this machine's, and needs neither Ray nor a cluster.
     """
     from solver.estimate import estimation, planning
 

@@ -29,22 +29,22 @@ STREAMED = ("csv", "jsonl")  # forms of a table that standard output takes
     type=click.Path(),
     required=True,
     metavar="FILE|FOLDER/",
-    help="What to write; its ending says the form: .csv, .jsonl, .sqlite, .parquet, .bin, or a slash: a page. - is"
-    " standard output, as CSV or as --format says.",
+    help="Write here; the ending chooses the form: .csv, .jsonl, .sqlite, .parquet, .bin, or a slash for a page. - is"
+    " standard output, as CSV or by --format.",
 )
 @click.option(
     "--columns",
     metavar="NAMES",
-    help="Of a table, with commas between: state, board, value, score, distance, tier, best. All that the game has if"
-    " left out; tier, best and board take most of the time.",
+    help="Columns of a table, with commas between: state, board, value, score, distance, tier, best. Default: all that"
+    " the game has. tier, best and board take most of the time.",
 )
 @click.option(
     "--format",
     "form",
     type=click.Choice(["table", "training", "csv", "jsonl"]),
     default="table",
-    help="csv, jsonl: a table in that form, whatever the file's name. training: a .parquet with planes of the board,"
-    " masks, and what every move gives away.",
+    help="csv, jsonl: a table in that form, for any name of the file. training: a .parquet with planes of the board,"
+    " masks, and the loss of every move.",
 )
 @live_option
 @game_option
@@ -52,14 +52,7 @@ STREAMED = ("csv", "jsonl")  # forms of a table that standard output takes
 def command(
     sources: tuple[str, ...], file: str, columns: str | None, form: str, live: bool, own: str | None, quiet: bool
 ) -> None:
-    """Write a book in another form: a table with a row a stored state, one file that other languages read, or a page.
-
-    Values are for the side to move; tier is what the rules call so, in many games the ply. Finished positions are not
-    stored, nor those that are another's image by symmetry. .bin is the whole book for other languages; a folder becomes
-    a page for browsers around it, with the board and every move's value, for any static host (docs/guides/page.md). A
-    GAME of which no book comes with the package becomes a page that searches: exact values where it finds them in time,
-    else estimates. Several become an index of games with a page for each; with none named, all books that come with the
-    package. .parquet needs solverbook[parquet].
+    """Write a book in another form: a table, one file for other languages, or a page.
 
     \b
     solver export connect-four-4x4.lmdb -o connect-four.csv
@@ -72,6 +65,21 @@ def command(
     solver export my_game.py::Hexapawn:4,4 -o site/
     solver export connect-four-4x4.lmdb tic-tac-toe nim -o site/
     solver export -o site/
+
+    The ending of -o chooses the form:
+
+    \b
+    .csv .jsonl .sqlite    a table with a row for each stored state
+    .parquet               the same; install solverbook[parquet] first
+    .bin                   the whole book, for readers in other languages
+    folder/                a page for browsers: the board, and the value of every move
+
+    Values are for the side to move. The tier is the rules' own, in many games the ply. Books store no finished
+    positions, and of positions that are equal by symmetry one.
+
+    Any static host serves a page (docs/guides/page.md). For a GAME without a book the page searches: it finds exact
+    values in time, or estimates. Several books become an index with a page for each; without arguments all books of the
+    package do.
     """
     from solver.export import export, is_page
 

@@ -14,13 +14,18 @@ from solver.rules.game import unknown_game
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @json_option
 def command(names: tuple[str, ...], as_json: bool) -> None:
-    """List the games by groups, their parameters with defaults, and what each supports; or tell the rules of some.
+    """List the games, or tell the rules of some.
 
     \b
-    solver games connect-four           how it is played
-    connect-four:5,4                    parameters in their order
-    connect-four:width=5,height=4       or by name
-    my_game.py::Hexapawn:4,4            your own rules, in a file
+    solver games
+    solver games connect-four
+
+    The list shows the parameters of each game with their defaults. Write parameters in their order or by name:
+
+    \b
+    connect-four:5,4
+    connect-four:width=5,height=4
+    my_game.py::Hexapawn:4,4        your own rules, in a file
     """
     found = [games.facts(_known(name)) for name in names or CATALOGUE]
     tell(found, lambda _: _told(found) if names else _listed(found), as_json)

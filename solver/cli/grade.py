@@ -22,15 +22,20 @@ from solver.report import grades
 @game_option
 @quiet_option
 def command(source: str, games: str, as_json: bool, own: str | None, quiet: bool) -> None:
-    """Judge games by a book: the share of perfect moves, of moves that keep the value, and the blunders.
-
-    GAMES is a file, or `-`, with a game a line: the moves from the start, as `query` takes them. A perfect move keeps
-    value and distance; one that keeps the value may win later, or lose sooner; any other is a blunder. Moves of which
-    the book does not know what they are worth are counted apart.
+    """Judge games move by move.
 
     \b
     solver grade connect-four-5x5.lmdb games.txt
     solver grade connect-four-5x5.lmdb - --json < games.txt
+
+    GAMES is a file, or - for standard input. Each line is one game: its moves from the start, written as for `query`.
+
+    \b
+    perfect    keeps value and distance
+    keeps      keeps the value; may win later or lose sooner
+    blunder    any other move
+
+    Moves that the book does not know are counted separately.
     """
     with open_book(source, own, quiet=quiet) as opened, Bars(quiet) as bars:
         player = Player(opened, live=False)

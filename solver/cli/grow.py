@@ -27,35 +27,60 @@ MOST_GAMES = 1 << 28  # bytes of a file of games
 
 @click.command("grow")
 @click.argument("game")
-@click.option("-o", "--output", "book", type=click.Path(), required=True, metavar="BOOK", help="The book that grows.")
-@click.option("--positions", type=click.IntRange(1, 10**9), metavar="N", help="Until it has so many.")
-@click.option("--time", "seconds", type=DURATION, metavar="TIME", help="Or for so long: 2h, 30m, 90s.")
-@click.option("--depth", type=click.IntRange(1, 99), metavar="N", help="Plies of its searches; 8.")
-@click.option("--exact", type=click.IntRange(1, 10**12), metavar="N", help="Nodes of each exact search; 32,768.")
+@click.option(
+    "-o",
+    "--output",
+    "book",
+    type=click.Path(),
+    required=True,
+    metavar="BOOK",
+    help="Write the book here, or let it grow.",
+)
+@click.option("--positions", type=click.IntRange(1, 10**9), metavar="N", help="Stop at this number of positions.")
+@click.option("--time", "seconds", type=DURATION, metavar="TIME", help="Stop after this time: 2h, 30m, 90s.")
+@click.option(
+    "--depth", type=click.IntRange(1, 99), metavar="N", help="Depth of the searches that estimate. Default: 8."
+)
+@click.option(
+    "--exact", type=click.IntRange(1, 10**12), metavar="N", help="Nodes of each exact search. Default: 32,768."
+)
 @evaluate_option
-@click.option("--add", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help="Games, to put in first.")
-@click.option("--for", "side", type=click.Choice(["first", "second"]), help="Of this side the best moves alone.")
-@click.option("--error", type=Seconds(0, 1e6), metavar="E", help="Follow moves that lose so much: 0.1; of margins 1.")
-@click.option("--no-symmetry", is_flag=True, help="Keep symmetric states apart.")
-@click.option("--restart", is_flag=True, help="Begin anew, whatever the file holds.")
-@click.option("--checkpoint", type=Seconds(0, 86_400), metavar="S", help="Seconds between two books; 30.")
+@click.option(
+    "--add",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Add the positions of these games first.",
+)
+@click.option("--for", "side", type=click.Choice(["first", "second"]), help="Expand only the best moves of this side.")
+@click.option(
+    "--error",
+    type=Seconds(0, 1e6),
+    metavar="E",
+    help="Follow moves that lose at most this. Default: 0.1; of margins 1.",
+)
+@click.option("--no-symmetry", is_flag=True, help="Do not fold positions that are equal by symmetry.")
+@click.option("--restart", is_flag=True, help="Begin anew, even if the file has a book.")
+@click.option(
+    "--checkpoint", type=Seconds(0, 86_400), metavar="S", help="Seconds between two writes of the book. Default: 30."
+)
 @codec_option
 @workers_option
 @print_options
 def command(game: str, book: str, add: str | None, as_json: bool, quiet: bool, **asked: Any) -> None:
-    """Grow an opening book of a game too large to solve, where play is most likely.
-
-    Values are exact where a search comes to the end of the game, else estimates of a search of --depth plies by the
-    rules' evaluate, or that of --evaluate; each says which. The position to which best play leads, and play that loses
-    little on the way, is expanded first. Where exact search soon comes to an end, give it more: --exact 4000000 nodes,
-    a second of one core or less, solve most positions of connect-four six plies from the start. A book that is there
-    grows further; what was interrupted goes on. The same command gives the same bytes, whatever --workers, but with
-    --time.
+    """Grow an opening book of a game that is too large to solve.
 
     \b
     solver grow connect-four -o c4.lmdb --positions 10000
     solver grow othello:6,6 -o othello.lmdb --evaluate othello.eval --time 2h --depth 10
     solver grow breakthrough:5,6 -o bt.lmdb --add games.txt --for first --positions 50000
+
+    It expands the position that best play reaches first, then those of play that loses little. A value is exact if a
+    search comes to the end of the game. Otherwise it is an estimate, by a search of --depth plies; each value says
+    which. If exact search soon ends in your game, give it more: with --exact 4000000 nodes, at most a second of one
+    core, it solves most positions of connect-four six plies from the start.
+
+    An existing book grows further, and an interrupted one goes on. The same command gives the same bytes for any
+    --workers, except with --time.
     """
     if asked["positions"] is None and asked["seconds"] is None:
         raise click.UsageError("say how far: --positions N, --time 2h, or both")

@@ -14,19 +14,22 @@ from solver.report import books
 @click.argument("file", type=click.Path())
 @click.argument("game")
 @click.option("-o", "--output", "book", type=click.Path(), required=True, metavar="BOOK", help="Write the book here.")
-@click.option("--no-symmetry", is_flag=True, help="Keep symmetric states apart.")
-@click.option("--no-verify", is_flag=True, help="Take the values as they are.")
+@click.option("--no-symmetry", is_flag=True, help="Do not fold positions that are equal by symmetry.")
+@click.option("--no-verify", is_flag=True, help="Do not compare values with those of their moves.")
 @print_options
 def command(file: str, game: str, book: str, no_symmetry: bool, no_verify: bool, as_json: bool, quiet: bool) -> None:
-    """Write a book of values from elsewhere, after verifying each against those of its moves.
-
-    FILE is a .jsonl or .csv as solver export writes them. A line has a state, its score for the side to move (1, 0, -1,
-    or the margin) and, for wins and losses, the distance in plies. Other columns are ignored. Finished states are not
-    listed. A file that lacks states that play reaches makes a book of exact entries, which live search
-    completes; a value is then compared with the moves that are there. All is held in memory, 300 bytes a state.
+    """Write a book of values from elsewhere, verified.
 
     \b
     solver import values.jsonl connect-four:4,4 -o connect-four-4x4.lmdb
+    solver import values.csv connect-four:4,4 -o connect-four-4x4.lmdb --no-verify
+
+    FILE is .jsonl or .csv, as `solver export` writes them. Each line has a state, its score for the side to move (1, 0,
+    -1, or the margin) and, for wins and losses, the distance in plies. Other columns are ignored. Leave finished states
+    out. Each value is compared with those of its moves.
+
+    If FILE lacks states that play reaches, the result is a book of exact entries, which live search completes. The
+    values take 300 bytes of memory a state.
     """
     from solver.solving.pipeline import import_values
 

@@ -13,16 +13,16 @@ from solver.rules.game import is_built_in
 
 @click.command("info")
 @click.argument("source", metavar="BOOK|GAME")
-@click.option("--counts", is_flag=True, help="Also the counts by tier and by distance.")
+@click.option("--counts", is_flag=True, help="Also count by tier and by distance.")
 @click.option(
     "--plot",
     type=click.Path(),
     metavar="FILE",
-    help="Draw wins, draws and losses by tier and distance, or expectations: .png or .svg.",
+    help="Draw wins, draws and losses by tier and distance, or expectations, as .png or .svg.",
 )
 @print_options
 def command(source: str, counts: bool, plot: str | None, as_json: bool, quiet: bool) -> None:
-    """Say what a book holds: game, value, counts, longest win and its line, size.
+    """Describe a book: game, value, counts, longest win and its line, size.
 
     \b
     solver info connect-four-5x5.lmdb

@@ -34,32 +34,56 @@ LAYERS = Text("layers", _layers)
 
 @click.command("learn")
 @click.argument("source", metavar="BOOK|GAME")
-@click.option("-o", "--output", type=click.Path(dir_okay=False), required=True, metavar="FILE", help="FILE.eval.")
-@click.option("--method", type=click.Choice(["fit", "evolve"]), default="fit", help="By values, or by play; fit.")
-@click.option("--model", type=click.Choice(["linear", "network"]), help="What is fitted; linear.")
-@click.option("--hidden", type=LAYERS, metavar="N[,N]", help=f"Widths of a network's hidden layers; {HIDDEN}.")
-@click.option("--states", type=click.IntRange(100, 50_000_000), metavar="N", help=f"To fit to; {STATES:,}.")
-@click.option("--depth", type=click.IntRange(1, 60), metavar="N", help=f"Of searches, where no book is; {DEPTH}.")
-@click.option("--generations", type=click.IntRange(1, 100_000), metavar="N", help=f"To evolve at most; {GENERATIONS}.")
-@click.option("--seed", type=click.IntRange(0, 2**31 - 2), default=0, metavar="S", help="Of all that is random; 0.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    required=True,
+    metavar="FILE",
+    help="Write the evaluation here: FILE.eval.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["fit", "evolve"]),
+    default="fit",
+    help="fit: learn from values (default). evolve: learn from play.",
+)
+@click.option("--model", type=click.Choice(["linear", "network"]), help="Kind of evaluation. Default: linear.")
+@click.option("--hidden", type=LAYERS, metavar="N[,N]", help=f"Widths of a network's hidden layers. Default: {HIDDEN}.")
+@click.option(
+    "--states", type=click.IntRange(100, 50_000_000), metavar="N", help=f"States to learn from. Default: {STATES:,}."
+)
+@click.option(
+    "--depth", type=click.IntRange(1, 60), metavar="N", help=f"Depth of searches, without a book. Default: {DEPTH}."
+)
+@click.option(
+    "--generations",
+    type=click.IntRange(1, 100_000),
+    metavar="N",
+    help=f"Stop after so many generations. Default: {GENERATIONS}.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0, 2**31 - 2), default=0, metavar="S", help="Make other random choices. Default: 0."
+)
 @live_option
 @json_option
 @game_option
 @quiet_option
 def command(source: str, output: str, as_json: bool, live: bool, own: str | None, quiet: bool, **asked: Any) -> None:
-    """Learn to evaluate positions: from a book, from searches where there is none, or by evolution through self-play.
-
-    FILE.eval is data: the features of the rules, a model's weights, what it was made from, and how good it is on states
-    that it never saw. Of a book, states are drawn by ply and value alike. Of a GAME, whose complete book does not come
-    with the package, or with --live, states of random play are searched so many plies deep. --method evolve needs no
-    values. The same seed learns the same. Needs solverbook[learn].
+    """Learn to evaluate positions.
 
     \b
     solver learn connect-four-5x5.lmdb -o c4.eval
     solver learn connect-four-5x5.lmdb -o c4.eval --model network --hidden 32,16
     solver learn connect-four:6,5 --states 20000 --depth 6 -o c4.eval
     solver learn connect-four:5,5 --method evolve -o c4.eval
-    solver match c4.eval evaluate
+
+    The values come from a BOOK, whose states are drawn evenly by ply and by value. For a GAME without a complete book,
+    or with --live, they come from searches of states of random play. --method evolve needs no values: it plays.
+
+    FILE.eval is data: the features of the rules, the weights, its origin, and its quality on states that it has not
+    learned from. The same seed learns the same. Install solverbook[learn] first. `solver match c4.eval evaluate` tells
+    how well it plays.
     """
     if not extras.has_learning():
         raise MethodError(extras.learning_remedy())

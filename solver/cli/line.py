@@ -26,13 +26,19 @@ from solver.report import lines
 @click.command("line")
 @click.argument("source", metavar="BOOK|GAME")
 @click.argument("position", default="start", metavar="[POSITION]")
-@click.option("--longest", is_flag=True, help="From the position of the book's longest win.")
-@click.option("--most", type=click.IntRange(1, 100_000), default=1000, metavar="N", help="Plies at most; 1000.")
+@click.option("--longest", is_flag=True, help="Start from the longest win of the book.")
+@click.option(
+    "--most",
+    type=click.IntRange(1, 100_000),
+    default=1000,
+    metavar="N",
+    help="Stop after this many plies. Default: 1000.",
+)
 @click.option(
     "--budget",
     type=Seconds(0.001, 1e6),
     metavar="SECONDS",
-    help=f"For each move searched live; {SECONDS:g} without a book. With one nothing is searched if left out.",
+    help=f"Seconds of search for each move. Default: {SECONDS:g} without a book, no search with one.",
 )
 @json_option
 @module_option
@@ -51,17 +57,17 @@ def command(
     own: str | None,
     quiet: bool,
 ) -> None:
-    """Print the best play from a position to the end: quick wins, slow losses.
-
-    A line ends where it comes back to a position that it has seen: that is a draw, but in a game of chance, where it
-    takes the outcome that is worth most nearly what was expected. A GAME of which no book comes with the package is
-    searched live; past the end of a book, with --budget alone. Where no more is known the line ends, and says so.
+    """Print best play from a position to the end: quick wins, slow losses.
 
     \b
     solver line connect-four-5x5.lmdb
     solver line connect-four-5x5.lmdb 4453
     solver line krk.lmdb --longest
     solver line connect-four --budget 10
+
+    If a position comes back, the line ends there as a draw. In a game of chance the line takes the outcome whose value
+    is closest to the expectation. A GAME without a book of its own is searched live. Past the end of a book the line is
+    searched only with --budget. If the next move is not known, the line ends and says so.
     """
     book, game = open_source(source, own, live=live, quiet=quiet)
     if longest:

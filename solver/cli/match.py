@@ -18,36 +18,64 @@ from solver.rules.game import Rules
 @click.command("match")
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
-@click.option("--game", "named", metavar="GAME", help="Where no player is a file that says it, or it is your own.")
-@click.option("--games", type=click.IntRange(2, 1_000_000), default=400, metavar="N", help="How many; 400.")
-@click.option("--depth", type=click.IntRange(1, 99), default=1, metavar="N", help="Plies that evaluations look; 1.")
-@click.option("--plies", type=click.IntRange(0, 200), metavar="N", help="Of openings; as few as give enough of them.")
-@click.option("--budget", type=Seconds(0.001, 1e6), default=1.0, metavar="SECONDS", help="Of alphabeta, engines: 1.")
-@click.option("--evaluate", type=click.Path(), metavar="FILE", help="Plays where a grown book ends.")
-@click.option("--seed", type=click.IntRange(0, 2**31 - 2), default=0, metavar="S", help="Other openings; 0.")
-@click.option("--book", "judge", metavar="BOOK|GAME", help="Says how often each keeps what a position is worth.")
+@click.option("--game", "named", metavar="GAME", help="The game, if no player's file names it, or your own rules.")
 @click.option(
-    "--save", type=click.Path(allow_dash=True), metavar="FILE", help="The games, one a line, as `grade` takes them."
+    "--games", type=click.IntRange(2, 1_000_000), default=400, metavar="N", help="Number of games. Default: 400."
+)
+@click.option("--depth", type=click.IntRange(1, 99), default=1, metavar="N", help="Depth of evaluations. Default: 1.")
+@click.option(
+    "--plies",
+    type=click.IntRange(0, 200),
+    metavar="N",
+    help="Random plies of an opening. Default: as few as give enough openings.",
+)
+@click.option(
+    "--budget",
+    type=Seconds(0.001, 1e6),
+    default=1.0,
+    metavar="SECONDS",
+    help="Seconds for a move of alphabeta and of engines. Default: 1.",
+)
+@click.option(
+    "--evaluate", type=click.Path(), metavar="FILE", help="Play with this evaluation beyond the end of a grown book."
+)
+@click.option(
+    "--seed", type=click.IntRange(0, 2**31 - 2), default=0, metavar="S", help="Choose other openings. Default: 0."
+)
+@click.option("--book", "judge", metavar="BOOK|GAME", help="Judge by this book how often each player keeps the value.")
+@click.option(
+    "--save",
+    type=click.Path(allow_dash=True),
+    metavar="FILE",
+    help="Write the games here, one a line, as grade takes them.",
 )
 @workers_option
 @print_options
 def command(first: str, second: str, as_json: bool, quiet: bool, **asked: Any) -> None:
-    """Let two players meet: evaluations, books and methods, from random openings, each played with both colours.
-
-    A and B are files of evaluations (`solver learn`), of complete or of grown books, games whose book comes with the
-    package, `evaluate` (the rules' own), `random`, `alphabeta` (exact where the budget allows it), or engine:COMMAND, a
-    program that speaks the Universal Game Interface as `solver ugi` does. An evaluation looks --depth plies ahead, or
-    as c4.eval@6 says; and so does, where a grown book ends, the rules' own, or --evaluate. An engine has --budget for a
-    move, or the plies after its @, and runs once, or --workers times. One that ends, says no legal move, or says
-    nothing for 5 s beyond its budget (60 s at a depth) loses that game, and this is said. The interval is of 95 %, with
-    each opening's two games as one observation. A game is drawn after 2,000 plies.
+    """Let two players meet, and say who is better.
 
     \b
+    solver match tic-tac-toe random
     solver match c4.eval evaluate
     solver match c4.eval@2 evaluate@6 --games 1000 --book connect-four-5x5.lmdb
     solver match random evaluate --game othello
-    solver match tic-tac-toe random
     solver match c4.eval@8 engine:"my_engine --threads 1" --budget 0.2
+
+    Each random opening is played twice, with both colours. A and B are
+
+    \b
+    FILE.eval          an evaluation that `solver learn` wrote
+    BOOK, GAME         a complete or grown book, or the one that comes with the package
+    evaluate           the rules' own evaluation
+    alphabeta          exact search within the budget
+    random             random moves
+    engine:COMMAND     a program that speaks the Universal Game Interface, as `solver ugi` does
+
+    An evaluation looks --depth plies ahead, or as many as follow its @. Beyond its last position a grown book is
+    played on by --evaluate, or by the rules' own evaluation. An engine has --budget for a move, or the plies after its
+    @. It loses a game if it ends, names no legal move, or is silent for 5 s beyond its budget (60 s at a depth).
+
+    The interval is of 95 %, with the two games of an opening as one observation. After 2,000 plies a game is drawn.
     """
     if not extras.has_kernels():
         raise MethodError(extras.remedy())

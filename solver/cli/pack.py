@@ -11,13 +11,13 @@ from solver.cli.info import report
 
 @click.command("pack")
 @click.argument("book", type=click.Path(), metavar="BOOK|GAME")
-@click.option("-o", "--output", "target", type=click.Path(), required=True, metavar="OUT", help="Write it here.")
+@click.option("-o", "--output", "target", type=click.Path(), required=True, metavar="OUT", help="Write the book here.")
 @click.option(
     "--codec",
     type=click.Choice(CHOICES),
     default="compact",
-    help="compact, if left out: a quarter of the size for ten times the time; instant: the other way round; ranked: the"
-    " smallest, for games that number their states, and read with their rules.",
+    help="compact (default): a quarter of the size for ten times the time. instant: the other way round. ranked: the"
+    " smallest, for games that number their states; its readers need the rules.",
 )
 @game_option
 @workers_option
@@ -25,14 +25,14 @@ from solver.cli.info import report
 def command(
     book: str, target: str, codec: str, own: str | None, workers: int | None, as_json: bool, quiet: bool
 ) -> None:
-    """Write a book anew in another codec, with nothing solved.
-
-    It holds and says the same, and takes the place of the other wherever a book is asked for. All of BOOK is checked on
-    the way. The digest is that of the book that `solve --codec` writes: packed to instant again, it is what it was.
+    """Write a copy of a book in another codec.
 
     \b
     solver pack connect-four-5x5.lmdb -o compact.lmdb
     solver pack compact.lmdb -o instant.lmdb --codec instant
+
+    The copy gives the same answers, and no game is solved. All of BOOK is checked on the way. The copy has the digest
+    of the book that `solve --codec` writes.
     """
     from solver.book.packing import pack
 

@@ -10,6 +10,7 @@ from solver.base.errors import MissingState, PositionError
 from solver.cli.common import (
     Seconds,
     budget_option,
+    echo_values,
     evaluate_option,
     game_option,
     live_option,
@@ -42,27 +43,37 @@ COMMANDS = "hint, undo, swap (sides), help, quit"
 
 @click.command("play")
 @click.argument("source", metavar="BOOK|GAME")
-@click.option("--second", is_flag=True, help="Let the computer begin.")
-@click.option("--from", "start", default="start", metavar="POSITION", help="Play from here.")
+@click.option("--second", is_flag=True, help="Let the computer move first.")
+@click.option("--from", "start", default="start", metavar="POSITION", help="Start from this position.")
 @budget_option
 @click.option(
     "--method",
     type=click.Choice(["best", "heuristic", "negamax"]),
     default="best",
-    help="How the computer thinks: book and exact search, or the textbook's searches of limited depth.",
+    help="best: book and exact search. heuristic, negamax: the textbook's searches of limited depth.",
 )
-@click.option("--depth", type=click.IntRange(1, 100), default=4, metavar="PLIES", help="For heuristic, negamax; 4.")
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 100),
+    default=4,
+    metavar="PLIES",
+    help="Depth of heuristic and negamax. Default: 4.",
+)
 @click.option(
     "--level",
     type=click.IntRange(1, HIGHEST),
     default=HIGHEST,
     metavar="1..10",
-    help="Below 10 it plays a second-best move now and then: nine times in ten at 1.",
+    help="Strength. Below 10 the computer sometimes plays the second-best move; at 1, nine times in ten.",
 )
 @click.option(
-    "--variety", type=Seconds(0, 1e6), default=0.0, metavar="V", help="It chooses among moves so nearly as good."
+    "--variety",
+    type=Seconds(0, 1e6),
+    default=0.0,
+    metavar="V",
+    help="Choose at random among moves that lose at most V of a win, or of a point.",
 )
-@click.option("--seed", type=int, metavar="N", help="Of dice and of the computer's choices: the same ones each time.")
+@click.option("--seed", type=int, metavar="N", help="Repeat the same dice and the same random choices.")
 @evaluate_option
 @module_option
 @live_option
@@ -84,17 +95,16 @@ def command(
     own: str | None,
     quiet: bool,
 ) -> None:
-    """Play against a book, or a GAME against the book of it that comes with the package, else against a live search.
-
-    At the prompt: a move in the game's notation, or hint, undo, swap, help, quit. Where no book knows, the computer
-    searches within the budget, and says when it does not see the end. Dice are thrown, and cards drawn, for both. With
-    --variety 0.05 the computer chooses at random among moves that lose no more than that, of a win, or of a point of
-    the margin; what is won it wins as soon as it can.
+    """Play against a book, or against a live search.
 
     \b
     solver play connect-four-5x5.lmdb
     solver play tic-tac-toe --second
     solver play othello:6,4 --method heuristic --depth 6
+
+    Type a move as the game writes it, or hint, undo, swap, help, quit. A GAME uses the book that comes with the
+    package. If no book knows the position, the computer searches within the budget, and says if it does not see the
+    end. It throws dice and draws cards for both sides.
     """
     if evaluate is not None and method == "negamax":
         raise click.UsageError("negamax asks the rules' own evaluate: --evaluate goes with --method best or heuristic")
@@ -268,7 +278,7 @@ class Table:
         for move in moves:
             mark = "*" if move.best else " "
             words = in_words(move.value, self.player.rules, move.estimate)
-            click.echo(f"{mark} {format_action(self.game, state, move.action):6} {words}")
+            echo_values(f"{mark} {format_action(self.game, state, move.action):6} {words}")
 
     def _undo(self) -> None:
         """Back to the person's last decision."""

@@ -10,7 +10,7 @@ import click
 
 from solver.base.errors import MissingState, PositionError
 from solver.base.text import TextError, waiting_lines
-from solver.cli.common import json_option, note, open_source, quiet_option, search_options, thinking
+from solver.cli.common import echo_values, json_option, note, open_source, quiet_option, search_options, thinking
 from solver.play.player import Player
 from solver.play.showing import checked_svg
 from solver.report.answers import Answers, text
@@ -29,8 +29,8 @@ from solver.rules.game import game_text
     metavar="FILE",
     help="Also draw the board with the value of every move: an SVG file, for slides and papers. One POSITION.",
 )
-@click.option("--no-moves", is_flag=True, help="The value alone, not every move's.")
-@click.option("--book-only", is_flag=True, help="No live search: exit 3 where the book is silent.")
+@click.option("--no-moves", is_flag=True, help="Show the value of the position only, not of its moves.")
+@click.option("--book-only", is_flag=True, help="Do not search. If the book has no answer, the exit code is 3.")
 @search_options
 @quiet_option
 def command(
@@ -47,28 +47,34 @@ def command(
     own: str | None,
     quiet: bool,
 ) -> None:
-    """Value positions and all their moves, best first.
-
-    POSITION is the moves played from the start (4453, or "a2a3 b7b6"), `start`, #12345 for a state's number, or FEN for
-    a chess ending. `-` reads one position a line and writes one JSON line for each, errors included. A GAME is
-    answered from the book of it that comes with the package (solver books), else searched live, within the budget;
-    compiling the search, which happens once, comes on top. Two plies are looked ahead in any case. A position that a
-    complete book lacks is refused (exit 4): play cannot reach it.
-
-    In JSON what is not known exactly is null; "estimate" then is what a search of limited depth takes it for: from -1,
-    lost, to 1, won, or a margin; null without one. "evaluation" says by what: "evaluate", the rules' own, or the FILE
-    of --evaluate. Moves are sorted best first, those of which nothing is known before those that are known to lose.
-
-    In a game of chance values are expectations, from -1, lost, to 1, won, with the winning chance that they amount to;
-    where dice or cards decide, their outcomes are listed by number, which POSITION takes for a move.
-
-    Where moves score (dots-and-boxes, kalah), values are what is still to come; "gained" is the margin so far for the
-    side to move, null where the moves so far are not known, and in other games.
+    """Show the value of a position and of all its moves, best first.
 
     \b
     solver query connect-four-5x5.lmdb 4453
     solver query connect-four-5x5.lmdb 4453 --svg board.svg
     solver query connect-four-5x5.lmdb --no-moves - < positions.txt
+
+    POSITION is one of
+
+    \b
+    4453, "a2a3 b7b6"    the moves from the start
+    start                the start
+    #12345               a state's number
+    -                    one position a line from standard input; the answers are JSON lines
+
+    and for chess endings a FEN. A GAME is answered from the book that comes with the package (solver books). Without
+    such a book a live search answers, within the budget; the first search also compiles. A complete book refuses a
+    position that play cannot reach (exit code 4).
+
+    In JSON a value that is not known exactly is null. Then "estimate" is the result of a search of limited depth: from
+    -1 (lost) to 1 (won), or a margin. "evaluation" names its judge: "evaluate", the rules' own, or the FILE of
+    --evaluate. Unknown moves come before moves that lose.
+
+    In a game of chance a value is an expectation from -1 to 1, with the winning chance that it stands for. Dice and
+    cards are listed as numbered outcomes; POSITION takes such a number as a move.
+
+    If moves score (dots-and-boxes, kalah), a value is the margin still to come. "gained" is the margin so far for the
+    side to move. It is null if POSITION does not tell the moves so far, and in other games.
     """
     if evaluate is not None and book_only:
         raise click.UsageError("--book-only makes no estimates, so --evaluate has no part in it: leave one out")
@@ -91,7 +97,10 @@ def command(
             facts = answers.ask(position)
         if svg is not None:
             board(player, facts).save(svg)
-        click.echo(json.dumps(plain(facts)) if as_json else text(player, facts))
+        if as_json:
+            click.echo(json.dumps(plain(facts)))
+        else:
+            echo_values(text(player, facts))
         missing += facts.source == "missing"
         inexact += not facts.exact
     if missing and book_only:

@@ -14,25 +14,35 @@ from solver.report.facts import worth
 
 @click.command("sample")
 @click.argument("source", metavar="BOOK|GAME")
-@click.option("-n", "number", type=click.IntRange(1, 10_000_000), default=10, metavar="N", help="How many; 10.")
-@click.option("--seed", type=int, default=0, metavar="S", help="Another seed, other states; 0.")
-@click.option("--value", "outcome", type=click.Choice(["win", "draw", "loss"]), help="For the side to move.")
-@click.option("--distance", type=SPAN, metavar="M..N", help="Plies to the end: 5..9, 5.., ..9 or 5.")
 @click.option(
-    "--ply", "tier", type=SPAN, metavar="M..N", help="By the game's tiers, which in most games count the plies."
+    "-n", "number", type=click.IntRange(1, 10_000_000), default=10, metavar="N", help="Number of states. Default: 10."
+)
+@click.option("--seed", type=int, default=0, metavar="S", help="Choose other states. Default: 0.")
+@click.option(
+    "--value",
+    "outcome",
+    type=click.Choice(["win", "draw", "loss"]),
+    help="Only states of this value, for the side to move.",
+)
+@click.option(
+    "--distance", type=SPAN, metavar="M..N", help="Only states so many plies from the end: 5..9, 5.., ..9 or 5."
+)
+@click.option(
+    "--ply", "tier", type=SPAN, metavar="M..N", help="Only states of these tiers; in most games a tier is a ply."
 )
 @json_option
 @game_option
 @quiet_option
 def command(source: str, number: int, as_json: bool, own: str | None, quiet: bool, **wanted: Any) -> None:
-    """Choose stored states at random, uniformly among those that match, none twice; in random order.
-
-    One state a line, as `query` takes it; the first of them are a sample, too. The same seed chooses the same states.
-    Finished positions are not stored, nor those that are another's image by symmetry.
+    """Choose stored states at random.
 
     \b
     solver sample connect-four-5x5.lmdb -n 1000 --value win --distance 5..9
     solver sample connect-four-5x5.lmdb --ply 8 --seed 7 | solver query connect-four-5x5.lmdb -
+
+    All states that match are equally likely, and none comes twice. Each line is a state, as `query` takes it, in random
+    order: the first lines are a sample too. The same seed chooses the same states. Books store no finished positions,
+    and of positions that are equal by symmetry one.
     """
     from solver.edit.sampling import sample
 

@@ -24,16 +24,21 @@ if TYPE_CHECKING:
 
 @click.command("serve")
 @click.argument("sources", nargs=-1, metavar="[BOOK|GAME]...")
-@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Where to listen; 127.0.0.1, this machine alone.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, help="8000; 0 takes one that is free.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    metavar="ADDRESS",
+    help="Address to listen on. Default: 127.0.0.1, this machine only.",
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, help="Port. Default: 8000; 0 takes a free one.")
 @click.option(
     "--live",
     type=Seconds(0.001, 3600),
     metavar="SECONDS",
-    help="Search where no book knows, so long for an answer at most; nothing is searched if left out.",
+    help="Seconds of search for an answer that no book has. Default: no search.",
 )
 @click.option(
-    "--workers", type=click.IntRange(1, 256), metavar="N", help="Processes that answer; one a core if left out."
+    "--workers", type=click.IntRange(1, 256), metavar="N", help="Processes that answer. Default: one for each core."
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
 @game_option
@@ -48,17 +53,17 @@ def command(
     own: str | None,
     quiet: bool,
 ) -> None:
-    """Serve books and games over HTTP: a page for each, JSON for scripts, the interfaces of other programs.
-
-    Each BOOK is named by its game. Without arguments all books that come with the package are served, and all games. A
-    GAME without a book has values where --live finds them. /v1/openapi.json describes the interface, and
-    docs/reference/http.md explains it. It needs solverbook[serve].
+    """Serve books and games over HTTP: pages for browsers, JSON for scripts.
 
     \b
     solver serve --open
     solver serve connect-four-5x5.lmdb hex --port 9000
     solver serve connect-four --live 5 --workers 2
     curl http://127.0.0.1:8000/v1/books/connect-four:4,4/positions/11242
+
+    Each BOOK is served under the name of its game. Without arguments the server has all games and all books of the
+    package. A GAME without a book needs --live for its values. /v1/openapi.json describes the interface, and
+    docs/reference/http.md explains it. Install solverbook[serve] first.
     """
     if not extras.has_serving():
         raise MethodError(f"there is nothing to serve with: {extras.SERVE}")

@@ -26,21 +26,31 @@ from solver.cli.info import report
     help="; ".join(f"{method}: {method.facts.about}" for method in Method if method.facts.about) + ".",
 )
 @click.option(
-    "--max-ply", type=click.IntRange(0, 1000), metavar="N", help="An opening book: all unfinished states to ply N."
+    "--max-ply",
+    type=click.IntRange(0, 1000),
+    metavar="N",
+    help="Make an opening book: all unfinished states up to ply N.",
 )
-@click.option("--wdl", is_flag=True, help="An opening book of wins, draws and losses without distances: found sooner.")
-@click.option("--no-symmetry", is_flag=True, help="Keep symmetric states apart.")
-@click.option("--memory", type=SIZE, metavar="SIZE", help="Keep within this: 8G. 60 % of what is free if left out.")
-@click.option("--table", type=SIZE, metavar="SIZE", help="Alpha-beta's table; 64M. Larger is not always faster.")
-@click.option("--restart", is_flag=True, help="Discard what an interrupted solve has done.")
+@click.option("--wdl", is_flag=True, help="With --max-ply: omit distances. The search is faster.")
+@click.option("--no-symmetry", is_flag=True, help="Do not fold positions that are equal by symmetry.")
+@click.option(
+    "--memory", type=SIZE, metavar="SIZE", help="Memory to use, for example 8G. Default: 60 % of the free memory."
+)
+@click.option(
+    "--table",
+    type=SIZE,
+    metavar="SIZE",
+    help="Memory of alpha-beta's table. Default: 64M. Larger is not always faster.",
+)
+@click.option("--restart", is_flag=True, help="Discard the work of an interrupted solve.")
 @click.option(
     "--checkpoint",
     type=Seconds(0, 86_400),
     metavar="S",
-    help="Seconds between checkpoints, or twenty times what one takes; 30, and half as much again in passes over games"
-    " with cycles; 1 on a cluster.",
+    help="Seconds between checkpoints; longer if a checkpoint takes long. Default: 30; 45 in passes over games with"
+    " cycles; 1 on a cluster.",
 )
-@click.option("--anyway", is_flag=True, help="Begin, and go on, even where the disk seems too small.")
+@click.option("--anyway", is_flag=True, help="Solve even if the disk seems too small.")
 @codec_option
 @workers_option
 @click.option(
@@ -48,7 +58,7 @@ from solver.cli.info import report
     metavar="WHERE",
     help="Solve on Ray: local or local:N workers of this machine, auto, host:6379 or ray://host:10001.",
 )
-@click.option("--store", metavar="URL", help="Where a cluster keeps what is done: a folder or URL for all its nodes.")
+@click.option("--store", metavar="URL", help="Folder or URL for the work of a cluster; all its nodes must reach it.")
 @click.option("--pruned", is_flag=True, help="For a tree: print the leaves that alpha-beta never looks at.")
 @click.option("--trace", is_flag=True, help="For a tree: print every node as alpha-beta comes to it, and the tree.")
 @click.option("--plot", type=click.Path(), metavar="FILE", help="With --trace: draw the tree, .png or .svg.")
@@ -64,10 +74,7 @@ def command(
     quiet: bool,
     **asked: Any,
 ) -> None:
-    """Solve a game, and write its book with -o.
-
-    A solve that was interrupted, killed, or ran out of disk goes on with the same command: what is done lies in
-    BOOK.work until the book is complete; with --cluster under --store, or in BOOK.shards.
+    """Solve a game and write its book.
 
     \b
     solver solve connect-four:5,5 -o connect-four-5x5.lmdb
@@ -76,6 +83,9 @@ def command(
     solver solve my_game.py::Hexapawn:4,4 -o hexapawn.lmdb
     solver solve connect-four:6,5 --cluster auto --store s3://bucket/solves -o c4-6x5.lmdb
     solver solve tree:exercise.json --trace --plot exercise.svg
+
+    If a solve is interrupted, killed or out of disk, the same command goes on. Its work lies in BOOK.work until the
+    book is complete. With --cluster it lies under --store, or in BOOK.shards.
     """
     from solver.base.options import Options
 

@@ -12,26 +12,26 @@ from solver.cli.info import report
 
 @click.command("trim")
 @click.argument("book", type=click.Path(), metavar="BOOK|GAME")
-@click.option("-o", "--output", "target", type=click.Path(), required=True, metavar="OUT", help="Write it here.")
-@click.option("--max-ply", type=click.IntRange(0, 1000), metavar="N", help="Keep the positions of the first N plies.")
+@click.option("-o", "--output", "target", type=click.Path(), required=True, metavar="OUT", help="Write the book here.")
+@click.option("--max-ply", type=click.IntRange(0, 1000), metavar="N", help="Keep only positions up to ply N.")
 @click.option(
     "--for",
     "side",
     type=click.Choice(SIDES),
-    help="Keep what this side needs to play from the start, against every reply, without giving anything away.",
+    help="Keep only the positions that this side needs to keep its value against every reply.",
 )
 @click.option(
     "--drop-plies",
     "plies",
     metavar="1|2",
     type=click.IntRange(1, 2),
-    help="Drop what a search of so many plies settles; it is done where a position is asked.",
+    help="Drop positions that a search of this many plies solves.",
 )
-@click.option("--wdl", is_flag=True, help="Keep wins, draws and losses without their distances.")
+@click.option("--wdl", is_flag=True, help="Drop distances; keep win, draw, loss.")
 @click.option(
-    "--max-bytes", type=SIZE, metavar="SIZE", help="Drop the last tiers, where few moves are left, down to this: 2M."
+    "--max-bytes", type=SIZE, metavar="SIZE", help="Drop the last tiers until the file is this small, for example 2M."
 )
-@click.option("--codec", type=click.Choice(list(CODECS)), help="How OUT is encoded; as BOOK is, if left out.")
+@click.option("--codec", type=click.Choice(list(CODECS)), help="Encoding of OUT. Default: as BOOK.")
 @game_option
 @workers_option
 @print_options
@@ -49,15 +49,15 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Write a book anew with less in it: as much as you can do without.
-
-    What is left out is searched for where it is asked: what --drop-plies leaves out is settled at once, exactly; other
-    positions are searched live, within --budget. `solver verify OUT --play` proves what a player with OUT gets.
+    """Write a smaller copy of a book.
 
     \b
-    solver trim connect-four-6x4.lmdb -o first.lmdb --for first --drop-plies 2 --wdl --codec compact
     solver trim connect-four-6x4.lmdb -o small.lmdb --drop-plies 2
     solver trim connect-four-6x4.lmdb -o web.lmdb --max-bytes 2M
+    solver trim connect-four-6x4.lmdb -o first.lmdb --for first --drop-plies 2 --wdl --codec compact
+
+    A short search recovers the positions that --drop-plies drops, always exactly. Other dropped positions need a live
+    search, within query's --budget. `solver verify OUT --play` proves the result of a player with OUT.
     """
     from solver.edit.trimming import trim
 

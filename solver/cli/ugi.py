@@ -17,16 +17,16 @@ from solver.play.ugi import Session
 @click.argument("source", metavar="BOOK|GAME")
 @search_options
 def command(source: str, budget: float, evaluate: str | None, module: str | None, live: bool, own: str | None) -> None:
-    """Play as an engine: the Universal Game Interface on standard input and output, UCI for any game.
-
-    It answers from a book, the one that comes with the package if a GAME is named, and searches within the clock where
-    that is silent. `go` takes movetime, p1time and p2time with p1inc and p2inc, depth, nodes or infinite; --budget is
-    for a bare `go`. Lines `info` give score, depth, nodes and the expected line; `stop` is obeyed at once. Send
-    `isready` first: it loads the compiled search. At the end of the input a search that has a limit is finished.
+    """Play as an engine, by the Universal Game Interface: UCI for any game.
 
     \b
     solver ugi connect-four
     solver match engine:"solver ugi breakthrough:5,5" evaluate@6 --game breakthrough:5,5
+
+    The engine reads standard input and writes standard output. It answers from a book, and searches where the book has
+    no answer. `go` takes movetime, p1time and p2time with p1inc and p2inc, depth, nodes or infinite; a bare `go` takes
+    --budget. Lines with `info` give score, depth, nodes and the expected line. `stop` ends a search at once. Send
+    `isready` first: it loads the compiled search. At the end of the input a search with a limit is finished.
     """
     book, game = open_source(source, own, live=live, quiet=True)
     player = Player({} if book is None else book, game, seconds=budget, evaluate=evaluate, module=module)

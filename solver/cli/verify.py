@@ -19,35 +19,37 @@ NOT_PROVED = 7  # the exit code of a consistent book
 @click.argument("book", type=click.Path(), metavar="BOOK|GAME")
 @game_option
 @workers_option
-@click.option("--memory", type=SIZE, metavar="SIZE", help="Keep within this: 8G. 60 % of what is free if left out.")
+@click.option(
+    "--memory", type=SIZE, metavar="SIZE", help="Memory to use, for example 8G. Default: 60 % of the free memory."
+)
 @click.option(
     "--search",
     type=Seconds(min=0),
     default=SEARCH,
     show_default=True,
     metavar="SECONDS",
-    help="Search so long for values that do not follow from others: partial books.",
+    help="Seconds to search for values of partial books that do not follow from others.",
 )
-@click.option("--play", is_flag=True, help="Also play it out against every reply, for the sides that it serves.")
+@click.option("--play", is_flag=True, help="Also play the book against every reply, for each side that it serves.")
 @print_options
 def command(book: str, own: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Check a book: structure, checksums, every value against its children, every count.
 
-    The verdict is one of three words, and the exit code says it, too:
-
-    \b
-    proved      0  every value is that of perfect play, whoever wrote the book
-    consistent  7  nothing is wrong, and the values agree with each other, but some are not proved
-    wrong       5  what is wrong is named: a damaged or foreign book, or a false value
-
-    So `solver verify BOOK && publish BOOK` publishes what is proved. The rules run compiled, and as plain Python for a
-    sample of the states, or for all of them if they are few. If the compiled rules fail, or differ from Python, plain
-    Python judges alone: a second line says why, and so does `note` in --json. Expectations are bounded anew: how far
-    they may be from the truth is said, and in --json as `within`.
-
     \b
     solver verify connect-four-5x5.lmdb
     solver verify first-player.lmdb --play
+
+    The verdict is a word and an exit code:
+
+    \b
+    proved      0  every value is that of perfect play, whoever wrote the book
+    consistent  7  no fault was found and the values agree with each other, but some are not proved
+    wrong       5  the book is damaged, foreign, or has a false value, which is named
+
+    So `solver verify BOOK && publish BOOK` publishes only proved books. The rules run compiled, and as plain Python on
+    a sample of the states, or on all of a small book. If compiled rules fail, or differ from Python, plain Python
+    judges alone; a second line says why, and so does `note` in --json. The error of expectations is bounded anew:
+    --json calls it `within`.
     """
     try:
         with Bars(quiet) as bars:

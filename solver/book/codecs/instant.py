@@ -345,5 +345,5 @@ CODEC = Codec(
     decode=decode,
     find_all=find_all,
     decode_all=decode_all,
-    about="if left out",
+    about="the quickest to read (default)",
 )
