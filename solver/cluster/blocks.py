@@ -13,7 +13,7 @@ from solver.base import sharding
 from solver.base.sharding import HASHED
 from solver.store.runs import united
 from solver.store.shared import shared
-from solver.store.sorting import sum_up
+from solver.store.sorting import exclusive_sums
 
 States = NDArray[np.int64]
 Part = tuple[int, int, States]  # a tier, a shard, its keys
@@ -32,7 +32,7 @@ def count_dealt(keys, bits, begins):
         begins[i] = 0
     for i in range(len(keys)):
         begins[owner_of(keys[i], bits)] += 1
-    sum_up(begins)
+    exclusive_sums(begins)
 
 
 @shared

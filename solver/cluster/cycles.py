@@ -33,7 +33,7 @@ from solver.cluster.tasks import (
 )
 from solver.compiled.binding import compiling
 from solver.compiled.edges import LARGEST, LOSSES, WINS
-from solver.store.directory import END, Known
+from solver.store.directory import END, TierLookup
 from solver.store.runs import united, without
 from solver.store.work import Work
 from solver.sweep.expectation import Bounds
@@ -142,7 +142,7 @@ def resolve(
     return Resolved(found, gap)
 
 
-def _resolved(solve: Solve, known: Known, team: Workers) -> tuple[NDArray[Any], int]:
+def _resolved(solve: Solve, known: TierLookup, team: Workers) -> tuple[NDArray[Any], int]:
     """The values of the states in row 0, and how far apart the bounds of expectations are."""
     if not solve.scale.point:
         resolver = Resolver(solve, 0, known)

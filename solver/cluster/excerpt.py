@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.cluster.blocks import Block, States, collect, count_dealt
-from solver.store.directory import Known, known_of
+from solver.store.directory import TierLookup, lookup_of
 from solver.store.shared import read_only, shared
 from solver.store.sorting import gallop
 
@@ -33,7 +33,7 @@ def _look_up(keys, states, known, values):
 
 def miniature(
     tier: int, states: States, children: Block, bits: int, answers: Sequence[NDArray[Any]], kind: np.dtype[Any]
-) -> Known:
+) -> TierLookup:
     """States of a tier, and behind them their unfinished children of later tiers, with the values that their 2**`bits`
     shards have answered. A child whose value is the least number of its type nobody has reached: it is left out."""
     begins = np.empty(1 << bits, np.int64)
@@ -48,4 +48,4 @@ def miniature(
         index = index.copy()
         index[:, 2] -= lost_before[index[:, 2]]
         keys, values = keys[~lost], values[~lost]
-    return known_of([(tier, states), *Block(index, keys).of(0)], values)
+    return lookup_of([(tier, states), *Block(index, keys).of(0)], values)

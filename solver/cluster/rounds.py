@@ -25,7 +25,7 @@ from solver.cluster.store import File
 from solver.cluster.tasks import Bench, Folded, Job, bench_of, labelled, valued
 from solver.compiled.binding import compiling
 from solver.compiled.edges import OPEN
-from solver.store.directory import BATCH, MISSING, PASSED, Known, locate, new_places
+from solver.store.directory import BATCH, MISSING, PASSED, TierLookup, locate, new_indices
 from solver.store.packed import LAST
 from solver.store.shared import shared
 from solver.sweep.batch import BEYOND, FINE, LOST_CHILD, SCORING, new_batch, next_batch, refuse, value_at
@@ -108,7 +108,7 @@ def open_links(moves, known, begin, end, batch, endless, left, merits):
 def find_links(known, keys, begins):
     """Replace keys by their places among the states of row 0, counted in begins (n + 1,) in the next one's place; the
     index of the first that is not there, or -1."""
-    rows, places, highs = new_places(BATCH)
+    rows, places, highs = new_indices(BATCH)
     rows[:] = 0
     for first in range(0, len(keys), BATCH):
         some = keys[first : first + BATCH]
@@ -195,7 +195,7 @@ def link(
 
 
 def _links(
-    bench: Bench, scale: Scale, known: Known, endless: Array, left: Array, merits: Array
+    bench: Bench, scale: Scale, known: TierLookup, endless: Array, left: Array, merits: Array
 ) -> Iterator[tuple[Array, Array]]:
     """The moves inside the tier of all states of row 0, in parts that are overwritten: see `open_links`."""
     at, moves, known = 0, bench.moves(scale), known.beyond(0)

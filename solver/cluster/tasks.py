@@ -30,7 +30,7 @@ from solver.compiled.binding import compiling
 from solver.compiled.edges import CompiledMoves, Moves
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
-from solver.store.runs import PIECE, runs_of, united
+from solver.store.runs import PIECE_STATES, runs_of, united
 from solver.store.window import WHOLE
 from solver.sweep.backward import Backward
 from solver.sweep.batch import refuse
@@ -149,7 +149,7 @@ def begin(job: Job, bits: int) -> Any:
     """The starts, in blocks for 2**`bits` shards."""
     bench = bench_of(job)
     with compiling(bench.game):
-        runs = [run for part in starts_of(bench.compiled, PIECE) for run in runs_of(*part)]
+        runs = [run for part in starts_of(bench.compiled, PIECE_STATES) for run in runs_of(*part)]
     return several(blocks_of(by_tiers(runs), bits))
 
 

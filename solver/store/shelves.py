@@ -1,4 +1,7 @@
-"""What a sweep keeps of every state, in files: the states packed in blocks, and their values deflated in blocks."""
+"""Every state of a sweep and its value, in files.
+
+States are packed in blocks (`packing`), values are deflated in blocks.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +16,26 @@ from solver.store.packed import Packed, packed, unpacked
 from solver.store.packing import AT, END
 from solver.store.work import Work
 
-VALUES = 1 << 13  # to a block of values
-TOGETHER = 1 << 16  # that are deflated in one call
-MANY = 1 << 16  # states
-LEVEL = 1  # of zlib: values of neighbours are alike, so that it finds what there is to find
+VALUES_PER_BLOCK = 1 << 13  # to a block of values
+VALUES_PER_CALL = 1 << 16  # that are deflated in one call
+MANY_STATES = 1 << 16  # states
+ZLIB_LEVEL = 1  # of zlib: values of neighbours are alike, so that it finds what there is to find
 Values = NDArray[Any]
 
 
 class StateShelf:
-    """Sorted states, one run after the other, in two columns of a work folder. `size`: how many states there are."""
+    """Sorted states, one run after the other, in two columns of a work folder.
+
+    Args:
+        work: The work folder.
+        name: The name of the column of words; the other column holds the rows of the blocks.
+        numbered: Whether a number makes the name new.
+    """
 
     def __init__(self, work: Work, name: str, *, numbered: bool = False) -> None:
         self.work = work
         self.words = work.column(name, np.uint64, numbered=numbered)
-        self.blocks = work.column(_of_index(self.words.name), np.int64)
+        self.blocks = work.column(_index_name(self.words.name), np.int64)
         self.name = self.words.name
         self.size = int(self.blocks.part(self.blocks.size - 2, self.blocks.size)[0]) if self.blocks.size else 0
         self._last: int | None = None
@@ -40,20 +49,20 @@ class StateShelf:
 
     @property
     def saved(self) -> int:
-        """How many blocks the last checkpoint has, -1 if it does not know the shelf."""
+        """The number of blocks in the last checkpoint; -1 if it does not know the shelf."""
         return self.blocks.saved // 3
 
     @property
     def count(self) -> int:
-        """How many blocks there are."""
+        """The number of blocks."""
         return self.blocks.size // 3
 
     def bytes_each(self, usual: float) -> float:
-        """Bytes that a state takes, of many; `usual` where there are few."""
-        return 8 * (self.words.size + self.blocks.size) / self.size if self.size > MANY else usual
+        """Return the bytes of a state, or `usual` if there are few states."""
+        return 8 * (self.words.size + self.blocks.size) / self.size if self.size > MANY_STATES else usual
 
     def append(self, run: Packed) -> None:
-        """A run at the end; within a tier its states come after those that are there."""
+        """Append a run. Inside a tier its states follow those that are there."""
         if not len(run):
             return
         blocks = run.blocks.copy()
@@ -65,25 +74,25 @@ class StateShelf:
         self._last = run.last
 
     def first_of(self, block: int) -> int:
-        """The first state of a block."""
+        """Return the first state of a block."""
         return int(self.blocks.part(3 * block, 3 * block + 1)[0])
 
-    def block_of(self, place: int) -> int:
-        """The block that has the state at a place."""
-        return int(np.searchsorted(self.blocks.view()[END::3], place, "right"))
+    def block_of(self, state_index: int) -> int:
+        """Return the block that holds the state of an index."""
+        return int(np.searchsorted(self.blocks.view()[END::3], state_index, "right"))
 
     def section(self, begin: int, end: int) -> Packed:
-        """The blocks from `begin` to `end` as a run."""
+        """Return the blocks from `begin` to `end` as a run."""
         if begin == end:
             return packed(np.empty(0, np.int64))
-        rows = self.blocks.part(3 * max(0, begin - 1), 3 * end).reshape(-1, 3)
-        before, rows = (int(rows[0, END]), rows[1:]) if begin else (0, rows)
-        base = int(rows[0, AT])
-        size = self.words.size if end == self.count else int(self.blocks.part(3 * end + AT, 3 * end + AT + 1)[0])
-        return Packed(rows, self.words.part(base, size), before, base)
+        block_rows = self.blocks.part(3 * max(0, begin - 1), 3 * end).reshape(-1, 3)
+        states_before, block_rows = (int(block_rows[0, END]), block_rows[1:]) if begin else (0, block_rows)
+        words_before = int(block_rows[0, AT])
+        words_end = self.words.size if end == self.count else int(self.blocks.part(3 * end + AT, 3 * end + AT + 1)[0])
+        return Packed(block_rows, self.words.part(words_before, words_end), states_before, words_before)
 
     def truncate(self, blocks: int) -> None:
-        """Cut off what was appended after so many blocks."""
+        """Cut off the runs after so many blocks."""
         if blocks == self.count:
             return
         self.words.truncate(int(self.blocks.part(3 * blocks + AT, 3 * blocks + AT + 1)[0]))
@@ -92,67 +101,77 @@ class StateShelf:
         self._last = None
 
     def release(self) -> None:
-        """Let the pages of what was read go."""
+        """Let the pages go that were read."""
         self.words.release()
         self.blocks.release()
 
     def discard(self) -> None:
-        """It is not needed any more."""
+        """Remove the shelf."""
         self.work.discard(self.words)
         self.work.discard(self.blocks)
 
 
 class ValueShelf:
-    """Numbers of one type, in the order in which they are appended, deflated. `size`: how many there are."""
+    """Numbers of one type, deflated, in the order in which they are appended.
+
+    Args:
+        work: The work folder.
+        name: The name of the column of bytes; the other column holds the ends of its blocks.
+        dtype: The type of the numbers.
+        numbered: Whether a number makes the name new.
+    """
 
     def __init__(self, work: Work, name: str, dtype: Any, *, numbered: bool = False) -> None:
         self.work = work
         self.dtype = np.dtype(dtype)
         self.data = work.column(name, np.uint8, numbered=numbered)
-        self.ends = work.column(_of_index(self.data.name), np.int64)  # pairs: of numbers, of bytes
+        self.ends = work.column(_index_name(self.data.name), np.int64)  # pairs: of numbers, of bytes
         self.name = self.data.name
         self.size = int(self.ends.part(self.ends.size - 2, self.ends.size)[0]) if self.ends.size else 0
 
     def append(self, values: Values, team: Workers) -> None:
-        """Numbers at the end, deflated on all cores."""
+        """Append numbers; all cores deflate them."""
         end = self.size + len(values)
 
         def deflated(begin: int) -> tuple[bytes, list[int]]:
-            part = np.ascontiguousarray(values[begin : begin + TOGETHER], self.dtype)
-            blocks = [zlib.compress(part[at : at + VALUES].data, LEVEL) for at in range(0, len(part), VALUES)]
+            chunk = np.ascontiguousarray(values[begin : begin + VALUES_PER_CALL], self.dtype)
+            blocks = [
+                zlib.compress(chunk[begin_in_chunk : begin_in_chunk + VALUES_PER_BLOCK].data, ZLIB_LEVEL)
+                for begin_in_chunk in range(0, len(chunk), VALUES_PER_BLOCK)
+            ]
             return b"".join(blocks), [len(block) for block in blocks]
 
-        for data, sizes in team.map(deflated, range(0, len(values), TOGETHER)):
-            places = np.minimum(self.size + VALUES * np.arange(1, len(sizes) + 1), end)
-            self.ends.append(np.stack((places, self.data.size + np.cumsum(sizes)), axis=1).reshape(-1))
+        for data, sizes in team.map(deflated, range(0, len(values), VALUES_PER_CALL)):
+            value_ends = np.minimum(self.size + VALUES_PER_BLOCK * np.arange(1, len(sizes) + 1), end)
+            self.ends.append(np.stack((value_ends, self.data.size + np.cumsum(sizes)), axis=1).reshape(-1))
             self.data.append(np.frombuffer(data, np.uint8))
-            self.size = int(places[-1])
+            self.size = int(value_ends[-1])
 
     def part(self, begin: int, end: int) -> Values:
-        """The numbers from `begin` to `end`."""
+        """Return the numbers from `begin` to `end`."""
         if begin == end:
             return np.empty(0, self.dtype)
         ends = self.ends.view().reshape(-1, 2)
-        first, last = (int(np.searchsorted(ends[:, 0], place, "right")) for place in (begin, end - 1))
-        before, at = ends[first - 1].tolist() if first else (0, 0)
-        data, parts = self.data.view(), []
-        for stop in ends[first : last + 1, 1].tolist():
-            parts.append(np.frombuffer(zlib.decompress(data[at:stop].data), self.dtype))
-            at = stop
-        whole = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        return whole[begin - before : end - before]
+        first_block, last_block = (int(np.searchsorted(ends[:, 0], index, "right")) for index in (begin, end - 1))
+        values_before, byte_begin = ends[first_block - 1].tolist() if first_block else (0, 0)
+        data, chunks = self.data.view(), []
+        for byte_end in ends[first_block : last_block + 1, 1].tolist():
+            chunks.append(np.frombuffer(zlib.decompress(data[byte_begin:byte_end].data), self.dtype))
+            byte_begin = byte_end
+        values = chunks[0] if len(chunks) == 1 else np.concatenate(chunks)
+        return values[begin - values_before : end - values_before]
 
     def release(self) -> None:
-        """Let the pages of what was read go."""
+        """Let the pages go that were read."""
         self.data.release()
 
     def discard(self) -> None:
-        """They are not needed any more."""
+        """Remove the shelf."""
         self.work.discard(self.data)
         self.work.discard(self.ends)
 
 
-def _of_index(name: str) -> str:
-    """The name of the column that says where the blocks of another lie."""
-    kind, dash, number = name.partition("-")
-    return f"{kind}index{dash}{number}"
+def _index_name(name: str) -> str:
+    """Return the name of the column with the ends of another's blocks."""
+    kind, dash, suffix = name.partition("-")
+    return f"{kind}index{dash}{suffix}"

@@ -1,7 +1,8 @@
-"""Sorting of states in cache-sized pieces.
+"""Sort states in pieces that fit the cache.
 
-LSD radix sort over the bits in which the keys differ: 200-260 M keys/s for 30-bit keys in pieces of up to a million,
-where NumPy's sort does 15-50 M keys/s with its AVX-512 code on a Zen 4 core and 90-160 with its AVX2 code.
+LSD radix sort over the bits in which the keys differ. It sorts 200-260 M keys/s of 30 bits in pieces of up to a
+million.
+NumPy's sort does 15-50 M keys/s with its AVX-512 code on a Zen 4 core, and 90-160 with its AVX2 code.
 """
 
 from __future__ import annotations
@@ -14,54 +15,61 @@ from numpy.typing import NDArray
 
 from solver.store.shared import shared
 
-DIGIT = 11  # bits at most, and one more where there are many keys
-MANY = 1 << 12  # keys
+DIGIT_BITS = 11  # bits at most, and one more where there are many keys
+MANY_KEYS = 1 << 12  # keys
 Ints = NDArray[np.int64]
 
 
 @shared
 def _digits(keys: Ints, count: int) -> tuple[int, int]:
-    """Into how many digits the low bits are cut in which keys[:count] differ, and how many bits each has."""
+    """Return the number of digits into which the differing bits of keys[:count] are cut, and the bits of each."""
     differing = 0
     for i in range(1, count):
         differing |= keys[i] ^ keys[0]
     bits = 0
     while differing >> bits:
         bits += 1
-    digit = DIGIT + (count >= MANY)
-    passes = (bits + digit - 1) // digit
+    digit_bits = DIGIT_BITS + (count >= MANY_KEYS)
+    passes = (bits + digit_bits - 1) // digit_bits
     return passes, (bits + passes - 1) // max(1, passes)
 
 
 @shared
 def radix_sort(keys: Ints, scratch: Ints, count: int) -> None:
-    """Sort keys[:count] (int64, >= 0) in place, with scratch of the same length."""
+    """Sort keys[:count] (int64, >= 0) in place; `scratch` has the same length."""
     radix_sort_pairs(keys, None, scratch, None, count)
 
 
 @shared
 def radix_sort_pairs(keys: Ints, values: Any, key_scratch: Ints, value_scratch: Any, count: int) -> None:
-    """Sort keys[:count] (int64, >= 0) in place and values alongside, if there are any.
+    """Sort keys[:count] (int64, >= 0) in place, and their values alongside.
 
-    The scratch arrays have the same types. Without values their branches are not compiled.
+    Args:
+        keys: The keys.
+        values: Their values, or None: then the branches for values are not compiled.
+        key_scratch: Scratch like `keys`.
+        value_scratch: Scratch like `values`.
+        count: The number of keys.
     """
-    passes, digit = _digits(keys, count)
+    passes, digit_bits = _digits(keys, count)
     if passes == 0:
         return
-    mask = (1 << digit) - 1
-    places = np.empty(1 << digit, np.int64)
+    # least significant digit first: each pass keeps the order of the one before
+    mask = (1 << digit_bits) - 1
+    targets = np.empty(1 << digit_bits, np.int64)
     source, target = keys, key_scratch
     value_source, value_target = values, value_scratch
-    for step in range(passes):
-        shift = step * digit
-        _starts(source, count, shift, mask, places)
+    for pass_index in range(passes):
+        shift = pass_index * digit_bits
+        _starts(source, count, shift, mask, targets)
         for i in range(count):
             key = source[i]
-            place = key >> shift & mask
-            target[places[place]] = key
+            digit = key >> shift & mask
+            target[targets[digit]] = key
             if values is not None:
-                value_target[places[place]] = value_source[i]
-            places[place] += 1
+                value_target[targets[digit]] = value_source[i]
+            targets[digit] += 1
+        # the arrays change roles with each pass
         source, target = target, source
         value_source, value_target = value_target, value_source
     if passes & 1:
@@ -72,72 +80,72 @@ def radix_sort_pairs(keys: Ints, values: Any, key_scratch: Ints, value_scratch: 
 
 
 @shared
-def _starts(keys: Ints, count: int, shift: int, mask: int, places: Ints) -> None:
-    """places[d] = the number of keys with a smaller digit than d."""
-    for i in range(len(places)):
-        places[i] = 0
+def _starts(keys: Ints, count: int, shift: int, mask: int, starts: Ints) -> None:
+    """Write starts[d]: the number of keys with a digit smaller than d."""
+    for i in range(len(starts)):
+        starts[i] = 0
     for i in range(count):
-        places[keys[i] >> shift & mask] += 1
-    sum_up(places)
+        starts[keys[i] >> shift & mask] += 1
+    exclusive_sums(starts)
 
 
 @register_jitable
-def sum_up(counts: Ints) -> None:
-    """Replace each number by the sum of those before it."""
+def exclusive_sums(counts: Ints) -> None:
+    """Replace each number by the sum of the numbers before it."""
     total = 0
     for i in range(len(counts)):
-        here = counts[i]
+        count = counts[i]
         counts[i] = total
-        total += here
+        total += count
 
 
 @shared
 def unique(keys: Ints, count: int) -> int:
-    """Drop the doubles of sorted keys[:count] in place; the number left."""
+    """Drop the duplicates of sorted keys[:count] in place; return the number that is left."""
     if count == 0:
         return 0
-    left = 1
+    kept_count = 1
     for i in range(1, count):
-        if keys[i] != keys[left - 1]:
-            keys[left] = keys[i]
-            left += 1
-    return left
+        if keys[i] != keys[kept_count - 1]:
+            keys[kept_count] = keys[i]
+            kept_count += 1
+    return kept_count
 
 
 @shared
 def sort_unique(keys: Ints, scratch: Ints, count: int) -> int:
-    """Sort keys[:count] in place and drop doubles; the number left."""
+    """Sort keys[:count] in place and drop duplicates; return the number that is left."""
     radix_sort(keys, scratch, count)
     return unique(keys, count)
 
 
 @shared
 def merge(first: Ints, second: Ints, merged: Ints) -> int:
-    """Merge sorted keys, neither with doubles, and drop those of both; the number left."""
+    """Merge two sorted arrays without duplicates into `merged`, without duplicates; return the number of keys."""
     i = j = count = 0
     while i < len(first) and j < len(second):
-        one, other = first[i], second[j]
-        merged[count] = min(one, other)
+        first_key, second_key = first[i], second[j]
+        merged[count] = min(first_key, second_key)
         count += 1
-        i += one <= other  # no branch, which nobody could predict
-        j += other <= one
-    for place in range(i, len(first)):
-        merged[count] = first[place]
+        i += first_key <= second_key  # no branch, which nobody could predict
+        j += second_key <= first_key
+    for index in range(i, len(first)):
+        merged[count] = first[index]
         count += 1
-    for place in range(j, len(second)):
-        merged[count] = second[place]
+    for index in range(j, len(second)):
+        merged[count] = second[index]
         count += 1
     return count
 
 
 @shared
 def group_by_tier(keys: Ints, tiers: Ints, count: int, lowest: int, grouped: Ints, ends: Ints) -> None:
-    """Group keys[:count] by tiers[:count] into `grouped`; ends[t] is where the keys of tier lowest + t end."""
+    """Group keys[:count] by tiers[:count] into `grouped`; write the end of each tier's keys to `ends`."""
     for i in range(len(ends)):
         ends[i] = 0
     for i in range(count):
         ends[tiers[i] - lowest] += 1
-    sum_up(ends)
+    exclusive_sums(ends)
     for i in range(count):
         tier = tiers[i] - lowest
         grouped[ends[tier]] = keys[i]
@@ -145,8 +153,8 @@ def group_by_tier(keys: Ints, tiers: Ints, count: int, lowest: int, grouped: Int
 
 
 @register_jitable
-def first_from(keys: Ints, key: int, low: int, high: int) -> int:
-    """The first place from `low` to `high` of sorted keys where one is not below the key."""
+def lower_bound(keys: Ints, key: int, low: int, high: int) -> int:
+    """Return the first index from `low` to `high` whose sorted key is at least `key`."""
     while low < high:
         middle = (low + high) >> 1
         if keys[middle] < key:
@@ -157,17 +165,17 @@ def first_from(keys: Ints, key: int, low: int, high: int) -> int:
 
 
 @register_jitable
-def first_beyond(keys: Ints, key: int, low: int, high: int) -> int:
-    """The first place from `low` to `high` of sorted keys where one is above the key."""
-    return high if low == high or keys[high - 1] <= key else first_from(keys, key + 1, low, high)
+def upper_bound(keys: Ints, key: int, low: int, high: int) -> int:
+    """Return the first index from `low` to `high` whose sorted key is greater than `key`."""
+    return high if low == high or keys[high - 1] <= key else lower_bound(keys, key + 1, low, high)
 
 
 @register_jitable
 def gallop(keys: Ints, key: int, low: int) -> int:
-    """The same to their end, in a time that grows with the logarithm of how far it is."""
+    """Return the lower bound of `key` from `low` on, in time logarithmic in its distance."""
     step, high = 1, low
     while high < len(keys) and keys[high] < key:
         low = high + 1
         high += step
         step *= 2
-    return first_from(keys, key, low, min(high, len(keys)))
+    return lower_bound(keys, key, low, min(high, len(keys)))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from solver.base.errors import ResourceError
 from solver.base.parallel import Workers
 from solver.base.system import Room
-from solver.store.directory import FENCE, Known, Layer, fill, table_of
+from solver.store.directory import FENCE, Layer, TierLookup, fill, table_of
 from solver.store.packed import LAST, Table, unpacked
 from solver.store.shelves import StateShelf, ValueShelf
 
@@ -69,7 +69,7 @@ class Window:
         self.merits = Spread(values.dtype, self.total)
         self.fences = Spread(np.int64, (self.total >> FENCE) + 1)
         first = layers[0].number if layers else 0
-        self.known = Known(
+        self.known = TierLookup(
             self.states.items, self.merits.items, table, slots, first, self.cells.items, self.fences.items
         ).read_only()
 

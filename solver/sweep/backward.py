@@ -24,7 +24,7 @@ from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.compiled.agreement import naming_states
 from solver.compiled.edges import OPEN, ROOM, Moves
-from solver.store.directory import MISSING, PASSED, Known
+from solver.store.directory import MISSING, PASSED, TierLookup
 from solver.store.packed import Table
 from solver.store.runs import spans, splitters
 from solver.store.shared import shared
@@ -172,7 +172,7 @@ class Backward:
             self.window.show(own, team, values=False)  # unless it is still there
             yield found
 
-    def _opened(self, own: int, team: Workers) -> Known:
+    def _opened(self, own: int, team: Workers) -> TierLookup:
         """All tiers that moves from one may lead to, and itself."""
         self.window.show(own, team, values=False)
         for row in self._later(own):
@@ -185,7 +185,7 @@ class Backward:
 
     @staticmethod
     def value(
-        moves: Moves, known: Known, first: int, last: int, span: Span, point: int, best: Merits
+        moves: Moves, known: TierLookup, first: int, last: int, span: Span, point: int, best: Merits
     ) -> tuple[int, int]:
         """Raise merits by children in a range of keys: see `evaluate`."""
         fault: tuple[int, int] = evaluate(moves, known, first, last, *span, best)

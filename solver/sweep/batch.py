@@ -27,7 +27,7 @@ from solver.compiled.edges import (
 )
 from solver.rules.game import Rules
 from solver.search.retrograde import scoring
-from solver.store.directory import MERITS, MISSING, PASSED, locate, new_places
+from solver.store.directory import MERITS, MISSING, PASSED, locate, new_indices
 from solver.store.packed import LAST
 from solver.sweep.scale import WIN, TooWide
 
@@ -51,7 +51,7 @@ class Batch(NamedTuple):
 @register_jitable
 def new_batch(room):
     """Room for so many moves."""
-    rows, places, highs = new_places(room)
+    rows, places, highs = new_indices(room)
     return Batch(new_edges(room), rows, places, highs)
 
 
@@ -75,7 +75,7 @@ def next_batch(moves, known, at, end, low, high, batch):
     edges, count, done = next_edges(moves, known.states, at, end, batch.edges)
     rows, places, highs = batch.rows, batch.places, batch.highs
     if len(rows) < len(edges.keys):
-        rows, places, highs = new_places(len(edges.keys))
+        rows, places, highs = new_indices(len(edges.keys))
     find_rows(known, count, low, high, edges, rows)
     locate(known, edges.keys, rows, count, places, highs)
     return Batch(edges, rows, places, highs), count, done

@@ -19,7 +19,7 @@ from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.compiled.edges import GROUP, OPEN, ROOM, Moves, new_edges
 from solver.search.nets import BLOCK, NONE, Met, Net, Span, carried, meet, narrow, renewed, turns, unmet
-from solver.store.directory import BEGIN, END, MISSING, PASSED, Known, Layer
+from solver.store.directory import BEGIN, END, MISSING, PASSED, Layer, TierLookup
 from solver.store.packed import LAST, Packed
 from solver.store.shared import compiled, shared
 from solver.sweep.backward import Backward
@@ -221,7 +221,7 @@ class ExpectationPass(Backward):
 
     @staticmethod
     def value(
-        moves: Moves, known: Known, first: int, last: int, span: Range, point: int, best: Values
+        moves: Moves, known: TierLookup, first: int, last: int, span: Range, point: int, best: Values
     ) -> tuple[int, int]:
         fault: tuple[int, int] = expect(moves, known, first, last, *span, point, best)
         return fault
@@ -259,7 +259,7 @@ class Bounds:
     """The values of the tier with cycles in row `own`, narrowed from both sides; `gap` is how many units are left
     between them."""
 
-    def __init__(self, solve: Solve, own: int, known: Known) -> None:
+    def __init__(self, solve: Solve, own: int, known: TierLookup) -> None:
         self.rules, self.moves, self.progress = solve.rules, solve.moves, solve.progress
         self.scale, self.memory = solve.scale, solve.memory
         self.own, self.known = own, known

@@ -23,9 +23,9 @@ from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.compiled.edges import LOSSES, MOST_STARTS, WINS, CompiledMoves
 from solver.rules.game import STATE_LIMIT, Rules
-from solver.store.directory import MOST_STATES, Layer, divided
+from solver.store.directory import MAX_TIER_STATES, Layer, division
 from solver.store.packed import LAST, Packed, Table, packed, unseen
-from solver.store.runs import PIECE, Key, Runs, joined, merged_packed, runs_of, spans, splitters
+from solver.store.runs import PIECE_STATES, Key, Runs, joined, merged_packed, runs_of, spans, splitters
 from solver.store.shelves import StateShelf
 from solver.store.work import Work
 from solver.sweep.checkpoint import Checkpoint, ForwardState
@@ -163,9 +163,9 @@ class Forward:
         def sort(some: tuple[States, NDArray[np.int64]]) -> list[tuple[int, States]]:
             return list(runs_of(*some))
 
-        for starts, tiers in starts_of(self.compiled, max(PIECE, self.runs.limit // 32)):
-            begins = range(0, len(starts), PIECE)
-            pieces = ((starts[begin : begin + PIECE], tiers[begin : begin + PIECE]) for begin in begins)
+        for starts, tiers in starts_of(self.compiled, max(PIECE_STATES, self.runs.limit // 32)):
+            begins = range(0, len(starts), PIECE_STATES)
+            pieces = ((starts[begin : begin + PIECE_STATES], tiers[begin : begin + PIECE_STATES]) for begin in begins)
             for number, run in itertools.chain.from_iterable(team.map(sort, pieces)):
                 self._add(Key(number), run)
             if self.runs.bytes > self.runs.limit:
@@ -176,7 +176,7 @@ class Forward:
         if not self.tiers:
             self.state.closing = key.tier
         runs, seen = self.runs.of(key), self._seen_before()
-        size = min(PIECE, max(SMALL, len(runs) // CUTS)) if self.closing else 0
+        size = min(PIECE_STATES, max(SMALL, len(runs) // CUTS)) if self.closing else 0
         parts = spans(splitters(runs, size), self.state.position)
 
         def expand(span: tuple[int, int]) -> tuple[Found, list[Packed]]:
@@ -286,7 +286,7 @@ class Forward:
             kept, report = self.expansion.keep(states)
             return packed(kept), report, len(states)
 
-        for kept, report, count in team.map(filtered, spans(splitters(seen, PIECE // 2))):
+        for kept, report, count in team.map(filtered, spans(splitters(seen, PIECE_STATES // 2))):
             self.states.append(kept)
             self._totals += [count, *report[WINS : LOSSES + 1].tolist()]
             self.work.read(2 * count)
@@ -308,7 +308,7 @@ class Forward:
             self.inspect(self.states.section(first, self.states.count).at(places).tolist())
         shift, prefix, cells = 0, 0, 1
         if begin < end:
-            shift, prefix, cells = divided(self.states.first_of(first), self.states.last, end - begin)
+            shift, prefix, cells = division(self.states.first_of(first), self.states.last, end - begin)
         self.states.release()
         reached, *ends = self._totals.tolist()
         self.layers.append(
@@ -331,10 +331,10 @@ class Forward:
 
     def _refuse_too_many(self, tier: int) -> None:
         """Raise ResourceError if the unfinished states of a tier are more than its directory can count."""
-        if self._open_states() > MOST_STATES:
+        if self._open_states() > MAX_TIER_STATES:
             raise ResourceError(
-                f"tier {tier} has more than {MOST_STATES:,} unfinished states, too many to be looked up: give the game"
-                " a tier that rises more often, or take a smaller one"
+                f"tier {tier} has more than {MAX_TIER_STATES:,} unfinished states, too many to be looked up:"
+                " give the game a tier that rises more often, or take a smaller one"
             )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from solver.base.kinds import LOST
 from solver.compiled.edges import OPEN, ROOM, Moves
-from solver.store.directory import MISSING, Known
+from solver.store.directory import MISSING, TierLookup
 from solver.store.packed import LAST
 from solver.store.shared import shared
 from solver.sweep.backward import Backward, Span
@@ -59,7 +59,7 @@ class NimberPass(Backward):
 
     @staticmethod
     def value(
-        moves: Moves, known: Known, first: int, last: int, span: Span, point: int, best: Merits
+        moves: Moves, known: TierLookup, first: int, last: int, span: Span, point: int, best: Merits
     ) -> tuple[int, int]:
         fault: tuple[int, int] = exclude(moves, known, first, last, best)
         return fault

@@ -16,7 +16,7 @@ from solver.compiled import agreement
 from solver.compiled.binding import compiling
 from solver.compiled.edges import CompiledMoves
 from solver.rules.game import Rules, is_built_in
-from solver.store.directory import known_of
+from solver.store.directory import lookup_of
 from solver.store.packed import LAST
 from solver.store.runs import united, without
 from solver.sweep import backward
@@ -60,7 +60,7 @@ def merits_of(rules: Rules, states: list[int], later: list[int], merits: list[in
     None if a state has an unfinished child that is not in the next ply, or no children.
     """
     own, following = np.array(states, np.int64), np.array(later, np.int64)
-    known = known_of([(-1, own), (0, following)], np.array(merits, np.int64))
+    known = lookup_of([(-1, own), (0, following)], np.array(merits, np.int64))
     best = np.full(len(own), -LAST, np.int64)
     with compiling(rules.game):
         moves = CompiledMoves(rules, tiers=False).valued(WIN)

@@ -31,9 +31,9 @@ from solver.compiled.agreement import naming_states
 from solver.compiled.edges import CompiledMoves, Moves
 from solver.rules.game import Rules
 from solver.store.column import Column
-from solver.store.directory import BEGIN, END, Known
+from solver.store.directory import BEGIN, END, TierLookup
 from solver.store.packed import Table
-from solver.store.runs import PIECE, merged
+from solver.store.runs import PIECE_STATES, merged
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
 from solver.sweep.batch import NARROW, refuse, too_wide
@@ -79,7 +79,7 @@ class Solve(NamedTuple):
 class Resolver:
     """The analysis of one layer: first `count`, then `resolve`."""
 
-    def __init__(self, solve: Solve, own: int, known: Known) -> None:
+    def __init__(self, solve: Solve, own: int, known: TierLookup) -> None:
         self.rules, self.moves, self.work = solve.rules, solve.moves, solve.work
         self.later = 0 if solve.rules.scores else 1  # how much later than their children states are resolved
         self.memory, self.progress = solve.memory, solve.progress
@@ -128,8 +128,8 @@ class Resolver:
         for column in self._kept.values():
             self.work.discard(column)
         self.begins = self.parents = np.empty(0, np.uint32)
-        for begin in range(0, self.size, PIECE):
-            part = slice(begin, begin + PIECE)
+        for begin in range(0, self.size, PIECE_STATES):
+            part = slice(begin, begin + PIECE_STATES)
             found = np.where(self.left[part] < 0, self.merits[part], 0).astype(np.int16)
             yield found + self.endless[part] if len(self.endless) else found
 
@@ -285,8 +285,8 @@ class Resolver:
     def _pieces(self, front: list[States]) -> Iterator[States]:
         """What is gone back from in one call; where the index is a file, no more of it than may be mapped at a time."""
         for part in front:
-            for at in range(0, len(part), PIECE):
-                piece = part[at : at + PIECE]
+            for at in range(0, len(part), PIECE_STATES):
+                piece = part[at : at + PIECE_STATES]
                 if "parents" in self._kept:
                     spans = self.begins[piece] // max(1, self.memory // MAPPED)
                     yield from np.split(piece, np.flatnonzero(np.diff(spans)) + 1)
@@ -299,9 +299,9 @@ class Resolver:
         due = np.zeros(self.size, np.int16)
 
         def settled(begin: int) -> None:
-            settle(self.left, self.merits, begin, min(begin + PIECE, self.size), due)
+            settle(self.left, self.merits, begin, min(begin + PIECE_STATES, self.size), due)
 
-        for _ in team.map(settled, range(0, self.size, PIECE)):
+        for _ in team.map(settled, range(0, self.size, PIECE_STATES)):
             pass
         due[due < distance] = 0
         resolved = self._by_distance(np.flatnonzero((due > 0) & (self.left < 0)))

@@ -35,9 +35,9 @@ from solver.compiled import agreement
 from solver.compiled.binding import FAILURES, bind, compiling, is_of_compiler, kernel
 from solver.rules.game import Rules
 from solver.store.prefetch import prefetch
-from solver.store.runs import LOOK, Key, Runs, States, merged
+from solver.store.runs import READ_AHEAD_BYTES, Key, Runs, States, merged
 from solver.store.shared import read_only
-from solver.store.sorting import first_from, sort_unique
+from solver.store.sorting import lower_bound, sort_unique
 from solver.store.work import Work
 from solver.sweep.expansion import CHUNK
 from solver.verifying import expectations, grounding, nimbers
@@ -190,7 +190,7 @@ def find_moves(stored, reached, count, listed):
         if listed.distances[j] == OPEN:
             looks += 1
             key = low_bits(states, keys[j])
-            low = first_from(states.lows, key, places[j], highs[j])
+            low = lower_bound(states.lows, key, places[j], highs[j])
             found = low < highs[j] and states.lows[low] == key
             places[j] = low if found else -1
             prefetch(stored.indices, low)
@@ -381,7 +381,7 @@ class _Audit:
                 for ends in found:
                     self._keep(ends)
             if self.work.columns:
-                self.work.read(int(report[LOOKS]) * LOOK)
+                self.work.read(int(report[LOOKS]) * READ_AHEAD_BYTES)
             self.progress("verify", min(begin + chunk, stored), stored)
 
     def _starts(self, reached: Reached) -> None:

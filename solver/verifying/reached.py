@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from solver.compiled.binding import kernel
 from solver.store.shared import shared
-from solver.store.sorting import first_beyond, first_from
+from solver.store.sorting import lower_bound, upper_bound
 
 game: Any = None  # constants of the bound copies
 FOLDS = TIERS = TIERED = VANISHING = False
@@ -183,7 +183,7 @@ def look_up(states, key):
     if cell < 0 or cell + 1 >= len(states.begins):
         return np.int64(-1)
     end = states.begins[cell + 1]
-    low = first_from(states.lows, low_bits(states, key), states.begins[cell], end)
+    low = lower_bound(states.lows, low_bits(states, key), states.begins[cell], end)
     return low if low < end and states.lows[low] == low_bits(states, key) else np.int64(-1)
 
 
@@ -197,7 +197,7 @@ def low_bits(states, key):
 def states_from(states, begin, end):
     """The states (end - begin,) from one place to another."""
     found = np.empty(end - begin, np.int64)
-    cell = first_beyond(states.begins, begin, 0, len(states.begins)) - 1
+    cell = upper_bound(states.begins, begin, 0, len(states.begins)) - 1
     for place in range(begin, end):
         while states.begins[cell + 1] <= place:
             cell += 1

@@ -8,7 +8,7 @@ pytest.importorskip("numba")
 from solver.base.parallel import Workers  # noqa: E402
 from solver.store import directory  # noqa: E402
 from solver.store.packed import LAST, Table, packed, unpacked, unseen  # noqa: E402
-from solver.store.packing import BLOCK  # noqa: E402
+from solver.store.packing import BLOCK_STATES  # noqa: E402
 from solver.store.runs import joined, spans, splitters  # noqa: E402
 from solver.store.shelves import StateShelf, ValueShelf  # noqa: E402
 from solver.store.work import Work  # noqa: E402
@@ -25,7 +25,7 @@ def plain(monkeypatch):
 
 
 @pytest.mark.parametrize("bits", [0, 1, 5, 11, 40, 62, 63])
-@pytest.mark.parametrize("count", [0, 1, 2, 32, 33, 34, BLOCK, BLOCK + 1])
+@pytest.mark.parametrize("count", [0, 1, 2, 32, 33, 34, BLOCK_STATES, BLOCK_STATES + 1])
 def test_what_is_packed_comes_back(count, bits):
     states = some_states(count, bits)
     run = packed(states)
@@ -40,7 +40,7 @@ def test_gaps_of_all_widths_come_back():
 
 
 def test_dense_states_take_two_bits():
-    run = packed(np.arange(10 * BLOCK))
+    run = packed(np.arange(10 * BLOCK_STATES))
     assert 8 * run.words.nbytes <= 2.3 * len(run)
 
 
@@ -62,7 +62,7 @@ def test_ranges_of_several_runs(monkeypatch):
 
 
 @pytest.mark.parametrize("count", [0, 1, 40, 3000])
-@pytest.mark.parametrize("size", [0, 1, BLOCK, 5000])
+@pytest.mark.parametrize("size", [0, 1, BLOCK_STATES, 5000])
 def test_what_was_seen_is_left_out(count, size):
     keys, states = some_states(count, 14, 1), some_states(size, 14, 2)
     for known in (states, states + 9000, states[: size // 3]):
@@ -80,9 +80,9 @@ def test_what_was_seen_is_left_out(count, size):
 def test_states_that_crowd_in_a_cell_are_found():
     crowd = 1000 + np.cumsum(np.random.default_rng(0).integers(1, 4, 300))
     states = np.concatenate([[3], crowd, [1 << 40]])
-    known = directory.known_of([(0, np.arange(5)), (1, states)], np.empty(0, np.int8))
+    known = directory.lookup_of([(0, np.arange(5)), (1, states)], np.empty(0, np.int8))
     keys = np.concatenate([states[:1], np.arange(crowd[0] - 5, crowd[0] + 700), states[-1:]])
-    rows, places, scratch = directory.new_places(len(keys))
+    rows, places, scratch = directory.new_indices(len(keys))
     rows[:] = 1
     directory.locate(known, keys, rows, len(keys), places, scratch)
     where = {state: place for place, state in enumerate(states.tolist())}
@@ -104,7 +104,7 @@ def test_a_shelf_of_states(tmp_path):
             assert unpacked(one.section(0, blocks)).tolist() == [*first, *second]
             places = np.array([0, 5, 1023, 1024, 2000, size - 1])
             assert one.section(0, one.count).at(places).tolist() == np.concatenate([first, second])[places].tolist()
-            assert one.section(1, one.count).at(np.array([0])).tolist() == [first[BLOCK]]
+            assert one.section(1, one.count).at(np.array([0])).tolist() == [first[BLOCK_STATES]]
             assert one.block_of(size) == blocks and one.first_of(blocks) == third[0]
         shelf.truncate(blocks)
         shelf.append(packed(third[:3]))

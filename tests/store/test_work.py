@@ -69,13 +69,13 @@ def small_pieces(monkeypatch):
     """Sizes at which small games are solved in as many steps as large ones."""
     for module, name, size in (
         (expansion, "CHUNK", 50),
-        (runs, "PIECE", 200),
+        (runs, "PIECE_STATES", 200),
         (forward, "SMALL", 200),
-        (runs, "BLOCK", 3),
+        (runs, "SCATTER_TIERS", 3),
         (backward, "CHUNK", 100),
         (retrograde, "CHUNK", 100),
         (retrograde, "STEP", 400),
-        (retrograde, "PIECE", 64),
+        (retrograde, "PIECE_STATES", 64),
         (retrograde, "SOME", 2),
         (ordered, "PART", 1000),
     ):
@@ -351,7 +351,7 @@ def test_a_column_for_each_of_many_plies_keeps_no_file_open(tmp_path, size):
 
 @pytest.mark.posix("counts descriptors in /proc")
 def test_runs_of_far_keys_keep_few_files_open(tmp_path, monkeypatch):
-    monkeypatch.setattr(runs, "MOST_FILES", 8)
+    monkeypatch.setattr(runs, "MAX_OPEN_FILES", 8)
     monkeypatch.setattr(column, "FILED", 0)
     with Work(tmp_path / "work", "far") as work, Workers(1) as team:
         waiting, before, expected = runs.Runs(work, 1), open_files(), {}

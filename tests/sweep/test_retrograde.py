@@ -233,15 +233,15 @@ def test_chunks_of_any_size_agree(monkeypatch):
     whole = swept(game)
     for module, name, size in (
         (retrograde, "CHUNK", 37),
-        (retrograde, "PIECE", 50),
-        (runs, "PIECE", 64),
+        (retrograde, "PIECE_STATES", 50),
+        (runs, "PIECE_STATES", 64),
         (forward, "SMALL", 64),
         (inside, "MANY", 2),
         (inside, "BITS", 5),
         (retrograde, "BITS", 5),
         (retrograde, "STEP", 300),
-        (shelves, "TOGETHER", 1000),
-        (shelves, "VALUES", 300),
+        (shelves, "VALUES_PER_CALL", 1000),
+        (shelves, "VALUES_PER_BLOCK", 300),
     ):
         monkeypatch.setattr(module, name, size)
     cut = swept(game, workers=3)
@@ -269,7 +269,7 @@ def test_starts_are_listed_in_parts(monkeypatch):
     """Most placements of an ending are reached from no other."""
     game = load_game("chess-ending:KRK")
     whole = swept(game)
-    monkeypatch.setattr(forward, "PIECE", 1 << 14)
+    monkeypatch.setattr(forward, "PIECE_STATES", 1 << 14)
     frugal = swept(game, memory=8 << 20)
     assert columns(whole) == columns(frugal)
 

@@ -131,7 +131,7 @@ def test_pieces_and_chunks_of_any_size_agree(monkeypatch, text):
     whole = swept(load_game(text))
     for module, name, size in (
         (expansion, "CHUNK", 37),
-        (runs, "PIECE", 100),
+        (runs, "PIECE_STATES", 100),
         (expansion, "CHILDREN", 64),
         (backward, "CHUNK", 41),
         (ordered, "PART", 1000),
@@ -175,7 +175,7 @@ def test_states_scattered_over_many_tiers_are_brought_together(monkeypatch, memo
     monkeypatch.setattr(runs.Runs, "scatter", lambda self, *arrays: scattered.append(arrays) or scatter(self, *arrays))
     for block in (2, 3, 100):
         scattered = []
-        monkeypatch.setattr(runs, "BLOCK", block)
+        monkeypatch.setattr(runs, "SCATTER_TIERS", block)
         monkeypatch.setattr(expansion, "are_scattered", lambda count, lowest, highest: count > 0)
         other = swept(load_game("nim:2,3,4"), memory=memory)
         assert scattered
@@ -190,7 +190,7 @@ def test_a_run_is_not_made_for_every_pair_of_tiers(monkeypatch):
     add = runs.Runs.add
     monkeypatch.setattr(runs.Runs, "add", lambda self, key, run: added.append(key) or add(self, key, run))
     assert swept(load_game("coins:300,299,false")).stored == 300
-    assert 300 <= len(added) < 300 * runs.BLOCK
+    assert 300 <= len(added) < 300 * runs.SCATTER_TIERS
 
 
 @pytest.mark.interpreted

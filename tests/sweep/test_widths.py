@@ -186,12 +186,12 @@ def test_a_state_may_have_any_number_of_children_in_its_tier_compiled(size):
 
 def test_a_tier_beyond_its_directory_is_refused(monkeypatch):
     interpret(monkeypatch)
-    monkeypatch.setattr(forward, "MOST_STATES", 29)
+    monkeypatch.setattr(forward, "MAX_TIER_STATES", 29)
     for game in (Cyclic(size=32), load_game("tic-tac-toe")):
         with pytest.raises(ResourceError, match="more than 29 unfinished states"):
             swept(game)
     states = np.arange(5)
-    assert next(directory.cells_of(states, 0, 0, 6)).dtype.type(directory.MOST_STATES) == (1 << 32) - 1
+    assert next(directory.cells_of(states, 0, 0, 6)).dtype.type(directory.MAX_TIER_STATES) == (1 << 32) - 1
 
 
 def test_wins_longer_than_merits_can_say_are_refused(monkeypatch):
