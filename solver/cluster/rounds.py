@@ -30,7 +30,7 @@ from solver.store.packed import LAST
 from solver.store.shared import shared
 from solver.sweep.batch import BEYOND, FINE, LOST_CHILD, SCORING, new_batch, next_batch, refuse, value_at
 from solver.sweep.expansion import CHILDREN, CHUNK
-from solver.sweep.parents import NONE, RESOLVED, give, hear, settle
+from solver.sweep.parents import NO_MERIT, RESOLVED, give, hear, settle
 from solver.sweep.retrograde import narrowed
 from solver.sweep.scale import WIN, Scale
 
@@ -182,7 +182,7 @@ def link(
     own_states = bench.store.get(states, np.int64)
     known = miniature(tier, own_states, children, asked, answers, np.dtype(scale.kind))
     size = len(own_states)
-    left, merits, due = np.zeros(size, np.int32), np.full(size, NONE, np.int16), np.empty(size, np.int16)
+    left, merits, due = np.zeros(size, np.int32), np.full(size, NO_MERIT, np.int16), np.empty(size, np.int16)
     parts = []
     with compiling(bench.game):
         endless = narrowed(bench.rules, bench.compiled.endless(own_states))

@@ -1,11 +1,12 @@
 """Backward: the merit of every kept state, from the last tier to the first.
 
-A state's merit is the best of its children's, which lie in later tiers and are looked up there; a tier with cycles is
-handed to retrograde analysis. Only the tiers that the current one's moves lead to are unpacked in memory; where even
-those exceed the limit they are taken one range of keys after the other.
+The merit of a state is the best merit of its children. The children lie in later tiers, and a batch of look-ups finds
+them there. Retrograde analysis takes the tiers with cycles. Only the tiers that the current tier's moves lead to are
+unpacked in memory. If even those exceed the limit, they are taken one range of keys after the other.
 
-Cost: 2 to 4 bits a state for its merit, deflated, in a file; in memory, 10 bytes and its merit, of the tiers where
-children are looked up.
+Cost: 2 to 4 bits a state for its merit, deflated, in a file; in memory 10 bytes and the merit for each state that may
+be
+looked up.
 """
 
 from __future__ import annotations
@@ -42,49 +43,68 @@ lift = register_jitable(value.lift)
 
 Span = tuple[int, int]  # of keys
 
-OPENED = 10  # bytes of memory that a state takes that is looked up, without its merit
-SEGMENT = 1 << 12  # blocks of the tier under way that are unpacked at a time, where all of it is too much
+BYTES_PER_STATE = 10  # bytes of memory that a state takes that is looked up, without its merit
+BLOCKS_PER_SEGMENT = 1 << 12  # blocks of the tier under way that are unpacked at a time, where all of it is too much
 
 
 @shared
-def evaluate(moves, known, begin, end, low, high, best):
-    """Raise best (end - begin,) to the merits that states[begin:end] have by their children from `low` to `high`.
+def evaluate(moves, lookup, begin, end, least_key, greatest_key, best_merits):
+    """Raise the merits of states[begin:end] by their children in a range of keys.
 
-    All children are finished or in later tiers, whose merits are known. Returns a fault and its state: FINE, TOO_WIDE,
-    or LOST_CHILD where nobody reached a child, or there are more than MOST_ACTIONS.
+    All children are finished, or in later tiers whose merits are known.
+
+    Args:
+        moves: The compiled moves.
+        lookup: The tier and the tiers of its children.
+        begin: The index of the first state among those of all tiers.
+        end: The index after the last.
+        least_key: The least child to look up.
+        greatest_key: The greatest child to look up.
+        best_merits: Raised: the merits of the states so far, for the side to move, (end - begin,).
+
+    Returns:
+        A fault and the state that has it: FINE; TOO_WIDE; or LOST_CHILD if a child was never reached, or a
+        state has more
+        than MOST_ACTIONS moves.
     """
-    widest = widest_of(best)
-    batch, at = new_batch(ROOM), begin
-    while at < end:
-        batch, count, done = next_batch(moves, known, at, end, low, high, batch)
+    max_merit = widest_of(best_merits)
+    batch, cursor = new_batch(ROOM), begin
+    while cursor < end:
+        batch, count, next_state = next_batch(moves, lookup, cursor, end, least_key, greatest_key, batch)
         if count < 0:
-            return LOST_CHILD, known.states[done]
-        base, edges, rows, places = at - begin, batch.edges, batch.rows, batch.places
+            return LOST_CHILD, lookup.states[next_state]
+        first_owner, edges, rows, state_indices = cursor - begin, batch.edges, batch.rows, batch.places
         owners, merits, rewards = edges.owners, edges.merits, edges.rewards
         for j in range(count):
-            owner, merit = base + (owners[j] >> 1), merits[j]
+            owner, merit = first_owner + (owners[j] >> 1), merits[j]
             if merit == OPEN:
                 if rows[j] == PASSED:
                     continue
                 # Forward reached every child. If one is not there, the rules contradict themselves.
-                if places[j] == MISSING:
-                    return LOST_CHILD, known.states[begin + owner]
-                merit = lift(value_at(known, rows[j], places[j]), (owners[j] & 1) == 1, moves.scores)
+                if state_indices[j] == MISSING:
+                    return LOST_CHILD, lookup.states[begin + owner]
+                merit = lift(value_at(lookup, rows[j], state_indices[j]), (owners[j] & 1) == 1, moves.scores)
                 if moves.rewarded:
                     merit += rewards[j]
             # Rewards add up along a line: only they make a merit too large for its dtype.
-            if moves.rewarded and abs(merit) > widest:
-                return TOO_WIDE, known.states[begin + owner]
-            if merit > best[owner]:
-                best[owner] = merit
-        at = done
+            if moves.rewarded and abs(merit) > max_merit:
+                return TOO_WIDE, lookup.states[begin + owner]
+            if merit > best_merits[owner]:
+                best_merits[owner] = merit
+        cursor = next_state
     return FINE, np.int64(0)
 
 
 class Backward:
-    """The backward pass over what `forward` reached: `merits` in the work folder, from the last tier to the first.
+    """The backward pass over the states of `forward`.
 
-    `scale` says what they are, `tally` counts them. It goes on from what a checkpoint has `saved`.
+    `merits` lies in the work folder, from the last tier to the first. `scale` says how to read it, `tally` counts it.
+
+    Args:
+        forward: The complete forward pass.
+        memory: The bytes that may be unpacked at a time.
+        progress: Called as merits are found.
+        saved: The checkpoint to go on from.
     """
 
     def __init__(self, forward: Forward, *, memory: int, progress: Progress, saved: Checkpoint | None = None):
@@ -109,7 +129,7 @@ class Backward:
         self.window = Window(self.forward.states, merits, self.layers)
 
     def run(self, team: Workers) -> None:
-        """Find all merits that are not yet there."""
+        """Find all merits that are not there yet."""
         while True:
             try:
                 self._run(team)
@@ -121,7 +141,7 @@ class Backward:
         self.merits.release()
 
     def _widen(self) -> None:
-        """Begin anew, with a wider scale."""
+        """Begin anew with a wider scale: rewards add up, and their sum is known only at the end."""
         if self.cyclic:
             raise too_wide(self.rules)
         scale = wider(self.rules, self.scale)
@@ -131,51 +151,51 @@ class Backward:
 
     def _run(self, team: Workers) -> None:
         total, window = self.forward.states.size, self.window
-        for own in reversed(range(len(self.layers) - len(self.tally.tiers))):
-            layer = self.layers[own]
-            done = self.merits.size - (total - layer.end)
-            begin = layer.begin + done
-            window.value(layer, 0, done, team)  # what an earlier run has of it
+        for tier_row in reversed(range(len(self.layers) - len(self.tally.tiers))):
+            layer = self.layers[tier_row]
+            done_count = self.merits.size - (total - layer.end)
+            begin = layer.begin + done_count
+            window.value(layer, 0, done_count, team)  # what an earlier run has of it
             if layer.cyclic and layer.kept:
-                parts = self._resolved(own, team)
+                chunks = self._resolved(tier_row, team)
             else:
-                parts = self._evaluated(own, begin, team)
-            for found in parts:
-                window.put(self.merits.size, found)
-                self.merits.append(found, team)
-                self._count(found, window.known.states[begin : begin + len(found)])
-                begin += len(found)
+                chunks = self._evaluated(tier_row, begin, team)
+            for merits in chunks:
+                window.put(self.merits.size, merits)
+                self.merits.append(merits, team)
+                self._count(merits, window.known.states[begin : begin + len(merits)])
+                begin += len(merits)
                 self.progress("backward", self.merits.size, total)
                 if begin < layer.end and not layer.cyclic and self.work.due():
                     self.save()
             self._end_layer()
-            self._close(own)
+            self._close(tier_row)
             if self.work.due():
                 self.save()
 
     def save(self) -> None:
-        """A checkpoint."""
+        """Write a checkpoint."""
         self.work.checkpoint(self.saved())
 
     def saved(self) -> Checkpoint:
-        """What a checkpoint keeps."""
+        """Return the record for a checkpoint."""
         return Checkpoint(self._forward_state, BackwardState(self.merits.name, self.scale, self.tally, self.of_layer))
 
-    def _resolved(self, own: int, team: Workers) -> Iterator[Merits]:
-        """The merits of a layer with cycles, in parts."""
+    def _resolved(self, tier_row: int, team: Workers) -> Iterator[Merits]:
+        """Yield the merits of a tier with cycles, in chunks."""
         saved, self._resolver = self._resolver, None
         self.work.state = self.saved()  # to which the resolver adds where it stands
-        resolver = retrograde.Resolver(self._solve(), own, self._opened(own, team))
+        resolver = retrograde.Resolver(self._solve(), tier_row, self._lookup_of(tier_row, team))
         if resolver.count(team, saved):
-            self.window.hide(own)
-        for found in resolver.resolve(team):
-            self.window.show(own, team, values=False)  # unless it is still there
-            yield found
+            self.window.hide(tier_row)
+        for merits in resolver.resolve(team):
+            self.window.show(tier_row, team, values=False)  # unless it is still there
+            yield merits
 
-    def _opened(self, own: int, team: Workers) -> TierLookup:
-        """All tiers that moves from one may lead to, and itself."""
-        self.window.show(own, team, values=False)
-        for row in self._later(own):
+    def _lookup_of(self, tier_row: int, team: Workers) -> TierLookup:
+        """Unpack a tier and all tiers that its moves may lead to."""
+        self.window.show(tier_row, team, values=False)
+        for row in self._child_rows(tier_row):
             self.window.show(row, team)
         return self.window.known
 
@@ -185,104 +205,117 @@ class Backward:
 
     @staticmethod
     def value(
-        moves: Moves, known: TierLookup, first: int, last: int, span: Span, point: int, best: Merits
+        moves: Moves, lookup: TierLookup, begin: int, end: int, span: Span, point: int, best_merits: Merits
     ) -> tuple[int, int]:
-        """Raise merits by children in a range of keys: see `evaluate`."""
-        fault: tuple[int, int] = evaluate(moves, known, first, last, *span, best)
+        """Raise merits by the children in a range of keys, as `evaluate` does."""
+        fault: tuple[int, int] = evaluate(moves, lookup, begin, end, *span, best_merits)
         return fault
 
-    def _evaluated(self, own: int, begin: int, team: Workers) -> Iterator[Merits]:
-        """The merits of a layer's states from `begin` on, in parts."""
-        layer, window, dtype = self.layers[own], self.window, self.merits.dtype
-        none, ranges = np.iinfo(dtype).min, self._ranges(own)
+    def _evaluated(self, tier_row: int, begin: int, team: Workers) -> Iterator[Merits]:
+        """Yield the merits of a tier's states from `begin` on, in chunks."""
+        layer, window, dtype = self.layers[tier_row], self.window, self.merits.dtype
+        no_merit, ranges = np.iinfo(dtype).min, self._key_ranges(tier_row)
 
-        def raised(first: int, last: int, span: Span, best: Merits) -> Merits:
-            with naming_states(self.forward.compiled, lambda: window.known.states[first:last]):
-                fault = self.value(self.moves, window.known, first, last, span, self.scale.point, best)
+        def raise_merits(chunk_begin: int, chunk_end: int, span: Span, best_merits: Merits) -> Merits:
+            with naming_states(self.forward.compiled, lambda: window.known.states[chunk_begin:chunk_end]):
+                fault = self.value(
+                    self.moves, window.known, chunk_begin, chunk_end, span, self.scale.point, best_merits
+                )
                 refuse(self.rules, *fault)
-            return best
+            return best_merits
 
-        def whole(first: int, end: int) -> Merits:
-            last = min(first + CHUNK, end)
-            return raised(first, last, WHOLE, np.full(last - first, none, dtype))
+        def evaluate_chunk(chunk_begin: int, states_end: int) -> Merits:
+            chunk_end = min(chunk_begin + CHUNK, states_end)
+            return raise_merits(chunk_begin, chunk_end, WHOLE, np.full(chunk_end - chunk_begin, no_merit, dtype))
 
         if len(ranges) == 1:
-            for row in self._later(own):
+            for row in self._child_rows(tier_row):
                 window.show(row, team)
-            for first, last in self._segments(own, begin, team):
-                yield from team.map(functools.partial(whole, end=last), range(first, last, CHUNK))
+            for chunk_begin, chunk_end in self._segments(tier_row, begin, team):
+                yield from team.map(
+                    functools.partial(evaluate_chunk, states_end=chunk_end), range(chunk_begin, chunk_end, CHUNK)
+                )
             return
-        best = np.full(layer.end - begin, none, dtype)
+        # several ranges: merits wait here until the last range has raised them
+        best_merits = np.full(layer.end - begin, no_merit, dtype)
 
-        def part(first: int, end: int, span: Span) -> Merits:
-            last = min(first + CHUNK, end)
-            return raised(first, last, span, best[first - begin : last - begin])
+        def evaluate_range(chunk_begin: int, states_end: int, span: Span) -> Merits:
+            chunk_end = min(chunk_begin + CHUNK, states_end)
+            return raise_merits(chunk_begin, chunk_end, span, best_merits[chunk_begin - begin : chunk_end - begin])
 
         for span in ranges:
-            for row in self._later(own):
+            for row in self._child_rows(tier_row):
                 window.show(row, team, span)
-            for first, end in self._segments(own, begin, team):
-                for found in team.map(functools.partial(part, end=end, span=span), range(first, end, CHUNK)):
+            for chunk_begin, states_end in self._segments(tier_row, begin, team):
+                for merits in team.map(
+                    functools.partial(evaluate_range, states_end=states_end, span=span), range(chunk_begin, states_end, CHUNK)
+                ):
                     if span == ranges[-1]:
-                        yield found
+                        yield merits
                     else:
                         self.progress("backward", self.merits.size, self.forward.states.size)
 
-    def _segments(self, own: int, begin: int, team: Workers) -> Iterator[tuple[int, int]]:
-        """The states of a layer from `begin` on, unpacked: all of them, or some at a time where they are too many."""
-        layer, window = self.layers[own], self.window
-        if self._bytes([own, *self._later(own)]) <= self.memory:
-            window.show(own, team, values=False)
+    def _segments(self, tier_row: int, begin: int, team: Workers) -> Iterator[tuple[int, int]]:
+        """Yield ranges of a tier's states from `begin` on, unpacked while they are used.
+
+        This is the whole tier if it fits the memory beside the tiers of its children.
+        """
+        layer, window = self.layers[tier_row], self.window
+        if self._bytes([tier_row, *self._child_rows(tier_row)]) <= self.memory:
+            window.show(tier_row, team, values=False)
             yield begin, layer.end
             return
-        begins, ends = window.blocks(own)
+        first_block, end_block = window.blocks(tier_row)
 
         def lay(block: int) -> tuple[int, int]:
-            return window.lay(own, block, min(block + SEGMENT, ends))
+            return window.lay(tier_row, block, min(block + BLOCKS_PER_SEGMENT, end_block))
 
-        for first, last in team.ahead(lay, range(begins, ends, SEGMENT)):
-            if last > begin:
-                yield max(begin, first), last
-            window.lift(own, first, last)
-        window.hide(own)
+        for segment_begin, segment_end in team.ahead(lay, range(first_block, end_block, BLOCKS_PER_SEGMENT)):
+            if segment_end > begin:
+                yield max(begin, segment_begin), segment_end
+            window.lift(tier_row, segment_begin, segment_end)
+        window.hide(tier_row)
 
-    def _ranges(self, own: int) -> list[Span]:
-        """Ranges of keys, so that the later states in each, with their merits, fit into memory together."""
-        later = list(self._later(own))
-        needed = self._bytes(later)
-        if needed <= self.memory:
+    def _key_ranges(self, tier_row: int) -> list[Span]:
+        """Cut the keys into ranges whose later states fit the memory together."""
+        child_rows = list(self._child_rows(tier_row))
+        needed_bytes = self._bytes(child_rows)
+        if needed_bytes <= self.memory:
             return [WHOLE]
-        for row in later:
+        for row in child_rows:
             self.window.hide(row)
-        runs = Table([self.forward.section(self.layers[row]) for row in later])
-        return spans(splitters(runs, max(1, len(runs) // -(-needed // self.memory))))
+        runs = Table([self.forward.section(self.layers[row]) for row in child_rows])
+        return spans(splitters(runs, max(1, len(runs) // -(-needed_bytes // self.memory))))
 
     def _bytes(self, rows: Iterable[int]) -> int:
-        """What some layers take in memory, to be looked up."""
+        """Return the memory that some tiers take to be looked up."""
         states: int = sum(self.layers[row].kept for row in rows)
-        return int(states * (OPENED + self.merits.dtype.itemsize))
+        return int(states * (BYTES_PER_STATE + self.merits.dtype.itemsize))
 
-    def _later(self, own: int) -> range:
-        """The rows of later layers that moves from one, or from earlier ones, may lead to."""
-        highest = self.layers[own].highest
-        return range(own + 1, bisect.bisect_right(self.layers, highest, own + 1, key=lambda one: one.number))
+    def _child_rows(self, tier_row: int) -> range:
+        """Return the rows of the later tiers that moves from this tier, or from earlier ones, may lead to."""
+        highest_tier = self.layers[tier_row].highest
+        return range(
+            tier_row + 1, bisect.bisect_right(self.layers, highest_tier, tier_row + 1, key=lambda layer: layer.number)
+        )
 
     def _count(self, merits: Merits, states: NDArray[np.int64]) -> None:
         """Enter merits into the tally, and the longest win."""
-        found = tallied(merits)
-        refuse_long(self.rules, found, self.scale.win)
-        self.of_layer.update(found)
-        self.tally.meet_win(slowest_win(found, merits, states))
+        counts = tallied(merits)
+        refuse_long(self.rules, counts, self.scale.win)
+        self.of_layer.update(counts)
+        self.tally.meet_win(slowest_win(counts, merits, states))
 
     def _end_layer(self) -> None:
         self.tally.end_tier(self.of_layer)
         self.of_layer = Counter()
 
-    def _close(self, own: int) -> None:
-        """Let go of a layer that is done, and of those that no move of an earlier one leads to."""
-        kept = set(range(own, self._later(own - 1).stop)) if own else set()
-        if self._bytes(kept) > self.memory:
-            kept.discard(own)  # it is unpacked again, where and when there is room
-        for row in set(self.window.open) - kept:
+    def _close(self, tier_row: int) -> None:
+        """Let go of a tier that is done, and of tiers that no earlier tier's move leads to."""
+        # earlier tiers have lower rows: they need the tier itself and some of its children's tiers
+        rows_to_keep = set(range(tier_row, self._child_rows(tier_row - 1).stop)) if tier_row else set()
+        if self._bytes(rows_to_keep) > self.memory:
+            rows_to_keep.discard(tier_row)  # it is unpacked again, where and when there is room
+        for row in set(self.window.open) - rows_to_keep:
             self.window.hide(row)
         self.forward.states.release()

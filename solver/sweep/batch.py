@@ -1,7 +1,8 @@
-"""The moves of a run of states, listed, and their children looked up: what every pass over moves begins with.
+"""List the moves of a run of states and look up their children: the begin of every pass over moves.
 
-As many at a time as stay in the first cache, so that the cache misses of the look-ups overlap; where one state has more
-moves than that, room is made for all of them.
+A batch holds as many moves as stay in the first cache, so that the cache misses of the look-ups overlap. If one state
+has
+more moves than that, the arrays grow.
 """
 
 from __future__ import annotations
@@ -36,10 +37,15 @@ FINE, LOST_CHILD, TOO_WIDE, BEYOND, NARROW, SCORING = range(6)
 
 
 class Batch(NamedTuple):
-    """Moves in the order of their states, as `edges.edges` lists them, and where their children are.
+    """Moves in the order of their states, and the places of their children.
 
-    rows[j] is the child's tier, by its row in the table of `Known`; PASSED if the child is finished, not asked for, or
-    of a tier that is passed over. places[j] is its place in that tier, or MISSING. `highs` is scratch.
+    Attributes:
+        edges: The moves, as `edges.edges` lists them.
+        rows: The row of each child's tier in the table of the look-up; PASSED if the child is finished, not
+        asked for, or of
+            a tier that is passed over.
+        places: The index of each child in its tier, or MISSING.
+        highs: Scratch of the look-up.
     """
 
     edges: Edges
@@ -49,70 +55,80 @@ class Batch(NamedTuple):
 
 
 @register_jitable
-def new_batch(room):
-    """Room for so many moves."""
-    rows, places, highs = new_indices(room)
-    return Batch(new_edges(room), rows, places, highs)
+def new_batch(move_count):
+    """Make arrays for so many moves."""
+    rows, state_indices, ends = new_indices(move_count)
+    return Batch(new_edges(move_count), rows, state_indices, ends)
 
 
 @register_jitable
-def next_edges(moves, states, at, end, edges):
-    """List the moves of unfinished states[at:end], of as many as fit, but of one at least: `edges`, or larger arrays;
-    how many moves; the first state left over. Where that has a fault, no moves or too many, the number is -fault."""
-    count, done = list_edges(moves, states, at, end, edges)
-    while done == at and count >= 0:
+def next_edges(moves, states, begin, end, edges):
+    """List the moves of unfinished states[begin:end]: of as many states as fit, but of one at least.
+
+    Returns:
+        `edges`, or larger arrays; the number of moves; and the first state that is left over. If that state has
+        a fault, no
+        moves or too many, the number is -fault.
+    """
+    count, next_state = list_edges(moves, states, begin, end, edges)
+    while next_state == begin and count >= 0:
+        # not even one state fits: double the arrays, up to a limit
         if len(edges.keys) > MOST_ACTIONS:
-            return edges, np.int64(-CROWDED), done
+            return edges, np.int64(-CROWDED), next_state
         edges = new_edges(2 * len(edges.keys))
-        count, done = list_edges(moves, states, at, end, edges)
-    return edges, count, done
+        count, next_state = list_edges(moves, states, begin, end, edges)
+    return edges, count, next_state
 
 
 @register_jitable
-def next_batch(moves, known, at, end, low, high, batch):
-    """List moves of known.states as `next_edges` does, and look up the unfinished children with keys from `low` to
-    `high`: the arrays, how many moves, and the first state left over."""
-    edges, count, done = next_edges(moves, known.states, at, end, batch.edges)
-    rows, places, highs = batch.rows, batch.places, batch.highs
+def next_batch(moves, lookup, begin, end, least_key, greatest_key, batch):
+    """List moves of the look-up's states as `next_edges` does, and look up the unfinished children in a range of keys.
+
+    Returns:
+        The batch, the number of moves, and the first state that is left over.
+    """
+    edges, count, next_state = next_edges(moves, lookup.states, begin, end, batch.edges)
+    rows, state_indices, ends = batch.rows, batch.places, batch.highs
     if len(rows) < len(edges.keys):
-        rows, places, highs = new_indices(len(edges.keys))
-    find_rows(known, count, low, high, edges, rows)
-    locate(known, edges.keys, rows, count, places, highs)
-    return Batch(edges, rows, places, highs), count, done
+        rows, state_indices, ends = new_indices(len(edges.keys))
+    find_rows(lookup, count, least_key, greatest_key, edges, rows)
+    locate(lookup, edges.keys, rows, count, state_indices, ends)
+    return Batch(edges, rows, state_indices, ends), count, next_state
 
 
 @register_jitable
-def find_rows(known, count, low, high, edges, rows):
-    """Fill rows[:count] as `Batch` has them."""
+def find_rows(lookup, count, least_key, greatest_key, edges, rows):
+    """Write rows[:count] as `Batch` describes them."""
     keys, tiers, merits = edges.keys, edges.tiers, edges.merits
-    slots, first = known.slots, known.first_tier
+    slots, first_tier = lookup.slots, lookup.first_tier
     for j in range(count):
         rows[j] = PASSED
-        if merits[j] == OPEN and low <= keys[j] <= high:
-            slot = tiers[j] - first
+        # finished children bring their merit along: only open ones are looked up
+        if merits[j] == OPEN and least_key <= keys[j] <= greatest_key:
+            slot = tiers[j] - first_tier
             rows[j] = slots[slot] if 0 <= slot < len(slots) else MISSING
 
 
 @register_jitable
 def widest_of(values):
-    """The largest margin that an array of merits may hold."""
+    """Return the largest margin that an array of merits may hold."""
     return min(MOST_MARGIN, LAST >> 64 - 8 * values.itemsize)
 
 
 @register_jitable
-def value_at(known, row, place):
-    """What is known of the state at a place of a tier."""
-    return np.int64(known.merits[known.table[row, MERITS] + place])
+def value_at(lookup, row, state_index):
+    """Return the merit of a state by its tier's row and its index there."""
+    return np.int64(lookup.merits[lookup.table[row, MERITS] + state_index])
 
 
 def refuse(rules: Rules, fault: int, state: int) -> None:
-    """Raise what a pass backward found wrong with a state.
+    """Raise the error for a fault of a backward pass.
 
     Raises:
-        TooWide: TOO_WIDE, a margin that the values cannot hold: wider ones may.
-        MethodError: BEYOND, a margin that no value in a tier with cycles can hold; SCORING, a move that scores and
-            stays in its tier.
-        GameError: LOST_CHILD, a child that nobody reached, or no moves, or too many.
+        TooWide: TOO_WIDE: a margin exceeds the type of the merits; a wider type may hold it.
+        MethodError: BEYOND: no merit in a tier with cycles can hold a margin. SCORING: a move scores and stays
+        in its tier.
+        GameError: LOST_CHILD: a child was never reached, or a state has no moves, or too many.
     """
     if fault == TOO_WIDE:
         raise TooWide
@@ -125,5 +141,5 @@ def refuse(rules: Rules, fault: int, state: int) -> None:
 
 
 def too_wide(rules: Rules) -> MethodError:
-    """The refusal of margins that are too large where play may come back to a state."""
+    """Return the refusal of margins that are too large in a game whose play may come back to a state."""
     return MethodError(f"{rules.name} has margins beyond {WIN - 1:,} where play may come back: count in larger units")

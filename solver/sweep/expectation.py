@@ -226,11 +226,11 @@ class ExpectationPass(Backward):
         fault: tuple[int, int] = expect(moves, known, first, last, *span, point, best)
         return fault
 
-    def _ranges(self, own: int) -> list[tuple[int, int]]:
+    def _key_ranges(self, own: int) -> list[tuple[int, int]]:
         """One of all keys where outcomes vanish, since the best of their moves may be any. Raises ResourceError."""
         if self.rules.vanishing is None:
-            return super()._ranges(own)
-        needed = self._bytes(self._later(own))
+            return super()._key_ranges(own)
+        needed = self._bytes(self._child_rows(own))
         if needed > self.memory:
             raise ResourceError(
                 f"the tiers that tier {self.layers[own].number} leads to need {needed / 2**30:.2f} GiB of memory"
@@ -240,7 +240,7 @@ class ExpectationPass(Backward):
         return [(0, LAST)]
 
     def _resolved(self, own: int, team: Workers) -> Iterator[Values]:
-        bounds = Bounds(self._solve(), own, self._opened(own, team))
+        bounds = Bounds(self._solve(), own, self._lookup_of(own, team))
         bounds.build(team)
         yield bounds.narrowed(team)
         self.tally.error += bounds.gap

@@ -64,6 +64,6 @@ class NimberPass(Backward):
         fault: tuple[int, int] = exclude(moves, known, first, last, best)
         return fault
 
-    def _ranges(self, own: int) -> list[tuple[int, int]]:
+    def _key_ranges(self, own: int) -> list[tuple[int, int]]:
         """All keys at once: a nimber is known when all children are."""
         return [(0, LAST)]

@@ -1,6 +1,7 @@
-"""Going backward inside a tier: counts of open children, lists of parents, and what a settled state does to them.
+"""The steps of going backward inside a tier: count open children, list parents, settle states.
 
-The analyses of tiers with cycles, on one machine and in shards, and of graphs in arrays share these steps.
+The analyses of tiers with cycles share them, on one machine and in shards, and so does the analysis of graphs in
+arrays.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from solver.sweep.scale import WIN
 
 lift = register_jitable(value.lift)
 
-NONE = np.iinfo(np.int16).min  # no merit known from finished games and other tiers
+NO_MERIT = np.iinfo(np.int16).min  # no merit known from finished games and other tiers
 RESOLVED = -(1 << 14)  # in a counter of open children: below 0, whatever is still subtracted
 NOW, LATER = 1, 2  # when a state is resolved
 
 
 @intrinsic
 def fetch_add(typingctx: Any, array: Any, index: Any, number: Any) -> Any:
-    """Add to an element of a contiguous 1-d array as one step, for all threads; the element before."""
+    """Add to an element of a contiguous 1-d array in one step, for all threads; return the element before."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         view = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -41,13 +42,18 @@ def fetch_add(typingctx: Any, array: Any, index: Any, number: Any) -> Any:
     return array.dtype(array, nb.intp, number), emit
 
 
-AHEAD = 32  # entries whose place in memory is asked for ahead of its turn
+PREFETCH_DISTANCE = 32  # entries whose place in memory is asked for ahead of its turn
 
 
 class Counted(NamedTuple):
-    """Of the states of a tier: what play without end is worth (int16), or empty where that is nothing everywhere, with
-    merits above it; how many moves inside the tier lead there; how many open children it has (int16 or int32), plus
-    `never_in(left)` where a child is drawn; and the best merit (int16) by children finished or in later tiers."""
+    """Arrays over the states of a tier.
+
+    Attributes:
+        endless: The worth of play without end (int16), or empty if it is 0 everywhere. Merits are counted from it.
+        degrees: The number of moves inside the tier that lead to a state.
+        left: The number of open children (int16 or int32), plus `never_in(left)` if a child is drawn.
+        candidates: The best merit (int16) by children that are finished or in later tiers.
+    """
 
     endless: NDArray[Any]
     degrees: NDArray[Any]
@@ -56,82 +62,105 @@ class Counted(NamedTuple):
 
 
 @shared
-def count_children(moves, known, own, begin, end, counted, kept):
-    """For the states begin..end of the tier in row `own`, counted from its first: what `Counted` says.
+def count_children(moves, lookup, tier_row, begin, end, counted, inner_moves):
+    """Count the open children of a tier's states and take the merits of the others.
 
-    Returns a fault and its state: FINE, LOST_CHILD, BEYOND, SCORING, or NARROW if `left` must be wider; and the moves
-    inside the tier, by state, in `kept` (uint32) or a larger array: an entry is twice the place of a child, and one if
-    the same player moves. What is kept is left to others to enter into the degrees; where `kept` is of no length
-    nothing is.
+    Args:
+        moves: The compiled moves.
+        lookup: The tier and the tiers of its children.
+        tier_row: The row of the tier.
+        begin: The first state, counted from the tier's first.
+        end: The state after the last.
+        counted: Written for these states.
+        inner_moves: Room for the moves inside the tier (uint32), or of length 0: then they are not kept, and
+        the degrees are
+            counted here. An entry is twice the index of a child, and one more if the same player moves again.
+
+    Returns:
+        A fault and the state that has it: FINE, LOST_CHILD, BEYOND, SCORING, or NARROW if `left` must be wider.
+        Then the
+        moves inside the tier, by state, in `inner_moves` or a larger array; the caller enters them into the degrees.
     """
-    endless, degrees, left, candidates = counted
-    inside, keeping = 0, len(kept) > 0
+    endless, degrees, open_children, candidates = counted
+    inner_count, is_keeping = 0, len(inner_moves) > 0
     for i in range(begin, end):
-        candidates[i], left[i] = NONE, 0
-    first = known.table[own, BEGIN]
-    batch, at = new_batch(ROOM), first + begin
-    while at < first + end:
-        batch, count, done = next_batch(moves, known, at, first + end, 0, LAST, batch)
+        candidates[i], open_children[i] = NO_MERIT, 0
+    tier_begin = lookup.table[tier_row, BEGIN]
+    batch, cursor = new_batch(ROOM), tier_begin + begin
+    while cursor < tier_begin + end:
+        batch, count, next_state = next_batch(moves, lookup, cursor, tier_begin + end, 0, LAST, batch)
         if count < 0:
-            return LOST_CHILD, known.states[done], kept
-        if keeping and inside + count > len(kept):
-            larger = np.empty(2 * len(kept) + count, np.uint32)
-            for j in range(inside):  # a slice assigned to a slice takes two seconds to compile
-                larger[j] = kept[j]
-            kept = larger
-        edges, rows, places = batch.edges, batch.rows, batch.places
+            return LOST_CHILD, lookup.states[next_state], inner_moves
+        if is_keeping and inner_count + count > len(inner_moves):
+            larger = np.empty(2 * len(inner_moves) + count, np.uint32)
+            for j in range(inner_count):  # a slice assigned to a slice takes two seconds to compile
+                larger[j] = inner_moves[j]
+            inner_moves = larger
+        edges, rows, state_indices = batch.edges, batch.rows, batch.places
         owners, merits, rewards = edges.owners, edges.merits, edges.rewards
-        for j in range(0 if keeping else count):
-            if rows[j] == own:
-                prefetch(degrees, places[j])
+        for j in range(0 if is_keeping else count):
+            if rows[j] == tier_row:
+                prefetch(degrees, state_indices[j])
         for j in range(count):
-            owner, merit = at - first + (owners[j] >> 1), merits[j]
+            owner, merit = cursor - tier_begin + (owners[j] >> 1), merits[j]
             if merit == OPEN:
-                if places[j] == MISSING:
-                    return LOST_CHILD, known.states[first + owner], kept
-                if rows[j] == own:
+                if state_indices[j] == MISSING:
+                    return LOST_CHILD, lookup.states[tier_begin + owner], inner_moves
+                if rows[j] == tier_row:
                     if moves.rewarded and rewards[j]:
-                        return SCORING, known.states[first + owner], kept
-                    if keeping:
-                        kept[inside] = 2 * places[j] + (owners[j] & 1)
-                        inside += 1
+                        return SCORING, lookup.states[tier_begin + owner], inner_moves
+                    if is_keeping:
+                        inner_moves[inner_count] = 2 * state_indices[j] + (owners[j] & 1)
+                        inner_count += 1
                     else:
-                        fetch_add(degrees, places[j], 1)
-                    left[owner] += 1
-                    if left[owner] & never_in(left) - 1 == 0:
-                        return NARROW, known.states[first + owner], kept
+                        fetch_add(degrees, state_indices[j], 1)
+                    open_children[owner] += 1
+                    # the counter has run into the bit of drawn children
+                    if open_children[owner] & never_in(open_children) - 1 == 0:
+                        return NARROW, lookup.states[tier_begin + owner], inner_moves
                     continue
-                merit = lift(value_at(known, rows[j], places[j]), (owners[j] & 1) == 1, moves.scores)
+                merit = lift(value_at(lookup, rows[j], state_indices[j]), (owners[j] & 1) == 1, moves.scores)
                 if moves.rewarded:
                     merit += rewards[j]
-            if not give(merit, owner, endless, left, candidates):
-                return BEYOND, known.states[first + owner], kept
-        at = done
-    return FINE, np.int64(0), kept[:inside]
+            if not give(merit, owner, endless, open_children, candidates):
+                return BEYOND, lookup.states[tier_begin + owner], inner_moves
+        cursor = next_state
+    return FINE, np.int64(0), inner_moves[:inner_count]
 
 
 @register_jitable
-def never_in(left):
-    """The bit of a counter of open children that says: a child is drawn, so the others cannot bring it down to 0."""
-    return 1 << 8 * left.itemsize - 2
+def never_in(open_children):
+    """Return the bit of a counter that says: a child is drawn.
+
+    It keeps the counter from coming down to 0, so the state is never lost.
+    """
+    return 1 << 8 * open_children.itemsize - 2
 
 
 @register_jitable
-def give(merit, i, endless, left, candidates):
-    """A child gives state i this merit; False if no candidate is so large."""
-    above = merit - (endless[i] if len(endless) else 0)
-    if not -WIN < merit < WIN or not -WIN < above < WIN:
+def give(merit, state_index, endless, open_children, candidates):
+    """Let a child give its merit to a state; return False if the candidates cannot hold it."""
+    # merits are counted from the worth of endless play, which then is 0 and the draw of the analysis
+    merit_above = merit - (endless[state_index] if len(endless) else 0)
+    if not -WIN < merit < WIN or not -WIN < merit_above < WIN:
         return False
-    merit = above
-    candidates[i] = max(np.int64(candidates[i]), merit)
+    merit = merit_above
+    candidates[state_index] = max(np.int64(candidates[state_index]), merit)
     if merit == 0:
-        left[i] |= never_in(left)
+        open_children[state_index] |= never_in(open_children)
     return True
 
 
 class Lists(NamedTuple):
-    """The lists of the states low..high of a tier: `ends` (n,) are where they end, less `offset` in `parents`, and go
-    down to where they begin."""
+    """The parents of a range of a tier's states.
+
+    Attributes:
+        low: The first state of the range.
+        high: The state after its last.
+        ends: The end of each state's list, less `offset`; it goes down to the begin as the list fills.
+        offset: The number of entries before the range.
+        parents: The entries of the range.
+    """
 
     low: int
     high: int
@@ -141,101 +170,116 @@ class Lists(NamedTuple):
 
 
 @shared
-def list_parents(moves, inside, own, begin, end, lists):
-    """Enter the states begin..end of a tier into the lists of their children; `inside` is what is known of it alone.
+def list_parents(moves, lookup, tier_row, begin, end, lists):
+    """Enter the states begin..end of a tier into the lists of their children.
 
-    An entry is a state's place or, in a game with moves again, twice that and one if the same player moves.
+    An entry is a state's index. In a game with moves again it is twice that, and one more if the same player moves.
+
+    Args:
+        moves: The compiled moves.
+        lookup: A look-up of this tier alone.
+        tier_row: The row of the tier.
+        begin: The first state, counted from the tier's first.
+        end: The state after the last.
+        lists: Filled.
     """
-    low, high, ends, offset, parents = lists
-    first = inside.table[own, BEGIN]
-    batch, at = new_batch(ROOM), first + begin
-    while at < first + end:
-        batch, count, done = next_batch(moves, inside, at, first + end, 0, LAST, batch)
-        owners, places = batch.edges.owners, batch.places
+    begin_child, end_child, ends, offset, parents = lists
+    tier_begin = lookup.table[tier_row, BEGIN]
+    batch, cursor = new_batch(ROOM), tier_begin + begin
+    while cursor < tier_begin + end:
+        batch, count, next_state = next_batch(moves, lookup, cursor, tier_begin + end, 0, LAST, batch)
+        owners, state_indices = batch.edges.owners, batch.places
         for j in range(count):
-            prefetch(ends, places[j])
+            prefetch(ends, state_indices[j])
         for j in range(count):
-            if low <= places[j] < high:  # those that were passed over are MISSING
-                owner = 2 * (at - first) + owners[j]
+            if begin_child <= state_indices[j] < end_child:  # those that were passed over are MISSING
+                owner = 2 * (cursor - tier_begin) + owners[j]
                 entry = owner >> 1 if moves.alternates else owner
-                parents[np.int64(fetch_add(ends, places[j], -1)) - 1 - offset] = entry
-        at = done
+                parents[np.int64(fetch_add(ends, state_indices[j], -1)) - 1 - offset] = entry
+        cursor = next_state
 
 
 @shared
-def settle(left, candidates, begin, end, due):
-    """due[begin:end] = in how many plies a state is decided, if nothing wins it sooner; 0 where that is not known.
+def settle(open_children, candidates, begin, end, due):
+    """Write due[begin:end]: the plies in which a state is decided if nothing wins it sooner; 0 if that is not known.
 
-    At first finished games and other tiers decide it.
+    At the begin, finished games and other tiers decide it.
     """
     for i in range(begin, end):
         due[i] = 0
-        if left[i] < 0 or candidates[i] > 0:
+        if open_children[i] < 0 or candidates[i] > 0:
             due[i] = WIN - abs(candidates[i])
-        elif left[i] == 0:
+        elif open_children[i] == 0:
             due[i] = WIN + candidates[i]
-            left[i] = RESOLVED
+            open_children[i] = RESOLVED
 
 
 @shared
-def claim(places, left):
-    """Of the places of states that finished games and other tiers win, those that nothing won sooner."""
-    claimed = np.empty(len(places), np.int64)
+def claim(state_indices, open_children):
+    """Resolve states that finished games and other tiers win; return those that nothing won sooner."""
+    claimed = np.empty(len(state_indices), np.int64)
     count = 0
-    for place in places:
-        if left[place] >= 0:
-            left[place] = RESOLVED
-            claimed[count] = place
+    for state_index in state_indices:
+        if open_children[state_index] >= 0:
+            open_children[state_index] = RESOLVED
+            claimed[count] = state_index
             count += 1
     return claimed[:count]
 
 
 @register_jitable
-def hear(parent, lifted, left, merits):
-    """A state hears what one of its open children, now resolved, gives it: whether that resolves it NOW, or LATER,
-    as late as other tiers delay it; else 0."""
-    if left[parent] < 0:
+def hear(parent, lifted, open_children, merits):
+    """Give a state the merit of one of its open children, now resolved.
+
+    Returns:
+        NOW if that resolves the state; LATER if it resolves it as late as other tiers delay it; else 0.
+    """
+    if open_children[parent] < 0:
         return 0
     if lifted > 0:
         merits[parent] = lifted
-        left[parent] = RESOLVED
+        open_children[parent] = RESOLVED
         return NOW
-    if fetch_add(left, parent, -1) != 1 or merits[parent] > 0:
+    if fetch_add(open_children, parent, -1) != 1 or merits[parent] > 0:
         return 0
-    late = merits[parent] > lifted
-    if not late:
+    is_delayed = merits[parent] > lifted
+    if not is_delayed:
         merits[parent] = lifted
-    left[parent] = RESOLVED
-    return LATER if late else NOW
+    open_children[parent] = RESOLVED
+    return LATER if is_delayed else NOW
 
 
 @shared
-def go_back(alternates, scores, front, begins, parents, left, merits):
-    """The parents that the states of `front`, all of one distance, resolve, sorted, perhaps with doubles.
+def go_back(alternates, scores, frontier, row_offsets, parents, open_children, merits):
+    """Resolve the parents of some states of one distance.
 
-    Returns those that are resolved one ply later, or at once where merits are scores, and those that other tiers delay.
+    Returns:
+        The parents that are resolved one ply later (at once if merits are scores), and those that other tiers
+        delay. Both
+        are sorted by child, perhaps with duplicates.
     """
-    room, shift = 0, 0 if alternates else 1
-    for place in front:
-        room += np.int64(begins[place + 1]) - np.int64(begins[place])
-    reached, delayed = np.empty(room, np.int64), np.empty(room, np.int64)
-    count = late = 0
-    for i in range(len(front)):
-        if i + AHEAD < len(front):
-            prefetch(begins, front[i + AHEAD])
-        if i + AHEAD // 2 < len(front):
-            prefetch(parents, np.int64(begins[front[i + AHEAD // 2]]))
-        merit, last = np.int64(merits[front[i]]), np.int64(begins[front[i] + 1])
-        for at in range(np.int64(begins[front[i]]), last):
-            prefetch(left, np.int64(parents[at]) >> shift)
-        for at in range(np.int64(begins[front[i]]), last):
-            entry = np.int64(parents[at])
+    move_count, shift = 0, 0 if alternates else 1
+    for state_index in frontier:
+        move_count += np.int64(row_offsets[state_index + 1]) - np.int64(row_offsets[state_index])
+    resolved, delayed = np.empty(move_count, np.int64), np.empty(move_count, np.int64)
+    count = delayed_count = 0
+    for i in range(len(frontier)):
+        # memory fetches the row offsets, then the parents, then the counters, each ahead of its turn
+        if i + PREFETCH_DISTANCE < len(frontier):
+            prefetch(row_offsets, frontier[i + PREFETCH_DISTANCE])
+        if i + PREFETCH_DISTANCE // 2 < len(frontier):
+            prefetch(parents, np.int64(row_offsets[frontier[i + PREFETCH_DISTANCE // 2]]))
+        merit, end = np.int64(merits[frontier[i]]), np.int64(row_offsets[frontier[i] + 1])
+        for parent_index in range(np.int64(row_offsets[frontier[i]]), end):
+            prefetch(open_children, np.int64(parents[parent_index]) >> shift)
+        for parent_index in range(np.int64(row_offsets[frontier[i]]), end):
+            entry = np.int64(parents[parent_index])
             parent = entry >> shift
-            heard = hear(parent, lift(merit, not alternates and entry & 1 == 1, scores), left, merits)
-            if heard == NOW:
-                reached[count] = parent
+            when = hear(parent, lift(merit, not alternates and entry & 1 == 1, scores), open_children, merits)
+            if when == NOW:
+                resolved[count] = parent
                 count += 1
-            elif heard == LATER:
-                delayed[late] = parent
-                late += 1
-    return reached[:count].copy(), delayed[:late].copy()
+            elif when == LATER:
+                delayed[delayed_count] = parent
+                delayed_count += 1
+    return resolved[:count].copy(), delayed[:delayed_count].copy()

@@ -41,7 +41,7 @@ from solver.sweep.checkpoint import ResolverState
 from solver.sweep.demand import index_in_memory, moves_in_memory, refuse_beyond
 from solver.sweep.inside import BITS, CHUNK, EACH, FILE, Inside
 from solver.sweep.parents import (
-    NONE,
+    NO_MERIT,
     Counted,
     Lists,
     claim,
@@ -137,7 +137,7 @@ class Resolver:
         """The arrays of a state each, before anything is known; `counter` holds its open children."""
         self.begins = np.zeros(self.size + 1, np.uint32)
         self.left = np.zeros(self.size, counter)
-        self.merits = np.full(self.size, NONE, np.int16)
+        self.merits = np.full(self.size, NO_MERIT, np.int16)
 
     def _pass(
         self,

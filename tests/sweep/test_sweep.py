@@ -151,16 +151,16 @@ def test_any_budget_of_memory_gives_the_same(memory):
 
 
 def test_what_is_looked_up_at_a_time_fits_into_memory(monkeypatch):
-    seen, ranges = [], backward.Backward._ranges
+    seen, ranges = [], backward.Backward._key_ranges
 
     def watched(self, own):
         cut = ranges(self, own)
-        seen.append((self._bytes(self._later(own)) / len(cut), len(cut), self.memory))
+        seen.append((self._bytes(self._child_rows(own)) / len(cut), len(cut), self.memory))
         return cut
 
     whole = columns(swept(load_game("connect-four:4,4")))
-    monkeypatch.setattr(backward.Backward, "_ranges", watched)
-    monkeypatch.setattr(backward, "SEGMENT", 2)  # blocks of the tier under way, of which there are ten
+    monkeypatch.setattr(backward.Backward, "_key_ranges", watched)
+    monkeypatch.setattr(backward, "BLOCKS_PER_SEGMENT", 2)  # blocks of the tier under way, of which there are ten
     for memory in (100_000, 160_000, 220_000):
         assert columns(swept(load_game("connect-four:4,4"), memory=memory)) == whole
     assert all(each <= free for each, _, free in seen)
