@@ -31,7 +31,7 @@ from solver.store.shared import shared
 from solver.sweep.batch import BEYOND, FINE, LOST_CHILD, SCORING, new_batch, next_batch, refuse, value_at
 from solver.sweep.expansion import CHILDREN, CHUNK
 from solver.sweep.parents import NO_MERIT, RESOLVED, give, hear, settle
-from solver.sweep.retrograde import narrowed
+from solver.sweep.retrograde import narrow_endless
 from solver.sweep.scale import WIN, Scale
 
 lift = register_jitable(value.lift)
@@ -185,7 +185,7 @@ def link(
     left, merits, due = np.zeros(size, np.int32), np.full(size, NO_MERIT, np.int16), np.empty(size, np.int16)
     parts = []
     with compiling(bench.game):
-        endless = narrowed(bench.rules, bench.compiled.endless(own_states))
+        endless = narrow_endless(bench.rules, bench.compiled.endless(own_states))
         for keys, entries in _links(bench, scale, known, endless, left, merits):
             owners = np.empty(len(keys), np.int64)
             owners_of(keys, shard[0], owners)

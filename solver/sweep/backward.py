@@ -248,7 +248,8 @@ class Backward:
                 window.show(row, team, span)
             for chunk_begin, states_end in self._segments(tier_row, begin, team):
                 for merits in team.map(
-                    functools.partial(evaluate_range, states_end=states_end, span=span), range(chunk_begin, states_end, CHUNK)
+                    functools.partial(evaluate_range, states_end=states_end, span=span),
+                    range(chunk_begin, states_end, CHUNK),
                 ):
                     if span == ranges[-1]:
                         yield merits

@@ -1,11 +1,12 @@
 """All values of a game that is a graph in arrays: backward from its ends along the moves, a round at a time.
 
-Nothing is looked up: positions are places, and a round passes over the moves that lead to what the round before has
-settled, so that every move is looked at once. Wins, draws and losses by the retrograde analysis of tiers with cycles
-(`parents.go_back`); margins, which have no cycles, by valuing what has all children valued, in NumPy.
+Nothing is looked up. Positions are indices, and a round passes over the moves into the positions that the last round
+has
+settled, so every move is looked at once. Wins, draws and losses take the retrograde analysis of tiers with cycles
+(`parents.go_back`). Margins have no cycles: a position is valued once all its children are, in NumPy.
 
-Cost: NODE_BYTES of memory a position at most, half of it where there are many rounds, and MOVE_BYTES a move; a second a
-million positions with 3.6 million moves, two or three for margins.
+Cost: at most NODE_BYTES of memory a position, half of that over many rounds, and MOVE_BYTES a move. A million positions
+with 3.6 million moves take a second, and two or three for margins.
 """
 
 from __future__ import annotations
@@ -26,13 +27,21 @@ from solver.rules.game import Rules
 from solver.sweep.parents import go_back
 
 Ints = NDArray[np.int64]
-PIECE = 1 << 18  # moves that are looked at at a time
+MOVES_PER_PIECE = 1 << 18  # moves that are looked at at a time
 NODE_BYTES, MOVE_BYTES = 90, 40  # of memory, the peak
 
 
 class Arrays(NamedTuple):
-    """The graph as NumPy sees it: `begins` (n + 1,), `owners`, `children` (m,), whether the same side `stays` to move
-    (m,), `rewards` (m,), and `worths` (n,)."""
+    """A graph in NumPy arrays, with n positions and m moves.
+
+    Attributes:
+        begins: The first move of each position, (n + 1,).
+        owners: The position of each move, (m,).
+        children: The position that each move leads to, (m,).
+        stays: Whether the same side moves again, (m,).
+        rewards: The margin that a move gains for its side, (m,).
+        worths: The value of each finished position for the side to move, (n,).
+    """
 
     begins: Ints
     owners: Ints
@@ -43,11 +52,12 @@ class Arrays(NamedTuple):
 
     @property
     def size(self) -> int:
+        """The number of positions."""
         return len(self.worths)
 
 
 def arrays_of(nodes: Any) -> Arrays:
-    """The arrays of `games.common.nodes.Nodes`, which are not copied where that need not be."""
+    """Return the arrays of `games.common.nodes.Nodes`, copied only where that is necessary."""
     begins = np.frombuffer(nodes.begins, np.uint32).astype(np.int64)
     children = np.frombuffer(nodes.children, np.uint32) if nodes.children else np.empty(0, np.uint32)
     owners = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
@@ -60,8 +70,16 @@ def arrays_of(nodes: Any) -> Arrays:
 
 
 def solve(nodes: Any, rules: Rules, options: Options) -> Solved:
-    """The values of all positions of a graph without chance (`games.common.nodes.Nodes`). Raises MethodError for
-    margins with cycles."""
+    """Value all positions of a graph without chance.
+
+    Args:
+        nodes: The graph, `games.common.nodes.Nodes`.
+        rules: Its rules.
+        options: The options of the solve.
+
+    Raises:
+        MethodError: Values are margins, and the graph has cycles.
+    """
     graph, kind = arrays_of(nodes), rules.kind
     tiers = nodes.tiers if rules.scores else None
     merits = (margins if kind.scores else outcomes)(graph, options.progress)
@@ -82,7 +100,7 @@ def solve(nodes: Any, rules: Rules, options: Options) -> Solved:
         lambda: in_parts(states, kinds),
         [value_of(int(merit), kind.scores) for merit in best_first],
         numbers[::-1].tolist(),
-        counted(merits, is_open, tiers),
+        counts_by_tier(merits, is_open, tiers),
         value_of(int(merits[0]), kind.scores),
         longest,
         kind,
@@ -91,43 +109,49 @@ def solve(nodes: Any, rules: Rules, options: Options) -> Solved:
 
 
 def in_parts(states: Ints, kinds: Any) -> Iterator[tuple[Any, Any]]:
-    """Positions and what a book has of their values, in parts as `Solved` wants them."""
-    for at in range(0, len(states), CHUNK):
-        yield states[at : at + CHUNK], kinds[at : at + CHUNK]
+    """Yield positions and their palette indices, in parts as `Solved` wants them."""
+    for begin in range(0, len(states), CHUNK):
+        yield states[begin : begin + CHUNK], kinds[begin : begin + CHUNK]
 
 
-def counted(merits: Ints, is_open: NDArray[np.bool_], tiers: Any) -> list[TierCount]:
-    """The positions of each tier, all of one if that is None, by the signs of what they are worth."""
-    of = np.zeros(len(merits), np.int64) if tiers is None else np.asarray(tiers, np.int64)
-    length = int(of.max()) + 1
-    columns = [np.ones(len(of), np.bool_), ~is_open, merits > 0, merits == 0, merits < 0]
-    counts = np.array([np.bincount(of[column], minlength=length) for column in columns])
+def counts_by_tier(merits: Ints, is_open: NDArray[np.bool_], tiers: Any) -> list[TierCount]:
+    """Count the positions of each tier (of one tier if `tiers` is None) by the signs of their merits."""
+    tier_of = np.zeros(len(merits), np.int64) if tiers is None else np.asarray(tiers, np.int64)
+    length = int(tier_of.max()) + 1
+    columns = [np.ones(len(tier_of), np.bool_), ~is_open, merits > 0, merits == 0, merits < 0]
+    counts = np.array([np.bincount(tier_of[column], minlength=length) for column in columns])
     return [TierCount(tier, *counts[:, tier].tolist()) for tier in range(length) if counts[0, tier]]
 
 
-class _Back:
-    """The moves of a graph by where they lead: `order` (m,) has their places, from begins[i] on those to position i."""
+class _MovesByChild:
+    """The moves of a graph by child: those into position i are order[begins[i]:begins[i + 1]]."""
 
     def __init__(self, graph: Arrays) -> None:
         self.order: Ints = np.argsort(graph.children, kind="stable").astype(np.int64)
         self.begins = np.zeros(graph.size + 1, np.int64)
         np.cumsum(np.bincount(graph.children, minlength=graph.size), out=self.begins[1:])
 
-    def moves_to(self, front: Ints) -> Iterator[Ints]:
-        """The places of all moves that lead to some positions, PIECE at a time."""
-        begins, ends = self.begins[front], self.begins[front + 1]
+    def moves_to(self, positions: Ints) -> Iterator[Ints]:
+        """Yield the indices of all moves into some positions, MOVES_PER_PIECE at a time."""
+        begins, ends = self.begins[positions], self.begins[positions + 1]
         sums = np.cumsum(ends - begins)
-        for first in range(0, int(sums[-1]), PIECE):
-            last = min(first + PIECE, int(sums[-1]))
-            low, high = np.searchsorted(sums, first, "right"), np.searchsorted(sums, last) + 1
-            some, others = begins[low:high].copy(), ends[low:high].copy()
-            some[0] = others[0] - (sums[low] - first)
-            others[-1] -= sums[high - 1] - last
-            yield np.take(self.order, _ranges(some, others))
+        for piece_begin in range(0, int(sums[-1]), MOVES_PER_PIECE):
+            piece_end = min(piece_begin + MOVES_PER_PIECE, int(sums[-1]))
+            first_position, end_position = (
+                np.searchsorted(sums, piece_begin, "right"),
+                np.searchsorted(sums, piece_end) + 1,
+            )
+            piece_begins, piece_ends = (
+                begins[first_position:end_position].copy(),
+                ends[first_position:end_position].copy(),
+            )
+            piece_begins[0] = piece_ends[0] - (sums[first_position] - piece_begin)
+            piece_ends[-1] -= sums[end_position - 1] - piece_end
+            yield np.take(self.order, _concatenated_ranges(piece_begins, piece_ends))
 
 
-def _ranges(begins: Ints, ends: Ints) -> Ints:
-    """All numbers of some ranges, one range after the other."""
+def _concatenated_ranges(begins: Ints, ends: Ints) -> Ints:
+    """Return all numbers of some ranges, one range after the other."""
     lengths = ends - begins
     starts = np.cumsum(lengths) - lengths
     numbers: Ints = np.repeat(begins - starts, lengths)
@@ -136,61 +160,64 @@ def _ranges(begins: Ints, ends: Ints) -> Ints:
 
 
 def outcomes(graph: Arrays, progress: Progress) -> Ints:
-    """The merits of all positions, finished ones included, of wins, draws and losses."""
-    back, none = _Back(graph), np.iinfo(np.int64).min
+    """Return the merits of all positions, finished ones included, in a game of wins, draws and losses."""
+    by_child, no_merit = _MovesByChild(graph), np.iinfo(np.int64).min
     entries = 2 * graph.owners
     entries += graph.stays
-    parents = np.take(entries, back.order)
-    del entries, back.order
-    left = np.diff(graph.begins)
-    merits = np.where(left == 0, graph.worths * WIN, none)
-    front = np.flatnonzero((left == 0) & (merits != 0))
-    done = int((left == 0).sum())
-    while len(front):
-        front, _ = go_back(False, False, front, back.begins, parents, left, merits)
-        done += len(front)
-        progress("resolve", done, graph.size)
-    return np.where(merits == none, 0, merits)
+    parents = np.take(entries, by_child.order)
+    del entries, by_child.order
+    open_children = np.diff(graph.begins)
+    merits = np.where(open_children == 0, graph.worths * WIN, no_merit)
+    frontier = np.flatnonzero((open_children == 0) & (merits != 0))
+    done_count = int((open_children == 0).sum())
+    while len(frontier):
+        frontier, _ = go_back(False, False, frontier, by_child.begins, parents, open_children, merits)
+        done_count += len(frontier)
+        progress("resolve", done_count, graph.size)
+    return np.where(merits == no_merit, 0, merits)
 
 
 def margins(graph: Arrays, progress: Progress) -> Ints:
-    """The merits of all positions where they are margins still to come. Raises MethodError if there are cycles."""
+    """Return the margins still to come of all positions. Raises MethodError if there are cycles."""
     merits = graph.worths.copy()
-    for front in from_the_ends(graph, progress):
-        for some, moves, places in pieces_of(graph, front):
-            seen = merits[graph.children[moves]]
-            seen = np.where(graph.stays[moves], seen, -seen) + graph.rewards[moves]
-            merits[some] = np.maximum.reduceat(seen, places)
+    for layer in from_the_ends(graph, progress):
+        for positions, moves, first_moves in pieces_of(graph, layer):
+            move_values = merits[graph.children[moves]]
+            move_values = np.where(graph.stays[moves], move_values, -move_values) + graph.rewards[moves]
+            merits[positions] = np.maximum.reduceat(move_values, first_moves)
     return merits
 
 
-def pieces_of(graph: Arrays, front: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """Some positions after the other, with about PIECE moves together: these, and where each position's begin."""
-    lengths = graph.begins[front + 1] - graph.begins[front]
-    cuts = np.flatnonzero(np.diff((np.cumsum(lengths) - lengths) // PIECE, prepend=-1))
-    for low, high in zip(cuts, [*cuts[1:], len(front)], strict=True):
-        some, count = front[low:high], lengths[low:high]
-        yield some, _ranges(graph.begins[some], graph.begins[some + 1]), np.cumsum(count) - count
+def pieces_of(graph: Arrays, layer: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """Yield positions with about MOVES_PER_PIECE moves together, their moves, and the first move of each."""
+    lengths = graph.begins[layer + 1] - graph.begins[layer]
+    cuts = np.flatnonzero(np.diff((np.cumsum(lengths) - lengths) // MOVES_PER_PIECE, prepend=-1))
+    for begin, end in zip(cuts, [*cuts[1:], len(layer)], strict=True):
+        positions, count = layer[begin:end], lengths[begin:end]
+        yield (
+            positions,
+            _concatenated_ranges(graph.begins[positions], graph.begins[positions + 1]),
+            np.cumsum(count) - count,
+        )
 
 
 def from_the_ends(graph: Arrays, progress: Progress) -> Iterator[Ints]:
-    """All unfinished positions, a round at a time, after those that their moves lead to. Raises MethodError if there
-    are cycles."""
-    back = _Back(graph)
-    left = np.diff(graph.begins)
-    front = np.flatnonzero(left == 0)
-    done = len(front)
-    while len(front):
-        found = []
-        for moves in back.moves_to(front):
+    """Yield all unfinished positions in layers, each after its children. Raises MethodError if there are cycles."""
+    by_child = _MovesByChild(graph)
+    open_children = np.diff(graph.begins)
+    layer = np.flatnonzero(open_children == 0)
+    done_count = len(layer)
+    while len(layer):
+        ready_positions = []
+        for moves in by_child.moves_to(layer):
             owners = graph.owners[moves]
-            np.subtract.at(left, owners, 1)
+            np.subtract.at(open_children, owners, 1)
             ready = np.unique(owners)
-            found.append(ready[left[ready] == 0])
-        front = np.concatenate([front[:0], *found])
-        if len(front):
-            yield front
-            done += len(front)
-            progress("resolve", done, graph.size)
-    if done < graph.size:
+            ready_positions.append(ready[open_children[ready] == 0])
+        layer = np.concatenate([layer[:0], *ready_positions])
+        if len(layer):
+            yield layer
+            done_count += len(layer)
+            progress("resolve", done_count, graph.size)
+    if done_count < graph.size:
         raise MethodError("play can come back to a position, and values are margins: give every move a later one")

@@ -23,7 +23,7 @@ from solver.book.solution import Solved
 from solver.rules.game import Rules
 from solver.search.nets import NONE, Net, unmet
 from solver.sweep.expectation import middle_of, narrowed, new_entries
-from solver.sweep.graph import Arrays, Ints, arrays_of, counted, from_the_ends, in_parts, pieces_of
+from solver.sweep.graph import Arrays, Ints, arrays_of, counts_by_tier, from_the_ends, in_parts, pieces_of
 from solver.sweep.scale import TooWide
 
 NODE_BYTES, MOVE_BYTES = 100, 45  # of memory, the peak
@@ -55,7 +55,7 @@ def solve(nodes: Any, rules: Rules, options: Options) -> Solved:
         lambda: in_parts(states, numbers),
         [],
         None,
-        counted(number_of(values) - MIDDLE, is_open, tiers),
+        counts_by_tier(number_of(values) - MIDDLE, is_open, tiers),
         units.value(int(values[0])),
         None,
         units.kind,

@@ -1,9 +1,10 @@
-"""Moves inside a tier, kept by the blocks of places to which they lead, until they are made lists of parents.
+"""Moves inside a tier, kept by the blocks of their children until they become lists of parents.
 
-The places that a run of states leads to lie anywhere in the tier. Block by block, what is counted and written for them
-stays in the cache, and no two threads write to one block.
+The children of a run of states lie anywhere in the tier. Block by block, their counters and lists stay in the cache,
+and no
+two threads write to one block.
 
-Cost: 4 bytes a move, in memory or, where there is no room for them and for the index, in a file.
+Cost: 4 bytes a move, in memory, or in a file if the memory lacks room for moves and index.
 """
 
 from __future__ import annotations
@@ -20,20 +21,27 @@ from solver.store.shared import read_only, shared
 from solver.store.work import Work
 from solver.sweep.parents import Lists, never_in
 
-CHUNK = 1 << 14  # states whose moves are kept at a time, at most
-EACH = 16  # moves of a state for which there is room at first
-BITS = 15  # of a place within its block: with those of a state in its chunk, and one more, fewer than 31
+CACHED_STATES = 1 << 14  # states whose moves are kept at a time, at most
+MOVES_PER_STATE = 16  # moves of a state for which there is room at first
+BLOCK_BITS = 15  # of a place within its block: with those of a state in its chunk, and one more, fewer than 31
 MARK = 1 << 31
-MANY = 64  # blocks whose moves are gathered in one call, and whose pages of a file are let go together
-FILE = "moves"
+BLOCKS_PER_CALL = 64  # blocks whose moves are gathered in one call, and whose pages of a file are let go together
+FILE_NAME = "moves"
 Ints = NDArray[np.int64]
 
 
 class Step(NamedTuple):
-    """The moves of some states in chunks, whose first places are `firsts`: those to a block are [begins[block]:
-    begins[block + 1]] of `entries` (uint32) or, where these are empty, of the file. There, chunk after chunk, MARK and
-    its number, then for each move the child's place in its block, above it twice the state's in its chunk, and one if
-    the same player moves."""
+    """The moves of some chunks of states, by block of the child.
+
+        entry of a chunk    MARK + number of the chunk in the step
+        entry of a move     state in its chunk (upper bits) | same player again (1 bit) | child in its block
+        (BLOCK_BITS)
+
+    Attributes:
+        firsts: The first state of each chunk.
+        begins: The entries of a block are entries[begins[block]:begins[block + 1]].
+        entries: uint32; empty if the entries lie in the file.
+    """
 
     firsts: Ints
     begins: Ints
@@ -41,131 +49,172 @@ class Step(NamedTuple):
 
 
 class Inside:
-    """The moves inside a tier of so many states; `room` is for how many more there is memory."""
+    """The moves inside a tier.
+
+    Args:
+        size: The number of states.
+        room: The number of moves that the memory holds.
+        work: The work folder, for a file.
+    """
 
     def __init__(self, size: int, room: int, work: Work) -> None:
-        self.size, self.blocks = size, range((size - 1 >> BITS) + 1)
+        self.size, self.blocks = size, range((size - 1 >> BLOCK_BITS) + 1)
         self.room, self.work = room, work
         self._file: Column | None = None
         self._steps: list[Step] = []
         self._chunks: dict[int, tuple[NDArray[np.uint32], Ints]] = {}  # of the step under way
-        self._whole = np.empty(0, np.uint32)
+        self._joined = np.empty(0, np.uint32)
 
-    def keep(self, moves: NDArray[np.uint32], left: NDArray[Any], first: int, last: int) -> None:
+    def keep(self, moves: NDArray[np.uint32], open_children: NDArray[Any], begin: int, end: int) -> None:
         """Keep the moves of a chunk, as `count_children` lists them; in any thread."""
         begins = np.zeros(len(self.blocks) + 1, np.int64)
-        self._chunks[first] = by_block(moves, left, first, last, begins), begins
+        self._chunks[begin] = by_block(moves, open_children, begin, end, begins), begins
 
     def count(self, team: Workers, degrees: NDArray[Any]) -> None:
-        """Add to the degrees what was kept since they were last counted."""
+        """Add the moves that were kept since the last call to the degrees of their children."""
         firsts = sorted(self._chunks)
-        entries, begins = zip(*(self._chunks.pop(first) for first in firsts), strict=True)
-        sizes, before = np.diff(np.stack(begins), axis=1), np.cumsum([0, *map(len, entries)])
-        if len(self._whole) < before[-1]:
-            self._whole = np.empty(before[-1] * 5 // 4, np.uint32)
-        whole, places = self._whole, np.stack(begins) + before[:-1, np.newaxis]
+        entries, begins = zip(*(self._chunks.pop(chunk) for chunk in firsts), strict=True)
+        sizes, offsets = np.diff(np.stack(begins), axis=1), np.cumsum([0, *map(len, entries)])
+        if len(self._joined) < offsets[-1]:
+            self._joined = np.empty(offsets[-1] * 5 // 4, np.uint32)
+        joined, begins_in_joined = self._joined, np.stack(begins) + offsets[:-1, np.newaxis]
 
-        def put(chunk: int) -> None:
-            whole[before[chunk] : before[chunk + 1]] = entries[chunk]
+        def copy_chunk(chunk: int) -> None:
+            joined[offsets[chunk] : offsets[chunk + 1]] = entries[chunk]
 
-        for _ in team.map(put, range(len(firsts))):
+        for _ in team.map(copy_chunk, range(len(firsts))):
             pass
         ends = np.cumsum([0, *(sizes + (sizes > 0)).sum(axis=0)])
-        step, last = Step(np.array(firsts), ends, np.empty(ends[-1], np.uint32)), len(self.blocks)
+        step, block_count = Step(np.array(firsts), ends, np.empty(ends[-1], np.uint32)), len(self.blocks)
         for _ in team.map(
-            lambda low: gather(whole, places, low, min(low + MANY, last), ends, step.entries, degrees),
-            range(0, last, MANY),
+            lambda first_block: gather(
+                joined,
+                begins_in_joined,
+                first_block,
+                min(first_block + BLOCKS_PER_CALL, block_count),
+                ends,
+                step.entries,
+                degrees,
+            ),
+            range(0, block_count, BLOCKS_PER_CALL),
         ):
             pass
         self.room -= len(step.entries)
         self._steps.append(step)
 
     def fits(self, states: int) -> bool:
-        """Whether all moves can be kept, of which there are those of so many states: where memory is short they go to a
-        file, if the disk has room for all, and for the index."""
+        """Tell whether the moves of all states can be kept, after those of so many.
+
+        If the memory is short the moves go to a file, provided that the disk has room for them and for the index.
+        """
         if self.room >= 0:
             return True
         if self._file is None:
             moves = sum(len(step.entries) for step in self._steps)
             if self.work.free() < 3 * moves * np.dtype(np.uint32).itemsize * self.size // states:
                 return False
-            self._file = self.work.column(FILE, np.uint32, numbered=True)
-        for place, (firsts, begins, entries) in enumerate(self._steps):
+            self._file = self.work.column(FILE_NAME, np.uint32, numbered=True)
+        for step_index, (firsts, begins, entries) in enumerate(self._steps):
             if len(entries):
-                self._steps[place] = Step(firsts, begins + self._file.size, np.empty(0, np.uint32))
+                self._steps[step_index] = Step(firsts, begins + self._file.size, np.empty(0, np.uint32))
                 self._file.append(entries)
         return True
 
     def turn_around(self, team: Workers, alternates: bool, lists: Lists, progress: Progress) -> None:
         """Enter all moves that lead to the states of some lists, which are whole blocks."""
-        filed = read_only(self._file.view()) if self._file else np.empty(0, np.uint32)
+        entries_in_file = read_only(self._file.view()) if self._file else np.empty(0, np.uint32)
 
         def enter(block: int) -> int:
             for firsts, begins, entries in self._steps:
-                part = (read_only(entries) if len(entries) else filed)[begins[block] : begins[block + 1]]
-                turn_around(alternates, firsts, part, block, lists)
+                block_entries = (read_only(entries) if len(entries) else entries_in_file)[
+                    begins[block] : begins[block + 1]
+                ]
+                turn_around(alternates, firsts, block_entries, block, lists)
             return block
 
-        for block in team.map(enter, range(lists.low >> BITS, (lists.high - 1 >> BITS) + 1)):
-            if self._file and block % MANY == 0:
+        for block in team.map(enter, range(lists.low >> BLOCK_BITS, (lists.high - 1 >> BLOCK_BITS) + 1)):
+            if self._file and block % BLOCKS_PER_CALL == 0:
                 self._file.release()
-            progress("index moves", min(block + 1 << BITS, self.size), self.size)
+            progress("index moves", min(block + 1 << BLOCK_BITS, self.size), self.size)
 
     def discard(self) -> None:
-        """They are not needed any more."""
+        """Remove the file."""
         if self._file:
             self.work.discard(self._file)
 
 
 @shared
-def by_block(moves, left, begin, end, begins):
-    """The moves of the states begin..end, as `count_children` lists them, as entries of `Step` without marks; begins
-    (blocks + 1,), all 0, are told where those to each block begin."""
+def by_block(moves, open_children, begin, end, begins):
+    """Sort the moves of a chunk by block of the child.
+
+    Args:
+        moves: As `count_children` lists them.
+        open_children: The number of each state's moves.
+        begin: The first state of the chunk.
+        end: The state after its last.
+        begins: Written, (blocks + 1,): the begin of each block's moves. All 0 before.
+
+    Returns:
+        Entries as in `Step`, without marks.
+    """
     entries = np.empty(len(moves), np.uint32)
     for move in moves:
-        begins[(np.int64(move) >> BITS + 1) + 1] += 1
+        begins[(np.int64(move) >> BLOCK_BITS + 1) + 1] += 1
     for block in range(1, len(begins)):
         begins[block] += begins[block - 1]
-    ends, at = begins.copy(), 0
+    # counting sort: a pass to count, a pass to place
+    ends, move_index = begins.copy(), 0
     for owner in range(end - begin):
-        for _ in range(np.int64(left[begin + owner]) & never_in(left) - 1):
-            move = np.int64(moves[at])
-            block, place = move >> BITS + 1, move >> 1 & (1 << BITS) - 1
-            entries[ends[block]] = (2 * owner + (move & 1)) << BITS | place
+        for _ in range(np.int64(open_children[begin + owner]) & never_in(open_children) - 1):
+            move = np.int64(moves[move_index])
+            block, index_in_block = move >> BLOCK_BITS + 1, move >> 1 & (1 << BLOCK_BITS) - 1
+            entries[ends[block]] = (2 * owner + (move & 1)) << BLOCK_BITS | index_in_block
             ends[block] += 1
-            at += 1
+            move_index += 1
     return entries
 
 
 @shared
-def gather(entries, begins, low, high, ends, gathered, degrees):
-    """Put what each chunk has for the blocks low..high, from begins[chunk, block] to begins[chunk, block + 1] of
-    `entries`, together as `Step` has it, from ends[low] on; and add these moves to the degrees of the states to which
-    they lead."""
-    for block in range(low, high):
-        at = ends[block]
+def gather(entries, begins, first_block, end_block, ends, gathered, degrees):
+    """Join the entries of all chunks for some blocks, and add them to the degrees.
+
+    Args:
+        entries: The entries of all chunks.
+        begins: Those of a block in a chunk are entries[begins[chunk, block]:begins[chunk, block + 1]].
+        first_block: The first block to join.
+        end_block: The block after the last.
+        ends: Where each block begins in `gathered`.
+        gathered: Written, as `Step` describes it.
+        degrees: Raised for each child.
+    """
+    for block in range(first_block, end_block):
+        cursor = ends[block]
         for chunk in range(len(begins)):
-            first, last = begins[chunk, block], begins[chunk, block + 1]
-            if first < last:
-                gathered[at] = MARK + chunk
-                at += 1
-            for j in range(first, last):
-                gathered[at] = entries[j]
-                degrees[(block << BITS) + (np.int64(entries[j]) & (1 << BITS) - 1)] += 1
-                at += 1
+            chunk_begin, chunk_end = begins[chunk, block], begins[chunk, block + 1]
+            if chunk_begin < chunk_end:
+                gathered[cursor] = MARK + chunk
+                cursor += 1
+            for j in range(chunk_begin, chunk_end):
+                gathered[cursor] = entries[j]
+                degrees[(block << BLOCK_BITS) + (np.int64(entries[j]) & (1 << BLOCK_BITS) - 1)] += 1
+                cursor += 1
 
 
 @shared
 def turn_around(alternates, firsts, entries, block, lists):
-    """Enter the moves of a step that lead to a block's states into the lists of these."""
+    """Enter the moves of a step that lead to a block's states into the lists of these states."""
     _, _, ends, offset, parents = lists
     owners = np.int64(0)
     for j in range(len(entries)):
         entry = np.int64(entries[j])
         if entry >= MARK:
+            # a mark: the entries that follow are of another chunk
             owners = 2 * firsts[entry - MARK]
         else:
-            place, parent = (block << BITS) + (entry & (1 << BITS) - 1), owners + (entry >> BITS)
-            end = np.int64(ends[place]) - 1
+            child_index, parent = (
+                (block << BLOCK_BITS) + (entry & (1 << BLOCK_BITS) - 1),
+                owners + (entry >> BLOCK_BITS),
+            )
+            end = np.int64(ends[child_index]) - 1
             parents[end - offset] = parent >> 1 if alternates else parent
-            ends[place] = end
+            ends[child_index] = end

@@ -73,10 +73,10 @@ def small_pieces(monkeypatch):
         (forward, "SMALL", 200),
         (runs, "SCATTER_TIERS", 3),
         (backward, "CHUNK", 100),
-        (retrograde, "CHUNK", 100),
-        (retrograde, "STEP", 400),
+        (retrograde, "CACHED_STATES", 100),
+        (retrograde, "STATES_PER_PAUSE", 400),
         (retrograde, "PIECE_STATES", 64),
-        (retrograde, "SOME", 2),
+        (retrograde, "PIECES_PER_PAUSE", 2),
         (ordered, "PART", 1000),
     ):
         monkeypatch.setattr(module, name, size)

@@ -161,7 +161,7 @@ def test_arrays_find_the_expectations_that_the_plain_algorithm_finds(seed, score
 @pytest.mark.parametrize("scores", [False, True])
 @pytest.mark.parametrize("seed", range(5))
 def test_arrays_find_what_the_plain_algorithms_find(monkeypatch, seed, turns, scores):
-    monkeypatch.setattr(arrays, "PIECE", 1 + seed)
+    monkeypatch.setattr(arrays, "MOVES_PER_PIECE", 1 + seed)
     nodes = random_nodes(seed, turns, scores)
     game = graph_of("random.csv", nodes)
     rules = Rules(game)

@@ -232,14 +232,14 @@ def test_chunks_of_any_size_agree(monkeypatch):
     game = load_game("three-mens-morris:1")
     whole = swept(game)
     for module, name, size in (
-        (retrograde, "CHUNK", 37),
+        (retrograde, "CACHED_STATES", 37),
         (retrograde, "PIECE_STATES", 50),
         (runs, "PIECE_STATES", 64),
         (forward, "SMALL", 64),
-        (inside, "MANY", 2),
-        (inside, "BITS", 5),
-        (retrograde, "BITS", 5),
-        (retrograde, "STEP", 300),
+        (inside, "BLOCKS_PER_CALL", 2),
+        (inside, "BLOCK_BITS", 5),
+        (retrograde, "BLOCK_BITS", 5),
+        (retrograde, "STATES_PER_PAUSE", 300),
         (shelves, "VALUES_PER_CALL", 1000),
         (shelves, "VALUES_PER_BLOCK", 300),
     ):
@@ -255,7 +255,7 @@ def test_an_index_beyond_the_memory_is_built_in_ranges(memory, monkeypatch):
     """Of moves that are in a file or, where the disk lacks room for them, listed once more."""
     game = load_game("three-mens-morris:1")
     for module in (inside, retrograde):
-        monkeypatch.setattr(module, "BITS", 5)
+        monkeypatch.setattr(module, "BLOCK_BITS", 5)
     whole, listed = swept(game, symmetry=False), retrograde.list_parents
     monkeypatch.setattr(retrograde, "list_parents", None)
     assert columns(whole) == columns(swept(game, symmetry=False, memory=memory * 10))
