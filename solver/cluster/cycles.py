@@ -37,7 +37,7 @@ from solver.store.directory import END, TierLookup
 from solver.store.runs import united, without
 from solver.store.work import Work
 from solver.sweep.expectation import Bounds
-from solver.sweep.forward import GROWTH
+from solver.sweep.forward import MERGE_FACTOR
 from solver.sweep.retrograde import Resolver, Solve
 from solver.sweep.scale import Scale
 
@@ -75,7 +75,7 @@ class Pile:
     def add(self, states: States) -> None:
         """Enter new states."""
         parts, size = [states], len(states)
-        while self.arrays and size * GROWTH > len(self.arrays[-1]):
+        while self.arrays and size * MERGE_FACTOR > len(self.arrays[-1]):
             parts.append(self.arrays.pop())
             size += len(parts[-1])
         self.kept = min(self.kept, len(self.arrays))

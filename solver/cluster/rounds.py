@@ -29,7 +29,7 @@ from solver.store.directory import BATCH, MISSING, PASSED, TierLookup, locate, n
 from solver.store.packed import LAST
 from solver.store.shared import shared
 from solver.sweep.batch import BEYOND, FINE, LOST_CHILD, SCORING, new_batch, next_batch, refuse, value_at
-from solver.sweep.expansion import CHILDREN, CHUNK
+from solver.sweep.expansion import CHILDREN_PER_CALL, STATES_PER_CALL
 from solver.sweep.parents import NO_MERIT, RESOLVED, give, hear, settle
 from solver.sweep.retrograde import narrow_endless
 from solver.sweep.scale import WIN, Scale
@@ -199,9 +199,9 @@ def _links(
 ) -> Iterator[tuple[Array, Array]]:
     """The moves inside the tier of all states of row 0, in parts that are overwritten: see `open_links`."""
     at, moves, known = 0, bench.moves(scale), known.beyond(0)
-    batch = new_batch(min(CHILDREN, 64 * len(left)))
+    batch = new_batch(min(CHILDREN_PER_CALL, 64 * len(left)))
     while at < len(left):
-        end = min(at + CHUNK, len(left))
+        end = min(at + STATES_PER_CALL, len(left))
         batch, count, at, *fault = open_links(moves, known, at, end, batch, endless, left, merits)
         refuse(bench.rules, *fault)
         yield batch.edges.keys[:count], batch.edges.weights[:count]

@@ -35,7 +35,7 @@ from solver.store.window import WHOLE
 from solver.sweep.backward import Backward
 from solver.sweep.batch import refuse
 from solver.sweep.exhaustive import PASSES
-from solver.sweep.expansion import CHUNK, Expansion, gathered
+from solver.sweep.expansion import STATES_PER_CALL, Expansion, scattered_runs
 from solver.sweep.forward import starts_of
 from solver.sweep.scale import Scale
 from solver.sweep.tally import slowest_win, tallied
@@ -160,7 +160,7 @@ def advance(job: Job, tier: int, shard: tuple[int, int], segments: Sequence[Segm
         states = read_segments(bench.store, segments, *shard)
         found = bench.expansion.expand(tier, states, False)
         kept = np.concatenate(found.states) if found.states else states[:0]
-        runs = [*found.runs, *gathered(found.scattered)]
+        runs = [*found.runs, *scattered_runs(found.scattered)]
     file = bench.store.put(labelled("states", tier, shard), kept)
     facts = Advanced(
         file, found.reached, found.terminal.tolist(), found.largest, found.highest, sample_of(kept), spent(begun)
@@ -245,8 +245,8 @@ def fold(
     values = np.full(len(own_states), np.iinfo(kind).min, kind)
     moves, value = bench.moves(scale), PASSES.get(bench.rules.kind.name, Backward).value
     with compiling(bench.game):
-        for begin in range(0, len(values), CHUNK):
-            end = min(begin + CHUNK, len(values))
+        for begin in range(0, len(values), STATES_PER_CALL):
+            end = min(begin + STATES_PER_CALL, len(values))
             refuse(bench.rules, *value(moves, known, begin, end, WHOLE, scale.point, values[begin:end]))
     return valued(bench, tier, shard, scale, own_states, values)._replace(spent=spent(begun))
 

@@ -125,9 +125,9 @@ class Work:
                 file.flush()
                 system.sync(file.fileno())
             system.sync_path(self.folder)  # the columns must have their names before the manifest speaks of them
+            self.kept = True  # before the manifest is there, or an interrupt in between would remove it
             system.replace(new, self.folder / MANIFEST)
             system.sync_path(self.folder)
-        self.kept = True
         for name in self._obsolete:
             self._delete(name)
         self._obsolete = []

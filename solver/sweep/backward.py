@@ -34,7 +34,7 @@ from solver.store.window import WHOLE, Window
 from solver.sweep import retrograde
 from solver.sweep.batch import FINE, LOST_CHILD, TOO_WIDE, new_batch, next_batch, refuse, too_wide, value_at, widest_of
 from solver.sweep.checkpoint import BackwardState, Checkpoint
-from solver.sweep.expansion import CHUNK
+from solver.sweep.expansion import STATES_PER_CALL
 from solver.sweep.forward import Forward
 from solver.sweep.scale import TooWide, first_scale, wider
 from solver.sweep.tally import Merits, Tally, refuse_long, slowest_win, tallied
@@ -225,7 +225,7 @@ class Backward:
             return best_merits
 
         def evaluate_chunk(chunk_begin: int, states_end: int) -> Merits:
-            chunk_end = min(chunk_begin + CHUNK, states_end)
+            chunk_end = min(chunk_begin + STATES_PER_CALL, states_end)
             return raise_merits(chunk_begin, chunk_end, WHOLE, np.full(chunk_end - chunk_begin, no_merit, dtype))
 
         if len(ranges) == 1:
@@ -233,14 +233,15 @@ class Backward:
                 window.show(row, team)
             for chunk_begin, chunk_end in self._segments(tier_row, begin, team):
                 yield from team.map(
-                    functools.partial(evaluate_chunk, states_end=chunk_end), range(chunk_begin, chunk_end, CHUNK)
+                    functools.partial(evaluate_chunk, states_end=chunk_end),
+                    range(chunk_begin, chunk_end, STATES_PER_CALL),
                 )
             return
         # several ranges: merits wait here until the last range has raised them
         best_merits = np.full(layer.end - begin, no_merit, dtype)
 
         def evaluate_range(chunk_begin: int, states_end: int, span: Span) -> Merits:
-            chunk_end = min(chunk_begin + CHUNK, states_end)
+            chunk_end = min(chunk_begin + STATES_PER_CALL, states_end)
             return raise_merits(chunk_begin, chunk_end, span, best_merits[chunk_begin - begin : chunk_end - begin])
 
         for span in ranges:
@@ -249,7 +250,7 @@ class Backward:
             for chunk_begin, states_end in self._segments(tier_row, begin, team):
                 for merits in team.map(
                     functools.partial(evaluate_range, states_end=states_end, span=span),
-                    range(chunk_begin, states_end, CHUNK),
+                    range(chunk_begin, states_end, STATES_PER_CALL),
                 ):
                     if span == ranges[-1]:
                         yield merits

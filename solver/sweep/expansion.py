@@ -1,4 +1,4 @@
-"""What a piece of a tier leads to: its unfinished states, and sorted runs of their children, tier by tier."""
+"""Expand pieces of a tier: keep its unfinished states, and sort their children into runs, tier by tier."""
 
 from __future__ import annotations
 
@@ -21,91 +21,121 @@ from solver.sweep.batch import next_edges
 
 States = NDArray[np.int64]
 
-CHUNK = 1 << 15  # states that one call of a kernel goes through, in all passes
-FEW = 1 << 14  # states of a tier with cycles that are closed without files
-CHILDREN = 1 << 18  # children of one call, sorted in cache
+STATES_PER_CALL = 1 << 15  # states that one call of a kernel goes through, in all passes
+IN_MEMORY_TIER = 1 << 14  # states of a tier with cycles that are closed without files
+CHILDREN_PER_CALL = 1 << 18  # children of one call, sorted in cache
 LOWEST_TIER, HIGHEST_TIER = -(1 << 63), (1 << 63) - 1
 REFUSED, KEPT, DROPPED = range(3)  # what becomes of moves that stay in their tier
 COUNT, LOWEST, HIGHEST = range(3)  # slots of the report of `expand`; ERROR and CULPRIT are where `keep` has them
 
 
 @shared
-def keep(moves, states, begin, end, kept, report):
-    """The unfinished ones of states[begin:end] into `kept`; their number. See `edges.keep`."""
-    return edges.keep_open(moves, states, begin, end, kept, report)
+def keep_unfinished(moves, states, begin, end, unfinished, report):
+    """Write the unfinished ones of states[begin:end] to `unfinished`; return their number. See `edges.keep_open`."""
+    return edges.keep_open(moves, states, begin, end, unfinished, report)
 
 
 @shared
-def expand(moves, states, begin, end, tier, staying, listed, report):
-    """List the children of unfinished states[begin:end] of a tier while they fit; where, and the first state left over.
+def expand(moves, states, begin, end, tier, staying, edges_listed, report):
+    """List the children of unfinished states[begin:end] of a tier, of as many states as fit.
 
-    `listed`, or larger arrays, get one entry a move; report (FIELDS,) int64 their number, the range of their tiers, and
-    an error with its culprit. `staying`: what becomes of moves that stay in the tier; where they are DROPPED so are, if
-    `moves` have a win, those that end the game.
+    Args:
+        moves: The compiled moves.
+        states: The tier's states.
+        begin: The first of them.
+        end: The index after the last.
+        tier: The tier.
+        staying: REFUSED, KEPT or DROPPED: the fate of moves that stay in the tier. If `moves` have a win,
+        DROPPED drops the
+            moves that end the game too.
+        edges_listed: Arrays for the moves.
+        report: Written, (FIELDS,) int64: the number of moves, the range of their tiers, and an error with its culprit.
+
+    Returns:
+        `edges_listed`, or larger arrays, with one entry a move; and the first state that is left over.
     """
-    listed, count, done = next_edges(moves, states, begin, end, listed)
+    edges_listed, count, next_state = next_edges(moves, states, begin, end, edges_listed)
     error = max(0, -count)
     if error:
-        report[edges.CULPRIT], count = states[done], 0
+        report[edges.CULPRIT], count = states[next_state], 0
     elif staying == DROPPED:
-        count = keep_later(moves, tier, count, listed)
-    children, tiers, owners = listed.keys, listed.tiers, listed.owners
-    lowest, highest, signs = HIGHEST_TIER, LOWEST_TIER, np.int64(0)
+        count = keep_later_moves(moves, tier, count, edges_listed)
+    children, tiers, owners = edges_listed.keys, edges_listed.tiers, edges_listed.owners
+    lowest, highest, sign_bits = HIGHEST_TIER, LOWEST_TIER, np.int64(0)
     for i in range(count):
         lowest, highest = min(lowest, tiers[i]), max(highest, tiers[i])
-        signs |= children[i]
-    if signs < 0 or lowest < tier or (lowest == tier and staying == REFUSED):
+        # one test for all: a negative child leaves its sign
+        sign_bits |= children[i]
+    if sign_bits < 0 or lowest < tier or (lowest == tier and staying == REFUSED):
         for i in range(count):
-            wrong = edges.NEGATIVE if children[i] < 0 else edges.TIER_FALLS if tiers[i] < tier else edges.SAME_TIER
-            is_same = wrong == edges.SAME_TIER
+            fault = edges.NEGATIVE if children[i] < 0 else edges.TIER_FALLS if tiers[i] < tier else edges.SAME_TIER
+            is_same = fault == edges.SAME_TIER
             if error in (0, edges.SAME_TIER) and (not is_same or (tiers[i] == tier and staying == REFUSED)):
-                error, report[edges.CULPRIT] = wrong, states[begin + (owners[i] >> 1)]
+                error, report[edges.CULPRIT] = fault, states[begin + (owners[i] >> 1)]
     report[COUNT], report[LOWEST], report[HIGHEST], report[edges.ERROR] = count, lowest, highest, error
-    return listed, done
+    return edges_listed, next_state
 
 
 @register_jitable
-def keep_later(moves, tier, count, listed):
-    """Keep of listed moves those to later tiers and, if `moves` have a win, to unfinished states; how many."""
-    keys, tiers, merits = listed.keys, listed.tiers, listed.merits
-    left = 0
+def keep_later_moves(moves, tier, count, edges_listed):
+    """Keep the moves to later tiers and, if `moves` have a win, to unfinished states; return their number."""
+    keys, tiers, merits = edges_listed.keys, edges_listed.tiers, edges_listed.merits
+    kept_count = 0
     for i in range(count):
         if tiers[i] > tier and (moves.win == 0 or merits[i] == edges.OPEN):
-            keys[left], tiers[left] = keys[i], tiers[i]
-            left += 1
-    return left
+            keys[kept_count], tiers[kept_count] = keys[i], tiers[i]
+            kept_count += 1
+    return kept_count
 
 
 @register_jitable
-def keep_distinct(listed, count):
-    """Keep of listed moves the first to each child of a state: keys, tiers, owners and merits; how many."""
-    keys, tiers, owners, merits = listed.keys, listed.tiers, listed.owners, listed.merits
-    left = mark = 0
+def keep_distinct(edges_listed, count):
+    """Keep the first move to each child of a state; return the number of moves that are left."""
+    keys, tiers, owners, merits = edges_listed.keys, edges_listed.tiers, edges_listed.owners, edges_listed.merits
+    kept_count = owner_begin = 0
     owner = np.int64(-1)
     for i in range(count):
         if owners[i] >> 1 != owner:
-            mark, owner = left, owners[i] >> 1
-        seen = False
-        for j in range(mark, left):
-            seen = seen or keys[j] == keys[i]
-        if not seen:
-            keys[left], tiers[left], owners[left], merits[left] = keys[i], tiers[i], owners[i], merits[i]
-            left += 1
-    return left
+            owner_begin, owner = kept_count, owners[i] >> 1
+        is_duplicate = False
+        for j in range(owner_begin, kept_count):
+            is_duplicate = is_duplicate or keys[j] == keys[i]
+        if not is_duplicate:
+            keys[kept_count], tiers[kept_count], owners[kept_count], merits[kept_count] = (
+                keys[i],
+                tiers[i],
+                owners[i],
+                merits[i],
+            )
+            kept_count += 1
+    return kept_count
 
 
 @shared
-def children_of(moves, states, begin, end, listed):
-    """List the children of unfinished states[begin:end], each once for each parent, as far as they fit: the arrays, or
-    larger ones, how many, and the first state left over. A state at which the rules err counts as one without any."""
-    listed, count, done = next_edges(moves, states, begin, end, listed)
-    return listed, keep_distinct(listed, max(0, count)), done + (count < 0)
+def list_children(moves, states, begin, end, edges_listed):
+    """List the children of unfinished states[begin:end], each once for each parent, as far as they fit.
+
+    A state whose rules fail counts as one without children.
+
+    Returns:
+        The arrays, or larger ones; the number of moves; and the first state that is left over.
+    """
+    edges_listed, count, next_state = next_edges(moves, states, begin, end, edges_listed)
+    return edges_listed, keep_distinct(edges_listed, max(0, count)), next_state + (count < 0)
 
 
-class Found(NamedTuple):
-    """What a piece of a tier leads to: its states (all of them where the tier is being closed), runs of children and
-    those of too many tiers for runs, how many states there were, the finished ones by outcome, their largest margin,
-    and the highest tier led to."""
+class Expanded(NamedTuple):
+    """The result of expanding a piece of a tier.
+
+    Attributes:
+        states: The unfinished states; all states if the tier is being closed.
+        runs: Sorted runs of children, each with its tier.
+        scattered: Children of too many tiers for runs.
+        reached: The number of states.
+        terminal: The number of finished states by outcome, (3,).
+        largest: The largest margin of the finished ones.
+        highest: The highest tier of a child.
+    """
 
     states: list[States]
     runs: list[tuple[int, States]]
@@ -117,7 +147,7 @@ class Found(NamedTuple):
 
 
 class Stays(Exception):
-    """A move stays in its tier; the state that has it."""
+    """A move of `state` stays in its tier."""
 
     def __init__(self, state: int) -> None:
         super().__init__(state)
@@ -134,93 +164,109 @@ class Expansion:
         self._scratch = threading.local()
 
     def keep(self, states: States) -> tuple[States, NDArray[np.int64]]:
-        """The unfinished ones of the states, and the report about the others."""
-        kept, report = np.empty(len(states), np.int64), np.zeros(edges.FIELDS, np.int64)
-        count = keep(self.moves, states, 0, len(states), kept, report)
+        """Return the unfinished states, and the report about the finished ones."""
+        unfinished, report = np.empty(len(states), np.int64), np.zeros(edges.FIELDS, np.int64)
+        count = keep_unfinished(self.moves, states, 0, len(states), unfinished, report)
         self._refuse(report)
-        return kept[:count], report
+        return unfinished[:count], report
 
     def later(self, moves: Moves, tier: int, states: States) -> list[tuple[int, States]]:
-        """Runs of the children in later tiers of unfinished states; if `moves` have a win, of the unfinished ones."""
+        """Return runs of the children in later tiers of unfinished states; if `moves` have a win, of unfinished
+        children."""
         runs: list[tuple[int, States]] = []
         scattered: list[Scattered] = []
         self._expand(moves, tier, states, DROPPED, runs, scattered)
-        return [*runs, *gathered(scattered)]
+        return [*runs, *scattered_runs(scattered)]
 
-    def expand(self, tier: int, states: States, closing: bool) -> Found:
-        """Expand sorted states of a tier without doubles; where it is `closing` its moves may stay inside.
+    def expand(self, tier: int, states: States, closing: bool) -> Expanded:
+        """Expand sorted states of a tier, without duplicates.
 
-        Raises GameError where the rules break the protocol, Stays.
+        Args:
+            tier: The tier.
+            states: The states.
+            closing: Whether moves may stay in the tier.
+
+        Raises:
+            GameError: The rules break the protocol.
+            Stays: A move stays in the tier, and `closing` is false.
         """
-        found = Found([states] if closing else [], [], [], len(states), np.zeros(3, np.int64), 1, LOWEST_TIER)
-        largest, highest = found.largest, found.highest
-        for begin in range(0, len(states), CHUNK):
-            chunk = states[begin : begin + CHUNK]
+        expanded = Expanded([states] if closing else [], [], [], len(states), np.zeros(3, np.int64), 1, LOWEST_TIER)
+        largest, highest = expanded.largest, expanded.highest
+        for begin in range(0, len(states), STATES_PER_CALL):
+            chunk = states[begin : begin + STATES_PER_CALL]
             with naming_states(self.compiled, lambda: chunk):  # noqa: B023
-                kept, report = self.keep(chunk)
+                unfinished, report = self.keep(chunk)
                 staying = KEPT if closing else REFUSED
-                highest = max(highest, self._expand(self.moves, tier, kept, staying, found.runs, found.scattered))
+                highest = max(
+                    highest, self._expand(self.moves, tier, unfinished, staying, expanded.runs, expanded.scattered)
+                )
             if not closing:
-                found.states.append(kept)
-            found.terminal[:] += report[edges.WINS : edges.LOSSES + 1]
+                expanded.states.append(unfinished)
+            expanded.terminal[:] += report[edges.WINS : edges.LOSSES + 1]
             largest = max(largest, int(report[edges.LARGEST]))
-        return found._replace(largest=largest, highest=highest)
+        return expanded._replace(largest=largest, highest=highest)
 
-    def closed(self, tier: int, found: Found) -> Found:
-        """What the first generation of a tier led to, and the next ones as long as they are few states together."""
-        states = found.states[0]
-        while len(states) < FEW:
-            staying = [run for other, run in found.runs if other == tier]
+    def closed(self, tier: int, expanded: Expanded) -> Expanded:
+        """Go on from the first generation of a tier, as long as its states are few enough for memory."""
+        states = expanded.states[0]
+        while len(states) < IN_MEMORY_TIER:
+            staying = [run for run_tier, run in expanded.runs if run_tier == tier]
             if not staying:
                 break
-            new = without(united(staying), states)
-            more, later = self.expand(tier, new, True), [run for run in found.runs if run[0] != tier]
-            states = united([states, new])
-            found = Found(
-                [states],
-                later + more.runs,
-                found.scattered + more.scattered,
-                len(states),
-                found.terminal + more.terminal,
-                max(found.largest, more.largest),
-                max(found.highest, more.highest),
+            new_states = without(united(staying), states)
+            next_expanded, later_runs = (
+                self.expand(tier, new_states, True),
+                [run for run in expanded.runs if run[0] != tier],
             )
-        return found
+            states = united([states, new_states])
+            expanded = Expanded(
+                [states],
+                later_runs + next_expanded.runs,
+                expanded.scattered + next_expanded.scattered,
+                len(states),
+                expanded.terminal + next_expanded.terminal,
+                max(expanded.largest, next_expanded.largest),
+                max(expanded.highest, next_expanded.highest),
+            )
+        return expanded
 
     def _expand(
         self,
         moves: Moves,
         tier: int,
-        kept: States,
+        unfinished: States,
         staying: int,
         runs: list[tuple[int, States]],
         scattered: list[Scattered],
     ) -> int:
-        """Add what unfinished states lead to; the highest tier among it."""
-        at, highest, report = 0, LOWEST_TIER, np.zeros(edges.FIELDS, np.int64)
-        listed, spare = self._arrays(min(CHILDREN, 64 * len(kept)))
-        while at < len(kept):
-            listed, at = expand(moves, kept, at, len(kept), tier, staying, listed, report)
+        """Add the children of unfinished states to runs or scattered states; return the highest tier among them."""
+        cursor, highest, report = 0, LOWEST_TIER, np.zeros(edges.FIELDS, np.int64)
+        edges_listed, spare = self._arrays(min(CHILDREN_PER_CALL, 64 * len(unfinished)))
+        while cursor < len(unfinished):
+            edges_listed, cursor = expand(
+                moves, unfinished, cursor, len(unfinished), tier, staying, edges_listed, report
+            )
             self._refuse(report)
-            if len(spare) < len(listed.keys):
-                spare = np.empty_like(listed.keys)
-            count, first, last = report[: HIGHEST + 1].tolist()
-            highest = max(highest, last)
-            if staying != KEPT and are_scattered(count, first, last):
-                scattered.append((listed.keys[:count].copy(), listed.tiers[:count].copy()))
+            if len(spare) < len(edges_listed.keys):
+                spare = np.empty_like(edges_listed.keys)
+            count, lowest, highest_of_call = report[: HIGHEST + 1].tolist()
+            highest = max(highest, highest_of_call)
+            # runs of a handful of states each would cost more than the states
+            if staying != KEPT and are_scattered(count, lowest, highest_of_call):
+                scattered.append((edges_listed.keys[:count].copy(), edges_listed.tiers[:count].copy()))
             else:
-                runs.extend(by_tier(listed.keys, listed.tiers, spare, count, first, last))
+                runs.extend(by_tier(edges_listed.keys, edges_listed.tiers, spare, count, lowest, highest_of_call))
         return highest
 
     def _arrays(self, size: int) -> tuple[Edges, States]:
-        """This thread's arrays for so many moves or more, and one to sort in."""
+        """Return this thread's arrays for so many moves or more, and one to sort in."""
         arrays: tuple[Edges, States] | None = getattr(self._scratch, "arrays", None)
         if arrays is None or len(arrays[1]) < size:
             arrays = self._scratch.arrays = edges.new_edges(size), np.empty(size, np.int64)
         return arrays
 
     def _refuse(self, report: NDArray[np.int64]) -> None:
-        """Raise what a kernel found wrong with the rules."""
+        """Raise the error in a kernel's report."""
         error, culprit = int(report[edges.ERROR]), int(report[edges.CULPRIT])
         if error == edges.SAME_TIER:
             raise Stays(culprit)
@@ -228,8 +274,8 @@ class Expansion:
             raise confirmed(self.rules.game, [culprit], f"state {culprit} {edges.FAULTS[error]}")
 
 
-def gathered(scattered: Sequence[Scattered]) -> Iterator[tuple[int, States]]:
-    """States of many tiers as a sorted run for each tier."""
+def scattered_runs(scattered: Sequence[Scattered]) -> Iterator[tuple[int, States]]:
+    """Yield a sorted run for each tier of scattered states."""
     if scattered:
         states, tiers = (np.concatenate(arrays) for arrays in zip(*scattered, strict=True))
         yield from runs_of(states, tiers)

@@ -1,11 +1,13 @@
 """Forward: every reachable state, tier by tier, in ascending order within its tier.
 
-A piece of a tier's runs is sorted, freed of doubles and expanded while it is in cache; its children, sorted, are runs
-of their own tiers. A tier whose moves can stay inside it is closed first, breadth first by generations, each without
-what was seen before; then its states are gone through once more in order. Finished states are counted, not kept.
+A piece of a tier's runs is sorted, freed of duplicates and expanded while it is in the cache. Its children, sorted, are
+runs of their own tiers. If moves can stay inside a tier, the tier is closed first: breadth first, by generations, each
+without the states of those before. Then its states are gone through once more in order. Finished states are counted,
+not
+kept.
 
-Cost: a byte or so a kept state, packed in files, with what of the runs of the tiers under way exceeds the memory given
-them; in a tier with cycles as much again, finished states included.
+Cost: about a byte a kept state, packed in files, and the part of the runs under way that exceeds its memory. In a tier
+with cycles as much again, with the finished states.
 """
 
 from __future__ import annotations
@@ -29,24 +31,33 @@ from solver.store.runs import PIECE_STATES, Key, Runs, joined, merged_packed, ru
 from solver.store.shelves import StateShelf
 from solver.store.work import Work
 from solver.sweep.checkpoint import Checkpoint, ForwardState
-from solver.sweep.expansion import Expansion, Found, Stays
+from solver.sweep.expansion import Expanded, Expansion, Stays
 
 States = NDArray[np.int64]
 
-INSPECTED = 8  # states of a tier, and as many again at most, of the first tiers
+INSPECTED_STATES = 8  # states of a tier, and as many again at most, of the first tiers
 INSPECTED_FIRST = 1024  # states; once there were so many tiers it is one of each
-ALL_TIERS = 1 << 26  # tiers that a game may span: they are looked up by number
-GROWTH = 2  # sorted files of states seen are merged when the newer is more than half of the older
-SMALL, CUTS = 1 << 14, 16  # a small generation is cut in so many pieces, of so many states at least, so that all
+MAX_TIER_SPAN = 1 << 26  # tiers that a game may span: they are looked up by number
+MERGE_FACTOR = 2  # sorted files of states seen are merged when the newer is more than half of the older
+SMALL_GENERATION, PIECES_OF_SMALL = (
+    1 << 14,
+    16,
+)  # a small generation is cut in so many pieces, of so many states at least, so that all
 # cores have some
 FEW_STARTS = 1000  # that plain Python lists; more are compiled
 
 
 class Forward:
-    """The forward pass: `states` in the work folder, and `layers`, once `run` has returned True.
+    """The forward pass. `states` lies in the work folder; `layers` is complete once `run` has returned True.
 
-    `cycles`: tiers whose moves stay inside are closed; without it they raise MethodError. `limit`: bytes of runs
-    held in memory; `most`: unfinished states that a tier with cycles may have. It goes on from what was `saved`.
+    Args:
+        compiled: The compiled moves.
+        work: The work folder.
+        cycles: Whether tiers with cycles are closed; otherwise they raise MethodError.
+        limit: The bytes of runs to hold in memory.
+        most: The greatest number of unfinished states in a tier with cycles.
+        progress: Called as states are found.
+        saved: The record of a checkpoint to go on from.
     """
 
     def __init__(
@@ -75,16 +86,20 @@ class Forward:
         self.runs.restore(self.state.runs)
         self.inspect: Callable[[list[int]], None] | None = None  # looks at some states of each complete tier
         self.found = 0  # unfinished states found in this run
-        self._seen = [StateShelf(work, name) for name in self.state.seen]  # sorted files of earlier generations
+        self._visited = [StateShelf(work, name) for name in self.state.seen]  # sorted files of earlier generations
         self._new = StateShelf(work, self.state.new) if self.state.new else None  # the states of this generation
-        self._before = sum(self.state.generations)
+        self._counted_before = sum(self.state.generations)
         self._totals = np.array(self.state.totals)  # of the current tier: reached, wins, draws, losses
         if not self.tiers:
             refuse_staying(cycles, f"{rules.name} has no tier")
 
     def run(self, team: Workers, deadline: float | None = None) -> bool:
-        """Reach all states; False if the deadline came first, which is looked at after each piece of a tier."""
-        if self.runs.first() is None and not self.layers and not self._seen:
+        """Reach all states.
+
+        Returns:
+            False if the deadline came first; it is looked at after each piece of a tier.
+        """
+        if self.runs.first() is None and not self.layers and not self._visited:
             self._start(team)
         state = self.state
         while not state.finished:
@@ -114,13 +129,13 @@ class Forward:
         return state.finished
 
     def section(self, layer: Layer) -> Packed:
-        """The states of a layer."""
+        """Return the states of a tier."""
         return self.states.section(self.states.block_of(layer.begin), layer.blocks)
 
-    def sample(self, layer: Layer, most: int, chance: np.random.Generator) -> States:
-        """Some states of a layer, ascending, all of them if there are no more."""
-        picked = np.sort(chance.choice(layer.kept, min(layer.kept, most), replace=False))
-        return self.section(layer).at(picked)
+    def sample(self, layer: Layer, max_states: int, chance: np.random.Generator) -> States:
+        """Return some states of a tier at random, ascending; all of them if there are no more."""
+        state_indices = np.sort(chance.choice(layer.kept, min(layer.kept, max_states), replace=False))
+        return self.section(layer).at(state_indices)
 
     @property
     def closing(self) -> bool:
@@ -128,22 +143,22 @@ class Forward:
         return self.state.closing is not None
 
     def met(self) -> tuple[int, Packed] | None:
-        """The tier with cycles under way, and most of its states met so far, finished ones too; None without one."""
-        if self.state.closing is None or not self._seen:
+        """Return the tier with cycles under way and most of its states so far, finished ones too; None without one."""
+        if self.state.closing is None or not self._visited:
             return None
-        return self.state.closing, self._seen[0].section(0, self._seen[0].count)
+        return self.state.closing, self._visited[0].section(0, self._visited[0].count)
 
     @property
     def unfinished(self) -> float:
-        """The part of the states met so far of the tier under way that is not finished."""
+        """The share of unfinished states in the tier under way, so far."""
         return max(1, self._open_states()) / max(1, int(self._totals[0]))
 
     def _open_states(self) -> int:
-        """The states met so far of the tier under way that are not finished."""
+        """Return the number of unfinished states in the tier under way, so far."""
         return int(self._totals[0] - self._totals[1:].sum())
 
     def save(self, team: Workers) -> None:
-        """A checkpoint."""
+        """Write a checkpoint."""
         self.runs.spill(team)
         self.work.checkpoint(Checkpoint(self.saved()))
 
@@ -153,7 +168,7 @@ class Forward:
             self.state,
             totals=self._totals.tolist(),
             runs=self.runs.saved(),
-            seen=[shelf.name for shelf in self._seen],
+            seen=[shelf.name for shelf in self._visited],
             new=self._new.name if self._new else None,
         )
 
@@ -175,61 +190,61 @@ class Forward:
         """Expand the states of a key, from `_position` on; False if the deadline came first."""
         if not self.tiers:
             self.state.closing = key.tier
-        runs, seen = self.runs.of(key), self._seen_before()
-        size = min(PIECE_STATES, max(SMALL, len(runs) // CUTS)) if self.closing else 0
-        parts = spans(splitters(runs, size), self.state.position)
+        runs, visited = self.runs.of(key), self._visited_runs()
+        size = min(PIECE_STATES, max(SMALL_GENERATION, len(runs) // PIECES_OF_SMALL)) if self.closing else 0
+        key_spans = spans(splitters(runs, size), self.state.position)
 
-        def expand(span: tuple[int, int]) -> tuple[Found, list[Packed]]:
+        def expand(span: tuple[int, int]) -> tuple[Expanded, list[Packed]]:
             states = joined(runs, *span)
-            for known in seen:
-                states = unseen(states, known)
-            found = self.expansion.expand(key.tier, states, self.closing)
-            if self.closing and not seen and len(parts) == 1:
-                found = self.expansion.closed(key.tier, found)
-            return found, [packed(states) for states in found.states]
+            for visited_count in visited:
+                states = unseen(states, visited_count)
+            expanded = self.expansion.expand(key.tier, states, self.closing)
+            if self.closing and not visited and len(key_spans) == 1:
+                expanded = self.expansion.closed(key.tier, expanded)
+            return expanded, [packed(states) for states in expanded.states]
 
-        for (_, last), (found, states) in zip(parts, team.map(expand, parts), strict=True):
-            self._take(key, found, states)
-            known = sum(one.size for one in self._seen)
-            self.progress("forward", self.states.size + known, None)
-            self.work.read(2 * found.reached + known // len(parts))
+        for (_, greatest_key), (expanded, states) in zip(key_spans, team.map(expand, key_spans), strict=True):
+            self._take(key, expanded, states)
+            visited_count = sum(shelf.size for shelf in self._visited)
+            self.progress("forward", self.states.size + visited_count, None)
+            self.work.read(2 * expanded.reached + visited_count // len(key_spans))
             if self.runs.bytes > self.runs.limit:
                 self.runs.spill(team)
-            if last == LAST:
+            if greatest_key == LAST:
                 break
-            self.state.position = last + 1
+            self.state.position = greatest_key + 1
             if self.work.due():
                 self.save(team)
             if deadline is not None and time.monotonic() > deadline:
                 return False
         if self.closing:
-            self._remember(team)
+            self._end_generation(team)
         else:
             self._end_layer(key.tier, cyclic=False)
         return True
 
-    def _seen_before(self) -> list[Packed]:
-        """What was seen of the tier that is being closed, and room for what is new."""
+    def _visited_runs(self) -> list[Packed]:
+        """Return the visited states of the tier that is being closed, and make room for new ones."""
         if not self.closing:
             return []
         if self._new is None:
             self._new = StateShelf(self.work, "seen", numbered=True)
-        return [shelf.section(0, shelf.count) for shelf in self._seen]
+        return [shelf.section(0, shelf.count) for shelf in self._visited]
 
-    def _take(self, key: Key, found: Found, states: list[Packed]) -> None:
-        """Keep a piece of a key's states, packed, and what they led to."""
+    def _take(self, key: Key, expanded: Expanded, states: list[Packed]) -> None:
+        """Keep a piece of a key's states, packed, and their children."""
         target = self._new if self.closing and self._new else self.states
-        for part in states:
-            target.append(part)
-        self._totals[0] += found.reached
-        self.found += found.reached - int(found.terminal.sum())
-        self._totals[1:] += found.terminal
+        for run in states:
+            target.append(run)
+        self._totals[0] += expanded.reached
+        self.found += expanded.reached - int(expanded.terminal.sum())
+        self._totals[1:] += expanded.terminal
         self._refuse_too_many(key.tier)
-        self.state.largest = max(self.state.largest, found.largest)
-        self.state.highest = max(self.state.highest, found.highest)
-        for tier, run in found.runs:
+        self.state.largest = max(self.state.largest, expanded.largest)
+        self.state.highest = max(self.state.highest, expanded.highest)
+        for tier, run in expanded.runs:
             self._add(Key(tier, key.generation + 1 if tier == key.tier else 0), run)
-        for states, tiers in found.scattered:
+        for states, tiers in expanded.scattered:
             self._refuse_far(int(tiers.min()), int(tiers.max()))
             self.runs.scatter(states, tiers)
 
@@ -239,76 +254,79 @@ class Forward:
         self.runs.add(key, run)
 
     def _refuse_far(self, *tiers: int) -> None:
-        """Raise GameError if tiers are not near enough to the first."""
+        """Raise GameError if tiers are too far from the first."""
         current = None if self.layers else self.runs.first()
-        first = self.layers[0].number if self.layers else current.tier if current else tiers[0]
+        first_tier = self.layers[0].number if self.layers else current.tier if current else tiers[0]
         for tier in tiers:
-            if abs(tier - first) >= ALL_TIERS:
-                raise GameError(f"there are states in the tiers {first} and {tier}: number the tiers more densely")
+            if abs(tier - first_tier) >= MAX_TIER_SPAN:
+                raise GameError(f"there are states in the tiers {first_tier} and {tier}: number the tiers more densely")
 
-    def _remember(self, team: Workers) -> None:
-        """A generation is complete: its states are among those seen, in few files."""
+    def _end_generation(self, team: Workers) -> None:
+        """Add the states of a complete generation to the visited ones, in few files."""
         assert self._new is not None
         if self._new.size:
-            self._seen.append(self._new)
+            self._visited.append(self._new)
         else:
             self._new.discard()
         self._new = None
         open_states = self._open_states()
-        self.state.generations.append(open_states - self._before)
-        self._before = open_states
+        self.state.generations.append(open_states - self._counted_before)
+        self._counted_before = open_states
         if open_states > self.most:
-            needed, free = 8 * open_states / 2**30, 8 * self.most / 2**30
+            needed_gib, free_gib = 8 * open_states / 2**30, 8 * self.most / 2**30
             raise ResourceError(
-                f"a tier with cycles has more than {open_states:,} states, which need {needed:.2f} GiB of memory,"
-                f" {free:.2f} are free for them: raise --memory, perhaps to several times what it is"
+                f"a tier with cycles has more than {open_states:,} states, which need {needed_gib:.2f} GiB of memory,"
+                f" {free_gib:.2f} are free for them: raise --memory, perhaps to several times what it is"
             )
-        while len(self._seen) > 1 and self._seen[-1].size * GROWTH > self._seen[-2].size:
-            pair = self._seen[-2:]
-            both = StateShelf(self.work, "seen", numbered=True)
+        # files grow like binary counters: each state is merged a logarithmic number of times
+        while len(self._visited) > 1 and self._visited[-1].size * MERGE_FACTOR > self._visited[-2].size:
+            pair = self._visited[-2:]
+            merged_shelf = StateShelf(self.work, "seen", numbered=True)
             for piece in merged_packed(Table([shelf.section(0, shelf.count) for shelf in pair]), team):
-                both.append(piece)
+                merged_shelf.append(piece)
                 self.work.read(2 * len(piece))
-            self._seen[-2:] = [both]
+            self._visited[-2:] = [merged_shelf]
             for shelf in pair:
                 shelf.discard()
-        for shelf in self._seen:
+        for shelf in self._visited:
             shelf.release()
 
     def _close(self, tier: int, team: Workers) -> None:
-        """All states of the tier are seen: keep the unfinished ones, in order."""
-        seen = Table([shelf.section(0, shelf.count) for shelf in self._seen])
+        """Keep the unfinished states of a closed tier, in order."""
+        visited = Table([shelf.section(0, shelf.count) for shelf in self._visited])
         self._totals[:] = 0
-        size = self.states.size
+        size_before = self.states.size
 
-        def filtered(span: tuple[int, int]) -> tuple[Packed, NDArray[np.int64], int]:
-            states = joined(seen, *span)
-            kept, report = self.expansion.keep(states)
-            return packed(kept), report, len(states)
+        def keep_span(span: tuple[int, int]) -> tuple[Packed, NDArray[np.int64], int]:
+            states = joined(visited, *span)
+            unfinished, report = self.expansion.keep(states)
+            return packed(unfinished), report, len(states)
 
-        for kept, report, count in team.map(filtered, spans(splitters(seen, PIECE_STATES // 2))):
-            self.states.append(kept)
+        for unfinished, report, count in team.map(keep_span, spans(splitters(visited, PIECE_STATES // 2))):
+            self.states.append(unfinished)
             self._totals += [count, *report[WINS : LOSSES + 1].tolist()]
             self.work.read(2 * count)
-            self.progress("order", self.states.size - size, None)
+            self.progress("order", self.states.size - size_before, None)
         self._end_layer(tier, cyclic=True)
-        self.state.closing, self.state.generations, self._before = None, [], 0
-        for shelf in self._seen:
+        self.state.closing, self.state.generations, self._counted_before = None, [], 0
+        for shelf in self._visited:
             shelf.discard()
-        self._seen = []
+        self._visited = []
 
     def _end_layer(self, tier: int, cyclic: bool) -> None:
         """Enter the tier whose states are complete."""
-        last = self.layers[-1] if self.layers else None
-        begin, first, cell = (last.end, last.blocks, last.first_cell + last.cells) if last else (0, 0, 0)
+        last_layer = self.layers[-1] if self.layers else None
+        begin, first_block, first_cell = (
+            (last_layer.end, last_layer.blocks, last_layer.first_cell + last_layer.cells) if last_layer else (0, 0, 0)
+        )
         end = self.states.size
         if self.inspect is not None and begin < end:
-            most = INSPECTED_FIRST // (len(self.layers) + 1)
-            places = np.arange(0, end - begin, max(1, (end - begin) // INSPECTED))[: max(1, most)]
-            self.inspect(self.states.section(first, self.states.count).at(places).tolist())
+            max_states = INSPECTED_FIRST // (len(self.layers) + 1)
+            state_indices = np.arange(0, end - begin, max(1, (end - begin) // INSPECTED_STATES))[: max(1, max_states)]
+            self.inspect(self.states.section(first_block, self.states.count).at(state_indices).tolist())
         shift, prefix, cells = 0, 0, 1
         if begin < end:
-            shift, prefix, cells = division(self.states.first_of(first), self.states.last, end - begin)
+            shift, prefix, cells = division(self.states.first_of(first_block), self.states.last, end - begin)
         self.states.release()
         reached, *ends = self._totals.tolist()
         self.layers.append(
@@ -319,7 +337,7 @@ class Forward:
                 begin,
                 shift,
                 prefix,
-                cell,
+                first_cell,
                 cells,
                 self.states.count,
                 cyclic=cyclic,
@@ -339,30 +357,30 @@ class Forward:
 
 
 def refuse_staying(cycles: bool, where: str) -> None:
-    """Raise MethodError if moves that stay in a tier are not to be solved."""
+    """Raise MethodError if moves that stay in a tier cannot be solved here."""
     if not cycles:
         raise MethodError(f"{where}: solve it by retrograde analysis")
 
 
-def starts_of(compiled: CompiledMoves, most: int) -> Iterator[tuple[States, NDArray[np.int64]]]:
-    """The folded starts and their tiers, doubles included, `most` at a time. Raises GameError if one is no state."""
+def starts_of(compiled: CompiledMoves, batch_size: int) -> Iterator[tuple[States, NDArray[np.int64]]]:
+    """Yield the folded starts and their tiers, with duplicates. Raises GameError if a start is no state."""
     rules, tier = compiled.rules, compiled.tier
-    few = [rules.game.initial(), *itertools.islice(rules.starts(), FEW_STARTS + 1)]
-    if len(few) <= FEW_STARTS + 1:
-        keys = [rules.canonical(state) for state in few]
+    first_starts = [rules.game.initial(), *itertools.islice(rules.starts(), FEW_STARTS + 1)]
+    if len(first_starts) <= FEW_STARTS + 1:
+        keys = [rules.canonical(state) for state in first_starts]
         _refuse_beyond_states(rules, min(keys), max(keys))
         yield np.array(keys, np.int64), np.array([tier(key) for key in keys], np.int64)
         return
-    list_starts, none = compiled.kernels.list_starts, np.empty(0, np.int64)
-    count = list_starts(0, none, none)
+    list_starts, nothing = compiled.kernels.list_starts, np.empty(0, np.int64)
+    count = list_starts(0, nothing, nothing)
     if count > MOST_STARTS:
         raise GameError(f"{rules.name} starts from more than {MOST_STARTS:,} states: starts must end")
-    for first in range(0, count, most):
-        size = min(most, count - first)
+    for begin in range(0, count, batch_size):
+        size = min(batch_size, count - begin)
         starts, tiers = np.empty(size, np.int64), np.empty(size, np.int64)
         starts[0] = rules.canonical(rules.game.initial())
         tiers[0] = tier(int(starts[0]))
-        list_starts(first, starts, tiers)
+        list_starts(begin, starts, tiers)
         _refuse_beyond_states(rules, int(starts.min()))
         yield starts, tiers
 

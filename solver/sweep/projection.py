@@ -33,7 +33,7 @@ from solver.store.runs import joined, spans, splitters
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
 from solver.sweep import demand
-from solver.sweep.expansion import COUNT, KEPT, LOWEST_TIER, Expansion, children_of, expand
+from solver.sweep.expansion import COUNT, KEPT, LOWEST_TIER, Expansion, expand, list_children
 from solver.sweep.expectation import bytes_of, moves_inside, sample
 from solver.sweep.forward import Forward
 from solver.sweep.scale import WIN
@@ -225,7 +225,7 @@ def with_moves(forward: Forward) -> list[SizedTier]:
         kept, moves, leads = layer.kept, 0.0, 0
         if kept:
             found = forward.sample(layer, COUNTED, chance)
-            listed, count, done = children_of(forward.expansion.moves, found, 0, len(found), new_edges(ROOM))
+            listed, count, done = list_children(forward.expansion.moves, found, 0, len(found), new_edges(ROOM))
             moves, leads = kept * count / done, len(np.unique(listed.tiers[:count]))
         tiers.append(SizedTier(layer.number, layer.reached, kept, round(moves), leads, cyclic=layer.cyclic))
     return tiers
@@ -311,7 +311,7 @@ class _Sampler:
 
     def warm(self) -> None:
         """Compile, or load from the cache, what a sample needs."""
-        children_of(self.expansion.moves, np.empty(0, np.int64), 0, 0, new_edges(1))
+        list_children(self.expansion.moves, np.empty(0, np.int64), 0, 0, new_edges(1))
 
     def tiers(self, seconds: float) -> list[SizedTier]:
         """The tiers that were not counted; the first ones of them if about `seconds` are far too few."""
@@ -378,7 +378,7 @@ class _Sampler:
         listed = new_edges(ROOM)
         found: dict[int, list[States]] = {}
         while begin < len(kept) and moves < MOST_MOVES and begin <= self._sample():
-            listed, count, begin = children_of(self.expansion.moves, kept, begin, len(kept), listed)
+            listed, count, begin = list_children(self.expansion.moves, kept, begin, len(kept), listed)
             moves += count
             children, tiers = listed.keys[:count], listed.tiers[:count]
             for later in np.unique(tiers).tolist():

@@ -22,7 +22,7 @@ from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.compiled.edges import OPEN, new_edges
 from solver.store.shared import shared
-from solver.sweep.expansion import Expansion, children_of
+from solver.sweep.expansion import Expansion, list_children
 from solver.sweep.forward import Forward, starts_of
 
 BITS = 20  # of a hash that say whether a state is kept
@@ -76,7 +76,7 @@ def hashed(state):
 def list_kept(moves, states, begin, end, below, listed):
     """List the unfinished children of unfinished states[begin:end] whose hash is below a threshold, each once for each
     parent, as far as they fit: the arrays, or larger ones, how many, and the first state left over."""
-    listed, count, done = children_of(moves, states, begin, end, listed)
+    listed, count, done = list_children(moves, states, begin, end, listed)
     keys, left = listed.keys, 0
     for i in range(count):
         if listed.merits[i] == OPEN and hashed(keys[i]) >> 32 & (1 << BITS) - 1 < below:

@@ -39,7 +39,7 @@ from solver.store.runs import READ_AHEAD_BYTES, Key, Runs, States, merged
 from solver.store.shared import read_only
 from solver.store.sorting import lower_bound, sort_unique
 from solver.store.work import Work
-from solver.sweep.expansion import CHUNK
+from solver.sweep.expansion import STATES_PER_CALL
 from solver.verifying import expectations, grounding, nimbers
 from solver.verifying.plainly import Plain, Unconfirmed, of_the_whole
 from solver.verifying.reached import (
@@ -346,7 +346,7 @@ class _Audit:
     def _moves(self, reached: Reached) -> None:
         """All values against their children; the marks of those in its range. Counts go into the first pass."""
         stored = len(self.stored.states.lows)
-        chunk = SMALL_CHUNK if self.work.columns else CHUNK
+        chunk = SMALL_CHUNK if self.work.columns else STATES_PER_CALL
         begins = range(0, stored, chunk)
 
         def check(begin: int) -> tuple[NDArray[np.int64], NDArray[np.int64], list[States]]:

@@ -12,7 +12,7 @@ from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.book import Book
 from solver.compiled.binding import bind, kernel
-from solver.sweep.expansion import CHUNK
+from solver.sweep.expansion import STATES_PER_CALL
 from solver.verifying.grounds import GROUNDED, OPEN, SCORING, UNEVEN, refusal
 from solver.verifying.reached import look_up, state_at, states_from, stays
 
@@ -87,7 +87,7 @@ def check(book: Book, stored: Any, team: Workers, progress: Progress) -> None:
 
     pending = np.arange(len(grounded))
     while len(pending):
-        parts = [pending[begin : begin + CHUNK] for begin in range(0, len(pending), CHUNK)]
+        parts = [pending[begin : begin + STATES_PER_CALL] for begin in range(0, len(pending), STATES_PER_CALL)]
         left = np.concatenate(list(team.map(some, parts)))
         if len(left) == len(pending):
             raise refusal(book, state_at(stored.states, left[0]), OPEN)

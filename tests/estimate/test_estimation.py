@@ -36,7 +36,11 @@ from tests.interpreted import interpret  # noqa: E402
 def small(monkeypatch):
     """Pieces and samples in which small games are large."""
     interpret(monkeypatch)
-    for module, name, size in ((expansion, "CHUNK", 20), (runs, "PIECE_STATES", 40), (projection, "SAMPLE", 64)):
+    for module, name, size in (
+        (expansion, "STATES_PER_CALL", 20),
+        (runs, "PIECE_STATES", 40),
+        (projection, "SAMPLE", 64),
+    ):
         monkeypatch.setattr(module, name, size)
 
 

@@ -68,11 +68,11 @@ class Stop:
 def small_pieces(monkeypatch):
     """Sizes at which small games are solved in as many steps as large ones."""
     for module, name, size in (
-        (expansion, "CHUNK", 50),
+        (expansion, "STATES_PER_CALL", 50),
         (runs, "PIECE_STATES", 200),
-        (forward, "SMALL", 200),
+        (forward, "SMALL_GENERATION", 200),
         (runs, "SCATTER_TIERS", 3),
-        (backward, "CHUNK", 100),
+        (backward, "STATES_PER_CALL", 100),
         (retrograde, "CACHED_STATES", 100),
         (retrograde, "STATES_PER_PAUSE", 400),
         (retrograde, "PIECE_STATES", 64),

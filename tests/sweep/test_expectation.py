@@ -69,7 +69,11 @@ def test_pieces_of_any_size_and_little_memory_agree(monkeypatch, text):
 
     game = load_game(text)
     whole = swept(game)
-    for module, name, size in ((expansion, "CHUNK", 50), (backward, "CHUNK", 64), (ordered, "PART", 500)):
+    for module, name, size in (
+        (expansion, "STATES_PER_CALL", 50),
+        (backward, "STATES_PER_CALL", 64),
+        (ordered, "PART", 500),
+    ):
         monkeypatch.setattr(module, name, size)
     pieces = swept(game, memory=1 << 15)  # tiers are evaluated by ranges of keys
     assert columns(pieces) == columns(whole)

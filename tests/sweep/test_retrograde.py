@@ -235,7 +235,7 @@ def test_chunks_of_any_size_agree(monkeypatch):
         (retrograde, "CACHED_STATES", 37),
         (retrograde, "PIECE_STATES", 50),
         (runs, "PIECE_STATES", 64),
-        (forward, "SMALL", 64),
+        (forward, "SMALL_GENERATION", 64),
         (inside, "BLOCKS_PER_CALL", 2),
         (inside, "BLOCK_BITS", 5),
         (retrograde, "BLOCK_BITS", 5),

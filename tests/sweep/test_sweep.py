@@ -130,10 +130,10 @@ def test_two_runs_and_any_number_of_workers_agree():
 def test_pieces_and_chunks_of_any_size_agree(monkeypatch, text):
     whole = swept(load_game(text))
     for module, name, size in (
-        (expansion, "CHUNK", 37),
+        (expansion, "STATES_PER_CALL", 37),
         (runs, "PIECE_STATES", 100),
-        (expansion, "CHILDREN", 64),
-        (backward, "CHUNK", 41),
+        (expansion, "CHILDREN_PER_CALL", 64),
+        (backward, "STATES_PER_CALL", 41),
         (ordered, "PART", 1000),
     ):
         monkeypatch.setattr(module, name, size)

@@ -157,7 +157,7 @@ def test_numbers_without_room_are_refused(monkeypatch, game, message):
 
 def test_tiers_far_apart_in_all_are_refused(monkeypatch):
     interpret(monkeypatch)
-    monkeypatch.setattr(forward, "ALL_TIERS", 100)
+    monkeypatch.setattr(forward, "MAX_TIER_SPAN", 100)
     with pytest.raises(GameError, match="in the tiers 5 and 105: number the tiers more densely"):
         swept(Ladder(first_tier=5, rise=10))
 
