@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -99,9 +98,17 @@ def command(
                 export(opened, stream, names, **options, progress=bars)
             return
         notes = export(opened, file, names, **options, progress=bars)
-        parts = [os.path.join(file, name) for name in os.listdir(file)] if os.path.isdir(file) else [file]
-        what = f"{len(opened):,} states" if isinstance(opened, Book) else "a game without a book"
-        click.echo("\n".join([f"{file}: {what}, {sum(map(os.path.getsize, parts)):,} bytes", *notes]))
+        content = f"{len(opened):,} states" if isinstance(opened, Book) else "a game without a book"
+        click.echo("\n".join([f"{file}: {content}, {_size(Path(file)):,} bytes", *notes]))
+
+
+def _size(path: Path) -> int:
+    """Return the bytes of a file, or of all files in a folder, which another process may replace at any moment."""
+    size = 0
+    for each in [path, *path.rglob("*")]:
+        with contextlib.suppress(FileNotFoundError):
+            size += each.stat().st_size if each.is_file() else 0
+    return size
 
 
 @contextlib.contextmanager
@@ -130,8 +137,7 @@ def _write_all(
         named = sources or tuple(map(str, shipped.paths()))
         opened = [stack.enter_context(_opened(source, None, True, live, True)) for source in named]
         notes = export_all(opened, file, progress=bars)
-        size = sum(path.stat().st_size for path in Path(file).rglob("*") if path.is_file())
-        click.echo("\n".join([f"{file}: an index of {len(opened)} pages, {size:,} bytes", *notes]))
+        click.echo("\n".join([f"{file}: an index of {len(opened)} pages, {_size(Path(file)):,} bytes", *notes]))
 
 
 def _opened(
