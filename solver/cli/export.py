@@ -105,9 +105,10 @@ def command(
 def _size(path: Path) -> int:
     """Return the bytes of a file, or of all files in a folder, which another process may replace at any moment."""
     size = 0
-    for each in [path, *path.rglob("*")]:
-        with contextlib.suppress(FileNotFoundError):
-            size += each.stat().st_size if each.is_file() else 0
+    with contextlib.suppress(FileNotFoundError):
+        for each in [path, *path.rglob("*")]:
+            with contextlib.suppress(FileNotFoundError):
+                size += each.stat().st_size if each.is_file() else 0
     return size
 
 
