@@ -21,29 +21,38 @@ WIN = 1 << 40
 
 
 class Value(NamedTuple):
-    """`score`: -1, 0, 1, in score games the margin, in games of chance an expectation, in grown books perhaps an
-    estimate, which alone are floats; `distance`: plies to the end, None where it means nothing."""
+    """The value of a state, for the side to move.
+
+    Attributes:
+        score: -1, 0 or 1 for a loss, draw or win. The margin in a score game. The expected result, a float, in a game
+            of chance. A grown book may hold estimates, which are floats too.
+        distance: Plies to the end of the game. None where a distance has no meaning, such as in a draw.
+    """
 
     score: float
     distance: int | None = None
 
     @property
     def outcome(self) -> str:
-        """ "win", "draw" or "loss" for the side to move; "expectation" where chance has still a say."""
+        """ "win", "draw" or "loss" for the side to move; "expectation" if chance still decides."""
         return "expectation" if isinstance(self.score, float) else self.leaning
 
     @property
     def leaning(self) -> str:
-        """The same by the sign alone, as books count their values."""
+        """Return "win", "draw" or "loss" by the sign of the score alone, as books count their values."""
         return "win" if self.score > 0 else "loss" if self.score < 0 else "draw"
 
     @property
     def is_win(self) -> bool:
-        """Whether it is a win whose distance is known."""
+        """Whether this is a win with a known distance."""
         return self.distance is not None and self.score > 0
 
     def words(self, as_number: bool = False) -> str:
-        """The value whatever its game: win in 5, draw; without a distance a win, or `as_number` +1, +3, +0.25."""
+        """Say the value in words, such as "win in 5" or "draw".
+
+        Args:
+            as_number: Say a value without a distance as a number: +1, +3, +0.25.
+        """
         if self.distance is not None:
             return f"{self.outcome} in {self.distance}"
         return "draw" if not self.score else f"{self.score:+}" if as_number else self.outcome

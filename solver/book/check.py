@@ -21,9 +21,21 @@ from solver.rules.game import GameOrName
 
 
 def check_book(path: Source, progress: Progress = silent, game: GameOrName | None = None) -> Header:
-    """Check all of a book's file; its header. Raises DamagedBook or ForeignBook that names what is wrong and where.
+    """Check every part of a book's file: structure, checksums, order and counts.
 
-    The rules are asked where the codec asks them: `game` for one that is not of the package.
+    This proves that the file is as it was written. Whether its values are right is for `verify` to say.
+
+    Args:
+        path: A book or its path; or a game or its name, for the book that comes with the package.
+        progress: Called as the work goes on.
+        game: The rules, if the game is your own. Only a codec that asks the rules needs them.
+
+    Returns:
+        The book's header.
+
+    Raises:
+        DamagedBook: The file is damaged. The message says where.
+        ForeignBook: The book was made with other rules.
     """
     with Book(path, game) as book:
         for _ in checked_groups(book, progress):

@@ -22,13 +22,28 @@ def pack(
     workers: int | None = None,
     progress: Progress = silent,
 ) -> Header:
-    """Write a book, or the one at a path, anew in this codec; the header as written.
+    """Write a copy of a book in another codec.
 
-    The bytes are those that `solve` would write in that codec, whatever `workers`, so a book that is packed back has
-    the digest that it had. What is read is checked, so that what is packed is not damaged. `target` may be `path`: who
-    reads the old book keeps it, or on Windows has to close it first. `game` is needed where a codec asks rules that are
-    not of the package.
-    Raises DamagedBook, ForeignBook or BookError, ResourceError, and leaves `target` as it was.
+    The bytes are those that `solve` writes in that codec, whatever `workers` is. So a book that is packed and then
+    packed back has its old digest. All that is read is checked. On any error `target` stays as it was.
+
+    Args:
+        path: A book or its path; or a game or its name, for the book that comes with the package.
+        target: Where to write the copy. It may be `path`: whoever has the old book open keeps it. On Windows it must
+            be closed first.
+        codec: The copy's codec: "instant", "compact", "ranked", "fixed" or "wide".
+        game: The rules, if the game is your own. Only a codec that asks the rules needs them.
+        workers: Threads. None for all cores.
+        progress: Called as the work goes on.
+
+    Returns:
+        The header of the copy.
+
+    Raises:
+        DamagedBook: The book is damaged.
+        ForeignBook: The book was made with other rules.
+        BookError: The book cannot be read, or `target` cannot be written.
+        ResourceError: Memory or disk does not suffice.
     """
     check_codec(codec)
     with placed(target, path) as target, Book(path, game) as book:

@@ -56,19 +56,28 @@ SOME = 256  # keys of a group, where the rules are asked for each
 
 
 class Book(Mapping[int, Value]):
-    """The values of a book's states, all but finished ones: of symmetric ones it stores one, if it is folded.
+    """A solved game in one memory-mapped file: a mapping from states to values.
 
-    `path` is a file; a game or its name, whose book comes with the package (`naming`); or a Book, whose file is opened
-    once more. `game` is the rules of a book of your own game, or their name; without it SOLVER_GAME in the environment
-    names them. They are checked to be those that made the book.
+    A book holds every unfinished state that its scope covers. If it is folded by symmetry, it stores one state of each
+    class of symmetric states.
 
-    `book[state]` raises MissingState, `get` has a default; both, `in` and `lookup` take any of symmetric states, for
-    which they ask the rules (ForeignBook where those are not at hand, and the state is not stored itself). `find`,
-    iteration, `len` and `items` are of what is stored, in ascending order, in a ranked book in that of the ranks. Close
-    it, or use it in a `with` block. Many threads may read at once, the same file may be opened many times, and readers
-    survive a fork. `sha256`, 64 hex digits, is that of the whole file, which is hashed before anything else is done
-    with it. Raises DamagedBook or ForeignBook on files that cannot be trusted, at opening or when the damaged part is
-    first touched.
+    `book[state]`, `get`, `in` and `lookup` accept any state of a class; for this they call the game's rules. `find`,
+    iteration, `len` and `items` see only the states that are stored, in ascending order, or in the order of their
+    ranks in a ranked book.
+
+    Many threads may read a book at once, and the same file may be opened many times. Readers survive a fork. Close the
+    book, or use it in a `with` block.
+
+    Args:
+        path: A file; a game or its name, for the book that comes with the package; or a `Book`, whose file is opened
+            once more.
+        game: The rules, or their name, if the game is your own. None for the game that SOLVER_GAME names.
+        sha256: Expected checksum of the whole file, 64 hex digits. The file is hashed before anything else is read.
+
+    Raises:
+        BookError: The file cannot be opened.
+        DamagedBook: The file is damaged. A damaged part may be noticed only when it is first read.
+        ForeignBook: The book was made with other rules.
     """
 
     def __init__(
@@ -97,7 +106,13 @@ class Book(Mapping[int, Value]):
         return value
 
     def get(self, state: Any, default: Any = None) -> Any:
-        """The value of a state, or the default. Raises StateTypeError where that is no integer."""
+        """Return the value of a state, or `default` if the book does not know it.
+
+        Raises:
+            StateTypeError: `state` is not an integer.
+            DamagedBook: The part that holds the state is damaged.
+            ForeignBook: The state is not stored itself, and the rules at hand are not those of the book.
+        """
         if type(state) is not int:
             state = as_integer(state)
         value = self.stored_value(state)
@@ -106,11 +121,11 @@ class Book(Mapping[int, Value]):
         return default if value is None else value
 
     def find(self, state: Any) -> Value | None:
-        """The value that is stored for a state, and not for one that is symmetric to it; None without one."""
+        """Return the stored value of exactly this state, not of a symmetric one. None if it is not stored."""
         return self.stored_value(as_integer(state))
 
     def stored_value(self, state: int) -> Value | None:
-        """`find` for who is sure to ask for one of Python's own ints: it does not look."""
+        """Like `find`, for callers whose `state` is certainly an `int`: the type is not checked."""
         if (keys := self.codec_keys).ASKED:
             return keys.value(state, self._index)
         mapped = self._mapped or self._open()
@@ -235,7 +250,7 @@ class Book(Mapping[int, Value]):
             yield from states
 
     def items(self) -> Any:
-        """(state, value) pairs in ascending order of the states."""
+        """Return the stored states and their values as pairs, in ascending order of the states."""
         return _Items(self)
 
     def _pairs(self) -> Iterator[tuple[int, Value]]:
@@ -251,16 +266,25 @@ class Book(Mapping[int, Value]):
                 yield self.of_keys(keys, indices)
 
     def of_keys(self, keys: list[int], indices: list[int]) -> tuple[list[int], list[int]]:
-        """The states that are stored under some keys of the book's codec, and their palette indices.
+        """Return the states that are stored under some keys of the book's codec, and their palette indices.
 
-        Raises DamagedBook for what no book holds: checksums can be made anew.
+        Raises:
+            DamagedBook: There is no such key. Checksums can be forged, so this is checked as well.
         """
         if max(indices) >= len(self.header.values) or keys[-1] >= self._limit:
             raise DamagedBook(f"{self.path}: a value of state {keys[0]} or after is outside the palette: solve again")
         return self.codec_keys.states(keys, indices, self._index)
 
     def group(self, number: int, choose: Callable[[int], int]) -> list[tuple[int, Value]]:
-        """The pairs of one group of segment `number`, or of a part where the codec asks the rules, as `choose` says."""
+        """Decode one group of a segment.
+
+        Args:
+            number: The segment.
+            choose: Called with the number of groups; returns the index of one.
+
+        Returns:
+            The group's (state, value) pairs. A codec that asks the rules returns a part of the segment instead.
+        """
         mapped = self._open()
         view, firsts, starts, index_bytes = mapped.segments[number] or mapped.load(number)
         place = choose(len(firsts))
@@ -274,11 +298,11 @@ class Book(Mapping[int, Value]):
 
     @property
     def directory(self) -> Sequence[int]:
-        """The codec's first key of each segment."""
+        """The first key of each segment, as the codec orders them."""
         return self._open().directory
 
     def segments(self) -> Iterator[bytes]:
-        """Copies of the segments' records, each after its checksum was verified."""
+        """Yield copies of the segments' records. Each checksum is verified first."""
         mapped = self._open()
         for number in range(len(mapped.segments)):
             yield bytes((mapped.segments[number] or mapped.load(number))[0])
@@ -352,60 +376,70 @@ class Book(Mapping[int, Value]):
 
     @property
     def keeps_game(self) -> bool:
-        """Whether the book holds its game itself, a graph, which no name tells."""
+        """Whether the book stores its game itself: an explicit graph, which has no name to load it by."""
         return not is_built_in(self.header.game) and self._open().keeps_game()
 
     @property
     def root(self) -> Value:
-        """The value of the start, for the side to move."""
+        """The value of the start state, for its side to move."""
         return self.header.root
 
     @property
     def states(self) -> int | None:
-        """The distinct states that play can reach, terminal ones included; None if the scope is not complete."""
+        """How many distinct states play can reach, terminal ones included. None if the book is not complete."""
         return self.header.states
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many states are a win, draw and loss for the side to move, terminal ones included."""
+        """How many states are a win, a draw and a loss for the side to move, terminal ones included."""
         return dict(self.header.counts)
 
     @property
     def longest(self) -> tuple[int, int] | None:
-        """The plies of the longest win and the smallest state that has it; None without wins, or with margins."""
+        """The plies of the longest win, and the smallest state that has it.
+
+        None if there is no win, or if the scores are margins.
+        """
         return self.header.longest
 
     @property
     def trim(self) -> Trim | None:
-        """What was left out, of which book; None if nothing was."""
+        """What was dropped from the book, and from which book. None for a book that was not trimmed."""
         return self.header.trim
 
     @property
     def expectation(self) -> Expectation | None:
-        """The kind, step and error of the values in a game of chance, or None elsewhere."""
+        """The kind, step and error of the values in a game of chance. None in other games."""
         return self.header.expectation
 
     @property
     def size(self) -> int:
-        """The bytes of the file."""
+        """The size of the file in bytes."""
         return self.path.stat().st_size
 
     @property
     def digest(self) -> str:
-        """The sha256 over all records, by which equal books are known."""
+        """The sha256 of all records. Books with equal contents have equal digests."""
         return self.header.digest
 
     def check_rules(self, game: Game) -> None:
-        """Raise ForeignBook unless these are the rules that made the book."""
+        """Check that `game` has the rules that made the book.
+
+        Raises:
+            ForeignBook: It has others.
+        """
         wanted = Origin(game_text(game), rules_of(game, self.header.codec))
         check_origin(str(self.path), self.header.origin, wanted, "solve again")
 
     def close(self) -> None:
-        """Let go of the file; look-ups under way in other threads finish."""
+        """Close the file. Look-ups that run in other threads finish first."""
         self._mapped = None
 
     def when_closed(self, action: Callable[[], Any]) -> None:
-        """Do this once, when all books of this file are closed in this process, or garbage, or the interpreter ends."""
+        """Call `action` once, after the last book of this file in this process is closed or garbage collected.
+
+        At the latest it is called when the interpreter exits.
+        """
         when_unmapped(self._open(), action)
 
     def __eq__(self, other: object) -> bool:

@@ -12,12 +12,16 @@ HASH = re.compile("[0-9a-f]{64}")
 
 
 class Trim(NamedTuple):
-    """What a trimmed book leaves out of the book with the digest `source`, which had that `scope`.
+    """What a trimmed book leaves out.
 
-    `max_ply`: the states that play first comes to after more plies. `side`: all but the states in which that side is to
-    move, if it plays by the book. `plies`: those that a full-width search of so many plies settles, which ends in
-    finished states or, in a book for a side, in stored ones. `max_bytes`: the states of the last tiers, so that the
-    book is no larger. None, and 0 plies, where nothing was left out for that.
+    Attributes:
+        source: Digest of the book that was trimmed.
+        scope: Scope of the book that was trimmed.
+        max_ply: States that are first reached after more plies were dropped. None to keep all plies.
+        side: "first", "second" or "both": what this side does not need to keep its value was dropped. None to keep all.
+        plies: States that a full-width search of this many plies solves were dropped. The search ends in finished
+            states or, in a book for one side, in stored ones. 0 to keep them.
+        max_bytes: Last tiers were dropped until the file was this small. None for no limit.
     """
 
     source: str = ""

@@ -74,9 +74,21 @@ class Differences(NamedTuple):
 
 
 def diff(first: Source, second: Source, most: int = 20, *, progress: Progress = silent) -> Differences:
-    """What tells two books, or those at two paths, apart, with `most` states as examples.
+    """Compare two books state by state.
 
-    Raises DamagedBook, ForeignBook or BookError.
+    Args:
+        first: A book or its path.
+        second: The other book or its path.
+        most: Largest number of states to list as examples.
+        progress: Called as the work goes on.
+
+    Returns:
+        The differences: counts, and examples.
+
+    Raises:
+        DamagedBook: A book is damaged.
+        ForeignBook: The books are of different rules.
+        BookError: A book cannot be read, or the two differ in kind.
     """
     counts = [0, 0, 0]
     examples: list[Difference] = []
@@ -104,12 +116,28 @@ def merge(
     workers: int | None = None,
     progress: Progress = silent,
 ) -> Header:
-    """Write a book of the states of two books of one game to `target`; the header as written.
+    """Write a book that holds the states of two books of one game.
 
-    Of two grown books, both by the same searches, it is a grown one, valued anew. Else, where one of the books has all
-    states, its scope and method are those of the merged one; or that is a book of exact entries. `codec` is that of the
-    first book if left out. Raises ForeignBook where the rules differ, BookError where only one is folded by symmetry,
-    DamagedBook where they contradict each other, ResourceError; and leaves `target` as it was.
+    Two grown books that were made by the same searches give a grown book, valued anew. If one of the books is complete,
+    the result has its scope and method. Otherwise the result is a book of exact entries. On any error `target` stays as
+    it was.
+
+    Args:
+        first: A book or its path.
+        second: The other book or its path.
+        target: Where to write the merged book.
+        codec: The merged book's codec. None for that of `first`.
+        workers: Threads. None for all cores.
+        progress: Called as the work goes on.
+
+    Returns:
+        The header of the merged book.
+
+    Raises:
+        ForeignBook: The rules differ.
+        DamagedBook: A book is damaged, or the two contradict each other.
+        BookError: Only one of the books is folded by symmetry, or a file cannot be read or written.
+        ResourceError: Memory or disk does not suffice.
     """
     if codec is not None:
         check_codec(codec)

@@ -27,12 +27,26 @@ def sample(
     tier: Range | None = None,
     progress: Progress = silent,
 ) -> list[tuple[int, Value]]:
-    """So many stored states at random, uniformly among those that match, none twice, and their values; in random order.
+    """Draw stored states at random, uniformly among those that match, none twice.
 
-    `book` may be a book's path, too. `outcome` is "win", "draw" or "loss" for the side to move; `distance` and `tier`
-    are ranges, both ends included. Where fewer match, it is all of them. The same `seed` gives the same states of the
-    same book, whatever its codec. Raises MethodError for tiers of rules that know none, ForeignBook for such of a
-    game that the book cannot name, DamagedBook.
+    The same `seed` gives the same states of the same book, whatever its codec.
+
+    Args:
+        book: A book or its path.
+        number: How many states to draw. If fewer match, all of them are returned.
+        seed: Seed of the random choice.
+        outcome: "win", "draw" or "loss" for the side to move. None for any.
+        distance: Range of distances in plies, both ends included. None for any.
+        tier: Range of tiers, both ends included. None for any.
+        progress: Called as the work goes on.
+
+    Returns:
+        The states with their values, in random order.
+
+    Raises:
+        MethodError: `tier` was given, but the rules have no tiers.
+        ForeignBook: `tier` was given, and the book's rules are not at hand.
+        DamagedBook: The book is damaged.
     """
     if not isinstance(book, Book):
         with Book(book) as opened:

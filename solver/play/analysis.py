@@ -1,4 +1,4 @@
-"""What a player says: the worth of a state, of its moves, of what chance may do there; and which moves rank first."""
+"""The answers of a player: values of states, of moves and of chance outcomes, and the order of moves."""
 
 from __future__ import annotations
 
@@ -20,19 +20,24 @@ class _Answer(NamedTuple):
 
 
 class Answer(_Answer):
-    """What a state is worth for the side to move: `value` if that is known (`exact`), else perhaps an `estimate`.
+    """The value of a state for the side to move, or an estimate of it.
 
-    An estimate lies between -1 and 1, or within the margins of a score game; it is ±1 where a win or loss is certain
-    but perhaps not its distance. Where moves score at once, both are of what is still to come.
+    In games whose moves score at once, both count only the points still to come. A notebook shows the answer of
+    `Player.value` as a board.
 
-    Notebooks show the answer of `Player.value` as a board, since it knows its rules and state.
+    Attributes:
+        value: The value, or None if it is not known.
+        exact: Whether `value` is known.
+        source: Where the answer comes from: "book", "terminal", "search" or "missing".
+        estimate: The expected result, from -1 to 1, or within the margins of a score game. 1 or -1 if a win or loss is
+            certain but its distance may not be. None if there is none.
     """
 
     rules: Rules | None = None
     state: int | None = None
 
     def at(self, rules: Rules, state: int) -> Answer:
-        """Return this answer as that of a state."""
+        """Return this answer, bound to a state and its rules, so that a notebook can draw it."""
         answer = Answer(*self)
         answer.rules, answer.state = rules, state
         return answer
@@ -46,8 +51,14 @@ class Answer(_Answer):
 
 
 class Outcome(NamedTuple):
-    """What chance may do at a state: the probability, the state that it leads to, and what that is worth for the side
-    to move at the chance node; `child_value` is the same worth seen from that state, for its side to move."""
+    """An outcome of dice or cards.
+
+    Attributes:
+        probability: From 0 to 1.
+        value: Value of the outcome for the side to move before it. None if not known.
+        child: The state that it leads to.
+        child_value: The same value for the side to move in `child`.
+    """
 
     probability: float
     value: Value | None
@@ -56,9 +67,17 @@ class Outcome(NamedTuple):
 
 
 class Move(NamedTuple):
-    """An action, what it is worth for the side that plays it, and the state it leads to.
+    """An action and its value.
 
-    `child_value` is the same worth seen from that state, for its side to move.
+    Attributes:
+        action: The action, as the game numbers it.
+        value: Value for the side that moves. None if not known.
+        exact: Whether `value` is known.
+        source: Where the value comes from, as in `Answer`.
+        best: Whether the move is among the best, as far as that is known.
+        child: The state that it leads to.
+        child_value: The same value for the side to move in `child`.
+        estimate: Expected result for the side that moves, as in `Answer`. None if there is none.
     """
 
     action: int
@@ -77,9 +96,12 @@ class Move(NamedTuple):
 
 
 class Moves(list[Move]):
-    """The moves of a state, best first: a list that knows its game, its state and the state's answer.
+    """The moves of a state, best first, as a list. A notebook shows them as a board and a table.
 
-    Notebooks show it as a board with the value of every move, and a table.
+    Attributes:
+        rules: The rules of the game.
+        state: The state that the moves are of.
+        answer: The value of that state.
     """
 
     def __init__(self, moves: Iterable[Move], rules: Rules, state: int, answer: Answer) -> None:
@@ -88,7 +110,7 @@ class Moves(list[Move]):
 
     @property
     def game(self) -> Game:
-        """The game that the moves are of."""
+        """The game of the moves."""
         game: Game = self.rules.game
         return game
 
@@ -102,15 +124,15 @@ MISSING = Answer(None, False, "missing")
 
 
 def as_best(move: Move) -> Move:
-    """A move marked as best: `_replace`, but quick."""
+    """Return a move, marked as best. The same as `_replace`, but quicker."""
     action, value, exact, source, _, child, child_value, estimate = move
     return Move(action, value, exact, source, True, child, child_value, estimate)
 
 
 def best_first(moves: list[Move], value: Value | None) -> list[Move]:
-    """Moves by their rank, equals in the order that they have; the best are marked, if anything is known of them.
+    """Sort moves by rank, and mark the best if anything is known of them. Moves of equal rank keep their order.
 
-    Those that keep their state's value, if that is known, come before all of which nothing is known.
+    If the state's `value` is known, moves that keep it come before moves of which nothing is known.
     """
     ranks = [rank(move) for move in moves]
     if value is not None and not all(move.exact for move in moves):
@@ -123,7 +145,10 @@ def best_first(moves: list[Move], value: Value | None) -> list[Move]:
 
 
 def likeliest(outcomes: list[Outcome], value: Value) -> int:
-    """The number of the outcome that is worth most nearly so much, of equals the likelier; all are of known worth."""
+    """Return the index of the outcome whose value is nearest to `value`. Of equally near ones, the likelier.
+
+    All outcomes must have known values.
+    """
 
     def distance(number: int) -> tuple[float, float]:
         one = outcomes[number]
@@ -133,7 +158,7 @@ def likeliest(outcomes: list[Outcome], value: Value) -> int:
 
 
 def from_moves(moves: list[Move]) -> Answer:
-    """What all moves, best first, make of their state."""
+    """Derive a state's answer from all of its moves, which are sorted best first."""
     first = moves[0]
     if all(move.exact for move in moves):
         return Answer(first.value, True, "search")
@@ -142,7 +167,10 @@ def from_moves(moves: list[Move]) -> Answer:
 
 
 def nearly_best(moves: list[Move], loss: float) -> list[Move]:
-    """Of moves, best first, those that are known or thought to lose no more; where the first wins, that alone."""
+    """Return the moves that lose at most `loss` against the best one, as far as is known or estimated.
+
+    `moves` are sorted best first. If the first one wins in a known number of plies, it is returned alone.
+    """
     first = moves[0]
     if first.value is not None and first.value.distance is not None and first.value.score > 0:
         return moves[:1]

@@ -46,21 +46,32 @@ EXACT_SHARE = 0.75  # of a budget, for exact searches before estimates are made
 
 
 class Player:
-    """Plays any game from any solution: `Player(book)`, `Player(mapping, game)`, or `Player(game)`.
+    """Play a game and value its states, from a solution or by live search.
 
-    A book may be given by its path, and a game by its name, in the order of `book.naming`. A game alone is played from
-    the book of it that comes with the package, if there is one; `Player({}, game)` searches live all the same.
+        Player(book)                    a book
+        Player("connect-four:4,4")      the book that comes with the package; live search if there is none
+        Player({}, game)                live search only
+        Player(values, game)            any mapping from states to values
 
-    `seconds` and `nodes` bound the live search for each answer, with all moves of a state if those are asked for;
-    loading compiled code, once, comes on top, and is not done for a budget below 0.3 s. `live=False` forbids it.
-    Values found live are kept for the session. A book's rules must be the game's (ForeignBook), and so must those of
-    `evaluate`, a file that `solver learn` wrote, which makes the estimates instead of the rules' own `evaluate`, and
-    of `module`, which `solver build` wrote: its searches are asked.
+    A state that the solution lacks is searched live, and what is found is kept for the session. Games of chance are not
+    searched live: a player looks at most two plies beyond their book.
 
-    A game of chance is not searched live: its values come from its book, and two plies beyond.
+    Threads may share a player. Their live searches run one after another, and the time of waiting counts. A player can
+    be pickled if its solution can; values found live are not included.
 
-    Threads may share a player: live searches go one after another, and waiting counts. A player can be pickled if its
-    solution can, without what was found live.
+    Args:
+        source: A book or its path; a game or its name; or a mapping from states to values.
+        game: The rules or their name. Needed with a mapping, and with a book of your own game.
+        seconds: Limit for the live search of one answer. An answer may be about all moves of a state. Loading compiled
+            code takes a moment more, once; a limit below 0.3 s avoids it. None for no limit.
+        nodes: Limit in nodes for the live search of one answer. None for no limit.
+        live: Whether to search live at all.
+        evaluate: An evaluation that `solver learn` wrote, used instead of the rules' own `evaluate`.
+        module: A WebAssembly module that `solver build` wrote, used for the live search.
+
+    Raises:
+        TypeError: A mapping came without its game.
+        ForeignBook: The book, the evaluation or the module belongs to other rules.
     """
 
     def __init__(
@@ -92,7 +103,12 @@ class Player:
 
     @classmethod
     def of(cls, source: Player | Source, **options: Any) -> Player:
-        """Return a player as it is, or make one of a book, a game or the name of either, with these options."""
+        """Make a player of a book, a game or the name of either. A player is returned as it is.
+
+        Args:
+            source: A player, or what `Player` accepts.
+            options: Keyword arguments of `Player`.
+        """
         return source if isinstance(source, Player) else cls(source, **options)
 
     def __reduce__(self) -> Any:
@@ -100,11 +116,11 @@ class Player:
         return functools.partial(Player, **options, module=self.foresight.module), (self.solution, self.game)
 
     def check(self, state: int) -> int:
-        """Return a state as Python's own int.
+        """Check that `state` is a state, and return it as an `int`.
 
         Raises:
-            StateTypeError: where it is no integer.
-            PositionError: where no state is so large, or the book is complete and lacks it.
+            StateTypeError: It is not an integer.
+            PositionError: It is too large for this game, or negative; or the book is complete and lacks it.
         """
         state = as_state(state, self.rules.bits)
         if self.knowledge.is_complete:
@@ -145,9 +161,17 @@ class Player:
         return self.choose(state).action
 
     def choose(self, state: int, budget: Budget | None = None) -> Move:
-        """Return the move of `best` with what is known of it. Its `best` says whether none is known to be better.
+        """Return the move that `best` chooses, with its value.
 
-        A `budget` takes the place of the player's. Raises as `best`.
+        Args:
+            state: An unfinished state.
+            budget: Replaces the player's `seconds` and `nodes`.
+
+        Returns:
+            The move. Its `best` is True if no move is known to be better.
+
+        Raises:
+            StateTypeError, PositionError, MissingState: As `best`.
         """
         state = as_state(state, self.rules.bits)
         self.knowledge.check_open(state)
@@ -252,9 +276,10 @@ class Player:
             most -= 1
 
     def outcomes(self, state: int) -> list[Outcome]:
-        """List what dice or cards may do at a state, in the game's order; nothing where a player decides.
+        """List the outcomes of dice or cards at a state, in the game's order. Empty if a player decides.
 
-        Raises as `check`.
+        Raises:
+            StateTypeError, PositionError: As `check`.
         """
         return self.knowledge.outcomes(self.check(state))
 
@@ -266,17 +291,37 @@ class Player:
         return likeliest(outcomes, value)
 
     def analyse(self, state: int) -> Moves:
-        """List every action with its value and source, best first: wins, draws, losses.
+        """List all moves of a state, best first. A notebook shows them as a board.
 
-        Estimates rank between by their number; moves of which nothing is known between draws and losses. There are none
-        where the game is over, or chance decides (`outcomes`). A notebook shows the list as a board with the values.
-        Raises as `check`, and GameError for bad rules.
+        Order: wins (quick ones first), draws, losses (slow ones first). An estimate ranks by its number, from -1 to
+        1. A move of which nothing is known ranks between draws and losses.
+
+        Args:
+            state: Any state of the game.
+
+        Returns:
+            One `Move` for each action. Empty if the game is over or chance decides; see `outcomes`.
+
+        Raises:
+            StateTypeError, PositionError: As `check`.
+            GameError: The rules are wrong: the state has no actions but is not terminal, for example.
         """
         answer, moves = self.examine(state)
         return Moves(moves, self.rules, as_state(state, self.rules.bits), answer)
 
     def examine(self, state: int, budget: Budget | None = None) -> tuple[Answer, list[Move]]:
-        """Answer for a state and list its moves as `analyse` does, both under one budget. Raises as that."""
+        """Return a state's answer and its moves, both within one budget.
+
+        Args:
+            state: Any state of the game.
+            budget: Replaces the player's `seconds` and `nodes`.
+
+        Returns:
+            The answer, as from `value`, and the moves, as from `analyse`.
+
+        Raises:
+            StateTypeError, PositionError, GameError: As `analyse`.
+        """
         state, knowledge = as_state(state, self.rules.bits), self.knowledge
         answer = knowledge.reached(state)
         if answer.source == "terminal":
@@ -298,12 +343,20 @@ class Player:
         return answer, moves
 
     def prepare(self, wait: bool = True) -> None:
-        """Load the compiled search, so that the first live one need not wait for it."""
+        """Load the compiled search now, so that the first live search need not wait for it.
+
+        Args:
+            wait: Whether to return only when it is loaded.
+        """
         if self.live_search is not None:
             self.live_search.prepare(wait)
 
     def budget(self, stop: Callable[[], bool] | None = None) -> Budget:
-        """Start the budget of one answer. It ends early if `stop()` says so."""
+        """Start the budget of one answer: the clock runs from here.
+
+        Args:
+            stop: Called now and then; the search ends early once it returns True.
+        """
         return Budget(self.nodes, self.seconds, stop)
 
     def solve(self, states: list[int], budget: Budget, parent: int | None = None) -> dict[int, Answer]:

@@ -34,25 +34,28 @@ RULES = "SOLVER_GAME"  # in the environment: the rules of books that are not of 
 
 
 class Game(Protocol):
-    """What every game has. `protocol.OPTIONAL` lists what it may have besides."""
+    """The five methods that every game has.
+
+    A game is a NamedTuple of its parameters, and its states are ints. `protocol.OPTIONAL` lists the optional methods.
+    """
 
     def initial(self) -> int:
-        """The start state."""
+        """Return the start state."""
 
     def actions(self, state: int) -> Iterator[int]:
         """Yield the legal actions of a non-terminal state, at least one."""
 
     def result(self, state: int, action: int) -> int:
-        """The state after a legal action."""
+        """Return the state after a legal action."""
 
     def is_terminal(self, state: int) -> bool:
-        """Whether the game is over."""
+        """Return whether the game is over."""
 
     def utility(self, state: int) -> int:
-        """A terminal state's worth for the side to move: -1, 0, 1, or the margin in a score game."""
+        """Return the value of a terminal state for the side to move: -1, 0, 1, or the margin in a score game."""
 
     def __hash__(self) -> int:
-        """That of a named tuple: what is compiled for a game is kept by it."""
+        """Return the hash of the parameters, as a NamedTuple does: compiled code is cached by it."""
 
 
 def own_method(game: Any, name: str) -> Any:

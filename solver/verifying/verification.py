@@ -49,15 +49,23 @@ PROVED, CONSISTENT, WRONG = "proved", "consistent", "wrong"  # the verdicts, of 
 
 
 class Report(NamedTuple):
-    """The verdict, PROVED or CONSISTENT: the values are those of perfect play, or only agree with each other; in words
-    what it rests on; stored states, whether every child was there to be compared, and the seconds it took.
+    """What `verify` proved about a book.
 
-    `plain` of the states were verified with the rules as plain Python: all of them in a small book and without the
-    kernels, else a sample. `played` are the sides for which it was played out, if it was to be, and `positions` those
-    in which they were to move. `to_search` are the values of a book that is not complete which do not follow from other
-    values, the start's among them if it is not stored; so many of them were proved `by_search`.
-    `within`: how far an expectation is from the truth at most, None if that was not proved. `note`: why plain Python
-    judged a book that is usually left to the compiled rules, None if it did not.
+    Attributes:
+        verdict: PROVED if the values are those of perfect play. CONSISTENT if they only agree with each other.
+        basis: A sentence that says what the verdict rests on.
+        states: Stored states.
+        closed: Whether every child was there to be compared.
+        seconds: Time taken.
+        plain: States that were verified with the rules as plain Python: all of a small book, and all if there are no
+            kernels; otherwise a sample.
+        played: The sides for which the book was played out, if that was asked for.
+        positions: Positions in which these sides were to move.
+        by_search: Values of `to_search` that a search proved.
+        to_search: Values of an incomplete book that do not follow from other values. The start's counts if it is not
+            stored.
+        within: Largest error of an expectation. None if no bound was proved.
+        note: Why plain Python judged a book that is usually left to the compiled rules. None if it did not.
     """
 
     verdict: str
@@ -84,13 +92,27 @@ def verify(
     search: float = SEARCH,
     progress: Progress = silent,
 ) -> Report:
-    """Verify a book, or the one at a path; `game` are its rules or their name, needed for a game of your own.
+    """Verify a book: compare every value with its children's, and every checksum and count.
 
-    `memory` bounds the bytes that it takes, as in `solve`. A book that is wrong has no report: raises DamagedBook that
-    names the first thing wrong, ForeignBook if the rules are others; ResourceError if nothing can be said. A book that
-    is not complete lacks children: what is there is compared, `closed` is False, and for at most `search` seconds the
-    values that do not follow from others are searched for (`claims`). `play` also plays the book out against every
-    reply (`playing`).
+    An incomplete book lacks some children. What is there is compared, and values that do not follow from others are
+    searched for.
+
+    Args:
+        path: A book or its path; or a game or its name, for the book that comes with the package.
+        game: The rules or their name, if the game is your own.
+        workers: Threads. None for all cores.
+        memory: Limit in bytes. None for a share of what is free.
+        play: Also play the book out against every reply.
+        search: Limit in seconds for the searches in an incomplete book.
+        progress: Called as the work goes on.
+
+    Returns:
+        The report. A book that is wrong has none: it raises.
+
+    Raises:
+        DamagedBook: A value, a checksum or a count is wrong. The message names the first.
+        ForeignBook: The book was made with other rules.
+        ResourceError: Memory does not suffice to say anything.
     """
     means = Means(search, workers, working_memory(memory))
     started = time.perf_counter()
