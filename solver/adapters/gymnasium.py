@@ -162,7 +162,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):  # type: ignore[misc]
 
     def _unknown(self) -> MissingState:
         state = self.inner.position.state
-        return MissingState(f"the opponent does not know what a move from state {state} gives away: give it a book")
+        return MissingState(f"the opponent does not know how much each move from state {state} loses: give it a book")
 
 
 gymnasium.register(NAME, f"{__name__}:{SoloEnv.__name__}")

@@ -74,7 +74,7 @@ def action_in(action: Any, actions: int) -> int:
     except TypeError:
         number = -1
     if not 0 <= number < actions:
-        raise GameError(f"{str(action)[:60]} is no action: give a whole number from 0 to {actions - 1}")
+        raise GameError(f"{str(action)[:60]} is not an action: give a whole number from 0 to {actions - 1}")
     return number
 
 

@@ -72,7 +72,7 @@ class _Explored:
         found = self.find(text + SECOND) if state.current_player() == 1 else None
         found = self.find(text) if found is None else found
         if found is None:
-            raise PositionError(f"{text[:60]!r} is no position of the player's book: solve {self.rules.name}")
+            raise PositionError(f"{text[:60]!r} is not a position of the player's book: solve {self.rules.name}")
         return int(found)
 
     def actions(self, state: Any) -> dict[int, int]:

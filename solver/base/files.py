@@ -22,7 +22,7 @@ NO_PLACE = {
     *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM, errno.EROFS),
     *(errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL),
 }
-NO_FILE = "it is no regular file"
+NO_FILE = "it is not a regular file"
 ATTEMPTS = 100  # to put a folder in its place, which others may do at the same moment
 
 

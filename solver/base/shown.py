@@ -9,7 +9,7 @@ MOST_SHOWN = 200  # characters of anything that came from a file
 MOST_MESSAGE = 1000  # characters of a whole message, paths included
 REASONS = {  # of what reading damaged data raises, in our words; a kind goes before those that it is derived from
     "json.decoder.JSONDecodeError": "no JSON",
-    "UnicodeError": "no text in UTF-8",
+    "UnicodeError": "not UTF-8",
     "RecursionError": "nested too deep",
     "OverflowError": "a number out of range",
     "LookupError": "a part is missing",

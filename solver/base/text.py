@@ -150,7 +150,7 @@ def _arriving(stream: BinaryIO, errors: str) -> Iterator[str]:
         except UnicodeDecodeError as error:
             before = _with_newlines(error.object[: error.start].decode(encoding, "replace"))
             raise TextError(
-                f"line {number + before.count(NEWLINE)}: no text in UTF-8 or UTF-16: save the file as UTF-8"
+                f"line {number + before.count(NEWLINE)}: not UTF-8 or UTF-16: save the file as UTF-8"
             ) from None
         if ends_in_return:  # the text before had the line already
             text = text.removeprefix(NEWLINE)

@@ -68,7 +68,7 @@ def open_file(path: Path) -> BinaryIO:
         raise BookError(f"there is no file {path}: solve the game first, or name another (solver books)") from None
     except OSError as error:
         if error.errno == errno.EINVAL:
-            raise ForeignBook(f"{path} is no regular file: name a book") from None
+            raise ForeignBook(f"{path} is not a regular file: name a book") from None
         raise BookError(f"{path} cannot be read: {error.strerror}") from None
 
 
@@ -122,7 +122,7 @@ def read_tree(file: BinaryIO) -> Tree:
     size = os.fstat(file.fileno()).st_size
     head = read(file, PAGE_SIZES[0], 0)
     if len(head) < 152 or struct.unpack_from("<I", head, MARK)[0] != MAGIC:
-        raise ForeignBook("is no LMDB file: name a book")
+        raise ForeignBook("is not an LMDB file: name a book")
     version, page_size = struct.unpack_from("<I", head, 20)[0], struct.unpack_from("<I", head, 40)[0]
     if version != 1:
         raise ForeignBook(f"is of LMDB format {version}, books are of format 1: solve again")

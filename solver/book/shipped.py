@@ -53,7 +53,7 @@ def located(source: Any) -> tuple[Path, Game | None]:
 
 
 def _not_shipped(name: str) -> BookError:
-    return BookError(f"no book of {name} comes with the package: solver solve {name} -o BOOK makes one")
+    return BookError(f"the package has no book of {name}: make one with solver solve {name} -o BOOK")
 
 
 def path_of(name: str) -> Path:

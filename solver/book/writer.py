@@ -71,7 +71,7 @@ def _checked(path: str | os.PathLike[str]) -> Path:
     if target.is_dir():
         raise BookError(f"{target} is a folder: name a file")
     if target.exists() and not target.is_file():
-        raise BookError(f"{target} is no file, and would be replaced by one: name another")
+        raise BookError(f"{target} exists and is not a regular file: choose another path")
     if not folder.is_dir():
         raise BookError(f"the folder {folder} does not exist: make it first")
     if not os.access(folder, os.W_OK):
@@ -252,9 +252,9 @@ def _read_back(finished: Path, header: Header) -> None:
         try:
             again = Header.unpack(transaction.get(HEADER_KEY) or b"", transaction.get)
         except (DamagedBook, ForeignBook) as error:
-            raise BookError(f"no reader would take a book of {header.game!r}, so none is written: {error}") from error
+            raise BookError(f"no reader accepts a book of {header.game!r}, so it was not written: {error}") from error
     if again.pack() != header.pack():
-        raise BookError(f"a book of {header.game!r} would be read with another header, so none is written")
+        raise BookError(f"a book of {header.game!r} would be read with another header, so it was not written")
 
 
 @contextlib.contextmanager

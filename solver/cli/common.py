@@ -109,7 +109,7 @@ def open_source(
     if is_book and live and os.path.exists(source):
         raise BookError(f"{source} is a book: --live goes with a game's name")
     if not is_book and own is not None:
-        raise BookError(f"there is no book {source}: --game goes with a book")
+        raise BookError(f"there is no book {source}: --game needs a book")
     with loading(quiet):
         book, game = book_and_game(source, own, shipped_book=not live)
     if book is None and own_method(game, "chance"):

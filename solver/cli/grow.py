@@ -83,7 +83,7 @@ def command(game: str, book: str, add: str | None, as_json: bool, quiet: bool, *
     --workers, except with --time.
     """
     if asked["positions"] is None and asked["seconds"] is None:
-        raise click.UsageError("say how far: --positions N, --time 2h, or both")
+        raise click.UsageError("give a limit: --positions N, --time 2h, or both")
     from solver.base.options import Options
     from solver.solving.pipeline import grow
     from solver.solving.ways.grown import Plan

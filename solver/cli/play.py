@@ -245,7 +245,7 @@ class Table:
         try:
             words = click.prompt("\nyour move", prompt_suffix="> ").strip(WHITE)
         except UnicodeDecodeError:
-            raise PositionError("standard input is no text in UTF-8: save the file as UTF-8") from None
+            raise PositionError("standard input is not UTF-8: save the file as UTF-8") from None
         except click.Abort:  # end of input
             click.echo("\nbye")
             return False

@@ -49,7 +49,7 @@ def command(source: str, number: int, as_json: bool, own: str | None, quiet: boo
     with open_book(source, own, quiet=quiet) as opened, Bars(quiet) as bars:
         chosen = sample(opened, number, progress=bars, **wanted)
     if not chosen:
-        raise MissingState(f"{source} stores no such state: solver info --counts says what it stores")
+        raise MissingState(f"{source} has no such state: solver info --counts lists what it stores")
     for state, value in chosen:
         tell({"position": f"#{state}", "state": state, **worth(value)}, itemgetter("position"), as_json)
     if len(chosen) < number:

@@ -66,7 +66,7 @@ def command(
     docs/reference/http.md explains it. Install solverbook[serve] first.
     """
     if not extras.has_serving():
-        raise MethodError(f"there is nothing to serve with: {extras.SERVE}")
+        raise MethodError(f"the server's packages are missing: {extras.SERVE}")
     from solver.serve import application, pages, running, shelf
 
     served = shelf.Shelf(_named(sources, own) if sources else shelf.all_shipped(CATALOGUE))

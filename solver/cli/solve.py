@@ -92,7 +92,7 @@ def command(
     bars, say = Bars(quiet), functools.partial(note, quiet=quiet)
     options = Options(symmetry=not no_symmetry, progress=bars, say=say, **asked)
     if plot is not None and not trace:
-        raise click.UsageError("--plot draws what --trace says: name both, or leave it out")
+        raise click.UsageError("--plot draws the numbers of --trace: give both, or omit --plot")
     if pruned or trace:
         _refuse_beside("--trace" if trace else "--pruned", options, book)
         _print_visit(game_of(game), trace, plot, as_json)

@@ -70,7 +70,10 @@ class Shards:
 
     def unreliable(self) -> ResourceError:
         """Why no shard file is mended any more."""
-        return ResourceError(f"{self.store.url}: shard files are damaged as soon as they are written: mend the store")
+        return ResourceError(
+            f"{self.store.url}: files read back damaged right after they were written: check the store,"
+            " then run the command again"
+        )
 
     def bits_for(self, states: float, each: int = BYTES) -> int:
         """Of how many shards, as a power of two, so many states are, of which a task takes `each` bytes."""

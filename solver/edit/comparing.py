@@ -92,18 +92,22 @@ def diff(first: Source, second: Source, most: int = 20, *, progress: Progress = 
     """
     counts = [0, 0, 0]
     examples: list[Difference] = []
-    with Book(first) as one, Book(second) as other:
-        said = [(getattr(one.header, name), getattr(other.header, name)) for name in FACTS]
-        header = {name: pair for name, pair in zip(FACTS, said, strict=True) if pair[0] != pair[1]}
-        for here, there in _side_by_side(one, other, progress):
-            if here == there:
+    with Book(first) as left_book, Book(second) as right_book:
+        fact_pairs = [(getattr(left_book.header, name), getattr(right_book.header, name)) for name in FACTS]
+        header = {name: pair for name, pair in zip(FACTS, fact_pairs, strict=True) if pair[0] != pair[1]}
+        for left_column, right_column in _side_by_side(left_book, right_book, progress):
+            if left_column == right_column:
                 continue
-            mine, theirs = dict(zip(*here, strict=True)), dict(zip(*there, strict=True))
-            for state in sorted(state for state in mine.keys() | theirs if mine.get(state) != theirs.get(state)):
-                found = Difference(state, mine.get(state), theirs.get(state))
-                counts[1 if found.first is None else 0 if found.second is None else 2] += 1
+            left_values, right_values = dict(zip(*left_column, strict=True)), dict(zip(*right_column, strict=True))
+            for state in sorted(
+                state
+                for state in left_values.keys() | right_values
+                if left_values.get(state) != right_values.get(state)
+            ):
+                difference = Difference(state, left_values.get(state), right_values.get(state))
+                counts[1 if difference.first is None else 0 if difference.second is None else 2] += 1
                 if len(examples) < most:
-                    examples.append(found)
+                    examples.append(difference)
     return Differences(header, counts[0], counts[1], counts[2], examples)
 
 
@@ -141,94 +145,110 @@ def merge(
     """
     if codec is not None:
         check_codec(codec)
-    with placed(target, first, second) as path, Book(first) as one, Book(second) as other:
-        _check_alike(one, other)
-        if one.header.estimate is not None or other.header.estimate is not None:
-            options = Options(codec=codec or one.header.codec, symmetry=one.header.symmetry, restart=True)
-            plan = Plan(books=(str(one.path), str(other.path)))
-            return pipeline.grow(one.game, target, plan, options._replace(workers=workers, progress=progress))
-        for book in (one, other):
+    with placed(target, first, second) as path, Book(first) as left_book, Book(second) as right_book:
+        _check_alike(left_book, right_book)
+        if left_book.header.estimate is not None or right_book.header.estimate is not None:
+            options = Options(codec=codec or left_book.header.codec, symmetry=left_book.header.symmetry, restart=True)
+            plan = Plan(books=(str(left_book.path), str(right_book.path)))
+            return pipeline.grow(left_book.game, target, plan, options._replace(workers=workers, progress=progress))
+        for book in (left_book, right_book):
             book.header.kind.refuse("merge", str(book.path), BookError)
-        if one.root != other.root:
-            raise _contradiction("the start", one, other, one.root, other.root)
+        if left_book.root != right_book.root:
+            raise _contradiction("the start", left_book, right_book, left_book.root, right_book.root)
         numbers: Counter[Value] = Counter()
-        for _, values in _union(one, other, progress):
+        for _, values in _union(left_book, right_book, progress):
             numbers.update(values)
-        header, rules = recoded(one, _header(one.header, other.header, numbers), codec or one.header.codec)
-        place = {value: index for index, value in enumerate(header.palette)}
-        merged = ((states, [place[value] for value in values]) for states, values in _union(one, other, silent))
+        header, rules = recoded(
+            left_book, _header(left_book.header, right_book.header, numbers), codec or left_book.header.codec
+        )
+        palette_index = {value: index for index, value in enumerate(header.palette)}
+        merged = (
+            (states, [palette_index[value] for value in values])
+            for states, values in _union(left_book, right_book, silent)
+        )
         return streaming.write(path, header, merged, rules, workers=workers, progress=progress)
 
 
-def _check_alike(one: Book, other: Book) -> None:
+def _check_alike(left_book: Book, right_book: Book) -> None:
     """Raise ForeignBook or BookError unless both are of one game, and folded alike."""
     remedy = "merge books of the same game and rules"
-    check_origin(str(one.path), one.header.origin, other.header.origin, remedy, f"{other.path} by")
-    if one.header.symmetry != other.header.symmetry:
-        folded, unfolded = (one, other) if one.header.symmetry else (other, one)
+    check_origin(
+        str(left_book.path), left_book.header.origin, right_book.header.origin, remedy, f"{right_book.path} by"
+    )
+    if left_book.header.symmetry != right_book.header.symmetry:
+        folded, unfolded = (left_book, right_book) if left_book.header.symmetry else (right_book, left_book)
         raise BookError(
             f"{folded.path} is folded by symmetry and {unfolded.path} is not: solve one of them again, with"
             " --no-symmetry or without"
         )
-    if one.header.wdl != other.header.wdl:
-        book = one if one.header.wdl else other
-        raise BookError(f"{book.path} has no distances, the other has: trim that with --wdl first")
+    if left_book.header.wdl != right_book.header.wdl:
+        book = left_book if left_book.header.wdl else right_book
+        raise BookError(f"only {book.path} has no distances: trim the other book with --wdl first")
 
 
-def _header(one: Header, other: Header, numbers: Counter[Value]) -> Header:
+def _header(left_header: Header, right_header: Header, numbers: Counter[Value]) -> Header:
     """That of the book that has all states, of which there are `numbers` of each value; else one of exact entries."""
     stored = numbers.total()
-    for header in sorted((one, other), key=lambda header: header.scope != "complete"):
+    for header in sorted((left_header, right_header), key=lambda header: header.scope != "complete"):
         if header.stored == stored:
             return header
-    longest = [header.longest for header in (one, other) if header.longest is not None]
-    partial = one._replace(
+    longest = [header.longest for header in (left_header, right_header) if header.longest is not None]
+    partial = left_header._replace(
         method=Method.ALPHABETA, scope="exact", trim=None, states=None, terminal=None, tiers=None, counts={}
     )
-    return partial.holding(numbers, min(longest, key=lambda found: (-found[0], found[1]), default=None))
+    return partial.holding(
+        numbers, min(longest, key=lambda longest_win: (-longest_win[0], longest_win[1]), default=None)
+    )
 
 
-def _union(one: Book, other: Book, progress: Progress) -> Iterator[Column]:
+def _union(left_book: Book, right_book: Book, progress: Progress) -> Iterator[Column]:
     """The states of both and their values. Raises DamagedBook for a state that makes one contradict the other."""
-    for here, there in _side_by_side(one, other, progress):
-        if here != there:
-            mine, theirs = dict(zip(*here, strict=True)), dict(zip(*there, strict=True))
-            _check_agreed(one, other, mine, theirs)
-            both = {**mine, **theirs}
-            here = (sorted(both), [both[state] for state in sorted(both)])
-        yield here
+    for left_column, right_column in _side_by_side(left_book, right_book, progress):
+        if left_column != right_column:
+            left_values, right_values = dict(zip(*left_column, strict=True)), dict(zip(*right_column, strict=True))
+            _check_agreed(left_book, right_book, left_values, right_values)
+            both = {**left_values, **right_values}
+            left_column = (sorted(both), [both[state] for state in sorted(both)])
+        yield left_column
 
 
-def _check_agreed(one: Book, other: Book, mine: dict[int, Value], theirs: dict[int, Value]) -> None:
+def _check_agreed(
+    left_book: Book, right_book: Book, left_values: dict[int, Value], right_values: dict[int, Value]
+) -> None:
     """Raise DamagedBook unless the states of a range have one value, and complete books have all of them."""
-    state = min((state for state in mine.keys() & theirs if mine[state] != theirs[state]), default=None)
+    state = min(
+        (state for state in left_values.keys() & right_values if left_values[state] != right_values[state]),
+        default=None,
+    )
     if state is not None:
-        raise _contradiction(f"state {state}", one, other, mine[state], theirs[state])
-    for book, held, wanted in ((one, mine, theirs), (other, theirs, mine)):
+        raise _contradiction(f"state {state}", left_book, right_book, left_values[state], right_values[state])
+    for book, held, wanted in ((left_book, left_values, right_values), (right_book, right_values, left_values)):
         if book.header.scope == "complete" and not wanted.keys() <= held.keys():
             raise DamagedBook(f"{book.path} is complete, but lacks state {min(wanted.keys() - held)}: {VERIFY}")
 
 
-def _contradiction(what: str, one: Book, other: Book, first: Value, second: Value) -> DamagedBook:
-    said = first.words(as_number=True), second.words(as_number=True)
-    return DamagedBook(f"{what} is {said[0]} in {one.path}, {said[1]} in {other.path}: {VERIFY}")
+def _contradiction(what: str, left_book: Book, right_book: Book, left_value: Value, right_value: Value) -> DamagedBook:
+    value_texts = left_value.words(as_number=True), right_value.words(as_number=True)
+    return DamagedBook(
+        f"{what} is {value_texts[0]} in {left_book.path}, {value_texts[1]} in {right_book.path}: {VERIFY}"
+    )
 
 
-def _side_by_side(one: Book, other: Book, progress: Progress) -> Iterator[tuple[Column, Column]]:
+def _side_by_side(left_book: Book, right_book: Book, progress: Progress) -> Iterator[tuple[Column, Column]]:
     """The states of both books and their values, of one range of states after the other."""
     known: dict[Value, Value] = {}  # so that equal values are one object, which is quick to compare
-    readers = [_columns(book, known) for book in (one, other)]
+    readers = [_columns(book, known) for book in (left_book, right_book)]
     ahead = [next(reader, EMPTY) for reader in readers]
-    done, total = 0, len(one) + len(other)
+    read, total = 0, len(left_book) + len(right_book)
     while ends := [states[-1] for states, _ in ahead if states]:
-        here = []
+        left_rows = []
         for side, (states, values) in enumerate(ahead):
             cut = bisect_right(states, min(ends))
-            here.append((states[:cut], values[:cut]))
+            left_rows.append((states[:cut], values[:cut]))
             ahead[side] = (states[cut:], values[cut:]) if cut < len(states) else next(readers[side], EMPTY)
-            done += cut
-        yield here[0], here[1]
-        progress("compare", done, total)
+            read += cut
+        yield left_rows[0], left_rows[1]
+        progress("compare", read, total)
 
 
 def _columns(book: Book, known: dict[Value, Value]) -> Iterator[Column]:

@@ -53,11 +53,11 @@ def sample(
             return sample(opened, number, seed=seed, outcome=outcome, distance=distance, tier=tier, progress=progress)
     number, chance = operator.index(number), random.Random(operator.index(seed))
     chosen: list[tuple[int, Value]] = []
-    for before, found in enumerate(_matching(book, outcome, distance, tier, progress)):
+    for before, entry in enumerate(_matching(book, outcome, distance, tier, progress)):
         if before < number:
-            chosen.append(found)
-        elif (place := int(chance.random() * (before + 1))) < number:  # each so far is kept as likely as any other
-            chosen[place] = found
+            chosen.append(entry)
+        elif (replaced := int(chance.random() * (before + 1))) < number:  # each so far is kept as likely as any other
+            chosen[replaced] = entry
     chance.shuffle(chosen)  # so that the first of them are such a sample, too
     return chosen
 

@@ -29,20 +29,20 @@ def needed(rules: Rules, find: Find, sides: Iterable[int], plies: int, progress:
     `plies` + 1 plies that ends in these states then settles a move, in each position that the side comes to, which
     keeps its value and `covers` what can be replied.
     """
-    kept: dict[int, Value] = {}
+    needed_values: dict[int, Value] = {}
     for side in sides:
         walk = _Walk(rules, find, side, plies)
         order = walk.run(progress)
-        for done, state in enumerate(reversed(order)):
+        for count, state in enumerate(reversed(order)):
             value = find(state)
-            if value is None or state in kept:
+            if value is None or state in needed_values:
                 continue
-            if state in walk.stored or assured(rules, state, plies, kept.get) is None:
-                kept[state] = rules.kind.kept(value)
-            if done % 256 == 0:
-                progress("settle", done, len(order))
+            if state in walk.stored or assured(rules, state, plies, needed_values.get) is None:
+                needed_values[state] = rules.kind.kept(value)
+            if count % 256 == 0:
+                progress("settle", count, len(order))
         progress("settle", len(order), len(order))
-    return kept
+    return needed_values
 
 
 class _Move(NamedTuple):
@@ -70,13 +70,13 @@ class _Walk:
                 layer.add((rules.canonical(state), mover == self.side))
         while layer:
             self.seen |= layer
-            ours = sorted(state for state, own in layer if own and not self._is_won(state))
+            ours = sorted(state for state, is_own in layer if is_own and not self._is_won(state))
             order += ours
             coming = self._chosen(ours)
-            for state, own in sorted(layer):
-                if not own:
+            for state, is_own in sorted(layer):
+                if not is_own:
                     coming.update(self._replies(state))
-            order += [state for state, own in sorted(layer) if not own and state in self.stored]
+            order += [state for state, is_own in sorted(layer) if not is_own and state in self.stored]
             layer = coming - self.seen
             progress("follow", len(self.seen), None)
         return order
@@ -88,7 +88,7 @@ class _Walk:
 
     def _moves(self, child: Child) -> list[_Move]:
         rules = self.rules
-        state, own = child
+        state, is_own = child
         moves = []
         for action in rules.actions(state):
             result = rules.result(state, action)
@@ -99,7 +99,7 @@ class _Walk:
             value, merit = self.find(key), None
             if value is not None:
                 merit = rules.lifted(merit_of(rules.kind.kept(value)), state, action, result)
-            moves.append(_Move(merit, (key, own == rules.same_mover(state, action, result))))
+            moves.append(_Move(merit, (key, is_own == rules.same_mover(state, action, result))))
         return moves
 
     def _replies(self, state: int) -> set[Child]:
@@ -144,8 +144,8 @@ class _Walk:
 
     def _cost(self, child: Child) -> float:
         """How many states more must be known if play comes there, and a part of what must be after the best answers."""
-        state, own = child
-        if own:
+        state, is_own = child
+        if is_own:
             return 1
         replies = {move.child for move in self._moves(child) if move.child is not None}
         new = (reply[0] for reply in replies if reply not in self.seen and not self._is_near(reply[0]))

@@ -120,7 +120,7 @@ def _refuse(header: Header, rules: Rules, wanted: Trim, wdl: bool) -> None:
     """Raise MethodError for what cannot be done."""
     header.kind.refuse("trim", rules.name)
     if not wdl and wanted == Trim():
-        raise MethodError("nothing is to be left out: say what, as in --drop-plies 2")
+        raise MethodError("trim has nothing to drop: choose --max-ply, --for, --drop-plies, --wdl or --max-bytes")
     if header.trim is not None:
         raise MethodError(f"the book is trimmed already: trim the one with digest {header.trim.source[:16]} anew")
     if wanted.side is not None or wanted.plies:
@@ -128,27 +128,27 @@ def _refuse(header: Header, rules: Rules, wanted: Trim, wdl: bool) -> None:
     if wanted.side not in (None, *SIDES):
         raise MethodError(f"no side {wanted.side!r}: choose one of {', '.join(SIDES)}")
     if not 0 <= wanted.plies <= MOST_PLIES:
-        raise MethodError(f"a search of {wanted.plies} plies is no quick look: drop what 1 or 2 plies settle")
+        raise MethodError(f"a search of {wanted.plies} plies is too slow: drop what 1 or 2 plies solve")
     if wdl:
         header.kind.refuse("wdl", rules.name)
     if wdl and header.method == Method.RETROGRADE:
         raise MethodError(
-            f"a win of {rules.name} without its distance could be played round in circles: leave out --wdl, or solve a"
-            " game without cycles by --method minimax"
+            f"{rules.name} has cycles, and without distances a player may never finish a win: omit --wdl, or solve with"
+            " --method minimax if no position of the game repeats"
         )
     if wanted.max_bytes is not None and not rules.tiered:
-        raise MethodError(f"{rules.name} has no tiers to tell what is cheap to search: leave out --max-bytes")
+        raise MethodError(f"{rules.name} has no tiers for --max-bytes to drop: use --drop-plies or --max-ply")
 
 
 def _kept(task: Task) -> Kept:
     """All states that are to be stored, before the size is looked at."""
     rules, wanted = task.rules, task.wanted
-    most = working_memory(None) // STATE_BYTES
+    state_limit = working_memory(None) // STATE_BYTES
     keys: list[int] | None = None
 
     def passed(count: int) -> bool:
         task.progress("enumerate", count, None)
-        _refuse_beyond(count, most)
+        _refuse_beyond(count, state_limit)
         return False
 
     if wanted.max_ply is not None:
@@ -160,28 +160,28 @@ def _kept(task: Task) -> Kept:
         keys = sorted(int(state) for layer in layers for state in layer)
     if wanted.side is not None:
         return _needed(task, keys)
-    kept = task.none()
+    stored = task.none()
     for states, indices in _unsettled(task, keys):
-        kept.states.extend(states)
-        kept.indices.extend(indices)
-        _refuse_beyond(len(kept.states), most)
-    return kept
+        stored.states.extend(states)
+        stored.indices.extend(indices)
+        _refuse_beyond(len(stored.states), state_limit)
+    return stored
 
 
 def _plies_within(book: Book, rules: Rules, max_ply: int) -> Iterator[list[int]]:
     """The states of a grown book, by the plies after which play within it first comes to them."""
     layer = {rules.canonical(state) for state in rules.roots()}
-    seen: set[int] = set()
+    visited: set[int] = set()
     for _ in range(max_ply + 1):
-        layer = {state for state in layer - seen if not rules.is_terminal(state) and book.find(state) is not None}
-        seen |= layer
+        layer = {state for state in layer - visited if not rules.is_terminal(state) and book.find(state) is not None}
+        visited |= layer
         yield sorted(layer)
         layer = {rules.canonical(rules.result(state, action)) for state in layer for action in rules.actions(state)}
 
 
-def _refuse_beyond(count: int, most: int) -> None:
-    if count > most:
-        raise ResourceError(f"more than {most:,} states are left, which memory does not hold: leave out more")
+def _refuse_beyond(count: int, limit: int) -> None:
+    if count > limit:
+        raise ResourceError(f"more than {limit:,} states remain, more than fit in memory: drop more")
 
 
 def _needed(task: Task, keys: list[int] | None) -> Kept:
@@ -197,31 +197,33 @@ def _needed(task: Task, keys: list[int] | None) -> Kept:
 
 def _found(task: Task, keys: Iterable[int]) -> Kept:
     """Those of the states that a book has."""
-    place = {value: index for index, value in enumerate(task.book.header.palette)}
-    kept = task.none()
+    palette_index = {value: index for index, value in enumerate(task.book.header.palette)}
+    stored = task.none()
     for state in keys:
         value = task.book.find(state)
         if value is not None:
-            kept.states.append(state)
-            kept.indices.append(place[value])
-    return kept
+            stored.states.append(state)
+            stored.indices.append(palette_index[value])
+    return stored
 
 
 def _unsettled(task: Task, keys: list[int] | None) -> Iterator[Part]:
     """What a search of so many plies does not settle of a book, or of these states in it."""
     book, rules, plies = task.book, task.rules, task.wanted.plies
-    found = None if keys is None else _found(task, keys)
+    looked_up = None if keys is None else _found(task, keys)
     merits = [merit_of(rules.kind.kept(value)) for value in book.header.palette]
-    if _runs_plainly(rules, len(book if found is None else found.states)):
-        parts: Iterable[Part] = streaming.lists(book, task.progress) if found is None else [found]
-        for states, indices in parts:
-            kept = [_is_kept(book, rules, plies, state, merits[i]) for state, i in zip(states, indices, strict=True)]
-            yield list(itertools.compress(states, kept)), list(itertools.compress(indices, kept))
+    if _runs_plainly(rules, len(book if looked_up is None else looked_up.states)):
+        chunks: Iterable[Part] = streaming.lists(book, task.progress) if looked_up is None else [looked_up]
+        for states, indices in chunks:
+            is_stored = [
+                _is_kept(book, rules, plies, state, merits[i]) for state, i in zip(states, indices, strict=True)
+            ]
+            yield list(itertools.compress(states, is_stored)), list(itertools.compress(indices, is_stored))
         return
     from solver.book.codecs import encoders
     from solver.compiled.exact.settling import Settling
 
-    pieces: Iterable[Any] = streaming.pieces(book, task.progress) if found is None else [found]
+    pieces: Iterable[Any] = streaming.pieces(book, task.progress) if looked_up is None else [looked_up]
     arrays = encoders.parts(pieces)
     if not plies:
         yield from _as_machine_numbers(arrays)
@@ -238,9 +240,9 @@ def _runs_plainly(rules: Rules, count: int) -> bool:
     return count <= PLAIN_LIMIT or rules.plain_only or rules.bits > USUAL or not extras.has_kernels()
 
 
-def _as_machine_numbers(parts: Iterable[Any]) -> Iterator[Part]:
+def _as_machine_numbers(chunks: Iterable[Any]) -> Iterator[Part]:
     """Arrays of NumPy's as those of Python's, which are joined as quickly."""
-    for states, indices in parts:
+    for states, indices in chunks:
         yield array("q", states.tobytes()), array("i", indices.astype("i4").tobytes())
 
 
@@ -275,30 +277,30 @@ def _write(task: Task, target: str | os.PathLike[str], header: Header, kept: Kep
         examples.setdefault(values[index], firsts[index])
     longest = max(((value.distance or 0, examples[value]) for value in stored if value.is_win), default=None)
     header = header.holding(stored, longest)
-    places = {value: place for place, value in enumerate(header.palette)}
-    parts = _renumbered(task.rules, kept, [places.get(value, 0) for value in values])
+    places = {value: palette_index for palette_index, value in enumerate(header.palette)}
+    chunks = _renumbered(task.rules, kept, [places.get(value, 0) for value in values])
     del kept  # the parts have them, until all are copied
-    return streaming.write(target, header, parts, task.rules, workers=task.workers, progress=task.progress)
+    return streaming.write(target, header, chunks, task.rules, workers=task.workers, progress=task.progress)
 
 
-def _tallied(rules: Rules, kept: Kept, values: int) -> tuple[list[int], list[int]]:
+def _tallied(rules: Rules, stored: Kept, values: int) -> tuple[list[int], list[int]]:
     """Of each index below `values` how many states have it, and the first of them, 0 if there is none."""
-    if not _runs_plainly(rules, len(kept.states)):
+    if not _runs_plainly(rules, len(stored.states)):
         from solver.book.codecs.encoders import tallied
 
-        return tallied(kept.states, kept.indices, values)
-    numbers = Counter(kept.indices)
-    firsts = dict(zip(reversed(kept.indices), reversed(kept.states), strict=True))
+        return tallied(stored.states, stored.indices, values)
+    numbers = Counter(stored.indices)
+    firsts = dict(zip(reversed(stored.indices), reversed(stored.states), strict=True))
     return [numbers[index] for index in range(values)], [firsts.get(index, 0) for index in range(values)]
 
 
-def _renumbered(rules: Rules, kept: Kept, table: list[int]) -> Iterator[Part]:
+def _renumbered(rules: Rules, stored: Kept, table: list[int]) -> Iterator[Part]:
     """The states, some at a time, and what the table has for their indices."""
     take: Callable[[list[int], Any], Any] = _taken
-    if not _runs_plainly(rules, len(kept.states)):
+    if not _runs_plainly(rules, len(stored.states)):
         from solver.book.codecs.encoders import taken as take
-    for begin in range(0, max(1, len(kept.states)), CHUNK):
-        yield kept.states[begin : begin + CHUNK], take(table, kept.indices[begin : begin + CHUNK])
+    for begin in range(0, max(1, len(stored.states)), CHUNK):
+        yield stored.states[begin : begin + CHUNK], take(table, stored.indices[begin : begin + CHUNK])
 
 
 def _taken(table: list[int], indices: Iterable[int]) -> Sequence[int]:
@@ -316,16 +318,16 @@ def _by_tier(rules: Rules, states: Sequence[int]) -> list[int]:
     return Settling(rules).by_tier(states)
 
 
-def _fitted(task: Task, path: Path, header: Header, kept: Kept, limit: int) -> Header:
+def _fitted(task: Task, path: Path, header: Header, stored: Kept, limit: int) -> Header:
     """Write the states of the first tiers, as many as fit into the size, or nearly; tried out by writing."""
-    order = _by_tier(task.rules, kept.states)
+    order = _by_tier(task.rules, stored.states)
 
     def write(number: int) -> tuple[Header, int]:
         places = sorted(order[:number])
-        some = task.none()
-        some.states.extend(kept.states[place] for place in places)
-        some.indices.extend(kept.indices[place] for place in places)
-        return _write(task, path, header, some), path.stat().st_size
+        shortened = task.none()
+        shortened.states.extend(stored.states[index] for index in places)
+        shortened.indices.extend(stored.indices[index] for index in places)
+        return _write(task, path, header, shortened), path.stat().st_size
 
     fits, least, number = 0, len(order) + 1, len(order)
     for _ in range(TRIES):

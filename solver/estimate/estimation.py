@@ -263,6 +263,6 @@ def _needs(rules: Rules, census: Census, stored: int, book: float, budget: int, 
 
 def need_kernels(rules: Rules) -> None:
     if rules.plain_only:
-        raise MethodError(f"{rules.name} runs in plain Python only, which no estimate is made for: solve it")
+        raise MethodError(f"{rules.name} runs in plain Python only, and there is no estimate for that: solve it")
     if not extras.has_kernels():
         raise MethodError(f"an estimate needs the compiled kernels: {extras.remedy()}")

@@ -154,7 +154,7 @@ def rows_of(
             raise
         except Exception as error:  # rules need not bear numbers that are no states
             name = type(error).__name__
-            raise DamagedBook(f"{book.path}: {state} is no state of its game ({name}): solve it again") from None
+            raise DamagedBook(f"{book.path}: {state} is not a state of its game ({name}): solve it again") from None
         if made is not None:
             yield made
         done += 1

@@ -90,7 +90,7 @@ def translated(port: Port, function: types.FunctionType, name: str) -> str:
     except (GameError, SyntaxError, ValueError) as error:
         raise MethodError(f"{function.__qualname__}: {error}") from None
     if not isinstance(tree, ast.FunctionDef):
-        raise MethodError(f"{function.__qualname__} is no plain function: make it one")
+        raise MethodError(f"{function.__qualname__} is not a plain function: define it with def")
     return "\n".join(_Statements(port, function, source).definition(tree, name))
 
 

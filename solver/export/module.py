@@ -32,7 +32,7 @@ def built(rules: Rules, ranks: bool = False, *, progress: Progress = silent) -> 
     UncompiledRules.
     """
     if not extras.has_kernels():
-        raise MethodError(f"{rules.name} wants a module, which is compiled by Numba: {extras.remedy()}")
+        raise MethodError(f"{rules.name} needs a module, and Numba compiles it: {extras.remedy()}")
     from solver.compiled import agreement
     from solver.compiled.module.building import build
 

@@ -126,9 +126,9 @@ def check_folder(folder: Path, known: Iterable[str] = (), script: str = GAME) ->
             check_target(folder)
             return
         if not folder.is_dir():
-            raise BookError(f"{folder} is no folder, and would be replaced by one: name another")
+            raise BookError(f"{folder} exists and is not a folder: choose another path")
         if folder == Path.cwd():
-            raise BookError(f"{folder} is the folder you are in, which would be replaced: name one in it, site/")
+            raise BookError(f"{folder} is the current folder: choose one in it, such as site/")
         try:
             names = {*os.listdir(folder)}
         except FileNotFoundError:  # another process has just taken it away to put its own there

@@ -55,7 +55,7 @@ def write_training(book: Book, path: Path, progress: Progress) -> None:
     except ImportError:
         raise MethodError("a training set needs pyarrow: pip install 'solverbook[parquet]'") from None
     if book.header.estimate is not None:
-        raise MethodError(f"{book.path} holds estimates, which are no truth to learn from: take a solved book")
+        raise MethodError(f"{book.path} holds estimates, which are not exact: learn from a solved book")
     book.header.kind.refuse("learn", book.path.name)
     rules = book.rules
     if is_graph(rules.name):

@@ -85,7 +85,7 @@ def game_between(contenders: tuple[Contender, Contender], text: str | None) -> G
         elif one.file is not None:
             named = game_of(one.file, named)
     if named is None:
-        raise MethodError("no player is a file that says of which game it is: name it with --game")
+        raise MethodError("no player names its game: add --game")
     return named
 
 

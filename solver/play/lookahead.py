@@ -168,7 +168,10 @@ def plainly(rules: Rules, evaluation: Any) -> Callable[[Any], float]:
     def evaluate(state: Any) -> float:
         features = features_of(rules, state)
         if len(features) != evaluation.features:
-            raise GameError(f"{rules.name}: features({state}) are not as many as were learned: learn it again")
+            raise GameError(
+                f"{rules.name}: features({state}) returns {len(features)} numbers, the evaluation expects"
+                f" {evaluation.features}: run solver learn again"
+            )
         guess = float(estimates(evaluation, [features])[0]) * evaluation.scale
         lowest, highest = rules.bounds(state) if rules.bounds and rules.scores else (guess, guess)
         return float(max(lowest, min(highest, guess)))

@@ -287,7 +287,7 @@ class Player:
         """Return the number of the outcome that is worth most nearly what the state is."""
         value = self.knowledge.answer(state).value
         if value is None or any(outcome.value is None for outcome in outcomes):
-            raise MissingState(f"what chance makes of state {state} is not known: {self._remedy()}")
+            raise MissingState(f"an outcome of state {state} has no known value: {self._remedy()}")
         return likeliest(outcomes, value)
 
     def analyse(self, state: int) -> Moves:

@@ -81,7 +81,7 @@ class Answers:
                 expected = isinstance(error, (SolverError, MemoryError)) and not isinstance(error, GameError)
                 if parsed.ply is not None or expected:
                     raise
-                raise PositionError(f"{position} is no state of {self.name}: {type(error).__name__}") from None
+                raise PositionError(f"{position} is not a state of {self.name}: {type(error).__name__}") from None
         if self.timed:
             facts.elapsed_us = round((time.perf_counter() - started) * 1e6, 1)
         return facts

@@ -388,4 +388,4 @@ def _imported(function: types.FunctionType) -> Iterator[types.ModuleType]:
                 if _is_own(name):
                     yield importlib.import_module(name)
             except (ImportError, ValueError):
-                raise GameError(f"the rules import {written}, which cannot be found: mend the import") from None
+                raise GameError(f"the rules import {written}, which cannot be found: correct the import") from None

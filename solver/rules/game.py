@@ -189,19 +189,19 @@ def _check_together(rules: Rules) -> None:
             f"{name} has both to_move(state) and again(state, action): keep to_move if states say who is to move"
         )
     if rules.again is not None and rules.chance is not None:
-        raise GameError(f"{name} has again(state, action), which tells nothing of chance nodes: give it to_move(state)")
+        raise GameError(f"{name} has again(state, action), which says nothing about chance nodes: add to_move(state)")
     if rules.vanishing is not None and rules.chance is None:
-        raise GameError(f"{name} has vanishing(state) without chance(state), which alone leads to such states: add it")
+        raise GameError(f"{name} has vanishing(state) but not chance(state), the only way to such states: add it")
     if rules.chance is not None and rules.to_move is None:
-        raise GameError(f"{name} has chance(state) without to_move(state), by which a chance node has a side: add it")
+        raise GameError(f"{name} has chance(state) but no to_move(state) for the chance nodes: add it")
     if (own_method(rules.game, "rank") is None) != (own_method(rules.game, "unrank") is None):
         raise GameError(f"{name} has one of rank(state) and unrank(rank): they go together")
     if (own_method(rules.game, "digits") is None) != (own_method(rules.game, "scan") is None):
         raise GameError(f"{name} has one of digits() and scan(place, memo, digit): they go together")
     if rules.reward is not None and not is_score_game(rules.game):
-        raise GameError(f"{name} has reward(state, action), which makes margins: say score_game = True in the class")
+        raise GameError(f"{name} has reward(state, action), which makes margins: set score_game = True in the class")
     if own_method(rules.game, "endless") and not is_score_game(rules.game):
-        raise GameError(f"{name} has endless(state), which is a margin: it goes with score_game = True")
+        raise GameError(f"{name} has endless(state), which is a margin: set score_game = True")
 
 
 def is_score_game(game: Any) -> bool:

@@ -21,7 +21,7 @@ def game_kept(text: str, data: bytes) -> Any:
 
     name, _, source = text.partition(":")
     if name != "graph":
-        raise GameError(f"{shortened(text)} is no graph: no book keeps it")
+        raise GameError(f"{shortened(text)} is not a graph, and a book stores only graphs")
     try:
         return Graph.from_bytes(source, data)
     except (ValueError, TypeError, LookupError, RecursionError) as error:

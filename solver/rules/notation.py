@@ -102,7 +102,7 @@ def parse_action(source: Any, state: int, text: str) -> int:
     legal = legal_actions(rules, state)
     action = next((meant for meant in _meant(rules, state, text, legal) if meant in legal.values()), None)
     if action is None:
-        raise PositionError(f"{excerpt(text, 60)} is no legal move here: {_choices(legal)}")
+        raise PositionError(f"{excerpt(text, 60)} is not a legal move here: {_choices(legal)}")
     return action
 
 
@@ -188,14 +188,14 @@ def moves_played(
 def _number(rules: Rules, text: str) -> int:
     digits, bits = text[1:], rules.bits
     if not (digits.isascii() and digits.isdecimal() and len(digits) < 160 and int(digits) >> bits == 0):
-        raise PositionError(f"{excerpt(text, 60)} is no state: # and a whole number below 2**{bits}")
+        raise PositionError(f"{excerpt(text, 60)} is not a state: write # and a whole number below 2**{bits}")
     state = int(digits)
     try:
         stuck = not rules.is_terminal(state) and not legal_actions(rules, state)
     except Exception as error:  # rules need not bear numbers that are no states
-        raise PositionError(f"{excerpt(text, 60)} is no state of this game: {type(error).__name__}") from None
+        raise PositionError(f"{excerpt(text, 60)} is not a state of this game: {type(error).__name__}") from None
     if stuck:
-        raise PositionError(f"{excerpt(text, 60)} is no state of this game: it has no moves and is not over")
+        raise PositionError(f"{excerpt(text, 60)} is not a state of this game: it has no moves but is not terminal")
     return state
 
 

@@ -24,7 +24,7 @@ def bits_of(game: Any) -> int:
     found = getattr(game, "bits", USUAL)
     bits = found() if callable(found) else found
     if type(bits) is not int or not 1 <= bits <= MOST:
-        raise GameError(f"{type(game).__name__} has bits = {bits!r}: say how many bits a state takes, from 1 to {MOST}")
+        raise GameError(f"{type(game).__name__} has bits = {bits!r}: give the bits of a state, 1 to {MOST}")
     return bits
 
 
@@ -57,7 +57,7 @@ def as_integer(number: Any) -> int:
     except TypeError:
         pass
     shown = " ".join(reprlib.repr(number).split())
-    raise StateTypeError(f"{shown} ({kind}) is no state: give a whole number, an int or one of NumPy's")
+    raise StateTypeError(f"{shown} ({kind}) is not a state: pass an int or a NumPy integer")
 
 
 def as_state(number: Any, bits: int) -> int:
@@ -69,7 +69,7 @@ def as_state(number: Any, bits: int) -> int:
     """
     state = number if type(number) is int else as_integer(number)
     if not 0 <= state < 1 << bits:
-        raise PositionError(f"{state} is no state: states are whole numbers from 0 to 2**{bits} - 1")
+        raise PositionError(f"{state} is not a state: states are whole numbers from 0 to 2**{bits} - 1")
     return state
 
 

@@ -125,7 +125,7 @@ class Budget:
             if self.deadline is not None and time.monotonic() > self.deadline:
                 raise BudgetExceeded("the search has used up its time: allow more seconds")
             if self.is_stopped():
-                raise BudgetExceeded("the search was told to stop: start it again")
+                raise BudgetExceeded("the search was stopped: start it again")
 
 
 class Search:
@@ -262,7 +262,7 @@ def stuck(rules: Rules, state: Any) -> GameError:
     """The error of rules that neither end the game nor let it go on, or whose margins no merit can hold."""
     if any(True for _ in rules.actions(state)):
         return GameError(f"{rules.name}: state {state} leads to margins of 2**60 or more: utilities must be smaller")
-    return GameError(f"{rules.name}: state {state} has no actions: is_terminal must be true of it")
+    return GameError(f"{rules.name}: state {state} has no actions: is_terminal must be true for it")
 
 
 class _TableSolution(Mapping[Any, Value]):

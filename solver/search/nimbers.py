@@ -47,7 +47,10 @@ def nimber(rules: Rules, state: Any, table: Table, nodes: int = NODES) -> int | 
 def check(rules: Rules) -> None:
     """Raise GameError if a game has no nimbers."""
     if not rules.impartial:
-        raise GameError(f"{rules.name} has no nimbers: say impartial = True if both move alike and the last mover wins")
+        raise GameError(
+            f"{rules.name} has no nimbers: set impartial = True if both sides have the same moves and the last mover"
+            " wins"
+        )
     if not rules.alternates or rules.chance is not None or rules.margins:
         raise GameError(
             f"{rules.name} says impartial = True and has to_move, again, chance or margins: leave one out, nimbers are"

@@ -69,10 +69,10 @@ def refuse_ignored(name: str, heeds: set[str], keeps: bool, given: Mapping[str, 
             continue
         option = f"--{asked.replace('_', '-')}"
         if asked == "cluster" and asked not in heeds:
-            raise MethodError(f"{option} means nothing to {name}: one machine does that, leave it out")
+            raise MethodError(f"{option} has no effect with {name}, which runs on one machine: omit it")
         if asked not in heeds:
             ways = [way.name for way in WAYS if asked in way.heeds]
             where = f"; it is for {' and '.join(ways)}" if ways else ""
-            raise MethodError(f"{option} means nothing to {name}: leave it out{where}")
+            raise MethodError(f"{option} has no effect with {name}: omit it{where}")
         if asked in KEPT_BESIDE_A_BOOK and not keeps:
-            raise MethodError(f"{option} is about what an unfinished book keeps: name one with -o, or leave it out")
+            raise MethodError(f"{option} needs a book to resume: add -o BOOK, or omit {option}")

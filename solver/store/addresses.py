@@ -9,13 +9,13 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
 
-def _arrays(item: Any, *, with_columns: bool = False) -> Any:
+def _arrays(record: Any, *, with_columns: bool = False) -> Any:
     """A function of (address, rows), or of (address, rows, columns): the array there, in compiled code."""
-    kind = nb.Array(item, 1 + with_columns, "C")
+    kind = nb.Array(record, 1 + with_columns, "C")
 
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         array = context.make_array(kind)(context, builder)
-        width = context.get_constant(nb.intp, item.bitwidth // 8)
+        width = context.get_constant(nb.intp, record.bitwidth // 8)
         shape, strides = list(values[1:]), [width]
         if with_columns:
             strides.insert(0, builder.mul(values[2], width))

@@ -147,20 +147,20 @@ class Column:
             self._write(small, 0)
         return self._descriptor
 
-    def _write(self, data: memoryview, at: int) -> None:
+    def _write(self, data: memoryview, offset: int) -> None:
         """Write bytes from there on."""
         descriptor = self._descriptor
         with self.work.guarded():
-            done = 0
-            while done < len(data):
-                done += system.write_at(descriptor, data[done : done + (1 << 30)], at + done)
+            written = 0
+            while written < len(data):
+                written += system.write_at(descriptor, data[written : written + (1 << 30)], offset + written)
 
     def _checksum_of(self, size: int) -> int:
-        wanted, done, checksum = size * self.dtype.itemsize, 0, 0
-        while done < wanted:
-            data = system.read_at(self._descriptor, min(READ, wanted - done), done)
+        wanted, bytes_read, checksum = size * self.dtype.itemsize, 0, 0
+        while bytes_read < wanted:
+            data = system.read_at(self._descriptor, min(READ, wanted - bytes_read), bytes_read)
             if not data:
                 return -1
             checksum = zlib.crc32(data, checksum)
-            done += len(data)
+            bytes_read += len(data)
         return checksum

@@ -127,10 +127,10 @@ def cells_of(states: NDArray[np.int64], shift: int, prefix: int, cells: int) -> 
     """
     states_done = 0
     for cell in range(0, cells, CELLS_PER_PART):
-        part = np.empty(min(CELLS_PER_PART, cells - cell), np.uint32)
-        fill(states[states_done:], states_done, shift, prefix, cell, part)
-        states_done = int(part[-1])
-        yield part
+        part_cells = np.empty(min(CELLS_PER_PART, cells - cell), np.uint32)
+        fill(states[states_done:], states_done, shift, prefix, cell, part_cells)
+        states_done = int(part_cells[-1])
+        yield part_cells
 
 
 @shared

@@ -134,14 +134,14 @@ def pack(states: States, widths: int, blocks: NDArray[np.int64], words: Words) -
 @register_jitable
 def put(states: States, begin: int, end: int, widths: int, words: Words, class_begin: int) -> Any:
     """Write the classes and the gaps of states[begin:end] to words[class_begin:]; return the index after them."""
-    first, second, third = widths & 63, widths >> 6 & 63, widths >> 12 & 63
+    first_width, second, third = widths & 63, widths >> 6 & 63, widths >> 12 & 63
     kinds, gaps, bits_filled = np.uint64(0), np.uint64(0), np.int64(0)
     cursor = class_begin + (end - begin + 30 >> 5)
     for i in range(end - begin - 1):
         gap = states[begin + i + 1] - states[begin + i] - 1
         bits = length_of(gap)
         # without a branch, which nobody could predict
-        kind = np.int64(bits > first) + np.int64(bits > second) + np.int64(bits > third)
+        kind = np.int64(bits > first_width) + np.int64(bits > second) + np.int64(bits > third)
         kinds |= np.uint64(kind) << np.uint64(2 * (i & 31))
         if i & 31 == 31:
             words[class_begin + (i >> 5)], kinds = kinds, np.uint64(0)
@@ -160,20 +160,20 @@ def put(states: States, begin: int, end: int, widths: int, words: Words, class_b
 
 
 @register_jitable
-def unpack(words: Words, at: int, first: int, count: int, out: States, place: int) -> None:
-    """Unpack the `count` states of a block whose words begin at `at` to out[place:]."""
-    widths = np.int64(words[at])
-    bit: Any = (at + 1 + (count + 30 >> 5)) << 6
-    state: Any = np.int64(first)
-    out[place] = state
+def unpack(words: Words, offset: int, first_key: int, count: int, out: States, out_index: int) -> None:
+    """Unpack the `count` states of a block whose words begin at `offset` to out[place:]."""
+    widths = np.int64(words[offset])
+    bit: Any = (offset + 1 + (count + 30 >> 5)) << 6
+    state: Any = np.int64(first_key)
+    out[out_index] = state
     kinds = np.uint64(0)
     for i in range(count - 1):
         if i & 31 == 0:
-            kinds = words[at + 1 + (i >> 5)]
+            kinds = words[offset + 1 + (i >> 5)]
         width = widths >> 6 * np.int64(kinds & np.uint64(3)) & 63
         kinds >>= np.uint64(2)
         word, low = bit >> 6, np.uint64(bit & 63)
         gap = words[word] >> low | words[word + 1] << np.uint64(1) << (np.uint64(63) - low)
         state += np.int64(gap & (np.uint64(1) << np.uint64(width)) - np.uint64(1)) + 1
         bit += width
-        out[place + i + 1] = state
+        out[out_index + i + 1] = state

@@ -42,35 +42,35 @@ def _fields_of(record: Any) -> list[Any]:
     return [getattr(record, name) for name in types_of(kind)]
 
 
-def read(kind: type[Record], told: Any) -> Record:
+def read(kind: type[Record], document: Any) -> Record:
     """The record of this type that JSON tells. Raises ValueError if it does not fit the type."""
-    record: Record = _read(kind, told)
+    record: Record = _read(kind, document)
     return record
 
 
-def _read(kind: Any, told: Any) -> Any:
-    origin, parts = get_origin(kind), get_args(kind)
+def _read(kind: Any, document: Any) -> Any:
+    origin, arguments = get_origin(kind), get_args(kind)
     if origin is UnionType:  # with None
-        return None if told is None else _read(parts[0], told)
+        return None if document is None else _read(arguments[0], document)
     if origin in (dict, Counter):
-        _refuse_other(dict, told)
-        value = parts[-1] if origin is dict else int
-        return origin({parts[0](key): _read(value, one) for key, one in told.items()})
+        _refuse_other(dict, document)
+        value = arguments[-1] if origin is dict else int
+        return origin({arguments[0](key): _read(value, element) for key, element in document.items()})
     if kind in (int, float, str, bool):
-        _refuse_other(kind, told)
-        return told
-    _refuse_other(list, told)
+        _refuse_other(kind, document)
+        return document
+    _refuse_other(list, document)
     if origin is list:
-        return [_read(parts[0], one) for one in told]
+        return [_read(arguments[0], element) for element in document]
     if origin is tuple:
-        return tuple(_each(parts, told))
-    return kind(**dict(zip(types_of(kind), _each(types_of(kind).values(), told), strict=True)))
+        return tuple(_each(arguments, document))
+    return kind(**dict(zip(types_of(kind), _each(types_of(kind).values(), document), strict=True)))
 
 
-def _each(kinds: Iterable[Any], told: list[Any]) -> list[Any]:
-    return [_read(kind, one) for kind, one in zip(kinds, told, strict=True)]
+def _each(kinds: Iterable[Any], elements: list[Any]) -> list[Any]:
+    return [_read(kind, element) for kind, element in zip(kinds, elements, strict=True)]
 
 
-def _refuse_other(kind: Any, told: Any) -> None:
-    if type(told) is not kind:
-        raise ValueError(f"{str(told)[:40]} is no {kind.__name__}")
+def _refuse_other(kind: Any, document: Any) -> None:
+    if type(document) is not kind:
+        raise ValueError(f"{str(document)[:40]} is no {kind.__name__}")

@@ -146,8 +146,8 @@ class Runs:
     def _merge_files(self, team: Workers) -> None:
         """If files are many, merge those with the fewest blocks: runs of far keys would keep each of them open."""
         block_counts: Counter[StateShelf] = Counter()
-        for parts in self._files.values():
-            for shelf, begin, end in parts:
+        for pieces in self._files.values():
+            for shelf, begin, end in pieces:
                 block_counts[shelf] += end - begin
         if len(block_counts) <= MAX_OPEN_FILES:
             return
@@ -158,13 +158,13 @@ class Runs:
             ]
         )
         merged_shelf = StateShelf(self.work, "runs", numbered=True)
-        for parts in self._files.values():
-            runs = [shelf.section(begin, end) for shelf, begin, end in parts if shelf in small_shelves]
+        for pieces in self._files.values():
+            runs = [shelf.section(begin, end) for shelf, begin, end in pieces if shelf in small_shelves]
             if runs:
                 merged_begin = merged_shelf.count
                 for piece in merged_packed(Table(runs), team):
                     merged_shelf.append(piece)
-                parts[:] = [part for part in parts if part[0] not in small_shelves] + [
+                pieces[:] = [part for part in pieces if part[0] not in small_shelves] + [
                     (merged_shelf, merged_begin, merged_shelf.count)
                 ]
         for shelf in small_shelves:
@@ -179,9 +179,9 @@ class Runs:
 
     def restore(self, saved: list[Waiting]) -> None:
         """Continue from the record of a checkpoint."""
-        shelves = {name: StateShelf(self.work, name) for _, parts in saved for name, _, _ in parts}
-        for key, parts in saved:
-            self._files[key] = [(shelves[name], begin, end) for name, begin, end in parts]
+        shelves = {name: StateShelf(self.work, name) for _, pieces in saved for name, _, _ in pieces}
+        for key, pieces in saved:
+            self._files[key] = [(shelves[name], begin, end) for name, begin, end in pieces]
             heapq.heappush(self._heap, key)
 
 
@@ -253,10 +253,10 @@ def splitters(runs: Table, size: int = 0) -> States:
     return cuts
 
 
-def spans(keys: States, first: int = 0) -> list[tuple[int, int]]:
-    """Return the ranges of keys between some keys: from `first` on, and up to the greatest key."""
-    inner_keys = [key for key in keys.tolist() if key > first]
-    return list(zip([first, *inner_keys], [*(key - 1 for key in inner_keys), LAST], strict=True))
+def spans(keys: States, first_index: int = 0) -> list[tuple[int, int]]:
+    """Return the ranges of keys between some keys: from `first_index` on, and up to the greatest key."""
+    inner_keys = [key for key in keys.tolist() if key > first_index]
+    return list(zip([first_index, *inner_keys], [*(key - 1 for key in inner_keys), LAST], strict=True))
 
 
 def joined(runs: Table, low: int, high: int) -> States:
@@ -282,19 +282,19 @@ def united(runs: Sequence[States]) -> States:
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
-def without(keys: States, other: States) -> States:
-    """Return the sorted keys that are not in `other` (sorted). A long `other` costs its logarithm: it gallops."""
-    remaining: States = _without(read_only(keys), read_only(other))
+def without(keys: States, excluded: States) -> States:
+    """Return the sorted keys that are not in `excluded` (sorted). A long `excluded` costs its logarithm: it gallops."""
+    remaining: States = _without(read_only(keys), read_only(excluded))
     return remaining
 
 
 @shared
-def _without(keys: States, other: States) -> States:
+def _without(keys: States, excluded: States) -> States:
     remaining = np.empty(len(keys), np.int64)
     count = low = 0
     for key in keys:
-        low = gallop(other, key, low)
-        if low == len(other) or other[low] != key:
+        low = gallop(excluded, key, low)
+        if low == len(excluded) or excluded[low] != key:
             remaining[count] = key
             count += 1
     return remaining[:count]

@@ -98,19 +98,19 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
 def compiled(function: F, *helpers: Callable[..., Any]) -> F:
     """A plain function of arrays and numbers, compiled, and those that it calls: each may call the ones before it."""
 
-    def copied(one: Any, **names: Any) -> Any:
-        copy = types.FunctionType(one.__code__, {**one.__globals__, **names})
-        copy.__qualname__ = _cached_name(one, *helpers)
+    def copied(original: Any, **names: Any) -> Any:
+        copy = types.FunctionType(original.__code__, {**original.__globals__, **names})
+        copy.__qualname__ = _cached_name(original, *helpers)
         return once_for_constants(numba.njit(copy, cache=True, nogil=True))
 
     known: dict[str, Any] = {}
     for helper in helpers:
         known[helper.__name__] = copied(helper, **known)
-    whole: F = copied(function, **known)
-    return whole
+    complete: F = copied(function, **known)
+    return complete
 
 
 def _cached_name(*functions: Any) -> str:
     """A name for the first function that no other version of what it may call has; it calls the others."""
-    files = dict.fromkeys(one.__code__.co_filename for one in functions)
+    files = dict.fromkeys(function.__code__.co_filename for function in functions)
     return f"{functions[0].__name__}-{digest_behind(__file__, *files)}"

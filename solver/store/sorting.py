@@ -120,20 +120,20 @@ def sort_unique(keys: Ints, scratch: Ints, count: int) -> int:
 
 
 @shared
-def merge(first: Ints, second: Ints, merged: Ints) -> int:
+def merge(left: Ints, right: Ints, merged: Ints) -> int:
     """Merge two sorted arrays without duplicates into `merged`, without duplicates; return the number of keys."""
     i = j = count = 0
-    while i < len(first) and j < len(second):
-        first_key, second_key = first[i], second[j]
+    while i < len(left) and j < len(right):
+        first_key, second_key = left[i], right[j]
         merged[count] = min(first_key, second_key)
         count += 1
         i += first_key <= second_key  # no branch, which nobody could predict
         j += second_key <= first_key
-    for index in range(i, len(first)):
-        merged[count] = first[index]
+    for index in range(i, len(left)):
+        merged[count] = left[index]
         count += 1
-    for index in range(j, len(second)):
-        merged[count] = second[index]
+    for index in range(j, len(right)):
+        merged[count] = right[index]
         count += 1
     return count
 

@@ -68,9 +68,9 @@ class Window:
         self.cells = Spread(np.uint32, layers[-1].first_cell + layers[-1].cells if layers else 0)
         self.merits = Spread(values.dtype, self.total)
         self.fences = Spread(np.int64, (self.total >> FENCE) + 1)
-        first = layers[0].number if layers else 0
+        first_tier = layers[0].number if layers else 0
         self.known = TierLookup(
-            self.states.items, self.merits.items, table, slots, first, self.cells.items, self.fences.items
+            self.states.items, self.merits.items, table, slots, first_tier, self.cells.items, self.fences.items
         ).read_only()
 
     def blocks(self, row: int) -> tuple[int, int]:
@@ -94,13 +94,20 @@ class Window:
         bits, step = layer.shift, max(1, (high - low + 1) // max(1, len(run.blocks) // PART))
 
         def unpack(cell: int) -> tuple[int, int]:
-            last = min(cell + step, high + 1)
-            states, [[place, count]] = table.read(cell << bits, (last << bits) - 1)
-            begin = layer.begin + int(place)
-            end, fence, at = begin + int(count), -(-begin >> FENCE), layer.first_cell - layer.prefix
+            cell_end = min(cell + step, high + 1)
+            states, [[index, count]] = table.read(cell << bits, (cell_end << bits) - 1)
+            begin = layer.begin + int(index)
+            end, fence, cell_row = begin + int(count), -(-begin >> FENCE), layer.first_cell - layer.prefix
             self.states.put(begin, states)
             self.fences.put(fence, states[(fence << FENCE) - begin :: 1 << FENCE])
-            fill(states, int(place), bits, cell, 0, self.cells.taken(at + cell, at + last + (last > high)))
+            fill(
+                states,
+                int(index),
+                bits,
+                cell,
+                0,
+                self.cells.taken(cell_row + cell, cell_row + cell_end + (cell_end > high)),
+            )
             return begin - layer.begin, end - layer.begin
 
         places = list(team.map(unpack, range(low, high + 1, step)))
@@ -108,9 +115,9 @@ class Window:
             begin, end = places[0][0], places[-1][1]
             self.value(layer, begin, end, team)
 
-    def lay(self, row: int, first: int, last: int) -> tuple[int, int]:
+    def lay(self, row: int, begin: int, end: int) -> tuple[int, int]:
         """Unpack some blocks of a tier, to be gone through and not looked up: where their states begin and end."""
-        run = self.shelf.section(first, last)
+        run = self.shelf.section(begin, end)
         self.states.put(run.before, unpacked(run))
         self.open[row] = NOTHING
         return run.before, run.before + len(run)
@@ -119,9 +126,9 @@ class Window:
         """Take the values of the states begin..end of a tier from the shelf."""
         base, size = self.total - layer.end, 1 << 20
 
-        def take(first: int) -> None:
-            last = min(first + size, base + end)
-            self.merits.put(first, self.values.part(first, last))
+        def take(begin: int) -> None:
+            last = min(begin + size, base + end)
+            self.merits.put(begin, self.values.part(begin, last))
 
         for _ in team.map(take, range(base + begin, base + end, size)):
             pass
@@ -151,6 +158,6 @@ class Window:
         for spread in (self.states, self.cells, self.merits, self.fences):
             spread.give_back(0, len(spread.items))
 
-    def put(self, at: int, values: NDArray[Any]) -> None:
+    def put(self, offset: int, values: NDArray[Any]) -> None:
         """The values from a place on, counted from the last tier's first."""
-        self.merits.put(at, values)
+        self.merits.put(offset, values)

@@ -231,8 +231,8 @@ class Work:
             folder.rmdir()
 
     def _full(self, free: int) -> str:
-        place = self.folder or tempfile.gettempdir()
-        return f"the disk of {place} is full ({free:,} bytes free): make room, then the same command goes on"
+        folder = self.folder or tempfile.gettempdir()
+        return f"the disk of {folder} is full ({free:,} bytes free): make room, then the same command goes on"
 
     def _wait(self) -> None:
         """Until the background has synced what it was given; its error is fatal."""

@@ -43,7 +43,7 @@ def compare(book: Book, rules: Rules, options: Options) -> Apart:
             if not len(states):
                 continue
             off = np.abs((numbers - MIDDLE) * steps[0] - (found.astype(np.int64) - MIDDLE) * steps[1])
-            place = int(off.argmax())
-            if off[place] > worst.off:
-                worst = worst._replace(state=int(states[place]), off=float(off[place]))
+            index = int(off.argmax())
+            if off[index] > worst.off:
+                worst = worst._replace(state=int(states[index]), off=float(off[index]))
     return worst

@@ -37,19 +37,19 @@ ONES = 0x0101010101010101
 
 
 @register_jitable
-def gather(words, mark, begin, end, found):
-    """Put the places of the bytes equal to `mark` in words[begin:end] into `found` until another word's might not fit;
+def gather(words, mark, begin, end, states):
+    """Put the places of the bytes equal to `mark` in words[begin:end] into `states` until another word's might not fit;
     how many, and the first word left over."""
     count = 0
     pattern = np.int64(mark) * ONES
-    for at in range(begin, end):
-        if count + 8 > len(found):
-            return count, at
-        word = words[at] ^ pattern
+    for state in range(begin, end):
+        if count + 8 > len(states):
+            return count, state
+        word = words[state] ^ pattern
         # the high bit of every byte that is zero (Warren, Hacker's Delight, 6-1)
         zeros = ~(((word & LOWEST_BYTES) + LOWEST_BYTES) | word | LOWEST_BYTES)
         while zeros:
-            found[count] = 8 * at + (int(zeros & -zeros).bit_length() >> 3) - 1
+            states[count] = 8 * state + (int(zeros & -zeros).bit_length() >> 3) - 1
             zeros &= zeros - 1
             count += 1
     return count, end
@@ -61,41 +61,41 @@ def expand_tier(moves, words, marks, mark, first_tier, begin, end, report):
 
     report (FIELDS + 3,) int64 gets the counts, the first state that is not finished, or -1, and an error.
     """
-    found, kept = np.empty(SOME, np.int64), np.empty(SOME, np.int64)
+    states, open_states = np.empty(SOME, np.int64), np.empty(SOME, np.int64)
     ends, edges = np.zeros(FIELDS, np.int64), new_edges(ROOM)
-    at, first = begin, np.int64(-1)
+    cursor, first_open = begin, np.int64(-1)
     reached = wins = draws = losses = largest = 0
-    while at < end:
-        count, at = gather(words, mark, at, end, found)
-        open_count = keep_open(moves, found, 0, count, kept, ends)
+    while cursor < end:
+        count, cursor = gather(words, mark, cursor, end, states)
+        open_count = keep_open(moves, states, 0, count, open_states, ends)
         if ends[ERROR]:
             report[ERROR], report[CULPRIT] = ends[ERROR], ends[CULPRIT]
             return
         reached, wins, draws, losses = reached + count, wins + ends[WINS], draws + ends[DRAWS], losses + ends[LOSSES]
         largest = max(largest, ends[LARGEST])
-        if first < 0 and open_count:
-            first = kept[0]
+        if first_open < 0 and open_count:
+            first_open = open_states[0]
         if open_count < count:
-            place = 0
+            open_index = 0
             for i in range(count):
-                if place < open_count and found[i] == kept[place]:
-                    place += 1
+                if open_index < open_count and states[i] == open_states[open_index]:
+                    open_index += 1
                 else:
-                    marks[found[i]] = FINISHED
-        done = 0
-        while done < open_count:
-            edges, listed, after = next_edges(moves, kept, done, open_count, edges)
+                    marks[states[i]] = FINISHED
+        expanded = 0
+        while expanded < open_count:
+            edges, listed, after = next_edges(moves, open_states, expanded, open_count, edges)
             if listed < 0:
-                report[ERROR], report[CULPRIT] = -listed, kept[after]
+                report[ERROR], report[CULPRIT] = -listed, open_states[after]
                 return
             error, highest, move = _mark_children(edges, listed, mark, first_tier, marks)
             report[HIGHEST] = max(report[HIGHEST], highest)
             if error:
-                report[ERROR], report[CULPRIT] = error, kept[done + (edges.owners[move] >> 1)]
+                report[ERROR], report[CULPRIT] = error, open_states[expanded + (edges.owners[move] >> 1)]
                 return
-            done = after
+            expanded = after
     report[REACHED], report[WINS], report[DRAWS], report[LOSSES] = reached, wins, draws, losses
-    report[LARGEST], report[FIRST] = largest, first
+    report[LARGEST], report[FIRST] = largest, first_open
 
 
 @register_jitable
@@ -126,36 +126,36 @@ def evaluate_tier(moves, words, mark, begin, end, merits, tally, longest):
     tally (all merits,) int64 counts them, from the least; longest (2,) int64 has the smallest merit of a win and its
     first state. Returns as `backward.evaluate`.
     """
-    found, best, edges = np.empty(SOME, np.int64), np.empty(SOME, np.int64), new_edges(ROOM)
+    states, best, edges = np.empty(SOME, np.int64), np.empty(SOME, np.int64), new_edges(ROOM)
     half, widest = np.int64(1) << 8 * merits.itemsize - 1, widest_of(merits)
-    at = begin
-    while at < end:
-        count, at = gather(words, mark, at, end, found)
-        done = 0
+    cursor = begin
+    while cursor < end:
+        count, cursor = gather(words, mark, cursor, end, states)
+        valued = 0
         for i in range(count):
             best[i] = OPEN
-        while done < count:
-            edges, listed, after = next_edges(moves, found, done, count, edges)
+        while valued < count:
+            edges, listed, after = next_edges(moves, states, valued, count, edges)
             for j in range(listed):
                 prefetch(merits, edges.keys[j])
             for j in range(listed):
-                merit, owner = edges.merits[j], done + (edges.owners[j] >> 1)
+                merit, owner = edges.merits[j], valued + (edges.owners[j] >> 1)
                 if merit == OPEN:
                     merit = np.int64(merits[edges.keys[j]])
                     if merit == -half:
-                        return LOST_CHILD, found[owner]
+                        return LOST_CHILD, states[owner]
                     merit = lift(merit, (edges.owners[j] & 1) == 1, moves.scores)
                     if moves.rewarded:
                         merit += edges.rewards[j]
                 best[owner] = max(best[owner], merit)
-            done = after
+            valued = after
         for i in range(count):
             if not -widest <= best[i] <= widest:
-                return TOO_WIDE, found[i]
-            merits[found[i]] = best[i]
+                return TOO_WIDE, states[i]
+            merits[states[i]] = best[i]
             tally[best[i] + half] += 1
             if 0 < best[i] < longest[0]:
-                longest[0], longest[1] = best[i], found[i]
+                longest[0], longest[1] = best[i], states[i]
     return FINE, np.int64(0)
 
 
@@ -165,7 +165,7 @@ def collect(merits, places, begin, end, states, indices):
     half = np.int64(1) << 8 * merits.itemsize - 1
     count = 0
     for state in range(begin, end):
-        place = places[np.int64(merits[state]) + half]
-        states[count], indices[count] = state, place
-        count += place >= 0
+        value_index = places[np.int64(merits[state]) + half]
+        states[count], indices[count] = state, value_index
+        count += value_index >= 0
     return count

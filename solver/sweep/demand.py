@@ -62,14 +62,14 @@ def by_state(rules: Rules, tiered: bool) -> tuple[int, int] | None:
 
 def sizes(rules: Rules, cyclic: bool, codec: str | None = None) -> Sizes:
     """What a stored state of a game takes, in tiers with cycles or without, in a book of that codec."""
-    each = SIZES[(rules.kind.cyclic or Method.RETROGRADE) if cyclic else rules.kind.acyclic]
-    return each._replace(book=each.book * CODECS[codec or DEFAULT].share)
+    bytes_per_item = SIZES[(rules.kind.cyclic or Method.RETROGRADE) if cyclic else rules.kind.acyclic]
+    return bytes_per_item._replace(book=bytes_per_item.book * CODECS[codec or DEFAULT].share)
 
 
 def backward_bytes(rules: Rules, cyclic: bool, codec: str | None = None) -> float:
     """Bytes of disk that a state still takes when all are counted: its value, and the book twice."""
-    each = sizes(rules, cyclic, codec)
-    return each.value + 2 * each.book
+    bytes_per_item = sizes(rules, cyclic, codec)
+    return bytes_per_item.value + 2 * bytes_per_item.book
 
 
 def needs(
@@ -79,15 +79,15 @@ def needs(
 
     `narrowed`: bytes of memory for the bounds of the largest tier with cycles of a game of chance, where known.
     """
-    each = sizes(rules, cyclic, codec)
-    memory = OF_CHANCE.memory * stored + narrowed if narrowed else each.memory * stored
-    return (150 << 20) + memory, round((packed + each.work + 2 * each.book) * stored)
+    bytes_per_item = sizes(rules, cyclic, codec)
+    memory = OF_CHANCE.memory * stored + narrowed if narrowed else bytes_per_item.memory * stored
+    return (150 << 20) + memory, round((packed + bytes_per_item.work + 2 * bytes_per_item.book) * stored)
 
 
 def book_bytes(rules: Rules, cyclic: bool, keys: float) -> float:
     """Bytes of a state in an instant book whose keys take so many, or in one of expectations."""
-    each = sizes(rules, cyclic)
-    return each.book if each.value > DENSE_VALUE else keys + (MARGINS if rules.margins else VALUES)
+    bytes_per_item = sizes(rules, cyclic)
+    return bytes_per_item.book if bytes_per_item.value > DENSE_VALUE else keys + (MARGINS if rules.margins else VALUES)
 
 
 def moves_in_memory(memory: int, states: int) -> int:
@@ -109,8 +109,8 @@ def index_files(cycle: Cycle, alternates: bool, memory: int) -> tuple[int, int]:
     moves = round(cycle.states * cycle.moves)
     places = cycle.states if alternates else 2 * cycle.states
     entry = 4 if places < 1 << 32 else 8
-    kept = moves > moves_in_memory(memory, cycle.states) and 2 * cycle.states < 1 << 32
-    return 4 * moves * kept, entry * moves * (moves > index_in_memory(memory, cycle.states, entry))
+    lists_moves = moves > moves_in_memory(memory, cycle.states) and 2 * cycle.states < 1 << 32
+    return 4 * moves * lists_moves, entry * moves * (moves > index_in_memory(memory, cycle.states, entry))
 
 
 def refuse_beyond(memory: int, states: int, needed: int) -> None:

@@ -105,12 +105,12 @@ class Dense:
     def tally(self) -> Tally:
         return self.state.tally
 
-    def sample(self, chance: np.random.Generator, most: int) -> list[int]:
+    def sample(self, chance: np.random.Generator, limit: int) -> list[int]:
         """Some states, of every tier where both passes were made at once."""
-        places = chance.integers(0, self.size, 4 * most).tolist()
-        states = [*self._some, *(place for place in places if self.merit_of(place) is not None)]
+        places = chance.integers(0, self.size, 4 * limit).tolist()
+        states = [*self._some, *(state for state in places if self.merit_of(state) is not None)]
         chance.shuffle(states)
-        return states[:most]
+        return states[:limit]
 
     def merit_of(self, key: int) -> int | None:
         merit = int(self.merits[key]) if 0 <= key < self.size else None
@@ -155,7 +155,7 @@ class Dense:
         """Mark what the states of the next tier lead to."""
         state, mark, words = self.state, self.state.next, self.marks.view(np.int64)
         total = np.zeros(edges.FIELDS + 3, np.int64)
-        some: list[int] = []
+        sampled: list[int] = []
 
         def expand(span: tuple[int, int]) -> NDArray[np.int64]:
             report = np.zeros(edges.FIELDS + 3, np.int64)
@@ -165,19 +165,19 @@ class Dense:
 
         for report in team.map(expand, self._spans()):
             self._refuse(int(report[edges.ERROR]), int(report[edges.CULPRIT]))
-            some += [int(report[by_state.FIRST])] if report[by_state.REACHED] and report[by_state.FIRST] >= 0 else []
+            sampled += [int(report[by_state.FIRST])] if report[by_state.REACHED] and report[by_state.FIRST] >= 0 else []
             state.largest = max(state.largest, int(report[edges.LARGEST]))
             state.last = max(state.last, int(report[by_state.HIGHEST]))
             total += report
             self.progress("forward", self.kept + int(total[by_state.REACHED]), None)
         if reached := int(total[by_state.REACHED]):
             wins, draws, losses = (int(total[slot]) for slot in (edges.WINS, edges.DRAWS, edges.LOSSES))
-            number, kept = state.first_tier + mark - 1, reached - wins - draws - losses
-            self.layers.append(Tier(number, reached, kept, ends=(wins, draws, losses)))
-        some = some[:: max(1, len(some) // OF_A_TIER)]
-        self._some += some
+            number, open_count = state.first_tier + mark - 1, reached - wins - draws - losses
+            self.layers.append(Tier(number, reached, open_count, ends=(wins, draws, losses)))
+        sampled = sampled[:: max(1, len(sampled) // OF_A_TIER)]
+        self._some += sampled
         if self.inspect is not None:
-            self.inspect(some)
+            self.inspect(sampled)
         state.next += 1
 
     def _refuse(self, error: int, culprit: int) -> None:
@@ -192,8 +192,8 @@ class Dense:
 
     def _widen(self) -> None:
         """Begin the pass backward, with the smallest merits that may do, or with larger ones than before."""
-        first = first_scale(self.rules, False, len(self.layers), self.state.largest)
-        kind = np.dtype((wider(self.rules, self.scale) if len(self.merits) else first).kind)
+        scale = first_scale(self.rules, False, len(self.layers), self.state.largest)
+        kind = np.dtype((wider(self.rules, self.scale) if len(self.merits) else scale).kind)
         if kind.itemsize > 2:
             raise NotDense("its values are more than two bytes hold")
         self.merits = np.empty(0, kind)  # so that the memory never holds two
@@ -206,7 +206,7 @@ class Dense:
         merits, words = self.merits, self.marks.view(np.int64)  # others may still be at them when these are widened
         info = np.iinfo(merits.dtype)
         moves = self.compiled.valued(int(info.max))
-        done = self.tally.values.total()
+        tallied = self.tally.values.total()
 
         def evaluate(span: tuple[int, int]) -> tuple[NDArray[np.int64], list[int]]:
             tally, longest = np.zeros(info.max - info.min + 1, np.int64), np.full(2, info.max + 1, np.int64)
@@ -220,9 +220,9 @@ class Dense:
             total += tally
             if longest[0] <= info.max and not self.rules.scores:
                 self.tally.meet_win((longest[0], longest[1]))
-            self.progress("backward", done + int(total.sum()), self.kept)
-        found = np.flatnonzero(total) + info.min
-        self.tally.end_tier({merit: int(total[merit - info.min]) for merit in found.tolist()})
+            self.progress("backward", tallied + int(total.sum()), self.kept)
+        values = np.flatnonzero(total) + info.min
+        self.tally.end_tier({merit: int(total[merit - info.min]) for merit in values.tolist()})
 
     def _saved(self) -> list[Column]:
         """The arrays that lie in the work folder."""

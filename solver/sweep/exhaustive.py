@@ -122,8 +122,8 @@ def _solved_dense(dense: Dense, options: Options, team: Workers) -> Solved:
 def _solved_sorted(forward: Forward, saved: Checkpoint, options: Options, team: Workers) -> Solved:
     begun, rules, work = time.monotonic(), forward.rules, forward.work
     if saved.forward is not None:
-        kept, under_way = forward.states.size, "forward" if saved.backward is None else "backward"
-        options.say(f"going on from the checkpoint in {work.folder}: {under_way}, {kept:,} states kept")
+        stored, under_way = forward.states.size, "forward" if saved.backward is None else "backward"
+        options.say(f"going on from the checkpoint in {work.folder}: {under_way}, {stored:,} states kept")
     elif work.folder is not None and not options.anyway:
         forward.run(team, time.monotonic())  # compiles, which the trial does not count
         if not forward.run(team, time.monotonic() + TRIAL):

@@ -59,27 +59,38 @@ def give(values, i, value, weight):
 
 @shared
 def expect(moves, known, begin, end, low, high, point, values):
-    """Add to values (end - begin,) what the children of states[begin:end] from `low` to `high` make of them.
+    """Add to the value of each state the values that its children give it.
 
-    All children are finished or in later tiers, whose values are known; the finished ones count where `low` is 0, and
-    chance nodes are divided where `high` is LAST. Where outcomes vanish all keys are asked for. A margin of 1 has
-    `point` units. Returns as `backward.evaluate`.
+    One call handles the states begin..end and the children with keys in [low, high]. All children are terminal or in
+    later tiers, whose values are known. Terminal children count in the call with `low` 0, and sums are divided by the total
+    weight in the call with `high` LAST. If outcomes can vanish, one call must cover all keys.
+
+    Args:
+        moves: The game's compiled moves (`edges.Moves`).
+        known: States and values of all tiers that the moves lead to (`directory.TierLookup`).
+        begin, end: The states to value, as indices into known.states.
+        low, high: Keys of the children to count.
+        point: Units of a margin of 1.
+        values: (end - begin,) int64, sums so far. Changed in place.
+
+    Returns:
+        FINE and 0, or the fault and the state that has it.
     """
     totals = np.zeros(end - begin, np.int64)
-    batch, at = new_batch(ROOM), begin
-    while at < end:
-        batch, count, done = next_batch(moves, known, at, end, low, high, batch)
+    batch, cursor = new_batch(ROOM), begin
+    while cursor < end:
+        batch, count, next_state = next_batch(moves, known, cursor, end, low, high, batch)
         if count < 0:
-            return LOST_CHILD, known.states[done]
+            return LOST_CHILD, known.states[next_state]
         (_, _, owners, merits, rewards, weights), rows, places, _ = batch
-        last, best = 0, NONE
+        last_group, best = 0, NONE
         for j in range(count):
-            owner = at - begin + (owners[j] >> 1)
+            owner = cursor - begin + (owners[j] >> 1)
             group, weight = split(weights[j])
-            if group == 0 or group != last:
+            if group == 0 or group != last_group:
                 totals[owner] += weight
                 best = NONE
-            last = group
+            last_group = group
             if merits[j] != OPEN:
                 if low == 0:
                     if abs(merits[j]) > SPAN // point:
@@ -97,7 +108,7 @@ def expect(moves, known, begin, end, low, high, point, values):
                 best = max(best, value)
             if best != NONE and not goes_on(group, weights, j, count):
                 give(values, owner, best, weight)
-        at = done
+        cursor = next_state
     if high == LAST:
         for i in range(end - begin):
             if totals[i]:
@@ -106,31 +117,39 @@ def expect(moves, known, begin, end, low, high, point, values):
 
 
 @shared
-def count_inside(moves, known, own, begin, end, point, net):
-    """For the states begin..end of the tier in row `own`: net.begins (n + 1,) gets the number of entries of those moves
-    that stay in it, in the next state's place, outside (n,) and weight (n,) what `Net` says. Returns as `expect`, and
-    the constants of these states, and their number."""
+def count_inside(moves, known, tier_row, begin, end, point, net):
+    """Count the moves that stay inside a tier, so that `list_inside` can list them.
+
+    One call handles the states begin..end of the tier in row `tier_row`.
+
+    Args:
+        net: Changed in place, as `Net` describes: begins[i + 1] gets the number of entries of state i's moves that stay
+            in the tier, outside[i] the best value that leaves it, weight[i] the total weight.
+
+    Returns:
+        A fault as from `expect`, the constants of these states, and how many constants there are.
+    """
     begins, _, _, outside, totals, _ = net
-    first, constants, found = known.table[own, BEGIN], np.empty(16, np.int64), 0
-    batch, at = new_batch(ROOM), first + begin
-    while at < first + end:
-        batch, count, done = next_batch(moves, known, at, first + end, 0, LAST, batch)
+    tier_begin, constants, constant_count = known.table[tier_row, BEGIN], np.empty(16, np.int64), 0
+    batch, cursor = new_batch(ROOM), tier_begin + begin
+    while cursor < tier_begin + end:
+        batch, count, next_state = next_batch(moves, known, cursor, tier_begin + end, 0, LAST, batch)
         if count < 0:
-            return LOST_CHILD, known.states[done], constants, found
+            return LOST_CHILD, known.states[next_state], constants, constant_count
         (_, _, owners, merits, _, weights), rows, places, _ = batch
-        last, best, staying = 0, NONE, 0
+        last_group, best, staying = 0, NONE, 0
         for j in range(count):
-            owner = at - first + (owners[j] >> 1)
+            owner = cursor - tier_begin + (owners[j] >> 1)
             group, weight = split(weights[j])
-            if group == 0 or group != last:
+            if group == 0 or group != last_group:
                 totals[owner] += weight
                 best, staying = NONE, 0
-            last = group
+            last_group = group
             if merits[j] != OPEN:
                 best = max(best, merits[j] * point)
             elif places[j] == MISSING:
-                return LOST_CHILD, known.states[first + owner], constants, found
-            elif rows[j] == own:
+                return LOST_CHILD, known.states[tier_begin + owner], constants, constant_count
+            elif rows[j] == tier_row:
                 staying += 1
             else:
                 value = value_at(known, rows[j], places[j])
@@ -143,34 +162,34 @@ def count_inside(moves, known, own, begin, end, point, net):
             begins[owner + 1] += staying
             if best != NONE:
                 begins[owner + 1] += 1
-                if found == len(constants):
-                    constants = np.concatenate((constants, np.empty(found, np.int64)))
-                constants[found] = best
-                found += 1
-        at = done
+                if constant_count == len(constants):
+                    constants = np.concatenate((constants, np.empty(constant_count, np.int64)))
+                constants[constant_count] = best
+                constant_count += 1
+        cursor = next_state
     for i in range(begin, end):
         if totals[i] and outside[i] == NONE:
             outside[i] = 0
-    return FINE, np.int64(0), constants, found
+    return FINE, np.int64(0), constants, constant_count
 
 
 @shared
-def list_inside(moves, inside, own, begin, end, constant, net):
+def list_inside(moves, inside, tier_row, begin, end, constant, net):
     """The moves of the states begin..end that stay in the tier, into net.targets and net.weights, with their constants
     from that number on; `inside` is what is known of the tier alone."""
     begins, targets, shares, _, totals, _ = net
-    first, entry = inside.table[own, BEGIN], begins[begin]
-    batch, at = new_batch(ROOM), first + begin
-    while at < first + end:
-        batch, count, done = next_batch(moves, inside, at, first + end, 0, LAST, batch)
+    tier_begin, entry = inside.table[tier_row, BEGIN], begins[begin]
+    batch, cursor = new_batch(ROOM), tier_begin + begin
+    while cursor < tier_begin + end:
+        batch, count, next_state = next_batch(moves, inside, cursor, tier_begin + end, 0, LAST, batch)
         owners, weights, rows, places = batch.edges.owners, batch.edges.weights, batch.rows, batch.places
-        last, stays, leaves = 0, False, False
+        last_group, stays, leaves = 0, False, False
         for j in range(count):
             group, weight = split(weights[j])
-            if group == 0 or group != last:
+            if group == 0 or group != last_group:
                 stays = leaves = False
-            last = group
-            if rows[j] == own:
+            last_group = group
+            if rows[j] == tier_row:
                 targets[entry] = 2 * places[j] + (owners[j] & 1)
                 shares[entry] = 0 if stays else weight
                 entry, stays = entry + 1, True
@@ -179,19 +198,19 @@ def list_inside(moves, inside, own, begin, end, constant, net):
             if stays and leaves and not goes_on(group, weights, j, count):
                 targets[entry], shares[entry] = 2 * (len(totals) + constant) + 1, 0
                 entry, constant = entry + 1, constant + 1
-        at = done
+        cursor = next_state
 
 
 @shared
 def moves_inside(moves, states, tier):
     """How many moves of states of a tier stay in it."""
-    listed, at, found = new_edges(ROOM), 0, 0
-    while at < len(states):
-        listed, count, done = next_edges(moves, states, at, len(states), listed)
+    listed, cursor, move_count = new_edges(ROOM), 0, 0
+    while cursor < len(states):
+        listed, count, next_state = next_edges(moves, states, cursor, len(states), listed)
         for i in range(count):
-            found += listed.tiers[i] == tier and listed.merits[i] == OPEN
-        at = done if count >= 0 else done + 1  # the pass will say what is wrong with that state
-    return found
+            move_count += listed.tiers[i] == tier and listed.merits[i] == OPEN
+        cursor = next_state if count >= 0 else next_state + 1  # the pass will say what is wrong with that state
+    return move_count
 
 
 def sample(states: Packed) -> Values:
@@ -199,9 +218,9 @@ def sample(states: Packed) -> Values:
     return states.at(np.linspace(0, len(states) - 1, min(len(states), SAMPLE)).astype(np.int64))
 
 
-def bytes_of(size: int, moves: Moves, some: Values, tier: int) -> int:
+def bytes_of(size: int, moves: Moves, sampled: Values, tier: int) -> int:
     """Bytes of memory that so many states of a tier with cycles take, by the moves of some unfinished ones of it."""
-    inside = int(moves_inside(moves, some, tier)) / max(1, len(some))
+    inside = int(moves_inside(moves, sampled, tier)) / max(1, len(sampled))
     return round(size * (STATE_BYTES + MOVE_BYTES * inside))
 
 
@@ -216,31 +235,31 @@ class ExpectationPass(Backward):
 
     def _refuse_beyond_memory(self, layer: Layer) -> None:
         """Raise ResourceError if a tier with cycles will not fit, by a sample: before hours go into the later ones."""
-        some = sample(self.forward.section(layer))
-        refuse_beyond(self.memory, layer.kept, bytes_of(layer.kept, self.moves, some, layer.number))
+        sampled = sample(self.forward.section(layer))
+        refuse_beyond(self.memory, layer.kept, bytes_of(layer.kept, self.moves, sampled, layer.number))
 
     @staticmethod
     def value(
-        moves: Moves, known: TierLookup, first: int, last: int, span: Range, point: int, best: Values
+        moves: Moves, known: TierLookup, begin: int, end: int, span: Range, point: int, best: Values
     ) -> tuple[int, int]:
-        fault: tuple[int, int] = expect(moves, known, first, last, *span, point, best)
+        fault: tuple[int, int] = expect(moves, known, begin, end, *span, point, best)
         return fault
 
-    def _key_ranges(self, own: int) -> list[tuple[int, int]]:
+    def _key_ranges(self, tier_row: int) -> list[tuple[int, int]]:
         """One of all keys where outcomes vanish, since the best of their moves may be any. Raises ResourceError."""
         if self.rules.vanishing is None:
-            return super()._key_ranges(own)
-        needed = self._bytes(self._child_rows(own))
+            return super()._key_ranges(tier_row)
+        needed = self._bytes(self._child_rows(tier_row))
         if needed > self.memory:
             raise ResourceError(
-                f"the tiers that tier {self.layers[own].number} leads to need {needed / 2**30:.2f} GiB of memory"
+                f"the tiers that tier {self.layers[tier_row].number} leads to need {needed / 2**30:.2f} GiB of memory"
                 f" together where outcomes vanish, {self.memory / 2**30:.2f} are free for them:"
                 f" {more_memory(needed, self.memory)}"
             )
         return [(0, LAST)]
 
-    def _resolved(self, own: int, team: Workers) -> Iterator[Values]:
-        bounds = Bounds(self._solve(), own, self._lookup_of(own, team))
+    def _resolved(self, tier_row: int, team: Workers) -> Iterator[Values]:
+        bounds = Bounds(self._solve(), tier_row, self._lookup_of(tier_row, team))
         bounds.build(team)
         yield bounds.narrowed(team)
         self.tally.error += bounds.gap
@@ -259,11 +278,11 @@ class Bounds:
     """The values of the tier with cycles in row `own`, narrowed from both sides; `gap` is how many units are left
     between them."""
 
-    def __init__(self, solve: Solve, own: int, known: TierLookup) -> None:
+    def __init__(self, solve: Solve, tier_row: int, known: TierLookup) -> None:
         self.rules, self.moves, self.progress = solve.rules, solve.moves, solve.progress
         self.scale, self.memory = solve.scale, solve.memory
-        self.own, self.known = own, known
-        self.states: Values = known.states[known.table[own, BEGIN] : known.table[own, END]]
+        self.own, self.known = tier_row, known
+        self.states: Values = known.states[known.table[tier_row, BEGIN] : known.table[tier_row, END]]
         self.size = size = len(self.states)
         self.gap = 0
         refuse_beyond(self.memory, size, STATE_BYTES * size)
@@ -277,26 +296,30 @@ class Bounds:
 
     def build(self, team: Workers) -> None:
         """List the moves that stay in the tier."""
-        begins, own, known = self.net.begins, self.own, self.known
+        begins, tier_row, known = self.net.begins, self.own, self.known
         blocks = range(0, self.size, BLOCK)
 
         def count(begin: int) -> Values:
             end = min(begin + BLOCK, self.size)
-            *fault, constants, found = count_inside(self.moves, known, own, begin, end, self.scale.point, self.net)
+            *fault, constants, constant_count = count_inside(
+                self.moves, known, tier_row, begin, end, self.scale.point, self.net
+            )
             refuse(self.rules, *fault)
-            return constants[:found].copy()  # type: ignore[no-any-return]
+            return constants[:constant_count].copy()  # type: ignore[no-any-return]
 
-        parts = list(team.map(count, blocks))
+        block_constants = list(team.map(count, blocks))
         np.cumsum(begins, out=begins)
-        moves, marks = int(begins[-1]), [0, *accumulate(map(len, parts))]
+        moves, marks = int(begins[-1]), [0, *accumulate(map(len, block_constants))]
         needed = STATE_BYTES * self.size + MOVE_BYTES * moves + CONSTANT_BYTES * marks[-1]
         refuse_beyond(self.memory, self.size, needed)
         targets, weights = new_entries(moves)
-        self.net = self.net._replace(targets=targets, weights=weights, constants=np.concatenate(parts))
-        inside = known.inside(own)
+        self.net = self.net._replace(targets=targets, weights=weights, constants=np.concatenate(block_constants))
+        inside = known.inside(tier_row)
 
         def enter(begin: int) -> None:
-            list_inside(self.moves, inside, own, begin, min(begin + BLOCK, self.size), marks[begin // BLOCK], self.net)
+            list_inside(
+                self.moves, inside, tier_row, begin, min(begin + BLOCK, self.size), marks[begin // BLOCK], self.net
+            )
 
         for _ in team.map(enter, blocks):
             pass
@@ -326,15 +349,15 @@ def narrowed(net: Net, point: int, team: Workers, progress: Progress) -> Met:
     size = len(net.weight)
 
     def round_of(down: bool, old: int, new: int) -> list[tuple[int, int, bool]]:
-        found: list[tuple[int, int, bool]] = []
-        for blocks, done in turns(size, down):
+        changes: list[tuple[int, int, bool]] = []
+        for blocks, narrowed_before in turns(size, down):
 
-            def all_of(block: Span, done: Span = done) -> tuple[int, int, bool]:
-                one: tuple[int, int, bool] = narrow_all(net, block, done, down, bounds, old, new)
-                return one
+            def all_of(block: Span, narrowed_before: Span = narrowed_before) -> tuple[int, int, bool]:
+                change: tuple[int, int, bool] = narrow_all(net, block, narrowed_before, down, bounds, old, new)
+                return change
 
-            found.extend(team.map(all_of, blocks))
-        return found
+            changes.extend(team.map(all_of, blocks))
+        return changes
 
     def told(rounds: int, gap: int) -> None:
         progress("narrow", rounds, None, f"{gap / point:.1e} apart")

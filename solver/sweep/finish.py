@@ -39,7 +39,7 @@ class Swept(Protocol):
     def merit_of(self, key: int) -> int | None:
         """The merit, or value, of a folded unfinished state, None if it was not reached."""
 
-    def sample(self, chance: np.random.Generator, most: int) -> list[int]:
+    def sample(self, chance: np.random.Generator, limit: int) -> list[int]:
         """Some states of every tier, or nearly."""
 
     def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterable[Piece]:

@@ -175,8 +175,8 @@ class Forward:
     def _start(self, team: Workers) -> None:
         """The starts as runs of their tiers, listed part by part."""
 
-        def sort(some: tuple[States, NDArray[np.int64]]) -> list[tuple[int, States]]:
-            return list(runs_of(*some))
+        def sort(batch: tuple[States, NDArray[np.int64]]) -> list[tuple[int, States]]:
+            return list(runs_of(*batch))
 
         for starts, tiers in starts_of(self.compiled, max(PIECE_STATES, self.runs.limit // 32)):
             begins = range(0, len(starts), PIECE_STATES)

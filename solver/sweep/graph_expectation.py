@@ -67,21 +67,21 @@ def expectations(graph: Arrays, weights: Ints, point: int, progress: Progress) -
     """The values of a graph without cycles, and by how many half units they may be off. Raises TooWide."""
     values, error = graph.worths * point, 0
     for front in from_the_ends(graph, progress):
-        for some, moves, places in pieces_of(graph, front):
-            seen = values[graph.children[moves]]
-            seen = np.where(graph.stays[moves], seen, -seen) + graph.rewards[moves] * point
-            if np.abs(seen).max() > SPAN:
+        for states, moves, places in pieces_of(graph, front):
+            child_values = values[graph.children[moves]]
+            child_values = np.where(graph.stays[moves], child_values, -child_values) + graph.rewards[moves] * point
+            if np.abs(child_values).max() > SPAN:
                 raise TooWide
-            values[some] = best_of(seen, weights[moves], places)
+            values[states] = best_of(child_values, weights[moves], places)
         error += 1
     return values, error
 
 
-def best_of(seen: Ints, weights: Ints, places: Ints) -> Ints:
+def best_of(child_values: Ints, weights: Ints, places: Ints) -> Ints:
     """What the moves from each of `places` on make of a position: the best of them, or by their weights the mean."""
     totals = np.add.reduceat(weights, places)
-    means = mean(np.add.reduceat(weights * seen, places), np.maximum(totals, 1))
-    best: Ints = np.where(totals > 0, means, np.maximum.reduceat(seen, places))
+    means = mean(np.add.reduceat(weights * child_values, places), np.maximum(totals, 1))
+    best: Ints = np.where(totals > 0, means, np.maximum.reduceat(child_values, places))
     return best
 
 
@@ -105,11 +105,11 @@ def net_of(graph: Arrays, weights: Ints, values: Ints, is_open: NDArray[np.bool_
     begins = np.zeros(int(is_open.sum()) + 1, np.int64)
     np.cumsum(np.bincount(numbers[graph.owners[inside]], minlength=len(begins) - 1), out=begins[1:])
     places = graph.begins[:-1][is_open]
-    seen = values[graph.children]
-    seen = np.where(graph.stays, seen, -seen)
+    child_values = values[graph.children]
+    child_values = np.where(graph.stays, child_values, -child_values)
     weight = np.add.reduceat(weights, places)
-    sums = np.add.reduceat(np.where(inside, 0, weights * seen), places)
-    outside = np.where(weight > 0, sums, np.maximum.reduceat(np.where(inside, NONE, seen), places))
+    sums = np.add.reduceat(np.where(inside, 0, weights * child_values), places)
+    outside = np.where(weight > 0, sums, np.maximum.reduceat(np.where(inside, NONE, child_values), places))
     targets, shares = new_entries(int(begins[-1]))
     targets[:] = 2 * numbers[graph.children[inside]] + graph.stays[inside]
     shares[:] = weights[inside]

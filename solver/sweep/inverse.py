@@ -45,9 +45,9 @@ class Inverse(NamedTuple):
         """With more states known."""
         if not len(states):
             return self
-        some, every = int(np.bitwise_or.reduce(states)), int(np.bitwise_and.reduce(states))
+        some_bits, every = int(np.bitwise_or.reduce(states)), int(np.bitwise_and.reduce(states))
         return self._replace(
-            some=self.some | some, every=self.every & every, largest=max(self.largest, int(states.max()))
+            some=self.some | some_bits, every=self.every & every, largest=max(self.largest, int(states.max()))
         )
 
 
@@ -55,9 +55,9 @@ def learnt(moves: Moves, parents: States, children: States) -> Inverse | None:
     """How to take such moves back, from pairs of a parent and its child in random order, the second half of which the
     first must explain; None where there is no way."""
     for over in (1, 2):
-        last = _last(moves, over, children)
-        there = last >= 0
-        differences = last[there] - parents[there]
+        last_children = _last(moves, over, children)
+        has_child = last_children >= 0
+        differences = last_children[has_child] - parents[has_child]
         half = len(differences) // 2
         missed = ~np.isin(differences[half:], differences[:half])
         known, often = np.unique(differences, return_counts=True)
@@ -68,9 +68,9 @@ def learnt(moves: Moves, parents: States, children: States) -> Inverse | None:
 
 def taught(moves: Moves, inverse: Inverse, parents: States, children: States) -> Inverse:
     """With the differences of these moves, too."""
-    last = _last(moves, inverse.over, children)
-    more = np.setdiff1d((last - parents)[last >= 0], inverse.differences)
-    return inverse._replace(differences=np.concatenate([inverse.differences, more])[:MOST])
+    last_children = _last(moves, inverse.over, children)
+    new_differences = np.setdiff1d((last_children - parents)[last_children >= 0], inverse.differences)
+    return inverse._replace(differences=np.concatenate([inverse.differences, new_differences])[:MOST])
 
 
 def _last(moves: Moves, over: int, children: States) -> States:
@@ -99,9 +99,9 @@ def step(moves, states, tier, finished, draws, children, tiers, counts):
     each child counts once.
     """
     listed = new_edges(ROOM)
-    kept, report = np.empty(1, np.int64), np.zeros(FIELDS, np.int64)
+    open_states, report = np.empty(1, np.int64), np.zeros(FIELDS, np.int64)
     for i in range(len(states)):
-        sort, staying, every = _distinct(moves, states, i, tier, finished, listed, kept, report)
+        sort, staying, every = _distinct(moves, states, i, tier, finished, listed, open_states, report)
         counts[i, 0], counts[i, 1], counts[i, 2] = sort, staying, every
         children[i], tiers[i] = -1, 0
         if sort:
@@ -110,16 +110,16 @@ def step(moves, states, tier, finished, draws, children, tiers, counts):
 
 
 @register_jitable
-def _distinct(moves, states, at, tier, finished, listed, kept, report):
+def _distinct(moves, states, index, tier, finished, listed, open_states, report):
     """Of a state: how many later children of that sort it has, put first in `listed`, how many stay in its tier, how
     many there are in all."""
-    count, _ = list_edges(moves, states, at, at + 1, listed)
+    count, _ = list_edges(moves, states, index, index + 1, listed)
     keys, tiers, different = listed.keys, listed.tiers, keep_distinct(listed, count)
     sort = staying = 0
     for j in range(different):
         if tiers[j] == tier:
             staying += 1
-        elif (keep_open(moves, keys, j, j + 1, kept, report) == 0) == finished:
+        elif (keep_open(moves, keys, j, j + 1, open_states, report) == 0) == finished:
             keys[sort], tiers[sort] = keys[j], tiers[j]
             sort += 1
     return sort, staying, different
@@ -138,9 +138,9 @@ class Bench(NamedTuple):
 
 def bench(inverse: Inverse) -> Bench:
     count = len(inverse.differences)
-    numbers, kept = np.empty(count, np.int64), np.empty(count, np.int64)
-    found, further = np.empty(MOST_PARENTS, np.int64), np.empty(MOST_PARENTS, np.int64)
-    return Bench(numbers, kept, new_edges(ROOM), found, further, np.zeros(FIELDS, np.int64))
+    numbers, open_states = np.empty(count, np.int64), np.empty(count, np.int64)
+    parents, further = np.empty(MOST_PARENTS, np.int64), np.empty(MOST_PARENTS, np.int64)
+    return Bench(numbers, open_states, new_edges(ROOM), parents, further, np.zeros(FIELDS, np.int64))
 
 
 @shared
@@ -157,31 +157,31 @@ def count_parents(moves, inverse, states, parents, scratch, counts, missed):
 
 
 @register_jitable
-def _parents(moves, inverse, states, at, most, found, scratch):
-    """Unfinished numbers that have states[at] among their children, `most` of them at most; how many."""
-    last = state = states[at]
+def _parents(moves, inverse, states, index, limit, parents, scratch):
+    """Unfinished numbers that have states[at] among their children, `limit` of them at most; how many."""
+    last_child = state = states[index]
     if inverse.over == 2:
-        count, _ = list_edges(moves, states, at, at + 1, scratch.listed)
+        count, _ = list_edges(moves, states, index, index + 1, scratch.listed)
         if count <= 0:
             return 0
-        last = scratch.listed.keys[0]
-    numbers, kept, listed = scratch.numbers, scratch.kept, scratch.listed
+        last_child = scratch.listed.keys[0]
+    numbers, open_states, listed = scratch.numbers, scratch.kept, scratch.listed
     begin = number = 0
-    while begin < len(inverse.differences) and number < most:
-        count, end = 0, min(begin + (BLOCK if most == 1 else len(numbers)), len(inverse.differences))
+    while begin < len(inverse.differences) and number < limit:
+        count, end = 0, min(begin + (BLOCK if limit == 1 else len(numbers)), len(inverse.differences))
         for difference in inverse.differences[begin:end]:
-            before = last - difference
+            before = last_child - difference
             if 0 <= before <= inverse.largest and before & ~inverse.some == 0 and inverse.every & ~before == 0:
                 numbers[count] = before
                 count += 1
-        count, at, begin = keep_open(moves, numbers, 0, count, kept, scratch.report), 0, end
-        while at < count and number < most:
-            edges, done = list_edges(moves, kept, at, count, listed)
+        count, index, begin = keep_open(moves, numbers, 0, count, open_states, scratch.report), 0, end
+        while index < count and number < limit:
+            edges, next_state = list_edges(moves, open_states, index, count, listed)
             owner = -1
             for j in range(edges):
-                if listed.keys[j] == state and listed.owners[j] >> 1 != owner and number < most:
+                if listed.keys[j] == state and listed.owners[j] >> 1 != owner and number < limit:
                     owner = listed.owners[j] >> 1
-                    found[number] = kept[at + owner]
+                    parents[number] = open_states[index + owner]
                     number += 1
-            at = max(done, at + 1) if edges >= 0 else done + 1
+            index = max(next_state, index + 1) if edges >= 0 else next_state + 1
     return number

@@ -18,24 +18,24 @@ from solver.sweep.tally import Merits
 
 
 @shared
-def exclude(moves, known, begin, end, found):
+def exclude(moves, known, begin, end, excluded):
     """Let found (end - begin,) be the nimbers of states[begin:end], LOST in place of 0: what no child has.
 
     All children are finished, and lost, or in later tiers, whose nimbers are known. Returns as `backward.evaluate`.
     """
-    widest = LAST >> 64 - 8 * found.itemsize
-    batch, at = new_batch(ROOM), begin
+    widest = LAST >> 64 - 8 * excluded.itemsize
+    batch, cursor = new_batch(ROOM), begin
     marks = np.empty(0, np.int64)  # by nimber: the last state with such a child
-    while at < end:
-        batch, count, done = next_batch(moves, known, at, end, 0, LAST, batch)
+    while cursor < end:
+        batch, count, next_state = next_batch(moves, known, cursor, end, 0, LAST, batch)
         if count < 0:
-            return LOST_CHILD, known.states[done]
+            return LOST_CHILD, known.states[next_state]
         owners, merits, rows, places = batch.edges.owners, batch.edges.merits, batch.rows, batch.places
         if len(marks) <= count:
             marks = np.full(2 * count + 1, -1, np.int64)
         j = 0
-        for state in range(at, done):
-            while j < count and at + (owners[j] >> 1) == state:
+        for state in range(cursor, next_state):
+            while j < count and cursor + (owners[j] >> 1) == state:
                 nimber = 0
                 if merits[j] == OPEN:
                     if places[j] == MISSING:
@@ -49,8 +49,8 @@ def exclude(moves, known, begin, end, found):
                 least += 1
             if least > widest:
                 return TOO_WIDE, known.states[state]
-            found[state - begin] = least if least else LOST
-        at = done
+            excluded[state - begin] = least if least else LOST
+        cursor = next_state
     return FINE, np.int64(0)
 
 
@@ -59,11 +59,11 @@ class NimberPass(Backward):
 
     @staticmethod
     def value(
-        moves: Moves, known: TierLookup, first: int, last: int, span: Span, point: int, best: Merits
+        moves: Moves, known: TierLookup, begin: int, end: int, span: Span, point: int, best: Merits
     ) -> tuple[int, int]:
-        fault: tuple[int, int] = exclude(moves, known, first, last, best)
+        fault: tuple[int, int] = exclude(moves, known, begin, end, best)
         return fault
 
-    def _key_ranges(self, own: int) -> list[tuple[int, int]]:
+    def _key_ranges(self, tier_row: int) -> list[tuple[int, int]]:
         """All keys at once: a nimber is known when all children are."""
         return [(0, LAST)]

@@ -24,9 +24,13 @@ OF_A_TIER = 64  # states of a sample, at most
 def in_order(runs: Table, values: Sequence[Any], low: int, high: int) -> Piece:
     """The states of all runs from `low` to `high`, ascending, and their values: those of a run are a slice of its."""
     states, shares = runs.read(low, high)
-    parts = [one[first : first + count] for one, (first, count) in zip(values, shares.tolist(), strict=True) if count]
-    merits = np.concatenate(parts) if parts else np.empty(0, np.int8)
-    if len(parts) > 1:
+    slices = [
+        tier_values[begin : begin + count]
+        for tier_values, (begin, count) in zip(values, shares.tolist(), strict=True)
+        if count
+    ]
+    merits = np.concatenate(slices) if slices else np.empty(0, np.int8)
+    if len(slices) > 1:
         radix_sort_pairs(states, merits, np.empty_like(states), np.empty_like(merits), len(states))
     return states, merits
 
@@ -55,21 +59,21 @@ class Ordered:
         layer = self.rows.get(self.tier(key))
         if layer is None or not 0 <= key < 1 << 63:
             return None
-        _, [[place, count]] = Table([self._section(layer)]).read(key, key)
+        _, [[index, count]] = Table([self._section(layer)]).read(key, key)
         if not count:
             return None
-        place += self.states.size - layer.end
-        return int(self.merits.part(int(place), int(place) + 1)[0])
+        index += self.states.size - layer.end
+        return int(self.merits.part(int(index), int(index) + 1)[0])
 
-    def sample(self, chance: np.random.Generator, most: int) -> list[int]:
+    def sample(self, chance: np.random.Generator, limit: int) -> list[int]:
         layers = [layer for layer in self.layers if layer.kept]
-        number = max(1, min(OF_A_TIER, most // max(1, len(layers))))
+        number = max(1, min(OF_A_TIER, limit // max(1, len(layers))))
         states: list[int] = []
         for layer in layers:
             places = np.sort(chance.integers(0, layer.kept, number))
             states.extend(self._section(layer).at(places).tolist())
         chance.shuffle(states)
-        return states[:most]
+        return states[:limit]
 
     def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterator[Piece]:
         layers = [layer for layer in self.layers if layer.kept]

@@ -38,15 +38,15 @@ def further(rules: Rules, layers: Sequence[list[int]], enough: Callable[[int], b
         expansion = Expansion(CompiledMoves(rules, tiers=False))
         known = [np.array(layer, np.int64) for layer in layers]
         while True:
-            count, last, reached = sum(map(len, known)), known[-1], np.empty(0, np.int64)
+            count, last_ply, reached = sum(map(len, known)), known[-1], np.empty(0, np.int64)
             if not is_built_in(rules.name):
-                some = last[:: max(1, len(last) // INSPECTED)].tolist()
-                agreement.compare(rules.game, some, symmetry=rules.symmetry, tiers=False)
-            for begin in range(0, len(last), SPAN):
+                inspected = last_ply[:: max(1, len(last_ply) // INSPECTED)].tolist()
+                agreement.compare(rules.game, inspected, symmetry=rules.symmetry, tiers=False)
+            for begin in range(0, len(last_ply), SPAN):
                 if enough(count + len(reached)):
                     return
-                found = expansion.expand(0, last[begin : begin + SPAN], closing=True)
-                new = united([run for _, run in found.runs])
+                children = expansion.expand(0, last_ply[begin : begin + SPAN], closing=True)
+                new = united([run for _, run in children.runs])
                 for states in (*known, reached):
                     new = without(new, states)
                 reached = united([reached, expansion.keep(new)[0]])
@@ -59,10 +59,10 @@ def merits_of(rules: Rules, states: list[int], later: list[int], merits: list[in
 
     None if a state has an unfinished child that is not in the next ply, or no children.
     """
-    own, following = np.array(states, np.int64), np.array(later, np.int64)
-    known = lookup_of([(-1, own), (0, following)], np.array(merits, np.int64))
-    best = np.full(len(own), -LAST, np.int64)
+    states_array, following = np.array(states, np.int64), np.array(later, np.int64)
+    known = lookup_of([(-1, states_array), (0, following)], np.array(merits, np.int64))
+    best = np.full(len(states_array), -LAST, np.int64)
     with compiling(rules.game):
         moves = CompiledMoves(rules, tiers=False).valued(WIN)
-        fault, _ = backward.evaluate(moves, known, 0, len(own), 0, LAST, best)
+        fault, _ = backward.evaluate(moves, known, 0, len(states_array), 0, LAST, best)
     return best.tolist() if fault == FINE else None

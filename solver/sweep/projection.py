@@ -111,24 +111,24 @@ def census(
         except ResourceError:
             counted = False
         taken = time.monotonic() - begun
-        found = counted_so_far(forward) if counted else beyond(forward, team, max(1.0, seconds - taken), progress)
+        projected = counted_so_far(forward) if counted else beyond(forward, team, max(1.0, seconds - taken), progress)
         known = with_moves(forward) if tiers else []
-        narrowed = of_bounds(forward, found) if rules.kind.cyclic == Method.VALUE_ITERATION else 0
-        cycle = cycle_of(forward, found) if rules.kind.cyclic == Method.RETROGRADE else None
-        keys = key_bytes(forward, sum(found.sizes))
-    least, most = interval(forward, found)
-    reached = sum(layer.reached for layer in forward.layers) + sum(tier.reached for tier in found.tiers)
+        narrowed = of_bounds(forward, projected) if rules.kind.cyclic == Method.VALUE_ITERATION else 0
+        cycle = cycle_of(forward, projected) if rules.kind.cyclic == Method.RETROGRADE else None
+        keys = key_bytes(forward, sum(projected.sizes))
+    least, highest = interval(forward, projected)
+    reached = sum(layer.reached for layer in forward.layers) + sum(tier.reached for tier in projected.tiers)
     return Census(
-        found.sizes,
+        projected.sizes,
         counted,
-        found.whole,
-        found.cyclic,
+        projected.whole,
+        projected.cyclic,
         taken,
         forward.found - earlier,
-        known + found.tiers,
+        known + projected.tiers,
         reached,
         least,
-        most,
+        highest,
         forward.states.bytes_each(demand.PACKED),
         narrowed,
         keys,
@@ -136,19 +136,19 @@ def census(
     )
 
 
-def of_bounds(forward: Forward, found: Estimate) -> int:
+def of_bounds(forward: Forward, projected: Estimate) -> int:
     """Bytes that the bounds of the largest tier with cycles take, by the moves of the largest one that was met."""
-    met = _largest_cycle(forward, found)
+    met = _largest_cycle(forward, projected)
     return 0 if met is None else bytes_of(met[0], forward.compiled.valued(1), *met[1:])
 
 
-def cycle_of(forward: Forward, found: Estimate) -> demand.Cycle | None:
+def cycle_of(forward: Forward, projected: Estimate) -> demand.Cycle | None:
     """The largest tier with cycles, with the moves of some states of the largest one that was met."""
-    met = _largest_cycle(forward, found)
+    met = _largest_cycle(forward, projected)
     if met is None:
         return None
-    size, some, tier = met
-    return demand.Cycle(size, int(moves_inside(forward.compiled.valued(WIN), some, tier)) / max(1, len(some)))
+    size, sampled, tier = met
+    return demand.Cycle(size, int(moves_inside(forward.compiled.valued(WIN), sampled, tier)) / max(1, len(sampled)))
 
 
 def key_bytes(forward: Forward, stored: int) -> float:
@@ -161,9 +161,9 @@ def key_bytes(forward: Forward, stored: int) -> float:
     if len(runs) == 0:
         return 0.0
     together = max(2, round(GROUP * min(1.0, len(runs) / max(1, stored))))  # of them where the book has a group
-    parts = spans(splitters(runs, min(NEIGHBOURS, max(GROUP, len(runs) // PARTS))))
+    key_ranges = spans(splitters(runs, min(NEIGHBOURS, max(GROUP, len(runs) // PARTS))))
     taken, groups = 0.0, 0
-    for low, high in parts[:: max(1, len(parts) // PARTS)]:
+    for low, high in key_ranges[:: max(1, len(key_ranges) // PARTS)]:
         states = joined(runs, low, high)
         firsts = np.arange(0, max(1, len(states) - together + 1), together)
         distance = states[np.minimum(firsts + together - 1, len(states) - 1)] - states[firsts]
@@ -173,7 +173,7 @@ def key_bytes(forward: Forward, stored: int) -> float:
     return taken / groups
 
 
-def _largest_cycle(forward: Forward, found: Estimate) -> tuple[int, States, int] | None:
+def _largest_cycle(forward: Forward, projected: Estimate) -> tuple[int, States, int] | None:
     """How many states the largest tier with cycles has, some unfinished ones of the largest that was met, and its
     number; None where no tier has cycles."""
     layers = [layer for layer in forward.layers if layer.cyclic]
@@ -185,14 +185,14 @@ def _largest_cycle(forward: Forward, found: Estimate) -> tuple[int, States, int]
     if met is None:
         return None
     tier, states = met
-    kept = forward.expansion.keep(sample(states))[0]
-    return max(sizes + [ahead.kept for ahead in found.tiers if ahead.cyclic]), kept, tier
+    open_states = forward.expansion.keep(sample(states))[0]
+    return max(sizes + [ahead.kept for ahead in projected.tiers if ahead.cyclic]), open_states, tier
 
 
-def interval(forward: Forward, found: Estimate) -> tuple[int, int]:
+def interval(forward: Forward, projected: Estimate) -> tuple[int, int]:
     """The fewest and the most unfinished states that there may be, by twice the error."""
     known = sum(layer.kept for layer in forward.layers)
-    ahead, spread = sum(found.sizes) - known, math.exp(2 * min(WIDEST, found.error))
+    ahead, spread = sum(projected.sizes) - known, math.exp(2 * min(WIDEST, projected.error))
     return known + round(ahead / spread), known + round(min(STATE_LIMIT, ahead * spread))
 
 
@@ -206,15 +206,19 @@ class Pace(NamedTuple):
 def pace(compiled: CompiledMoves) -> Pace:
     """What listing moves takes, on average of the states of random games."""
     expansion = Expansion(compiled)
-    kept = np.resize(expansion.keep(np.array(check_game(compiled.rules.game, playouts=PLAYOUTS), np.int64))[0], PACED)
-    listed, done, moves, report = new_edges(ROOM), 0, 0, np.zeros(FIELDS, np.int64)
-    expand(expansion.moves, kept, 0, min(1, len(kept)), LOWEST_TIER, KEPT, listed, report)  # compiles
+    open_states = np.resize(
+        expansion.keep(np.array(check_game(compiled.rules.game, playouts=PLAYOUTS), np.int64))[0], PACED
+    )
+    listed, expanded, moves, report = new_edges(ROOM), 0, 0, np.zeros(FIELDS, np.int64)
+    expand(expansion.moves, open_states, 0, min(1, len(open_states)), LOWEST_TIER, KEPT, listed, report)  # compiles
     begun = time.thread_time()
-    while done < len(kept) and not report[ERROR]:
-        listed, done = expand(expansion.moves, kept, done, len(kept), LOWEST_TIER, KEPT, listed, report)
+    while expanded < len(open_states) and not report[ERROR]:
+        listed, expanded = expand(
+            expansion.moves, open_states, expanded, len(open_states), LOWEST_TIER, KEPT, listed, report
+        )
         moves += int(report[COUNT])
     taken = time.thread_time() - begun
-    return Pace(taken / max(1, len(kept)), taken / max(1, moves))
+    return Pace(taken / max(1, len(open_states)), taken / max(1, moves))
 
 
 def with_moves(forward: Forward) -> list[SizedTier]:
@@ -222,12 +226,14 @@ def with_moves(forward: Forward) -> list[SizedTier]:
     chance = np.random.default_rng(0)
     tiers: list[SizedTier] = []
     for layer in forward.layers:
-        kept, moves, leads = layer.kept, 0.0, 0
-        if kept:
-            found = forward.sample(layer, COUNTED, chance)
-            listed, count, done = list_children(forward.expansion.moves, found, 0, len(found), new_edges(ROOM))
-            moves, leads = kept * count / done, len(np.unique(listed.tiers[:count]))
-        tiers.append(SizedTier(layer.number, layer.reached, kept, round(moves), leads, cyclic=layer.cyclic))
+        open_count, moves, leads = layer.kept, 0.0, 0
+        if open_count:
+            sampled = forward.sample(layer, COUNTED, chance)
+            listed, count, next_state = list_children(
+                forward.expansion.moves, sampled, 0, len(sampled), new_edges(ROOM)
+            )
+            moves, leads = open_count * count / next_state, len(np.unique(listed.tiers[:count]))
+        tiers.append(SizedTier(layer.number, layer.reached, open_count, round(moves), leads, cyclic=layer.cyclic))
     return tiers
 
 
@@ -262,11 +268,13 @@ def beyond(forward: Forward, team: Workers, seconds: float, progress: Progress =
     """Unfinished states of all tiers, those that `forward` has not reached from samples, in so many seconds."""
     known = counted_so_far(forward)
     if forward.closing and len(forward.layers) < LAYERS:
-        parts = thinned(forward, team, seconds, progress)
-        if parts is not None:
-            ahead = max(1, parts.states - sum(known.sizes))
+        thinned_parts = thinned(forward, team, seconds, progress)
+        if thinned_parts is not None:
+            ahead = max(1, thinned_parts.states - sum(known.sizes))
             tier = SizedTier(0, round(ahead / forward.unfinished), ahead, 0, 1, cyclic=True)
-            error = math.log(max(parts.most / parts.states, parts.states / parts.least)) / 2
+            error = (
+                math.log(max(thinned_parts.most / thinned_parts.states, thinned_parts.states / thinned_parts.least)) / 2
+            )
             return Estimate([*known.sizes, ahead], True, True, [tier], error)
         key = forward.runs.first()
         before = forward.state.generations
@@ -275,12 +283,12 @@ def beyond(forward: Forward, team: Workers, seconds: float, progress: Progress =
         open_states = sum(generations)
         tier = SizedTier(0, round(open_states / forward.unfinished), open_states, 0, 1, cyclic=True)
         return Estimate(known.sizes + generations, True, True, [tier], WIDEST)
-    found = None if known.cyclic or forward.closing else walked(forward, team, seconds, progress)
-    if found is None:
+    estimates = None if known.cyclic or forward.closing else walked(forward, team, seconds, progress)
+    if estimates is None:
         sampled = estimated(forward, seconds, progress)
         return sampled._replace(sizes=sampled.sizes or [forward.found], cyclic=sampled.cyclic or known.cyclic)
-    sizes = known.sizes + [tier.kept for tier in found.tiers]
-    return Estimate(sizes, True, False, found.tiers, found.error)
+    sizes = known.sizes + [tier.kept for tier in estimates.tiers]
+    return Estimate(sizes, True, False, estimates.tiers, estimates.error)
 
 
 def estimated(forward: Forward, seconds: float, progress: Progress = silent) -> Estimate:
@@ -325,12 +333,12 @@ class _Sampler:
             drift = sum(map(math.log, wrong[-2:])) / (2 * TRIED - 1)
             self.doubt = max(DOUBT, abs(drift))
         beyond = self._beyond(len(layers), 1 << 30)
-        return [_scaled(tier, math.exp(min(99.0, -drift * place))) for place, tier in enumerate(beyond, 1)]
+        return [_scaled(tier, math.exp(min(99.0, -drift * steps))) for steps, tier in enumerate(beyond, 1)]
 
     def error(self, tiers: list[SizedTier]) -> float:
         """What the logarithm of their states may be wrong by: more, the more tiers are guessed one from the other."""
         total = sum(tier.kept for tier in tiers)
-        doubts = (tier.kept * self.doubt * math.pow(place, GROWING) for place, tier in enumerate(tiers, 1))
+        doubts = (tier.kept * self.doubt * math.pow(steps, GROWING) for steps, tier in enumerate(tiers, 1))
         return sum(doubts) / max(1, total)
 
     def _sample(self) -> int:
@@ -338,8 +346,8 @@ class _Sampler:
         past = time.monotonic() - self.begun
         return 0 if past >= 2 * self.seconds else self.size >> min(8, int(8 * past / self.seconds))
 
-    def _beyond(self, known: int, most: int) -> list[SizedTier]:
-        """At most `most` tiers behind the first `known` ones."""
+    def _beyond(self, known: int, limit: int) -> list[SizedTier]:
+        """At most `limit` tiers behind the first `known` ones."""
         parents: list[tuple[int, float]] = []  # by tier: the mean numbers of parents
         self.moves = {}
         for layer in self.forward.layers[max(0, known - 4 * TREND) : known]:
@@ -347,11 +355,11 @@ class _Sampler:
                 parents.append((layer.number, self._moves_into(layer.number) / layer.reached))
                 del self.moves[layer.number]
             if layer.kept:
-                found = self.forward.sample(layer, max(1, self._sample()), self.chance)
-                self._expand(layer.number, found, layer.kept / len(found))
+                sampled = self.forward.sample(layer, max(1, self._sample()), self.chance)
+                self._expand(layer.number, sampled, layer.kept / len(sampled))
         parents = parents[1:][-TREND:]  # the first ones lack moves that skip tiers
         tiers: list[SizedTier] = []
-        while self.moves and len(tiers) < most and (sample := self._sample()):
+        while self.moves and len(tiers) < limit and (sample := self._sample()):
             tier = min(self.moves)
             moves = self._moves_into(tier)
             distinct = np.unique(np.concatenate([children for children, _ in self.moves.pop(tier)]))
@@ -359,9 +367,9 @@ class _Sampler:
             if len(distinct) > sample:
                 distinct = np.sort(self.chance.choice(distinct, sample, replace=False))
             share, branching, leads = self._expand(tier, distinct, reached / len(distinct))
-            kept = round(reached * share)
-            moves = round(min(STATE_LIMIT, kept * branching))
-            tiers.append(SizedTier(tier, round(reached), kept, moves, leads, cyclic=self.cyclic))
+            open_count = round(reached * share)
+            moves = round(min(STATE_LIMIT, open_count * branching))
+            tiers.append(SizedTier(tier, round(reached), open_count, moves, leads, cyclic=self.cyclic))
             self.progress("sample", tier, None)
         return tiers
 
@@ -373,27 +381,29 @@ class _Sampler:
         """Enter the moves from states of a tier that stand for `weight` states each; the share of unfinished ones,
         their mean number of moves, and how many tiers these lead to."""
         self.chance.shuffle(states)  # so that any of them are a sample
-        kept = self.expansion.keep(states)[0]
+        open_states = self.expansion.keep(states)[0]
         begin = moves = 0
         listed = new_edges(ROOM)
-        found: dict[int, list[States]] = {}
-        while begin < len(kept) and moves < MOST_MOVES and begin <= self._sample():
-            listed, count, begin = list_children(self.expansion.moves, kept, begin, len(kept), listed)
+        children_by_tier: dict[int, list[States]] = {}
+        while begin < len(open_states) and moves < MOST_MOVES and begin <= self._sample():
+            listed, count, begin = list_children(self.expansion.moves, open_states, begin, len(open_states), listed)
             moves += count
             children, tiers = listed.keys[:count], listed.tiers[:count]
             for later in np.unique(tiers).tolist():
-                found.setdefault(later, []).append(children[tiers == later])
-        self.cyclic = self.cyclic or tier in found
-        for later, parts in found.items():
+                children_by_tier.setdefault(later, []).append(children[tiers == later])
+        self.cyclic = self.cyclic or tier in children_by_tier
+        for later, pieces in children_by_tier.items():
             if later > tier:
-                self.moves.setdefault(later, []).extend((part, weight * len(kept) / begin) for part in parts)
-        return len(kept) / len(states), moves / max(1, begin), len(found)
+                self.moves.setdefault(later, []).extend((piece, weight * len(open_states) / begin) for piece in pieces)
+        return len(open_states) / len(states), moves / max(1, begin), len(children_by_tier)
 
 
 def _scaled(tier: SizedTier, factor: float) -> SizedTier:
     """A tier of so many times the states."""
-    reached, kept, moves = (round(min(STATE_LIMIT, factor * count)) for count in (tier.reached, tier.kept, tier.moves))
-    return replace(tier, reached=reached, kept=kept, moves=moves)
+    reached, open_count, moves = (
+        round(min(STATE_LIMIT, factor * count)) for count in (tier.reached, tier.kept, tier.moves)
+    )
+    return replace(tier, reached=reached, kept=open_count, moves=moves)
 
 
 def _trend(parents: list[tuple[int, float]], tier: int) -> float:
@@ -419,10 +429,10 @@ def continued(sizes: list[int]) -> list[int]:
         return sizes
     slopes = np.diff(logs)
     bend = min(float(np.polyfit(range(len(slopes)), slopes, 1)[0]), LEAST_BEND)
-    size, slope, more = logs[-1], float(slopes[-2:].mean()), list[int]()
+    size, slope, continuation = logs[-1], float(slopes[-2:].mean()), list[int]()
     while size >= 0 and size < math.log(STATE_LIMIT):
         bend *= SOONER
         slope += bend
         size += slope
-        more.append(round(min(STATE_LIMIT, math.exp(size))))
-    return sizes + more
+        continuation.append(round(min(STATE_LIMIT, math.exp(size))))
+    return sizes + continuation

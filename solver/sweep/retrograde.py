@@ -209,7 +209,7 @@ class Resolver:
                 if not self._inner_moves.fits(chunk_end):
                     self._inner_moves = None
 
-        self._pass(team, begin, count, "count moves", lambda at: self._checkpoint(COUNT, [at]), pause)
+        self._pass(team, begin, count, "count moves", lambda position: self._checkpoint(COUNT, [position]), pause)
         self._forget("begins", "left", "values")
         moves = int(self.begins.sum(dtype=np.int64))
         if moves >= 1 << 32:

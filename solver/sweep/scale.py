@@ -44,8 +44,8 @@ def first_scale(rules: Rules, cyclic: bool, tiers: int, largest: int) -> Scale:
     if cyclic:
         return Scale(WIN, np.dtype(np.int16).str, 0)
     longest = tiers + 1 + (MOST_PLIES_LEFT if own_method(rules.game, "plies_left") else 0)
-    most = largest if rules.scores else longest
-    return next(scale for scale in map(of_bytes, (1, 2, 4, 8)) if most < scale.win)
+    greatest = largest if rules.scores else longest
+    return next(scale for scale in map(of_bytes, (1, 2, 4, 8)) if greatest < scale.win)
 
 
 def wider(rules: Rules, scale: Scale) -> Scale:

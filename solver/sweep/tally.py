@@ -33,14 +33,14 @@ class Tally:
     longest: tuple[int, int] | None = None
     error: int = 0
 
-    def end_tier(self, found: Mapping[int, int]) -> None:
+    def end_tier(self, counts: Mapping[int, int]) -> None:
         """Enter the merits of a whole tier, each with its number of states."""
-        self.values.update(found)
+        self.values.update(counts)
         self.tiers.append(
             [
-                sum(number for merit, number in found.items() if merit > 0),
-                found.get(0, 0),
-                sum(number for merit, number in found.items() if merit < 0),
+                sum(number for merit, number in counts.items() if merit > 0),
+                counts.get(0, 0),
+                sum(number for merit, number in counts.items() if merit < 0),
             ]
         )
 
@@ -57,20 +57,20 @@ def tallied(merits: Merits) -> dict[int, int]:
     bits = 8 * merits.dtype.itemsize
     if bits <= 16 and len(merits) >= 1 << bits - 4:
         numbers = np.bincount(merits.view(f"u{bits // 8}"), minlength=1 << bits)
-        found = np.flatnonzero(numbers)
-        distinct, counts = found.astype(f"u{bits // 8}").view(merits.dtype), numbers[found]
+        indices = np.flatnonzero(numbers)
+        distinct, counts = indices.astype(f"u{bits // 8}").view(merits.dtype), numbers[indices]
     else:
         distinct, counts = np.unique(merits, return_counts=True)
     return dict(zip(distinct.tolist(), counts.tolist(), strict=True))
 
 
-def refuse_long(rules: Rules, found: Mapping[int, int], win: int) -> None:
+def refuse_long(rules: Rules, counts: Mapping[int, int], win: int) -> None:
     """Raise GameError if some win is so far that one ply more would be a draw."""
-    if not rules.scores and (1 in found or -1 in found):
+    if not rules.scores and (1 in counts or -1 in counts):
         raise GameError(f"{rules.name} has wins of more than {win - 2:,} plies")
 
 
-def slowest_win(found: Mapping[int, int], merits: Merits, states: NDArray[np.int64]) -> tuple[int, int] | None:
+def slowest_win(counts: Mapping[int, int], merits: Merits, states: NDArray[np.int64]) -> tuple[int, int] | None:
     """The smallest merit of a win and the first state that has it."""
-    merit = min((merit for merit in found if merit > 0), default=None)
+    merit = min((merit for merit in counts if merit > 0), default=None)
     return None if merit is None else (merit, int(states[np.argmax(merits == merit)]))

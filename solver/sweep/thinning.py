@@ -76,55 +76,55 @@ def hashed(state):
 def list_kept(moves, states, begin, end, below, listed):
     """List the unfinished children of unfinished states[begin:end] whose hash is below a threshold, each once for each
     parent, as far as they fit: the arrays, or larger ones, how many, and the first state left over."""
-    listed, count, done = list_children(moves, states, begin, end, listed)
+    listed, count, next_state = list_children(moves, states, begin, end, listed)
     keys, left = listed.keys, 0
     for i in range(count):
         if listed.merits[i] == OPEN and hashed(keys[i]) >> 32 & (1 << BITS) - 1 < below:
             keys[left] = keys[i]
             left += 1
-    return listed, left, done
+    return listed, left, next_state
 
 
 @shared
-def enter(seen, states, fresh):
+def enter(visited, states, fresh):
     """Count the states as reached once more; how many are new, which go into `fresh`."""
-    keys, times = seen
-    last, new = len(keys) - 1, 0
+    keys, times = visited
+    mask, new = len(keys) - 1, 0
     for state in states:
-        at = hashed(state) & last
-        while keys[at] >= 0 and keys[at] != state:
-            at = at + 1 & last
-        if keys[at] < 0:
-            keys[at] = state
+        slot = hashed(state) & mask
+        while keys[slot] >= 0 and keys[slot] != state:
+            slot = slot + 1 & mask
+        if keys[slot] < 0:
+            keys[slot] = state
             fresh[new] = state
             new += 1
-        if times[at] < 255:
-            times[at] += 1
+        if times[slot] < 255:
+            times[slot] += 1
     return new
 
 
 @shared
-def grow(seen, larger):
+def grow(visited, larger):
     """Enter what was seen into a larger table."""
-    last = len(larger.keys) - 1
-    for i in range(len(seen.keys)):
-        if seen.keys[i] >= 0:
-            at = hashed(seen.keys[i]) & last
-            while larger.keys[at] >= 0:
-                at = at + 1 & last
-            larger.keys[at], larger.times[at] = seen.keys[i], seen.times[i]
+    mask = len(larger.keys) - 1
+    for i in range(len(visited.keys)):
+        if visited.keys[i] >= 0:
+            slot = hashed(visited.keys[i]) & mask
+            while larger.keys[slot] >= 0:
+                slot = slot + 1 & mask
+            larger.keys[slot], larger.times[slot] = visited.keys[i], visited.times[i]
 
 
 @shared
-def frequencies(seen, below):
+def frequencies(visited, below):
     """How many states whose hash is below the threshold were seen, once, and twice."""
-    found = once = twice = 0
-    for i in range(len(seen.keys)):
-        if seen.keys[i] >= 0 and hashed(seen.keys[i]) >> 32 & (1 << BITS) - 1 < below:
-            found += 1
-            once += seen.times[i] == 1
-            twice += seen.times[i] == 2
-    return found, once, twice
+    visited_count = once = twice = 0
+    for i in range(len(visited.keys)):
+        if visited.keys[i] >= 0 and hashed(visited.keys[i]) >> 32 & (1 << BITS) - 1 < below:
+            visited_count += 1
+            once += visited.times[i] == 1
+            twice += visited.times[i] == 2
+    return visited_count, once, twice
 
 
 def table_of(size: int) -> Seen:
@@ -143,66 +143,68 @@ class Thinning:
     def warm(self) -> None:
         """Compile, or load from the cache, what a search needs."""
         self._children(np.empty(0, np.int64), 0)
-        seen = table_of(2)
-        enter(seen, np.empty(0, np.int64), np.empty(0, np.int64))
-        grow(seen, table_of(2))
-        frequencies(seen, 0)
+        visited = table_of(2)
+        enter(visited, np.empty(0, np.int64), np.empty(0, np.int64))
+        grow(visited, table_of(2))
+        frequencies(visited, 0)
 
     def parts(self, seconds: float) -> list[Part]:
         """The searches that came to their end in so many seconds, the largest last."""
-        begun, parts = time.monotonic(), list[Part]()
+        begun, results = time.monotonic(), list[Part]()
         for halvings in range(HALVINGS, -1, -1):
-            first = time.monotonic()
-            part = self._search(1 << BITS - halvings, begun + seconds)
-            if part is None:
+            first_started = time.monotonic()
+            result = self._search(1 << BITS - halvings, begun + seconds)
+            if result is None:
                 break
-            parts.append(part)
-            if time.monotonic() + 2 * (time.monotonic() - first) > begun + seconds:
+            results.append(result)
+            if time.monotonic() + 2 * (time.monotonic() - first_started) > begun + seconds:
                 break
-        return parts
+        return results
 
     def _search(self, below: int, deadline: float) -> Part | None:
         """Follow the states whose hash is below a threshold; None where time or memory ends first."""
-        seen, reached = table_of(FIRST_TABLE), 0
+        visited, reached = table_of(FIRST_TABLE), 0
         waiting = [self.expansion.keep(np.unique(keys))[0] for keys, _ in starts_of(self.compiled, 1 << 22)]
-        front, seen = self._entered(seen, reached, np.unique(np.concatenate(waiting)))
+        front, visited = self._entered(visited, reached, np.unique(np.concatenate(waiting)))
         while len(front):
             reached += len(front)
-            kept = below if reached > SEEDS else 1 << BITS
-            parts: list[States] = []
+            threshold = below if reached > SEEDS else 1 << BITS
+            children_parts: list[States] = []
 
-            def children(begin: int, front: States = front, kept: int = kept) -> States:
-                return self._children(front[begin : begin + CHUNK], kept)
+            def children(begin: int, front: States = front, threshold: int = threshold) -> States:
+                return self._children(front[begin : begin + CHUNK], threshold)
 
             for states in self.team.map(children, range(0, len(front), CHUNK)):
-                new, seen = self._entered(seen, reached + sum(map(len, parts)), states)
-                parts.append(new)
-                if time.monotonic() > deadline or EACH * len(seen.keys) > self.memory:
+                new, visited = self._entered(visited, reached + sum(map(len, children_parts)), states)
+                children_parts.append(new)
+                if time.monotonic() > deadline or EACH * len(visited.keys) > self.memory:
                     return None
             self.progress("sample", reached, None)
-            front = np.concatenate(parts)
-        found, once, twice = frequencies(seen, below)
+            front = np.concatenate(children_parts)
+        visited_count, once, twice = frequencies(visited, below)
         share = below / (1 << BITS)
-        return Part(share, found, (found + (once * once / (2 * max(1, twice)) if share < 1 else 0)) / share)
+        return Part(
+            share, visited_count, (visited_count + (once * once / (2 * max(1, twice)) if share < 1 else 0)) / share
+        )
 
-    def _entered(self, seen: Seen, known: int, states: States) -> tuple[States, Seen]:
+    def _entered(self, visited: Seen, known: int, states: States) -> tuple[States, Seen]:
         """The states that are new, and the table, larger if it would be more than half full."""
-        while 2 * (known + len(states)) > len(seen.keys):
-            larger = table_of(2 * len(seen.keys))
-            grow(seen, larger)
-            seen = larger
+        while 2 * (known + len(states)) > len(visited.keys):
+            larger = table_of(2 * len(visited.keys))
+            grow(visited, larger)
+            visited = larger
         fresh = np.empty(len(states), np.int64)
-        return fresh[: enter(seen, states, fresh)], seen
+        return fresh[: enter(visited, states, fresh)], visited
 
     def _children(self, states: States, below: int) -> States:
         """The unfinished children of unfinished states whose hash is below a threshold."""
-        listed, at, parts = new_edges(ROOM), 0, [np.empty(0, np.int64)]
-        while at < len(states) or not len(states):
-            listed, count, at = list_kept(self.moves, states, at, len(states), below, listed)
-            parts.append(listed.keys[:count].copy())
+        listed, cursor, children = new_edges(ROOM), 0, [np.empty(0, np.int64)]
+        while cursor < len(states) or not len(states):
+            listed, count, cursor = list_kept(self.moves, states, cursor, len(states), below, listed)
+            children.append(listed.keys[:count].copy())
             if not len(states):
                 break
-        return np.concatenate(parts)
+        return np.concatenate(children)
 
 
 def thinned(forward: Forward, team: Workers, seconds: float, progress: Progress) -> Thinned | None:
@@ -213,15 +215,15 @@ def thinned(forward: Forward, team: Workers, seconds: float, progress: Progress)
     return judged(thinning.parts(seconds), forward.found)
 
 
-def judged(parts: list[Part], found: int) -> Thinned | None:
+def judged(results: list[Part], visited_count: int) -> Thinned | None:
     """What the largest part says of the whole, of which so many states were found already."""
-    if not parts:
+    if not results:
         return None
-    last = parts[-1]
-    if last.share == 1:
-        return Thinned(last.reached, last.reached, last.reached)
-    counted = last.reached / last.share
-    missed = last.estimate / counted
-    if last.reached < LEAST or missed > MISSED or last.estimate < found:
+    latest = results[-1]
+    if latest.share == 1:
+        return Thinned(latest.reached, latest.reached, latest.reached)
+    counted = latest.reached / latest.share
+    missed = latest.estimate / counted
+    if latest.reached < LEAST or missed > MISSED or latest.estimate < visited_count:
         return None
-    return Thinned(round(last.estimate), round(counted / SPREAD), round(last.estimate * max(missed**2, SPREAD)))
+    return Thinned(round(latest.estimate), round(counted / SPREAD), round(latest.estimate * max(missed**2, SPREAD)))

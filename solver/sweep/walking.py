@@ -55,18 +55,18 @@ def walked(forward: Forward, team: Workers, seconds: float, progress: Progress =
     """The tiers that `forward` has not reached, in about so many seconds, compiling apart; None where they get lost."""
     walkers = Walkers(forward, CompiledMoves(Rules(forward.rules.game, False), forward.tiers), team, progress)
     walkers.warm()
-    found: list[Walked] = []
+    walks: list[Walked] = []
 
     def walk() -> None:
         try:
-            found.append(walkers.beyond(seconds))
+            walks.append(walkers.beyond(seconds))
         except Exception:  # rules that are run on what is no state may fail in any way
             return
 
     thread = threading.Thread(target=walk, daemon=True)
     thread.start()
     thread.join(PATIENCE * seconds)
-    return found[0] if found else None
+    return walks[0] if walks else None
 
 
 class Walkers:
@@ -92,113 +92,122 @@ class Walkers:
     def beyond(self, seconds: float) -> Walked:
         """The tiers that were not counted. Raises Lost."""
         end, layers = time.monotonic() + seconds, self.forward.layers
-        last = self._learn(max(0, len(layers) - BEFORE))
-        first, begun = len(layers) - TRIED, time.monotonic()
-        tried, errors = self._walk(first, lambda tier: TRIAL, layers[-1].number)
-        wrong = self._wrong(first, {tier.number: tier.kept for tier in tried}, math.hypot(*errors))
+        last_tier = self._learn(max(0, len(layers) - BEFORE))
+        first_layer, begun = len(layers) - TRIED, time.monotonic()
+        tried, errors = self._walk(first_layer, lambda tier: TRIAL, layers[-1].number)
+        wrong = self._wrong(first_layer, {tier.number: tier.kept for tier in tried}, math.hypot(*errors))
         spent = (time.monotonic() - begun) / max(1, len(tried)) / TRIAL  # seconds a walker
 
         def size(tier: int) -> int:
             left = end - time.monotonic()
-            return min(MOST, max(FEWEST, int(left / max(1, last - tier + 1) / spent)))
+            return min(MOST, max(FEWEST, int(left / max(1, last_tier - tier + 1) / spent)))
 
         tiers, errors = self._walk(len(layers), size, math.inf)
         total, doubt, varied = 0.0, 0.0, 0.0
-        for place, (tier, error) in enumerate(zip(tiers, errors, strict=True), 1):
+        for steps, (tier, error) in enumerate(zip(tiers, errors, strict=True), 1):
             varied += error**2
             total += tier.kept
-            doubt += tier.kept * math.hypot(math.sqrt(varied), place * max(DOUBT, wrong))
+            doubt += tier.kept * math.hypot(math.sqrt(varied), steps * max(DOUBT, wrong))
         return Walked(tiers, doubt / max(1.0, total))
 
-    def _learn(self, first: int) -> int:
-        """How to take moves back, from those of counted tiers from `first` on and of random games from there; the last
-        tier that these come to. Raises Lost."""
-        layers, last = self.forward.layers, 0
+    def _learn(self, first_layer: int) -> int:
+        """Learn to take moves back, from counted tiers (`first_layer` on) and, beyond them, from random games.
+
+        Returns the last tier that the games come to. Raises Lost if too few moves can be taken back.
+        """
+        layers, last_tier = self.forward.layers, 0
         parents, children = [], []
-        for place in range(first, len(layers)):
-            states = self._sample(place, LEARNT // (len(layers) - first))
+        for layer_index in range(first_layer, len(layers)):
+            states = self._sample(layer_index, LEARNT // (len(layers) - first_layer))
             while len(states):
-                ahead, tiers, _ = self._step(states, layers[place].number, False)
+                ahead, tiers, _ = self._step(states, layers[layer_index].number, False)
                 parents.append(states[ahead >= 0])
                 children.append(ahead[ahead >= 0])
-                last = max(last, int(tiers.max()))
-                states = children[-1] if place == len(layers) - 1 else children[-1][:0]
+                last_tier = max(last_tier, int(tiers.max()))
+                states = children[-1] if layer_index == len(layers) - 1 else children[-1][:0]
         before, after = np.concatenate(parents), np.concatenate(children)
         order = self.chance.permutation(len(before))
         inverse = learnt(self.moves, before[order], after[order])
         if inverse is None:
             raise Lost
         self.inverse = inverse
-        return last
+        return last_tier
 
-    def _wrong(self, first: int, guessed: dict[int, int], chance: float) -> float:
-        """By what part a step is wrong, on average of counted tiers from `first` on, beyond the part that is by chance
-        after all of them. Raises Lost if that is much."""
+    def _wrong(self, first_layer: int, guessed: dict[int, int], chance: float) -> float:
+        """Return the relative error of a step, on average over the counted tiers from `first_layer` on.
+
+        `chance`, the part of it that is random after all steps, is subtracted. Raises Lost if the error is large.
+        """
         logs = [
             math.log(max(1, guessed.get(layer.number, 0)) / layer.kept)
-            for layer in self.forward.layers[first:]
+            for layer in self.forward.layers[first_layer:]
             if layer.kept
         ]
-        wrong = max(0.0, abs(logs[-1]) - chance) / len(logs) if first >= 0 and logs else 1.0
+        wrong = max(0.0, abs(logs[-1]) - chance) / len(logs) if first_layer >= 0 and logs else 1.0
         if wrong > WRONG:
             raise Lost
         return wrong
 
-    def _walk(self, known: int, size: Callable[[int], int], last: float) -> tuple[list[SizedTier], list[float]]:
-        """The tiers behind the first `known` ones up to `last`, and the standard error of each step. Raises Lost."""
+    def _walk(self, known: int, size: Callable[[int], int], last_tier: float) -> tuple[list[SizedTier], list[float]]:
+        """Estimate the tiers behind the first `known` ones, up to `last_tier`, and the standard error of each step.
+
+        Raises Lost.
+        """
         self.waiting, self.ended = {}, {}
-        for place in range(max(0, known - BEFORE), known):
-            layer = self.forward.layers[place]
+        for layer_index in range(max(0, known - BEFORE), known):
+            layer = self.forward.layers[layer_index]
             if layer.kept:
-                states = self._sample(place, size(layer.number))
+                states = self._sample(layer_index, size(layer.number))
                 self._advance(states, layer.number, layer.kept / len(states))
             self._arrived(layer.number)
         tiers: list[SizedTier] = []
         errors: list[float] = []
-        while self.waiting and min(self.waiting) <= last:
+        while self.waiting and min(self.waiting) <= last_tier:
             tier = min(self.waiting)
             states, weights, ended = self._arrived(tier)
-            kept, room = float(weights.sum()), size(tier)
-            picked = np.searchsorted(np.cumsum(weights), (np.arange(room) + self.chance.random()) * kept / room)
-            branching, leads = self._advance(states[np.minimum(picked, len(states) - 1)], tier, kept / room)
-            reached, moves = (round(min(STATE_LIMIT, count)) for count in (kept + ended, kept * branching))
-            tiers.append(SizedTier(tier, reached, round(min(STATE_LIMIT, kept)), moves, leads))
+            total_weight, room = float(weights.sum()), size(tier)
+            picked = np.searchsorted(np.cumsum(weights), (np.arange(room) + self.chance.random()) * total_weight / room)
+            branching, leads = self._advance(states[np.minimum(picked, len(states) - 1)], tier, total_weight / room)
+            reached, moves = (
+                round(min(STATE_LIMIT, count)) for count in (total_weight + ended, total_weight * branching)
+            )
+            tiers.append(SizedTier(tier, reached, round(min(STATE_LIMIT, total_weight)), moves, leads))
             errors.append(float(weights.std() / max(1e-9, weights.mean()) / math.sqrt(len(weights))))
             self.progress("sample", tier, None)
         return tiers, errors
 
     def _arrived(self, tier: int) -> tuple[States, NDArray[np.float64], float]:
         """Who waits in a tier, what they stand for, and the finished states there."""
-        parts = self.waiting.pop(tier, [(np.empty(0, np.int64), np.empty(0))])
-        states, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
+        arrivals = self.waiting.pop(tier, [(np.empty(0, np.int64), np.empty(0))])
+        states, weights = (np.concatenate(arrays) for arrays in zip(*arrivals, strict=True))
         return states, weights, self.ended.pop(tier, 0.0)
 
-    def _sample(self, place: int, most: int) -> States:
+    def _sample(self, layer_index: int, limit: int) -> States:
         """States of a counted tier, at random."""
-        found = self.forward.sample(self.forward.layers[place], most, self.chance)
-        self.chance.shuffle(found)
-        return found
+        states = self.forward.sample(self.forward.layers[layer_index], limit, self.chance)
+        self.chance.shuffle(states)
+        return states
 
     def _advance(self, states: States, tier: int, weight: float) -> tuple[float, int]:
         """Each state of a tier that stands for `weight` of them goes on to a child; children in all, a state, and how
         many tiers these are in. Raises Lost."""
         children, tiers, counts = self._step(states, tier, False)
-        there = children >= 0
-        parents, missed = self._parents(states[there], children[there])
+        has_child = children >= 0
+        parents, missed = self._parents(states[has_child], children[has_child])
         if counts[:, 1].any() or missed.sum() > UNKNOWN * len(missed) + TAUGHT:
             raise Lost
-        weights = weight * counts[there, 0] / parents
+        weights = weight * counts[has_child, 0] / parents
         if missed.any():
-            self.inverse = taught(self.moves, self.inverse, states[there][missed], children[there][missed])
-        for later in np.unique(tiers[there]).tolist():
-            into = tiers[there] == later
-            self.waiting.setdefault(later, []).append((children[there][into], weights[into]))
-        leads = len(np.unique(tiers[there]))
+            self.inverse = taught(self.moves, self.inverse, states[has_child][missed], children[has_child][missed])
+        for later in np.unique(tiers[has_child]).tolist():
+            into = tiers[has_child] == later
+            self.waiting.setdefault(later, []).append((children[has_child][into], weights[into]))
+        leads = len(np.unique(tiers[has_child]))
         ends, tiers, sort = self._step(states, tier, True)
-        there = ends >= 0
-        weights = weight * sort[there, 0] / self._parents(states[there], ends[there])[0]
-        for later in np.unique(tiers[there]).tolist():
-            self.ended[later] = self.ended.get(later, 0.0) + float(weights[tiers[there] == later].sum())
+        has_child = ends >= 0
+        weights = weight * sort[has_child, 0] / self._parents(states[has_child], ends[has_child])[0]
+        for later in np.unique(tiers[has_child]).tolist():
+            self.ended[later] = self.ended.get(later, 0.0) + float(weights[tiers[has_child] == later].sum())
         return float(counts[:, 2].mean()), max(1, leads)
 
     def _step(self, states: States, tier: int, finished: bool) -> tuple[States, States, NDArray[np.int64]]:
@@ -215,9 +224,9 @@ class Walkers:
         counts, missed = np.empty_like(children), np.empty(len(children), np.bool_)
 
         def count(begin: int) -> None:
-            part = slice(begin, begin + CHUNK)
+            chunk = slice(begin, begin + CHUNK)
             count_parents(
-                self.moves, inverse, children[part], parents[part], bench(inverse), counts[part], missed[part]
+                self.moves, inverse, children[chunk], parents[chunk], bench(inverse), counts[chunk], missed[chunk]
             )
 
         for _ in self.team.map(count, range(0, max(1, len(children)), CHUNK)):

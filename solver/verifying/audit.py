@@ -117,18 +117,20 @@ def audit(stored, reached, tiers, tallies, begin, end, ends, report):
     """
     report[:] = 0
     states = states_from(stored.states, begin, end)
-    listed, at = new_listed(ROOM), begin
-    while at < end:
-        count, done = list_moves(states[at - begin :], at, ends, report, listed)
-        if done == at:
+    listed, cursor = new_listed(ROOM), begin
+    while cursor < end:
+        count, next_state = list_moves(states[cursor - begin :], cursor, ends, report, listed)
+        if next_state == cursor:
             if report[FAULT] or len(listed.keys) >= 2 * len(ends):
                 return
             listed = new_listed(2 * len(listed.keys))
             continue
         report[LOOKS] += find_moves(stored, reached, count, listed)
-        if not judge(stored, states[at - begin : done - begin], at, reached, tiers, tallies, count, listed, report):
+        if not judge(
+            stored, states[cursor - begin : next_state - begin], cursor, reached, tiers, tallies, count, listed, report
+        ):
             return
-        at = done
+        cursor = next_state
     report[AT] = end
 
 
@@ -191,8 +193,8 @@ def find_moves(stored, reached, count, listed):
             looks += 1
             key = low_bits(states, keys[j])
             low = lower_bound(states.lows, key, places[j], highs[j])
-            found = low < highs[j] and states.lows[low] == key
-            places[j] = low if found else -1
+            is_stored = low < highs[j] and states.lows[low] == key
+            places[j] = low if is_stored else -1
             prefetch(stored.indices, low)
             prefetch(reached.marks, low - reached.low)
     return looks
@@ -211,13 +213,13 @@ def judge(stored, states, begin, reached, tiers, tallies, count, listed, report)
         while j < count and listed.owners[j] >> 1 == i:
             score, distance = listed.scores[j], listed.distances[j]
             if distance == OPEN:
-                place = listed.places[j]
-                if place < 0:
+                child_index = listed.places[j]
+                if child_index < 0:
                     report[FAULT] = CHILD_MISSING
                     return False
-                if reached.low <= place < reached.low + len(reached.marks):
-                    reached.marks[place - reached.low] = 1
-                score, distance = scores[indices[place]], distances[indices[place]]
+                if reached.low <= child_index < reached.low + len(reached.marks):
+                    reached.marks[child_index - reached.low] = 1
+                score, distance = scores[indices[child_index]], distances[indices[child_index]]
                 report[STAYS] |= stays(state, listed.keys[j])
             score = (score if listed.owners[j] & 1 else -score) + listed.rewards[j]
             distance = 0 if SCORES or score == 0 else distance + 1
@@ -266,26 +268,26 @@ def check_values(
 
 def _read(book: Book, work: Work, memory: int, progress: Progress) -> tuple[Sorted, NDArray[Any]]:
     """All states and palette indices of a book, checked against its header; in files beyond half the memory."""
-    count, at, cell = len(book), 0, -1
-    parts = read_parts(book, progress)
-    first = next(parts, (np.empty(0, np.int64), np.empty(0, np.int32)))
-    last = int(first[0][-1]) if len(first[0]) == count > 0 else _last(book)
-    shift, dtype = layout(last, count)
-    kinds, begins = (dtype, _index_dtype(book)), np.zeros((last >> shift) + 2, np.int64)
+    count, index, cell = len(book), 0, -1
+    chunks = read_parts(book, progress)
+    first_chunk = next(chunks, (np.empty(0, np.int64), np.empty(0, np.int32)))
+    last_state = int(first_chunk[0][-1]) if len(first_chunk[0]) == count > 0 else _last(book)
+    shift, dtype = layout(last_state, count)
+    kinds, begins = (dtype, _index_dtype(book)), np.zeros((last_state >> shift) + 2, np.int64)
     in_files = count * sum(np.dtype(kind).itemsize for kind in kinds) + begins.nbytes > memory // 2
     columns = [work.column(name, kind) for name, kind in zip(("states", "indices"), kinds, strict=True) if in_files]
     arrays = [np.empty(0 if in_files else count, kind) for kind in kinds]
-    for states, indices in itertools.chain([first], parts):
-        end, lows = at + len(states), np.empty(len(states), dtype)
-        cell = pack(states, at, shift, lows, begins, cell)
+    for states, indices in itertools.chain([first_chunk], chunks):
+        end, lows = index + len(states), np.empty(len(states), dtype)
+        cell = pack(states, index, shift, lows, begins, cell)
         if cell < 0 and len(states):
             raise DamagedBook(f"{book.path}: states are out of order: solve again")
         if in_files:
             columns[0].append(lows)
             columns[1].append(indices)
         else:
-            arrays[0][at:end], arrays[1][at:end] = lows, indices
-        at = end
+            arrays[0][index:end], arrays[1][index:end] = lows, indices
+        index = end
     begins[cell + 1 :] = count
     lows, indices = [column.view() for column in columns] if in_files else arrays
     return Sorted(begins, read_only(lows), shift), read_only(indices)  # one type, wherever they lie
@@ -336,8 +338,8 @@ class _Audit:
             reached = Reached(low, np.zeros(min(span, stored - low), np.uint8))
             self._moves(reached)
             self._starts(reached)
-            for place in np.flatnonzero(reached.marks == 0)[:1].tolist():
-                state = state_at(self.stored.states, low + place)
+            for unreached in np.flatnonzero(reached.marks == 0)[:1].tolist():
+                state = state_at(self.stored.states, low + unreached)
                 raise Unconfirmed(
                     f"{self.book.path}: no move leads to state {state}, and play does not start there: solve again"
                 )
@@ -351,7 +353,7 @@ class _Audit:
 
         def check(begin: int) -> tuple[NDArray[np.int64], NDArray[np.int64], list[States]]:
             tallies = np.zeros_like(self.tallies)
-            found: list[States] = []
+            missing: list[States] = []
             report = np.zeros(6, np.int64)
             looks, stay, end = 0, 0, min(begin + chunk, stored)
             while begin < end and not report[FAULT]:
@@ -362,14 +364,14 @@ class _Audit:
                     if isinstance(error, SolverError) or is_of_compiler(error):
                         raise
                     raise self._failed(max(begin, int(report[AT])), end, error) from error
-                found.append(ends[: sort_unique(ends, np.empty_like(ends), report[COUNT])].copy())
+                missing.append(ends[: sort_unique(ends, np.empty_like(ends), report[COUNT])].copy())
                 looks += report[LOOKS]
                 stay |= report[STAYS]
                 if report[AT] == begin and not report[FAULT]:
                     raise self._unlike(int(report[CULPRIT]), f"has more than {ENDS:,} moves")
                 begin = int(report[AT])
             report[LOOKS], report[STAYS] = looks, stay
-            return report, tallies, found
+            return report, tallies, missing
 
         results: Iterator[Any] = self.team.map(check, begins)
         for begin, (report, tallies, found) in zip(begins, results, strict=True):

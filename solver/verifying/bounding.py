@@ -99,13 +99,13 @@ class _Intervals:
 
     def off(self) -> Fraction:
         """How far a value is from the truth at most."""
-        most = Fraction(0)
+        largest = Fraction(0)
         for component in components([[move.child for move in moves] for moves in self.moves]):
             self._narrow(component)
-            most = max(most, *map(self._off, component))
+            largest = max(largest, *map(self._off, component))
             self.done += len(component)
             self.progress("bound", self.done, len(self.states))
-        return most * self.step / (1 << FINE)
+        return largest * self.step / (1 << FINE)
 
     def _off(self, number: int) -> Fraction:
         """The units that a value may be off. Raises DamagedBook if they are more than is claimed for sure."""
@@ -140,9 +140,9 @@ class _Intervals:
                 f"{self.book.path}: moves score where play comes back to state {self.states[component[0]]}, which"
                 f" {self.book.header.method} does not solve: solve again"
             )
-        most = max(map(self._worst, moves))
+        largest = max(map(self._worst, moves))
         for number in component:
-            self.lows[number], self.highs[number] = -most, most
+            self.lows[number], self.highs[number] = -largest, largest
         for order in itertools.cycle((component, component[::-1])):
             moved = False
             for number in order:
@@ -214,12 +214,12 @@ def components(children: list[list[int]]) -> Iterator[list[int]]:
                     yield component
 
 
-def _popped(stack: list[int], last: int) -> Iterator[int]:
-    """What lies on the stack down to `last`, taken off."""
-    one = -1
-    while one != last:
-        one = stack.pop()
-        yield one
+def _popped(stack: list[int], bottom: int) -> Iterator[int]:
+    """What lies on the stack down to `bottom`, taken off."""
+    popped = -1
+    while popped != bottom:
+        popped = stack.pop()
+        yield popped
 
 
 def _solved_anew(book: Book, rules: Rules, options: Options) -> Fraction:

@@ -64,15 +64,17 @@ def judge(book: Book, rules: Rules, unproved: MutableSequence[int], means: Means
     values: Any = ChainMap(start, book)  # type: ignore[arg-type]
     search = Search(book.path, rules, values, means.search, means.memory)
     search.run(unproved, means.workers, progress)
-    found, asked = search.proved, len(unproved)
-    basis = f"{found:,} of {asked:,} values proved by search"
-    if found < asked:
+    proved, claim_count = search.proved, len(unproved)
+    basis = f"{proved:,} of {claim_count:,} values proved by search"
+    if proved < claim_count:
         basis += f" in {means.search:g} s (--search)"
-    if asked < len(book):
+    if claim_count < len(book):
         basis += ", the others follow from their children"
-    if not asked:
+    if not claim_count:
         basis = "every value follows from its children"
-    return Found(found == asked and unlooked is None, basis + (unlooked or ""), found, asked, played, search.note)
+    return Found(
+        proved == claim_count and unlooked is None, basis + (unlooked or ""), proved, claim_count, played, search.note
+    )
 
 
 def settling(book: Book, rules: Rules, by_distance: bool) -> Settle | None:
@@ -103,46 +105,46 @@ def _has_no_gaps(book: Book, rules: Rules, memory: int, progress: Progress) -> b
     scope = book.header.scope if trim is None else trim.scope
     if scope in ("exact", "grown"):
         return True  # whatever it holds
-    last = None
+    last_tier = None
     if trim is not None and trim.max_bytes is not None:
-        last = max(map(rules.tier, book), default=0)
-    lacks_some = trim is not None and (trim.plies > 0 or last is not None)
-    seen: set[int] = set()
-    for done, state in enumerate(_reached(rules, _limit(scope, trim), last, seen)):
-        if lacks_some and book.find(state) is None and not _may_lack(book, rules, state, last):
+        last_tier = max(map(rules.tier, book), default=0)
+    lacks_some = trim is not None and (trim.plies > 0 or last_tier is not None)
+    visited: set[int] = set()
+    for count, state in enumerate(_reached(rules, _limit(scope, trim), last_tier, visited)):
+        if lacks_some and book.find(state) is None and not _may_lack(book, rules, state, last_tier):
             raise _gap(book, state)
-        if not lacks_some and len(seen) > len(book):
+        if not lacks_some and len(visited) > len(book):
             break
-        if len(seen) * STATE_BYTES > memory:
+        if len(visited) * STATE_BYTES > memory:
             return False
-        if done % 1024 == 0:
-            progress("follow", done, None)
-    if not lacks_some and (lacking := seen.difference(book)):
+        if count % 1024 == 0:
+            progress("follow", count, None)
+    if not lacks_some and (lacking := visited.difference(book)):
         raise _gap(book, min(lacking))
-    stray = next((state for state in book if state not in seen), None)
+    stray = next((state for state in book if state not in visited), None)
     if stray is not None:
         raise DamagedBook(f"{book.path}: play does not come to state {stray}, or not so soon: solve again")
     return True
 
 
 def _gap(book: Book, state: int) -> DamagedBook:
-    return DamagedBook(f"{book.path} lacks state {state}, which by its header it keeps: solve again")
+    return DamagedBook(f"{book.path} lacks state {state}, which its header says it stores: solve again")
 
 
-def _may_lack(book: Book, rules: Rules, state: int, last: int | None) -> bool:
-    """Whether a trimmed book says that it leaves a state out; `last` is the tier in which it was cut off."""
+def _may_lack(book: Book, rules: Rules, state: int, last_tier: int | None) -> bool:
+    """Whether a trimmed book says that it leaves a state out; `last_tier` is the tier in which it was cut off."""
     assert book.trim is not None
-    late = last is not None and rules.tier(state) >= last
+    late = last_tier is not None and rules.tier(state) >= last_tier
     return late or (book.trim.plies > 0 and settled(rules, state, book.trim.plies) is not None)
 
 
-def _reached(rules: Rules, limit: int | None, last: int | None, seen: set[int]) -> Iterator[int]:
+def _reached(rules: Rules, limit: int | None, last_tier: int | None, visited: set[int]) -> Iterator[int]:
     """The unfinished states that play comes to, within so many plies and in tiers to that, if these are given.
 
-    They are added to `seen` somewhat sooner.
+    They are added to `visited` somewhat sooner.
     """
     layer = dict.fromkeys(rules.canonical(state) for state in rules.roots() if not rules.is_terminal(state))
-    seen.update(layer)
+    visited.update(layer)
     ply = 0
     while layer:
         following: dict[int, None] = {}
@@ -150,9 +152,13 @@ def _reached(rules: Rules, limit: int | None, last: int | None, seen: set[int]) 
             yield state
             for _, _, child in rules.children(state) if ply != limit else ():
                 key = rules.canonical(child)
-                if key in seen or rules.is_terminal(child) or (last is not None and rules.tier(key) > last):
+                if (
+                    key in visited
+                    or rules.is_terminal(child)
+                    or (last_tier is not None and rules.tier(key) > last_tier)
+                ):
                     continue
-                seen.add(key)
+                visited.add(key)
                 following[key] = None
         layer, ply = following, ply + 1
 
@@ -201,16 +207,16 @@ class _Side:
         roots = [state for state in rules.roots() if not rules.is_terminal(state)]
         movers = [rules.mover(state) for state in roots]
         layer = {(rules.canonical(state), mover == self.side) for state, mover in zip(roots, movers, strict=True)}
-        seen = set(layer)
+        visited = set(layer)
         for ply in range(self.limit + 1):
             following = set()
-            for state, own in layer:
-                for action in self._chosen(state, ply) if own else rules.actions(state):
+            for state, is_own in layer:
+                for action in self._chosen(state, ply) if is_own else rules.actions(state):
                     child = rules.result(state, action)
                     if not rules.is_terminal(child):
-                        following.add((rules.canonical(child), own == rules.same_mover(state, action, child)))
-            layer = following - seen
-            seen |= layer
+                        following.add((rules.canonical(child), is_own == rules.same_mover(state, action, child)))
+            layer = following - visited
+            visited |= layer
 
     def _chosen(self, state: int, ply: int) -> list[int]:
         """A move that keeps the state's value and to whose replies answers are known; none at the book's end."""
@@ -231,12 +237,12 @@ def _start(book: Book, rules: Rules) -> dict[int, Value]:
 
     Raises DamagedBook if it is another.
     """
-    state, said, trim = rules.canonical(rules.game.initial()), book.root, book.trim
+    state, stated, trim = rules.canonical(rules.game.initial()), book.root, book.trim
     if rules.is_terminal(state) or book.find(state) is not None:
         return {}  # looked at as any other
-    found = None if trim is None else settled(rules, state, trim.depth, book.find)
-    if found is None:
-        return {state: said}
-    if found != said:
-        raise DamagedBook(f"{book.path}: the header says {said} of the start, the book {found}: solve again")
+    settled_value = None if trim is None else settled(rules, state, trim.depth, book.find)
+    if settled_value is None:
+        return {state: stated}
+    if settled_value != stated:
+        raise DamagedBook(f"{book.path}: the header says {stated} of the start, the book {settled_value}: solve again")
     return {}

@@ -24,7 +24,7 @@ def check(book: Book, rules: Rules, progress: Progress) -> tuple[MutableSequence
     kind, unproved, exact = book.header.estimate, column_of(rules.bits), 0
     assert kind is not None
     counts: Counter[str] = Counter()
-    for done, (state, value) in enumerate(book.items()):
+    for checked, (state, value) in enumerate(book.items()):
         if rules.is_terminal(state) or rules.canonical(state) != state:
             raise _wrong(book, state, "is terminal or not canonical and should not be stored")
         counts[value.leaning] += 1
@@ -40,8 +40,8 @@ def check(book: Book, rules: Rules, progress: Progress) -> tuple[MutableSequence
         exact += not is_estimate(value)
         if not is_estimate(value) and (derived is None or isinstance(derived, float)):
             unproved.append(state)
-        if done % 1024 == 0:
-            progress("verify", done, len(book))
+        if checked % 1024 == 0:
+            progress("verify", checked, len(book))
     if counts != Counter(book.counts):
         raise DamagedBook(f"{book.path}: its header counts {book.counts}, its states are {dict(counts)}: grow it again")
     return unproved, exact
@@ -49,15 +49,15 @@ def check(book: Book, rules: Rules, progress: Progress) -> tuple[MutableSequence
 
 def _made(book: Book, rules: Rules, state: int) -> list[Any]:
     """The merits that the moves of a state give it, None where the book does not know."""
-    kind, found = book.header.estimate, []
+    kind, made = book.header.estimate, []
     assert kind is not None
     for action in rules.actions(state):
         child = rules.result(state, action)
         value = None if rules.is_terminal(child) else book.find(rules.canonical(child))
         merit = rules.end(child) if rules.is_terminal(child) else None if value is None else merit_of(value)
         same, gain = rules.same_mover(state, action, child), rules.gain(state, action)
-        found.append(None if merit is None else kind.lifted(merit, same, gain))
-    return found
+        made.append(None if merit is None else kind.lifted(merit, same, gain))
+    return made
 
 
 def _wrong(book: Book, state: int, what: str) -> DamagedBook:

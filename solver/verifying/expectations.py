@@ -79,11 +79,11 @@ def audit(stored, reached, tiers, tallies, begin, end, ends, report):
             return
         if report[FAULT]:
             return
-        own, weight = stored.numbers[i] - MIDDLE, max(total, 1)
-        if abs(own * weight - best) > weight * stored.slack // 1024:
+        expectation, weight = stored.numbers[i] - MIDDLE, max(total, 1)
+        if abs(expectation * weight - best) > weight * stored.slack // 1024:
             report[FAULT] = WRONG_VALUE
             return
-        if not tally(state, own, False, tiers, tallies):
+        if not tally(state, expectation, False, tiers, tallies):
             report[FAULT] = WRONG_TIER
             return
     report[AT] = end
@@ -112,8 +112,8 @@ def _seen_from(state, child, stored, reached, ends, report):
         report[COUNT] += 1
         worth = game.utility(child) * stored.point
     else:
-        place = reach(key, stored, reached, report)
-        if place >= 0:
-            worth = stored.numbers[place] - MIDDLE
+        child_index = reach(key, stored, reached, report)
+        if child_index >= 0:
+            worth = stored.numbers[child_index] - MIDDLE
             report[STAYS] |= stays(state, key)
     return worth if game.to_move(child) == game.to_move(state) else -worth

@@ -25,23 +25,26 @@ def ground(stored, grounded, pending, left):
     """Set grounded (n,) uint8 of the states at the places `pending`, as far as can be seen; the places of the others go
     into `left`: how many there are. The number is -SCORING or -UNEVEN at such a state, whose place comes first."""
     count = 0
-    for place in pending:
-        found = held_up(stored, grounded, place)
-        if found > GROUNDED:
-            left[0] = place
-            return -found
-        if found == GROUNDED:
-            grounded[place] = GROUNDED
+    for state_index in pending:
+        is_held = held_up(stored, grounded, state_index)
+        if is_held > GROUNDED:
+            left[0] = state_index
+            return -is_held
+        if is_held == GROUNDED:
+            grounded[state_index] = GROUNDED
         else:
-            left[count] = place
+            left[count] = state_index
             count += 1
     return count
 
 
 @kernel
-def held_up(stored, grounded, place):
+def held_up(stored, grounded, state_index):
     """Whether the value of a state is GROUNDED, OPEN so far, or neither."""
-    state, score = states_from(stored.states, place, place + 1)[0], stored.scores[stored.indices[place]]
+    state, score = (
+        states_from(stored.states, state_index, state_index + 1)[0],
+        stored.scores[stored.indices[state_index]],
+    )
     endless = np.int64(game.endless(state)) if ENDLESS else np.int64(0)
     by_one, by_all = False, True
     for action in game.actions(state):
@@ -53,19 +56,19 @@ def held_up(stored, grounded, place):
             same = not ALTERNATES and game.to_move(child) == game.to_move(state)
         held = True
         if game.is_terminal(child):
-            seen = np.int64(game.utility(child))
+            child_value = np.int64(game.utility(child))
         else:
             key = game.canonical(child) if FOLDS else child
-            found = look_up(stored.states, key)
-            seen = stored.scores[stored.indices[found]]
+            child_index = look_up(stored.states, key)
+            child_value = stored.scores[stored.indices[child_index]]
             if stays(state, key):
                 if reward:
                     return SCORING
                 further = np.int64(game.endless(key)) if ENDLESS else np.int64(0)
                 if (further if same else -further) != endless:
                     return UNEVEN
-                held = grounded[found] != 0
-        by_one |= held and (seen if same else -seen) + reward == score
+                held = grounded[child_index] != 0
+        by_one |= held and (child_value if same else -child_value) + reward == score
         by_all &= held
     if score == endless or (by_one if score > endless else by_all):
         return GROUNDED
@@ -87,8 +90,8 @@ def check(book: Book, stored: Any, team: Workers, progress: Progress) -> None:
 
     pending = np.arange(len(grounded))
     while len(pending):
-        parts = [pending[begin : begin + STATES_PER_CALL] for begin in range(0, len(pending), STATES_PER_CALL)]
-        left = np.concatenate(list(team.map(some, parts)))
+        chunks = [pending[begin : begin + STATES_PER_CALL] for begin in range(0, len(pending), STATES_PER_CALL)]
+        left = np.concatenate(list(team.map(some, chunks)))
         if len(left) == len(pending):
             raise refusal(book, state_at(stored.states, left[0]), OPEN)
         pending = left

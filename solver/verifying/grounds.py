@@ -36,10 +36,10 @@ def check(book: Book, rules: Rules, progress: Progress) -> None:
     while left:
         before = len(left)
         for state in list(left):
-            found = _held_up(book, rules, state, left.__contains__)
-            if found > GROUNDED:
-                raise refusal(book, state, found)
-            if found == GROUNDED:
+            is_held = _held_up(book, rules, state, left.__contains__)
+            if is_held > GROUNDED:
+                raise refusal(book, state, is_held)
+            if is_held == GROUNDED:
                 del left[state]
         if len(left) == before:
             raise refusal(book, next(iter(left)), OPEN)
@@ -49,10 +49,10 @@ def check(book: Book, rules: Rules, progress: Progress) -> None:
 def _held_up(book: Book, rules: Rules, state: int, is_open: Callable[[int], bool]) -> int:
     score, endless = book[state].score, rules.endless(state)
     by_one, by_all = False, True
-    for seen, held in _moves(book, rules, state, endless, is_open):
+    for child_value, held in _moves(book, rules, state, endless, is_open):
         if held > GROUNDED:
             return held
-        by_one |= held == GROUNDED and seen == score
+        by_one |= held == GROUNDED and child_value == score
         by_all &= held == GROUNDED
     return GROUNDED if score == endless or (by_one if score > endless else by_all) else OPEN
 

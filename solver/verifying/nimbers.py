@@ -67,10 +67,10 @@ def audit(stored, reached, tiers, tallies, begin, end, ends, report):
                 report[COUNT] += 1
                 met[0] = i
             else:
-                place = reach(key, stored, reached, report)
-                if place < 0:
+                child_index = reach(key, stored, reached, report)
+                if child_index < 0:
                     return
-                met[stored.nimbers[stored.indices[place]]] = i
+                met[stored.nimbers[stored.indices[child_index]]] = i
                 report[STAYS] |= stays(state, key)
         least = 0
         while met[least] == i:

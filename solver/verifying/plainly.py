@@ -75,25 +75,27 @@ class Plain:
             raise self._wrong(state, "is terminal or not canonical and should not be stored")
         if self.rules.vanishing is not None and self.rules.vanishing(state):
             raise self._wrong(state, "vanishes and should not be stored")
-        best, whole, rises = self._derived(state)
-        if whole and best is None:
+        best, is_complete, rises = self._derived(state)
+        if is_complete and best is None:
             raise self._wrong(state, "has no moves")
-        if self.closed and not whole:
+        if self.closed and not is_complete:
             raise self._wrong(state, "has a child that the book lacks")
-        if best is not None and not self.kind.agrees(best, value) and (whole or best > merit_of(value)):
+        if best is not None and not self.kind.agrees(best, value) and (is_complete or best > merit_of(value)):
             raise self._wrong(state, "has another value than its children give it")
         if self.closed:
             return
         self.outcomes[value.outcome] += 1
-        if not (whole and (rises or self.by_distance)):
+        if not (is_complete and (rises or self.by_distance)):
             self.unproved.append(state)
 
     def check_counts(self) -> None:
         """After all states of a book that is not complete: the counts are theirs; exact entries add finished ones."""
-        said, exact = self.book.counts, self.book.header.scope == "exact"
-        if any(self.outcomes[name] > said[name] or not (exact or self.outcomes[name] == said[name]) for name in said):
+        stated, exact = self.book.counts, self.book.header.scope == "exact"
+        if any(
+            self.outcomes[name] > stated[name] or not (exact or self.outcomes[name] == stated[name]) for name in stated
+        ):
             raise DamagedBook(
-                f"{self.book.path}: its header counts {said}, its states are {dict(self.outcomes)}: solve again"
+                f"{self.book.path}: its header counts {stated}, its states are {dict(self.outcomes)}: solve again"
             )
 
     def check_whole(self) -> None:
@@ -116,7 +118,7 @@ class Plain:
             nonlocal rises
             key = self.canonical(child)
             if rules.is_terminal(key):
-                found = rules.end(key)
+                merit_at_end = rules.end(key)
             else:
                 value = self.book.find(key)
                 if value is not None:
@@ -125,10 +127,10 @@ class Plain:
                     value = self.settle(state, child)
                 if value is None:
                     return None
-                found = merit_of(value)
+                merit_at_end = merit_of(value)
             if self.closed:
                 self.reached.add(key)
-            return found
+            return merit_at_end
 
         best, unknown = derived(rules, state, merit)
         self.stays |= not rises
@@ -163,10 +165,10 @@ class Plain:
 def check_values(plain: Plain, progress: Progress) -> None:
     """Check every value against its children."""
     number = len(plain.book)
-    for done, (state, value) in enumerate(plain.book.items()):
+    for checked, (state, value) in enumerate(plain.book.items()):
         plain.check(state, value)
-        if done % 1024 == 0:
-            progress("verify", done, number)
+        if checked % 1024 == 0:
+            progress("verify", checked, number)
     progress("verify", number, number)
     if not plain.closed:
         plain.check_counts()

@@ -71,8 +71,8 @@ class _Played:
             yield self._node(state)
 
     def actions(self, state: tuple[int, bool]) -> Iterator[int]:
-        position, own = state
-        if not own:
+        position, is_own = state
+        if not is_own:
             yield from self.rules.actions(position)
             return
         action = self.chosen.get(position)
@@ -82,9 +82,9 @@ class _Played:
         yield action
 
     def result(self, state: tuple[int, bool], action: int) -> tuple[int, bool]:
-        position, own = state
+        position, is_own = state
         child = self.rules.result(position, action)
-        return child, own == self.rules.same_mover(position, action, child)
+        return child, is_own == self.rules.same_mover(position, action, child)
 
     def is_terminal(self, state: tuple[int, bool]) -> bool:
         return self.rules.is_terminal(state[0])
@@ -112,18 +112,20 @@ def _played(book: Book, player: Player, side: int, progress: Progress) -> int:
     except MethodError:
         table = retrograde.solve(played).table
     for node, merit in table.items():
-        position, own = node
-        said = book.header.root if node == played.initial() else book.find(player.canonical(position)) if own else None
-        if said is None or player.rules.is_terminal(position):
+        position, is_own = node
+        stated = (
+            book.header.root if node == played.initial() else book.find(player.canonical(position)) if is_own else None
+        )
+        if stated is None or player.rules.is_terminal(position):
             continue
         got = book.header.kind.kept(value_of(merit, played.score_game))
-        less = merit_of(got) < merit_of(said)
-        if less if own else merit_of(got) > merit_of(said):
-            raise DamagedBook(_shown(book, played, table, node, said, got))
+        less = merit_of(got) < merit_of(stated)
+        if less if is_own else merit_of(got) > merit_of(stated):
+            raise DamagedBook(_shown(book, played, table, node, stated, got))
     return len(played.chosen)
 
 
-def _shown(book: Book, played: _Played, table: Any, node: Any, said: Value, got: Value) -> str:
+def _shown(book: Book, played: _Played, table: Any, node: Any, stated: Value, got: Value) -> str:
     """Moves from the start to where the player gets less than was said, and on to what it gets."""
     game = played.rules.game
     before: dict[Any, tuple[Any, int]] = {}
@@ -146,10 +148,10 @@ def _shown(book: Book, played: _Played, table: Any, node: Any, said: Value, got:
     start = "" if state == played.initial() else f" from #{state[0]}"
     line.reverse()
     after = _worst(played, table, node)
-    place = " ".join(line) or "the start"
+    moves_text = " ".join(line) or "the start"
     return (
-        f"{book.path}: played by the {SIDES[played.side]} player{start}, {place} is said to be {said.words()} for the"
-        f" side to move, but becomes {got.words()} by {' '.join(after)}: solve again"
+        f"{book.path}: played by the {SIDES[played.side]} player{start}, {moves_text} is said to be {stated.words()}"
+        f" for the side to move, but becomes {got.words()} by {' '.join(after)}: solve again"
     )
 
 
@@ -157,9 +159,9 @@ def _worst(played: _Played, table: Any, node: Any) -> list[str]:
     """The player's moves and the best replies to them, to the end of the game or to where it repeats."""
     rules = Rules(played)
     line: list[str] = []
-    seen = set()
-    while node not in seen and not played.is_terminal(node):
-        seen.add(node)
+    visited = set()
+    while node not in visited and not played.is_terminal(node):
+        visited.add(node)
 
         def worth(action: int, node: Any = node) -> int:
             child = played.result(node, action)

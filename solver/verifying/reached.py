@@ -49,38 +49,38 @@ class Sorted(NamedTuple):
     shift: int
 
 
-def layout(last: int, count: int) -> tuple[int, Any]:
-    """How many bits of each of so many states are stored, the last of which is `last`, and their dtype."""
-    bits, most = last.bit_length(), max(0, count.bit_length() - SPARE)
-    leading = min(bits, most, MOST_CELLS)
+def layout(greatest_key: int, count: int) -> tuple[int, Any]:
+    """How many bits of each of so many states are stored, the last of which is `greatest_key`, and their dtype."""
+    bits, cell_limit = greatest_key.bit_length(), max(0, count.bit_length() - SPARE)
+    leading = min(bits, cell_limit, MOST_CELLS)
     for width, dtype in ((16, np.uint16), (32, np.uint32)):
-        if bits - width <= most:
+        if bits - width <= cell_limit:
             return min(width, bits - leading), dtype
     return bits - leading, np.int64
 
 
 @shared
-def pack(states, at, shift, lows, begins, cell):
-    """Write the low bits of states that stand from place `at` on, and where their cells begin, after `cell`.
+def pack(states, cursor, shift, lows, begins, cell):
+    """Write the low bits of states that stand from place `cursor` on, and where their cells begin, after `cell`.
 
     The last cell that has begun; -1 where a state is beyond the last of all.
     """
     mask = (np.int64(1) << shift) - 1
     for i in range(len(states)):
         lows[i] = states[i] & mask
-        own = states[i] >> shift
-        if own >= len(begins) - 1:
+        state_cell = states[i] >> shift
+        if state_cell >= len(begins) - 1:
             return np.int64(-1)
-        while cell < own:
+        while cell < state_cell:
             cell += 1
-            begins[cell] = at + i
+            begins[cell] = cursor + i
     return np.int64(cell)
 
 
-def state_at(states: Sorted, place: int) -> int:
+def state_at(states: Sorted, index: int) -> int:
     """The state at a place."""
-    cell = int(np.searchsorted(states.begins, place, "right")) - 1
-    return cell << states.shift | int(states.lows[place])
+    cell = int(np.searchsorted(states.begins, index, "right")) - 1
+    return cell << states.shift | int(states.lows[index])
 
 
 class Reached(NamedTuple):
@@ -143,13 +143,13 @@ def unfit(state):
 def reach(key, stored, reached, report):
     """The index of an unfinished state that a move or the start leads to, marked as reached; -1, a fault, if it is
     missing."""
-    place = look_up(stored.states, key)
+    index = look_up(stored.states, key)
     report[LOOKS] += 1
-    if place < 0:
+    if index < 0:
         report[FAULT] = CHILD_MISSING
-    elif reached.low <= place < reached.low + len(reached.marks):
-        reached.marks[place - reached.low] = 1
-    return place
+    elif reached.low <= index < reached.low + len(reached.marks):
+        reached.marks[index - reached.low] = 1
+    return index
 
 
 @kernel
@@ -198,8 +198,8 @@ def states_from(states, begin, end):
     """The states (end - begin,) from one place to another."""
     found = np.empty(end - begin, np.int64)
     cell = upper_bound(states.begins, begin, 0, len(states.begins)) - 1
-    for place in range(begin, end):
-        while states.begins[cell + 1] <= place:
+    for index in range(begin, end):
+        while states.begins[cell + 1] <= index:
             cell += 1
-        found[place - begin] = cell << states.shift | np.int64(states.lows[place])
+        found[index - begin] = cell << states.shift | np.int64(states.lows[index])
     return found

@@ -68,10 +68,10 @@ class Search:
                 if self.proved % 16 == 0:
                     progress("search", self.proved, total)
             rest = itertools.chain(hard, todo)
-            first = next(rest, None)
-            if compiles and first is not None and self.left:
+            first_state = next(rest, None)
+            if compiles and first_state is not None and self.left:
                 try:
-                    for _ in self._run_compiled(itertools.chain([first], rest), workers):
+                    for _ in self._run_compiled(itertools.chain([first_state], rest), workers):
                         progress("search", self.proved, total)
                 except UncompiledRules as error:
                     self.note = str(error)
@@ -89,15 +89,15 @@ class Search:
         for state in todo if seconds else ():
             if len(self._table) * ENTRY_BYTES > self.memory:
                 self._table.clear()
-            part = budget.part(PATIENT)
+            budget_part = budget.part(PATIENT)
             try:
-                found = alphabeta.solve(
-                    self.rules.game, state, table=self._table, symmetry=self.rules.symmetry, budget=part
+                result = alphabeta.solve(
+                    self.rules.game, state, table=self._table, symmetry=self.rules.symmetry, budget=budget_part
                 )
             except BudgetExceeded:
                 hard.append(state)
             else:
-                yield state, found.value
+                yield state, result.value
             if budget.is_used_up():
                 break
         self.left = max(0.0, self.left - seconds + (budget.seconds_left or 0.0))
@@ -120,41 +120,41 @@ class Search:
             finally:
                 self.left = max(0.0, self.left - (time.monotonic() - begun))
 
-    def _confirm(self, state: int, found: Value) -> None:
+    def _confirm(self, state: int, searched: Value) -> None:
         """Ask plain Python about a state of which the compiled search finds another value than the book's.
 
         Raises UncompiledRules if plain Python finds another value than that search. A hard state it may not finish.
         """
-        if self.rules.kind.kept(found) == self.values[state] or is_built_in(self.rules.name):
+        if self.rules.kind.kept(searched) == self.values[state] or is_built_in(self.rules.name):
             return
         rules, budget = self.rules, Budget(seconds=CONFIRM)
         with contextlib.suppress(BudgetExceeded):
             plain = alphabeta.solve(rules.game, state, symmetry=rules.symmetry, budget=budget).value
-            if rules.kind.kept(plain) != rules.kind.kept(found):
-                words = [value.words(as_number=abs(value.score) > 1) for value in (plain, found)]
+            if rules.kind.kept(plain) != rules.kind.kept(searched):
+                words = [value.words(as_number=abs(value.score) > 1) for value in (plain, searched)]
                 raise UncompiledRules(f"{rules.name}: state {state} is {words[0]} in plain Python, {words[1]} compiled")
 
     def _at_once(self, states: MutableSequence[int]) -> None:
         """All states by one retrograde analysis of all that play can reach; and each that it cannot, by one more."""
-        budget, most = Budget(seconds=self.left), self.memory // STATE_BYTES
-        done: dict[Any, Value] = {}
+        budget, state_limit = Budget(seconds=self.left), self.memory // STATE_BYTES
+        solved: dict[Any, Value] = {}
         try:
             for root in (None, *states):
-                if root is None or root not in done:
-                    part = Budget(most - len(done), budget.seconds_left)
-                    found = retrograde.solve(self.rules.game, root, symmetry=self.rules.symmetry, budget=part)
-                    done.update(solution_of(found.table, self.rules.scores))
+                if root is None or root not in solved:
+                    budget_part = Budget(state_limit - len(solved), budget.seconds_left)
+                    result = retrograde.solve(self.rules.game, root, symmetry=self.rules.symmetry, budget=budget_part)
+                    solved.update(solution_of(result.table, self.rules.scores))
         except BudgetExceeded:
             self.left = 0.0
         for state in states:
-            if state in done:
-                self._compare(state, done[state])
+            if state in solved:
+                self._compare(state, solved[state])
 
-    def _compare(self, state: int, found: Value) -> None:
-        said = self.values[state]
-        found = self.rules.kind.kept(found)
-        if found != said:
-            words = [value.words(as_number=abs(value.score) > 1) for value in (said, found)]
+    def _compare(self, state: int, searched: Value) -> None:
+        stated = self.values[state]
+        searched = self.rules.kind.kept(searched)
+        if searched != stated:
+            words = [value.words(as_number=abs(value.score) > 1) for value in (stated, searched)]
             raise DamagedBook(
                 f"{self.path}: state {state} is said to be {words[0]}, a search finds {words[1]}: solve again"
             )
@@ -164,7 +164,7 @@ class Search:
 def _dealt(states: MutableSequence[int]) -> Iterator[int]:
     """The states in random order, in which they are put meanwhile; always the same."""
     chance = random.Random(0)
-    for last in range(len(states) - 1, -1, -1):
-        at = chance.randrange(last + 1)
-        states[at], states[last] = states[last], states[at]
-        yield states[last]
+    for end in range(len(states) - 1, -1, -1):
+        chosen = chance.randrange(end + 1)
+        states[chosen], states[end] = states[end], states[chosen]
+        yield states[end]

@@ -127,9 +127,9 @@ def verify(
             verdict, basis, within, note = _judged(book, rules, means, progress, note)
             by_search, to_search, proof = 0, 0, None
         else:
-            found = _claimed(book, rules, means, progress)
-            verdict, basis, note = PROVED if found.proved else CONSISTENT, found.basis, found.note
-            by_search, to_search, proof = found.by_search, found.to_search, found.played
+            claimed = _claimed(book, rules, means, progress)
+            verdict, basis, note = PROVED if claimed.proved else CONSISTENT, claimed.basis, claimed.note
+            by_search, to_search, proof = claimed.by_search, claimed.to_search, claimed.played
             plain, within = len(book), None
         played, positions = (proof or playing.prove(book, book.game, progress)) if play else ((), 0)
         passed = time.perf_counter() - started
@@ -143,9 +143,9 @@ def _claimed(book: Book, rules: Rules, means: Means, progress: Progress) -> clai
     _check_root(book, rules)
     if book.header.estimate is not None:
         unproved, exact = estimates.check(book, rules, progress)
-        found = claims.judge(book, rules, unproved, means, progress)
-        basis = f"{exact:,} values are exact: {found.basis}; the others are estimates"
-        return found._replace(proved=False, basis=basis)
+        judgement = claims.judge(book, rules, unproved, means, progress)
+        basis = f"{exact:,} values are exact: {judgement.basis}; the others are estimates"
+        return judgement._replace(proved=False, basis=basis)
     values = Plain(book, rules, False)
     check_values(values, progress)
     return claims.judge(book, rules, values.unproved, means, progress)
@@ -177,8 +177,8 @@ def _check_claims(book: Book, rules: Rules) -> None:
     """What the header says of the rules; their fingerprint is right."""
     header, text = book.header, rules.name
     if is_built_in(text) and not is_name_of(header.game, rules.game):
-        said = shortened(header.game)
-        raise DamagedBook(f"{book.path}: its header says {said}, the rules are those of {text}: solve again")
+        game_name = shortened(header.game)
+        raise DamagedBook(f"{book.path}: its header says {game_name}, the rules are those of {text}: solve again")
     if header.score_game != is_score_game(rules.game):
         raise DamagedBook(f"{book.path}: its header says score_game {header.score_game}, the rules do not: solve again")
     if header.symmetry and not rules.folds:
@@ -258,11 +258,11 @@ def _too_large(book: Book, reason: str | None) -> str:
 def _check_acyclic(book: Book, rules: Rules, progress: Progress) -> None:
     """Follow all play, depth first, in a book that lacks no child. Raises DamagedBook where a state comes again."""
     followed: set[int] = set()
-    for first in book:
-        path = {first: _unfinished(rules, first)} if first not in followed else {}
+    for start in book:
+        path = {start: _unfinished(rules, start)} if start not in followed else {}
         while path:
             state, children = next(reversed(path.items()))
-            child = next((one for one in children if one not in followed), None)
+            child = next((candidate for candidate in children if candidate not in followed), None)
             if child is None:
                 path.pop(state)
                 followed.add(state)

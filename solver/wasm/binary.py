@@ -217,7 +217,7 @@ def facts_of(data: bytes) -> dict[str, Any]:
             facts = _facts_in(data)
             if facts is not None:
                 return facts
-    raise DamagedBook("this is no module as `solver build` writes them, or it is damaged: build it again")
+    raise DamagedBook("this is not a module of `solver build`, or it is damaged: build it again")
 
 
 def _facts_in(data: bytes) -> dict[str, Any] | None:

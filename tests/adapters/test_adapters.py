@@ -288,5 +288,5 @@ def test_a_training_set_tells_a_lacking_layout_from_a_damaged_book(tmp_path, mon
             return usual_board(game, state, mover)
 
         monkeypatch.setattr(layout, "board_of", board_of)
-        with pytest.raises(DamagedBook, match="is no state of its game"):
+        with pytest.raises(DamagedBook, match="is not a state of its game"):
             export(book, tmp_path / "book.parquet", training=True)

@@ -40,7 +40,7 @@ def test_a_teacher_or_an_opponent_of_another_game_is_refused():
 def test_what_is_no_action_is_one_kind_of_error(make, action):
     environment = make("tic-tac-toe")
     environment.reset()
-    with pytest.raises(GameError, match=r"is no action: give a whole number from 0 to"):
+    with pytest.raises(GameError, match=r"is not an action: give a whole number from 0 to"):
         environment.step(action)
     environment.step(np.int64(5))  # and it goes on
     environment.step(np.array(1))
@@ -79,7 +79,7 @@ def test_a_game_begins_where_it_is_told():
     ("options", "error", "message"),
     [
         ({"place": "b2"}, GameError, "reset has no option 'place': choose one of position"),
-        ({"position": "b2 b2"}, PositionError, "'b2' is no legal move here"),
+        ({"position": "b2 b2"}, PositionError, "'b2' is not a legal move here"),
         ({"position": "a1 b1 a2 b2 a3"}, PositionError, "the game is over at 'a1 b1 a2 b2 a3'"),
         ({"position": 1.5}, PositionError, "1.5"),
         ({"position": 5}, PositionError, "play cannot reach state 5"),  # as the teacher's book says

@@ -68,7 +68,7 @@ def test_a_line_is_there_before_more_is_waited_for():
 def test_what_is_no_text_is_named_by_its_line(tmp_path, data, line):
     (tmp_path / "lines.txt").write_bytes(data)
     for read in (lambda path: list(file_lines(path)), lambda path: read_text(path, 1 << 20)):
-        with pytest.raises(TextError, match=f"line {line}: no text in UTF-8 or UTF-16: save the file as UTF-8"):
+        with pytest.raises(TextError, match=f"line {line}: not UTF-8 or UTF-16: save the file as UTF-8"):
             read(tmp_path / "lines.txt")
 
 
@@ -113,7 +113,7 @@ def test_every_command_that_reads_text_takes_it(write, tmp_path):
 def test_play_takes_a_mark_and_names_what_is_no_utf_8():
     assert "computer: " in ok("play", "tic-tac-toe", stdin="5\r\nquit\r\n".encode("utf-8-sig"))
     code, _, err = run("play", "tic-tac-toe", stdin="5\n".encode("utf-16"))
-    assert code == 4 and "standard input is no text in UTF-8" in err
+    assert code == 4 and "standard input is not UTF-8" in err
 
 
 KIF = """; a heap of two, of which each takes one; who takes the last wins
@@ -144,7 +144,7 @@ def test_import_takes_the_csv_that_export_writes(write, tmp_path, game, columns)
         (["state,value", "0,draw"], "line 1: neither a JSON object nor names of columns, state and score among them"),
         (["state,score,distance", "", "0,0"], "line 3: 2 fields under 3 columns"),
         (["state,score", "0,x"], "line 2: score 'x' is no value"),
-        (["", "state,score", "0,0", "-5,0"], "line 4: '-5' is no state"),
+        (["", "state,score", "0,0", "-5,0"], "line 4: '-5' is not a state"),
         (["state,score", '0,0,"'], "line 2: "),
         (['{"state": 0, "score": 0}', "", "nothing"], "line 3: "),
     ],
@@ -154,7 +154,7 @@ def test_wrong_lines_are_named(tmp_path, lines, words):
     code, out, err = run("import", tmp_path / "wrong", "tic-tac-toe", "-o", tmp_path / "book.lmdb")
     assert (code, out) == (2, "") and words in err and "give state, score and distance" in err
     code, _, err = run("grade", "tic-tac-toe", "-", "-q", stdin=b"5\n1\n\xe9\n")
-    assert code == 4 and "line 3: no text in UTF-8" in err
+    assert code == 4 and "line 3: not UTF-8" in err
 
 
 def read_whole(pipe, process):

@@ -229,7 +229,7 @@ def test_files_that_are_no_books(tmp_path):
     empty = tmp_path / "empty"
     empty.touch()
     for path in (text, fifo, empty, tmp_path, Path("/dev/null"), Path("/dev/zero")):
-        with pytest.raises(ForeignBook, match="no regular file|no LMDB file"):
+        with pytest.raises(ForeignBook, match="not a regular file|not an LMDB file"):
             Book(path)
     with pytest.raises(BookError, match="there is no file"):
         Book(tmp_path / "absent")

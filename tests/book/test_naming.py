@@ -178,7 +178,7 @@ def test_a_game_and_rules_beside_it_agree_or_are_refused():
         ("conect-four", GameError, "no book and no game 'conect-four': did you mean connect-four, "),
         ("no.lmdb", BookError, "there is no book no.lmdb: solve the game first"),
         ("no/such", BookError, "there is no book no/such"),
-        ("notes.txt", ForeignBook, "notes.txt is no LMDB file: name a book"),
+        ("notes.txt", ForeignBook, "notes.txt is not an LMDB file: name a book"),
         ("connect-four:0", GameError, "width and height must be at least 1"),
     ],
 )

@@ -289,7 +289,7 @@ def test_values_that_rules_tell_are_compared_before_they_are_left_out(tmp_path, 
     wrong = f"\n    def {hint}(self, state):\n        {WRONG[hint]}\n"
     solve(load_game(write_rules(tmp_path / "heaps.py", RANKS)), tmp_path / "book").close()
     game = load_game(write_rules(tmp_path / "heaps.py", RANKS + wrong))
-    with pytest.raises(GameError, match="state 63 has another value than outlook or replies tell"):
+    with pytest.raises(GameError, match="state 63 has another value than outlook or replies say"):
         packing.pack(tmp_path / "book", tmp_path / "ranked", "ranked", game)
     assert not (tmp_path / "ranked").exists()
 

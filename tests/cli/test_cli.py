@@ -268,22 +268,22 @@ ILL = [
     (("solve", "mu-torere", "--method", "minimax"), 2, "retrograde"),
     (("solve", "missing.py::Game"), 2, "missing.py"),
     (("solve", "tic-tac-toe", "--pruned"), 2, "tree"),
-    (("solve", "tic-tac-toe", "--pruned", "-o", "b.lmdb"), 2, "--output means nothing to --pruned"),
-    (("solve", "tic-tac-toe", "--pruned", "--method", "minimax"), 2, "--method means nothing to --pruned"),
-    (("solve", "tic-tac-toe", "--restart"), 2, "--restart is about what an unfinished book keeps"),
-    (("solve", "tic-tac-toe", "--checkpoint", "0"), 2, "--checkpoint is about what an unfinished book keeps"),
-    (("solve", "tic-tac-toe", "--table", "1G"), 2, "--table means nothing to the sweep"),
+    (("solve", "tic-tac-toe", "--pruned", "-o", "b.lmdb"), 2, "--output has no effect with --pruned"),
+    (("solve", "tic-tac-toe", "--pruned", "--method", "minimax"), 2, "--method has no effect with --pruned"),
+    (("solve", "tic-tac-toe", "--restart"), 2, "--restart needs a book to resume"),
+    (("solve", "tic-tac-toe", "--checkpoint", "0"), 2, "--checkpoint needs a book to resume"),
+    (("solve", "tic-tac-toe", "--table", "1G"), 2, "--table has no effect with the sweep"),
     (("solve", "mu-torere", "--method", "alphabeta"), 2, "cycles"),
     (("solve", "mu-torere", "--max-ply", "40"), 2, "cycles"),
     (("solve", "tree:missing.json"), 2, "missing.json"),
     (("solve", "coins", "-o", "no/such/folder/book.lmdb"), 2, "folder"),
-    (("info", "{text}"), 5, "no LMDB file"),
-    (("info", "."), 5, "no regular file"),
+    (("info", "{text}"), 5, "not an LMDB file"),
+    (("info", "."), 5, "not a regular file"),
     (("verify", "missing.lmdb"), 2, "no file"),
     (("verify", "{book}", "--memory", "100"), 6, "memory"),
     (("info",), 2, "Missing argument"),
     (("bogus",), 2, "No such command"),
-    (("play", "{book}", "--from", "zz"), 4, "no legal move"),
+    (("play", "{book}", "--from", "zz"), 4, "not a legal move"),
     *(
         ((*command, "#7"), 4, "play cannot reach state 7, as the complete book")
         for command in (
@@ -311,7 +311,7 @@ def test_bad_input_gets_one_line_and_a_code(book, tmp_path, monkeypatch, command
 def test_play_to_the_end_with_hints_and_undo(book):
     out = ok("play", book, stdin="hint\nb2\nundo\nb2\nhelp\nnonsense\nquit\n")
     assert "hint, undo, swap" in out
-    assert "is no legal move" in out
+    assert "is not a legal move" in out
     assert out.startswith(f"tic-tac-toe: you begin (level 10, from {book})\nType a move such as a1, or hint")
     second = ok("play", book, "--second", stdin="QUIT\n")
     assert "X" in second and "the computer begins" in second and second.endswith("bye\n")
@@ -408,7 +408,7 @@ def test_a_line_is_the_best_play_to_the_end(book):
     assert "win in 5 for the side to move" in ok("line", book, "--longest")
     assert json.loads(ok("line", book, "--json", "--most", "2"))["ending"] == "cut off after 2 plies: --most"
     code, _, err = run("line", book, "a1a1")
-    assert code == 4 and "no legal move" in err
+    assert code == 4 and "not a legal move" in err
 
 
 def test_a_drawn_line_of_a_game_with_cycles_ends_where_it_repeats():

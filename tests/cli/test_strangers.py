@@ -152,7 +152,7 @@ def test_a_file_without_measure_is_not_read(tmp_path, name):
         load_game(str(tmp_path / name))
     (tmp_path / name).unlink()
     os.mkfifo(tmp_path / name)
-    with pytest.raises(GameError, match="it is no regular file"):
+    with pytest.raises(GameError, match="it is not a regular file"):
         load_game(str(tmp_path / name))
 
 
@@ -404,7 +404,7 @@ def test_excerpts_are_short_and_escaped():
         (lambda: (1).isdecimal(), "a part of another kind"),
         (lambda: [][0], "a part is missing"),
         (lambda: {}["key"], "a part is missing"),
-        (lambda: b"\xff".decode(), "no text in UTF-8"),
+        (lambda: b"\xff".decode(), "not UTF-8"),
         (lambda: json.loads("{"), "no JSON"),
         (lambda: struct.unpack("<Q", b""), "a part ends early"),
         (lambda: zlib.decompress(b"x"), "a part cannot be inflated"),

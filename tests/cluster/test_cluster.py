@@ -178,15 +178,15 @@ def test_restart_begins_anew(folder, tmp_path, clustered, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "refusal"),
     [
-        ({"max_ply": 2}, r"an opening book \(--max-ply\): one machine does that, leave it out"),
-        ({"method": "alphabeta"}, "--cluster means nothing to --method alphabeta"),
-        ({"anyway": True}, "--anyway means nothing to a cluster"),
+        ({"max_ply": 2}, r"an opening book \(--max-ply\), which runs on one machine: omit it"),
+        ({"method": "alphabeta"}, "--cluster has no effect with --method alphabeta"),
+        ({"anyway": True}, "--anyway has no effect with a cluster"),
         ({"cluster": "head:6379"}, "name a folder or URL, --store"),
         ({"store": ""}, "^--store is empty: name a folder or URL"),
         ({"cluster": "foo"}, "^'foo' is no address of a cluster: say local"),
         ({"cluster": ""}, "^'' is no address of a cluster: say local"),
         ({"cluster": "nodes=4,cores=2,memory=4G"}, "describes machines, for solver estimate"),
-        ({"cluster": None, "store": "here"}, "--store means nothing to the sweep"),
+        ({"cluster": None, "store": "here"}, "--store has no effect with the sweep"),
     ],
 )
 def test_what_cannot_be_done_is_refused(options, refusal, tmp_path, monkeypatch):
@@ -198,7 +198,9 @@ def test_what_cannot_be_done_is_refused(options, refusal, tmp_path, monkeypatch)
 
 def test_a_graph_is_solved_on_one_machine(tmp_path):
     (tmp_path / "moves.csv").write_text("state,action,next,reward\na,l,b,\nb,,,-1\n")
-    with pytest.raises(MethodError, match="^--cluster means nothing to a graph: one machine does that, leave it out$"):
+    with pytest.raises(
+        MethodError, match="^--cluster has no effect with a graph, which runs on one machine: omit it$"
+    ):
         pipeline.solve(str(tmp_path / "moves.csv"), tmp_path / "book.lmdb", cluster="local:2")
 
 

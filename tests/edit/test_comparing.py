@@ -214,7 +214,7 @@ def test_the_command_prints_what_query_takes(c4, tmp_path):
 
 
 def test_tiers_of_a_game_without_any_are_refused(tmp_path):
-    with solve("mu-torere", tmp_path / "book") as book, pytest.raises(MethodError, match="know no tiers"):
+    with solve("mu-torere", tmp_path / "book") as book, pytest.raises(MethodError, match="have no tiers"):
         sample(book, 5, tier=(1, 2))
 
 

@@ -231,7 +231,7 @@ def test_a_book_of_what_is_no_state_is_damaged(tmp_path):
     facts = {"game": "hexapawn", "rules": fingerprint(load_game("hexapawn"))}
     write_values(tmp_path / "forged.lmdb", {(1 << 60) + 5: Value(1, 1)}, facts=facts)
     code, out, err = run("export", tmp_path / "forged.lmdb", "-o", tmp_path / "forged.csv")
-    assert (code, out) == (5, "") and "is no state of its game" in err
+    assert (code, out) == (5, "") and "is not a state of its game" in err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["forged.lmdb"]
 
 

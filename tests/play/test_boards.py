@@ -172,7 +172,7 @@ def test_the_values_of_a_board_are_those_of_its_book():
 def test_a_board_is_refused_with_the_moves_of_another_position():
     with pytest.raises(PositionError, match="these are the moves of state 0: 'a1' is state"):
         solver.board("tic-tac-toe", "a1", moves=player().analyse(0))
-    with pytest.raises(PositionError, match="no legal move"):
+    with pytest.raises(PositionError, match="not a legal move"):
         solver.board("tic-tac-toe", "z9")
     with pytest.raises(BookError, match="there is no book no.lmdb"):
         solver.board("no.lmdb")
@@ -259,7 +259,7 @@ def test_a_position_is_written_as_svg(tmp_path):
         (["-", "--svg", "board.svg"], 2, "--svg draws one position"),
         (["start", "--svg", "board.png"], 2, "a board is written as SVG: name a .svg file"),
         (["start", "--svg", "nowhere/board.svg"], 2, "the folder nowhere does not exist"),
-        (["z9", "--svg", "board.svg"], 4, "no legal move"),
+        (["z9", "--svg", "board.svg"], 4, "not a legal move"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(tmp_path, monkeypatch, arguments, code, said):

@@ -84,7 +84,7 @@ def test_the_command_counts_lines_and_names_the_wrong_one(tmp_path):
     assert "2 games, 7 moves judged" in text and "line 3, ply 2: b1 at #" in text and "best b2" in text
     (tmp_path / "games.txt").write_bytes(b"a1\na1 \xff\n")
     code, _, err = run("grade", book, tmp_path / "games.txt")
-    assert code == 4 and "line 2: no text in UTF-8" in err
+    assert code == 4 and "line 2: not UTF-8" in err
     assert "0 moves judged" in ok("grade", book, "-", stdin="\n")
     with pytest.raises(errors.PositionError, match="line 1: move 2"), Book(book) as opened:
         grade(Player(opened), ["a1 a1"])

@@ -69,7 +69,7 @@ def test_what_is_no_state_is_refused(text):
     player = Player({}, load_game(text))
     for state in (-1, -(2**70), 2**63, 2**63 + 7):
         for ask in (player.value, player.best, player.choose, player.analyse):
-            with pytest.raises(PositionError, match=f"{state} is no state: states are whole numbers from 0"):
+            with pytest.raises(PositionError, match=f"{state} is not a state: states are whole numbers from 0"):
                 ask(state)
 
 
@@ -240,10 +240,10 @@ def test_numbers_of_numpy_are_states_as_pythons_are(text):
 def test_what_is_no_whole_number_is_no_state(odd):
     for player in (Player("tic-tac-toe"), Player({}, "coins", live=False)):
         for door in DOORS:
-            with pytest.raises(StateTypeError, match="is no state: give a whole number, an int or one of NumPy's"):
+            with pytest.raises(StateTypeError, match="is not a state: pass an int or a NumPy integer"):
                 asked(player, door, odd)
         for state in (-1, 1 << 63):
-            with pytest.raises(PositionError, match="is no state: states are whole numbers from 0"):
+            with pytest.raises(PositionError, match="is not a state: states are whole numbers from 0"):
                 asked(player, "value", state)
 
 

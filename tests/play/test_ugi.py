@@ -72,12 +72,12 @@ def test_a_book_answers_at_once_and_the_rules_what_is_asked_of_them():
 def test_what_is_wrong_is_said_and_the_session_goes_on():
     talk = Talk("tic-tac-toe")
     (said,) = talk("position startpos moves a1 a1")
-    assert said.startswith("info string position refused: move 2: 'a1' is no legal move here")
+    assert said.startswith("info string position refused: move 2: 'a1' is not a legal move here")
     refused = "info string there is no position: the last was refused"
     assert talk("go", "query p1turn") == [refused, "bestmove (none)", refused]
     for line, what in (
         ("position", "position startpos, or position fen"),
-        ("position fen #x", "no state"),
+        ("position fen #x", "not a state"),
         ("go depth", "no whole"),
         ("go depth x", "no whole"),
         ("go fast", "no limit 'fast'"),

@@ -137,7 +137,7 @@ def test_a_way_of_solving_is_a_name_what_it_heeds_and_two_functions(tmp_path):
     pipeline.run("tic-tac-toe", tmp_path / "own.lmdb", Options(), way)
     solve("tic-tac-toe", tmp_path / "usual.lmdb").close()
     assert (tmp_path / "own.lmdb").read_bytes() == (tmp_path / "usual.lmdb").read_bytes()
-    with pytest.raises(MethodError, match="--table means nothing to minimax alone"):
+    with pytest.raises(MethodError, match="--table has no effect with minimax alone"):
         pipeline.run("tic-tac-toe", None, Options(table=1 << 20), way)
     way.refuses = lambda job: f"{job.rules.name} is refused"
     with pytest.raises(MethodError, match="tic-tac-toe is refused"):

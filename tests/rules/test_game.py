@@ -207,7 +207,7 @@ def test_who_moves_and_what_a_move_scores():
         Rules(Piles())
     del Piles.to_move
     Piles.chance = staticmethod(lambda state: iter(()))
-    with pytest.raises(GameError, match=r"tells nothing of chance nodes: give it to_move\(state\)"):
+    with pytest.raises(GameError, match=r"says nothing about chance nodes: add to_move\(state\)"):
         Rules(Piles())
     del Piles.chance
     Piles.score_game = False

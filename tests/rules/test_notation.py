@@ -30,12 +30,12 @@ def test_positions_are_moves_numbers_or_the_start():
         ("5", "move 1 .*choose one of 1, 2, 3, 4"),
         ("11111", "move 5"),
         ("12121211", "move 8.*the game is over before it"),
-        ("#", "no state"),
-        ("#-1", "no state"),
-        ("#9223372036854775808", "no state"),
-        ("#\u0661", "no state"),
-        ("x" * 5000, "no legal move"),
-        ("\u0661", "no legal move"),
+        ("#", "not a state"),
+        ("#-1", "not a state"),
+        ("#9223372036854775808", "not a state"),
+        ("#\u0661", "not a state"),
+        ("x" * 5000, "not a legal move"),
+        ("\u0661", "not a legal move"),
     ],
 )
 def test_bad_positions_say_where(text, message):
@@ -45,7 +45,7 @@ def test_bad_positions_say_where(text, message):
 
 
 def test_numbers_that_are_no_states():
-    with pytest.raises(PositionError, match="has no moves and is not over"):
+    with pytest.raises(PositionError, match="has no moves but is not terminal"):
         parse_position(load_game("tic-tac-toe"), "#2311495")
     with pytest.raises(PositionError, match="cannot be shown"):
         show(load_game("chess-ending:KQK"), 2029221097926325141)
@@ -153,5 +153,5 @@ def test_an_outcome_of_two_dice_is_named_by_its_number_or_by_what_they_show():
     game = load_game("hypergammon:1")
     thrown = parse_position(game, "20")
     assert thrown == parse_position(game, "6-5") == parse_position(game, "5-6") != parse_position(game, "5-5")
-    with pytest.raises(PositionError, match="'6-7' is no legal move here"):
+    with pytest.raises(PositionError, match="'6-7' is not a legal move here"):
         parse_position(game, "6-7")

@@ -152,6 +152,6 @@ def test_a_state_of_play_without_a_number_is_refused_in_one_line(tmp_path, monke
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
     solve(load_game(write_rules(tmp_path / "heaps.py", "")), tmp_path / "book").close()
     game = load_game(write_rules(tmp_path / "heaps.py", SCAN.replace("memo + digit < 8", "memo + digit < 5")))
-    with pytest.raises(GameError, match="has no number: mend rank or scan"):
+    with pytest.raises(GameError, match="has no number: correct rank or scan"):
         packing.pack(tmp_path / "book", tmp_path / "ranked", "ranked", game)
     assert not (tmp_path / "ranked").exists()

@@ -112,7 +112,7 @@ def test_bits_are_declared_and_enter_the_fingerprint_only_where_they_are_not_63(
     texts = {"othello": 63, "othello:8,8": 128, "connect-four": 63, "breakthrough:8,8,2": 129, "coins": 63}
     assert {text: bits_of(load_game(text)) for text in texts} == texts
     assert fingerprint(Declared(4, 3)) != fingerprint(Full(4, 3))
-    with pytest.raises(GameError, match="bits = 0: say how many bits"):
+    with pytest.raises(GameError, match="bits = 0: give the bits"):
         Rules(Odd())
 
 

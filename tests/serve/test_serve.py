@@ -158,7 +158,7 @@ def test_a_batch_is_answered_line_by_line_and_its_end_told_by_a_line(client, mon
         ("/v1/books/..%2f..%2fetc%2fpasswd", 404, "nothing"),
         ("/v1/games/chess", 404, "/v1/games lists"),
         (f"{BOOK}/positions/9", 400, "choose one of 1, 2, 3, 4"),
-        (f"{BOOK}/positions/%23-1", 400, "is no state"),
+        (f"{BOOK}/positions/%23-1", 400, "is not a state"),
         (f"{BOOK}/positions/%0a", 200, ""),
         (f"{BOOK}/positions/{'1' * 2001}", 414, "at most 2,000"),
         (f"{BOOK}/positions/1?moves=maybe", 400, "true or false"),

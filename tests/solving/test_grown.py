@@ -190,7 +190,7 @@ def test_games_are_put_in_first(tmp_path):
         children = {rules.result(state, action) for state in asked for action in rules.actions(state)}
         assert all(child in opened for child in children if not rules.is_terminal(child))
     before = path.read_bytes()
-    with pytest.raises(PositionError, match="line 2: move 3 of '1 2 9': '9' is no legal move"):
+    with pytest.raises(PositionError, match="line 2: move 3 of '1 2 9': '9' is not a legal move"):
         grow(path, Plan(positions=900, games=["1 2", "1 2 9"]))
     assert path.read_bytes() == before
 

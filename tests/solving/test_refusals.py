@@ -37,12 +37,12 @@ def test_plain_python_ends_where_the_memory_does(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"table": 1 << 20}, "--table means nothing to the sweep: leave it out; it is for --method alphabeta"),
-        ({"method": "alphabeta", "memory": 1 << 30}, "--memory means nothing to --method alphabeta"),
-        ({"method": "alphabeta", "workers": 2}, "--workers means nothing"),
-        ({"method": "alphabeta", "restart": True}, "--restart means nothing"),
-        ({"max_ply": 2, "checkpoint": 0.0}, "--checkpoint means nothing to an opening book"),
-        ({"max_ply": 2, "anyway": True}, "--anyway means nothing to an opening book"),
+        ({"table": 1 << 20}, "--table has no effect with the sweep: omit it; it is for --method alphabeta"),
+        ({"method": "alphabeta", "memory": 1 << 30}, "--memory has no effect with --method alphabeta"),
+        ({"method": "alphabeta", "workers": 2}, "--workers has no effect"),
+        ({"method": "alphabeta", "restart": True}, "--restart has no effect"),
+        ({"max_ply": 2, "checkpoint": 0.0}, "--checkpoint has no effect with an opening book"),
+        ({"max_ply": 2, "anyway": True}, "--anyway has no effect with an opening book"),
         ({"max_ply": 2, "method": "retrograde"}, "--method alphabeta, not retrograde"),
     ],
 )
@@ -54,7 +54,7 @@ def test_options_that_a_method_would_ignore_are_refused(tmp_path, options, messa
 
 @pytest.mark.parametrize("option", ["restart", "checkpoint"])
 def test_options_about_an_unfinished_book_need_one(option):
-    with pytest.raises(MethodError, match=f"--{option} is about what an unfinished book keeps: name one with -o"):
+    with pytest.raises(MethodError, match=f"--{option} needs a book to resume: add -o BOOK"):
         pipeline.solve(load_game("coins"), **{option: True})
 
 

@@ -124,7 +124,7 @@ def test_a_bad_table_is_refused_with_the_line(tmp_path, text, message):
 
 def test_a_table_that_is_no_text_is_refused(tmp_path):
     (tmp_path / "odd.csv").write_bytes(b"state,next\na,b\n\xff,c\n")
-    with pytest.raises(GameError, match="line 3: no text in UTF-8"):
+    with pytest.raises(GameError, match="line 3: not UTF-8"):
         load_game(str(tmp_path / "odd.csv"))
 
 
@@ -419,7 +419,7 @@ RULES = """(role a) (role b) (init (at 0)) (legal a go) (legal b noop) (<= (next
             + "(legal a on) (<= (next (at 2)) (does a on)) (<= terminal (true (at 2)))",
             "goals add up to 1[05]0 at 'at\\(1\\).*', elsewhere to 1[05]0",
         ),
-        ("(role \ud800)", "no text in UTF-8"),
+        ("(role \ud800)", "not UTF-8"),
     ],
 )
 def test_a_bad_description_is_refused(tmp_path, text, message):

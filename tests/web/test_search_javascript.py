@@ -189,7 +189,7 @@ def test_files_and_answers_without_end_are_no_modules(module_of, tmp_path):
     os.truncate(tmp_path / "large", 1 << 40)
     (tmp_path / "paths").write_text(json.dumps([f"{tmp_path}/fifo", "/dev/zero", f"{tmp_path}/large"]))
     ends, megabytes = node("files", module_of(QUICK), tmp_path / "paths")
-    file = "ForeignModule: IT is no regular file: name one that `solver build` wrote"
+    file = "ForeignModule: IT is not a regular file: name one that `solver build` wrote"
     many = "ForeignModule: the module has more than 262144 bytes: build it again"
     assert ends == [file, file, many, many] and megabytes < 500
 

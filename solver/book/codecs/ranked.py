@@ -373,12 +373,12 @@ def _turns(rules: Rules, games: int) -> bool:
 
 def unnumbered(rules: Rules, state: int) -> GameError:
     """The error of rules that give a state of play no rank."""
-    return GameError(f"{rules.name}: state {state}, which play reaches, has no number: mend rank or scan")
+    return GameError(f"{rules.name}: state {state}, which play reaches, has no number: correct rank or scan")
 
 
 def untrue(rules: Rules, state: int) -> GameError:
     """The error of rules that tell a wrong value."""
-    return GameError(f"{rules.name}: state {state} has another value than outlook or replies tell: mend them")
+    return GameError(f"{rules.name}: state {state} has another value than outlook or replies say: correct them")
 
 
 CODEC = Codec(

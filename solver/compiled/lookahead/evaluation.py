@@ -114,7 +114,7 @@ def read(path: str | os.PathLike[str]) -> Evaluation:
     except OSError as error:
         raise BookError(f"{name} cannot be read ({error.strerror}): name a file that `solver learn` wrote") from None
     if len(content) < len(MAGIC) or content[: len(MAGIC)] != MAGIC:
-        raise ForeignBook(f"{name} is no evaluation: name a file that `solver learn` wrote")
+        raise ForeignBook(f"{name} is not an evaluation: name a file that `solver learn` wrote")
     if len(content) <= HEAD.size:
         raise DamagedBook(f"{name} is truncated: learn it again")
     _, version, digest = HEAD.unpack_from(content)

@@ -139,7 +139,7 @@ def _entry(rules: Rules, fields: Any, number: int) -> tuple[int, int]:
     if isinstance(state, str) and state.isdecimal() and state.isascii() and len(state) <= rules.bits:
         state = int(state)  # as JavaScript must write it
     if type(state) is not int or not 0 <= state < 1 << rules.bits:
-        raise TextError(f"line {number}: {excerpt(state)} is no state")
+        raise TextError(f"line {number}: {excerpt(state)} is not a state")
     are_whole = type(score) is int and (distance is None or type(distance) is int)
     if not are_whole or distance == 0 or not rules.kind.fits(Value(score, distance)):
         far = "" if distance is None else f" with distance {excerpt(distance)}"
@@ -148,7 +148,7 @@ def _entry(rules: Rules, fields: Any, number: int) -> tuple[int, int]:
         canonical = rules.canonical(state)
         is_finished = rules.is_terminal(canonical)
     except Exception as error:  # rules need not bear numbers that are no states
-        raise TextError(f"line {number}: {state} is no state of {rules.name} ({type(error).__name__})") from None
+        raise TextError(f"line {number}: {state} is not a state of {rules.name} ({type(error).__name__})") from None
     if is_finished:
         raise TextError(f"line {number}: state {state} is finished, its value is known")
     return canonical, merit_of(Value(score, distance))
@@ -162,7 +162,7 @@ def complete(rules: Rules, table: Table, path: Path, verified: bool, progress: P
     """
     starts = [rules.canonical(state) for state in rules.roots()]
     if starts[0] not in table:
-        raise BookError(f"{path} lacks the start, state {starts[0]}: a book says what the game is worth")
+        raise BookError(f"{path} lacks the start, state {starts[0]}: a book needs the value of its start")
     reached, finished, missing = set(starts), Table(), False
 
     def known(child: int) -> int | None:
@@ -182,7 +182,7 @@ def complete(rules: Rules, table: Table, path: Path, verified: bool, progress: P
             if isinstance(error, SolverError):
                 raise
             kind = type(error).__name__
-            raise BookError(f"{path}: {state} is no state of {rules.name} ({kind}): leave it out") from None
+            raise BookError(f"{path}: {state} is not a state of {rules.name} ({kind}): leave it out") from None
         missing |= bool(unknown)
         if verified and (best is not None and best > merit if unknown else best != merit):
             raise DamagedBook(f"{path}: state {state} has another value than its moves give it: it was solved wrongly")

@@ -278,7 +278,7 @@ export class Book {
 function stateOf(state) {
   if (typeof state === "bigint") return state;
   if (Number.isSafeInteger(state)) return BigInt(state);
-  throw new TypeError(`${state} is no state: a BigInt, or a Number up to 2^53 - 1`);
+  throw new TypeError(`${state} is not a state: a BigInt, or a Number up to 2^53 - 1`);
 }
 
 /** The place of the last of ascending numbers that is not above the key, or -1. */

@@ -82,7 +82,7 @@ async function streamed(body) {
 /** The bytes of a file in Node: pipes would be waited for, and devices have no end. */
 async function fileOf(path) {
   const { open, stat } = await import("node:fs/promises");
-  if (!(await stat(path)).isFile()) throw new ForeignModule(`${path} is no regular file: name one that \`solver build\` wrote`);
+  if (!(await stat(path)).isFile()) throw new ForeignModule(`${path} is not a regular file: name one that \`solver build\` wrote`);
   const file = await open(path);
   try {
     const bytes = new Uint8Array(MOST_BYTES + 1);
@@ -99,7 +99,7 @@ async function checkSeal(bytes) {
   if (bytes.length > MOST_BYTES) throw new ForeignModule(`the module has more than ${MOST_BYTES} bytes: build it again`);
   const seal = inHex(bytes.subarray(-SEAL));
   if (bytes.length > SEAL && (await checksum(bytes.subarray(0, -SEAL))) === seal) return;
-  throw new ForeignModule("this is no module as `solver build` writes them, or it is damaged: build it again");
+  throw new ForeignModule("this is not a module of `solver build`, or it is damaged: build it again");
 }
 
 /** What a module says of itself: its format, game, rules, symmetry, scores, win, limit; the words of wide states. */
@@ -739,7 +739,7 @@ const pairs = (words) => words.flatMap((word, at) => (at % 2 ? [] : [[word, word
 function stateOf(state) {
   if (typeof state === "bigint") return state;
   if (Number.isSafeInteger(state)) return BigInt(state);
-  throw new TypeError(`${state} is no state: a BigInt, or a Number up to 2^53 - 1`);
+  throw new TypeError(`${state} is not a state: a BigInt, or a Number up to 2^53 - 1`);
 }
 
 const inHex = (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");

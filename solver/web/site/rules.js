@@ -85,7 +85,7 @@ export function tabled(records) {
   const boards = new Map(records.map((record) => [`${record.state} ${record.mover}`, record]));
   const of = (state, mover) => {
     const record = mover === undefined ? known.get(String(state)) : boards.get(`${state} ${mover}`);
-    if (!record) throw new RangeError(`${state} is no state of this game`);
+    if (!record) throw new RangeError(`${state} is not a state of this game`);
     return record;
   };
   return {
