@@ -62,8 +62,8 @@ def expect(moves, known, begin, end, low, high, point, values):
     """Add to the value of each state the values that its children give it.
 
     One call handles the states begin..end and the children with keys in [low, high]. All children are terminal or in
-    later tiers, whose values are known. Terminal children count in the call with `low` 0, and sums are divided by the total
-    weight in the call with `high` LAST. If outcomes can vanish, one call must cover all keys.
+    later tiers, whose values are known. Terminal children count in the call with `low` 0, and sums are divided by the
+    total weight in the call with `high` LAST. If outcomes can vanish, one call must cover all keys.
 
     Args:
         moves: The game's compiled moves (`edges.Moves`).

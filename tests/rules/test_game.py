@@ -211,7 +211,7 @@ def test_who_moves_and_what_a_move_scores():
         Rules(Piles())
     del Piles.chance
     Piles.score_game = False
-    with pytest.raises(GameError, match="say score_game = True in the class"):
+    with pytest.raises(GameError, match="set score_game = True in the class"):
         Rules(Piles())
 
 
