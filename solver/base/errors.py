@@ -27,7 +27,7 @@ class SolverError(Exception):
     """The root of the tree: catch it to catch everything expected."""
 
     def __init__(self, *arguments: object) -> None:
-        super().__init__(*[message(one) if isinstance(one, str) else one for one in arguments])
+        super().__init__(*[message(argument) if isinstance(argument, str) else argument for argument in arguments])
 
 
 class GameError(SolverError, ValueError):

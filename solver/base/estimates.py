@@ -90,9 +90,9 @@ class Estimate(_Fields, Kind):
         """An estimate as it is kept; of a win or loss whose distance is not known 1.0 or -1.0."""
         if not self.scores and abs(merit) >= 1:
             return 1.0 if merit > 0 else -1.0
-        most = MOST_MARGIN if self.scores else 1
-        place = int(merit * self.steps // 1)
-        return (max(-most * self.steps, min(most * self.steps - 1, place)) + 0.5) / self.steps
+        largest = MOST_MARGIN if self.scores else 1
+        step = int(merit * self.steps // 1)
+        return (max(-largest * self.steps, min(largest * self.steps - 1, step)) + 0.5) / self.steps
 
     def lifted(self, merit: Any, same_mover: bool, gain: int) -> Any:
         """A child's merit as the move sees it that leads there and scores `gain`."""

@@ -26,7 +26,7 @@ NO_FILE = "it is not a regular file"
 ATTEMPTS = 100  # to put a folder in its place, which others may do at the same moment
 
 
-def open_input(path: str | os.PathLike[str], most: int | None = None, *, buffering: int = -1) -> BinaryIO:
+def open_input(path: str | os.PathLike[str], max_bytes: int | None = None, *, buffering: int = -1) -> BinaryIO:
     """A regular file to read, of so many bytes at most: pipes would be waited for, and devices have no end.
 
     Raises OSError, whose `strerror` is in words.
@@ -40,20 +40,20 @@ def open_input(path: str | os.PathLike[str], most: int | None = None, *, bufferi
             raise OSError(errno.EINVAL, NO_FILE, os.fspath(path)) from None
         raise
     status = os.fstat(descriptor)
-    if stat.S_ISREG(status.st_mode) and (most is None or status.st_size <= most):
+    if stat.S_ISREG(status.st_mode) and (max_bytes is None or status.st_size <= max_bytes):
         return open(descriptor, "rb", buffering=buffering)
     os.close(descriptor)
     if stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EFBIG, f"it has {status.st_size:,} bytes, of {most:,} at most", os.fspath(path))
+        raise OSError(errno.EFBIG, f"it has {status.st_size:,} bytes, of {max_bytes:,} at most", os.fspath(path))
     raise OSError(errno.EINVAL, NO_FILE, os.fspath(path))
 
 
-def read_input(path: str | os.PathLike[str], most: int) -> bytes:
+def read_input(path: str | os.PathLike[str], max_bytes: int) -> bytes:
     """All of a regular file of so many bytes at most, those that say nothing of their size included. Raises OSError."""
-    with open_input(path, most) as file:
-        content = file.read(most + 1)
-    if len(content) > most:
-        raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", os.fspath(path))
+    with open_input(path, max_bytes) as file:
+        content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise OSError(errno.EFBIG, f"it has more than {max_bytes:,} bytes", os.fspath(path))
     return content
 
 

@@ -251,9 +251,9 @@ class Units(NamedTuple):
         """A state's number as one ply earlier, whose move scores that, sees it."""
         return lift(number, same_mover, self.kind.scores) + gain * self.point
 
-    def agrees(self, found: int, derived: int) -> bool:
+    def agrees(self, stored: int, derived: int) -> bool:
         """Whether a number may be what the children's make of it."""
-        return abs(found - derived) <= self.error
+        return abs(stored - derived) <= self.error
 
     def value(self, number: int) -> Value:
         """The value that a book has for a number."""

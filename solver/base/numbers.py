@@ -23,16 +23,16 @@ def exact(text: str) -> Fraction | None:
         return None
 
 
-def whole_weights(shares: Iterable[Fraction], most: int) -> list[int] | None:
-    """Return shares above 0 times their common denominator; None where these add up to more than `most`.
+def whole_weights(shares: Iterable[Fraction], limit: int) -> list[int] | None:
+    """Return shares above 0 times their common denominator; None where these add up to more than `limit`.
 
-    Stops as soon as the sum is certain to exceed `most`: the common denominator of many shares may have any length.
+    Stops as soon as the sum is certain to exceed `limit`: the common denominator of many shares may have any length.
     """
     shares = list(shares)
     common, least = 1, min((share.denominator for share in shares), default=1)
     for share in shares:
         common = lcm(common, share.denominator)
-        if common // least > most:
+        if common // least > limit:
             return None
     weights = [share.numerator * (common // share.denominator) for share in shares]
-    return weights if sum(weights) <= most else None
+    return weights if sum(weights) <= limit else None

@@ -34,20 +34,20 @@ class Workers:
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """The results in the items' order; at most two tasks a worker are under way, so memory stays bounded."""
         queue = iter(items)
-        first, second = next(queue, END), next(queue, END)
-        if second is END:  # no thread is worth waking: games of many small tiers spend their time here
-            if first is not END:
-                yield function(first)
+        current, following = next(queue, END), next(queue, END)
+        if following is END:  # no thread is worth waking: games of many small tiers spend their time here
+            if current is not END:
+                yield function(current)
             return
-        yield from self.ahead(function, itertools.chain((first, second), queue), 2 * self.count)
+        yield from self.ahead(function, itertools.chain((current, following), queue), 2 * self.count)
 
-    def ahead(self, function: Callable[[Item], Result], items: Iterable[Item], most: int = 1) -> Iterator[Result]:
+    def ahead(self, function: Callable[[Item], Result], items: Iterable[Item], limit: int = 1) -> Iterator[Result]:
         """The results in the items' order, found while those before are used, so many tasks ahead at most."""
         under_way: deque[Future[Result]] = deque()
         try:
-            for item in items:
-                under_way.append(self._submit(function, item))
-                if len(under_way) > most:
+            for argument in items:
+                under_way.append(self._submit(function, argument))
+                if len(under_way) > limit:
                     yield under_way.popleft().result()
             while under_way:
                 yield under_way.popleft().result()
@@ -55,8 +55,8 @@ class Workers:
             for future in under_way:
                 future.cancel()
 
-    def _submit(self, function: Callable[[Item], Result], item: Item) -> Future[Result]:
+    def _submit(self, function: Callable[[Item], Result], argument: Item) -> Future[Result]:
         try:
-            return self._pool.submit(function, item)
+            return self._pool.submit(function, argument)
         except RuntimeError as error:  # the limits on memory or processes
             raise ResourceError(f"{error}: raise the limits on memory and processes, or take --workers 1") from None

@@ -11,10 +11,10 @@ def private_part(library: Any, path: str, without: str) -> Any:
 
     Returns None if this version lacks it, and warns: `without` says what happens then.
     """
-    part = library
+    module = library
     for name in path.split("."):
-        part = getattr(part, name, None)
-    if part is None:
+        module = getattr(module, name, None)
+    if module is None:
         text = f"{library.__name__} {library.__version__} lacks {path}: {without}"
         warnings.warn(text, RuntimeWarning, stacklevel=2)
-    return part
+    return module

@@ -19,15 +19,15 @@ MOST_BLOCKS = 256  # that a task returns: of more shards several share one
 BATCH = 256  # tasks whose blocks are split by one, where shards share them
 
 
-def bits_for(states: float, each: int, memory: float, workers: int) -> int:
+def bits_for(states: float, bytes_per_state: int, memory: float, workers: int) -> int:
     """Of how many shards, as a power of two, so many states are.
 
     Args:
         states: The number of states.
-        each: The bytes that a task takes for a state.
+        bytes_per_state: The bytes that a task takes for a state.
         memory: The bytes that a task may take.
         workers: The tasks that run at a time.
     """
     busy = workers if workers & workers - 1 == 0 else 2 * workers  # else some wait for half of a phase
-    shards = max(1.0, states * each / memory, min(busy, MOST_BLOCKS, states / LEAST))
+    shards = max(1.0, states * bytes_per_state / memory, min(busy, MOST_BLOCKS, states / LEAST))
     return min(HASHED, math.ceil(math.log2(shards)))

@@ -39,10 +39,10 @@ def printable(text: str, kept: str = "") -> str:
     return "".join(sign if _is_safe(sign) or sign in kept else sign.encode("unicode_escape").decode() for sign in text)
 
 
-def shortened(text: str, most: int = MOST_SHOWN) -> str:
+def shortened(text: str, limit: int = MOST_SHOWN) -> str:
     """Return the beginning of a text, escaped, of so many characters."""
     text = printable(text)
-    return text if len(text) <= most else f"{text[: most - 3]}..."
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
 
 
 def message(text: str) -> str:
@@ -64,14 +64,14 @@ def reason(error: BaseException) -> str:
     return "a number or text of another form" if not text or text.startswith(OF_PYTHON) else shortened(text)
 
 
-def excerpt(value: object, most: int = 40) -> str:
+def excerpt(value: object, limit: int = 40) -> str:
     """Return the beginning of a value as a message shows it: in quotes, escaped, of so many characters.
 
     Lists and objects of any depth and length cost no more than what is shown of them.
     """
     if isinstance(value, str):
-        return shortened(repr(value if len(value) <= most else f"{value[: most - 3]}..."))
-    return shortened(_SHORT.repr(value), most)
+        return shortened(repr(value if len(value) <= limit else f"{value[: limit - 3]}..."))
+    return shortened(_SHORT.repr(value), limit)
 
 
 class _Short(reprlib.Repr):

@@ -323,7 +323,7 @@ def _left_in_groups(root: Path) -> Iterator[int]:
         else:
             continue
         group = root / top / name.lstrip("/")
-        for folder in [group, *group.parents][: len([part for part in name.split("/") if part]) + 1]:
+        for folder in [group, *group.parents][: len([component for component in name.split("/") if component]) + 1]:
             for limit in limits:  # a group is bound by those around it
                 with contextlib.suppress(OSError, ValueError):
                     taken = int((folder / used).read_text("utf-8")) - _idle_in(folder, idle)
@@ -416,25 +416,25 @@ class Room:
         """Let the memory of the whole pages from `begin` to `end` go; their bytes are lost."""
         import mmap
 
-        first = -(-begin // mmap.PAGESIZE) * mmap.PAGESIZE
-        length = end // mmap.PAGESIZE * mmap.PAGESIZE - first
+        first_page = -(-begin // mmap.PAGESIZE) * mmap.PAGESIZE
+        length = end // mmap.PAGESIZE * mmap.PAGESIZE - first_page
         if length <= 0:
             return
         if sys.platform == "win32":
-            self._kernel.VirtualFree(self._base + first, length, 0x4000)  # MEM_DECOMMIT
+            self._kernel.VirtualFree(self._base + first_page, length, 0x4000)  # MEM_DECOMMIT
         else:
             # MADV_DONTNEED of macOS keeps the memory until another process wants it
-            self.buffer.madvise(getattr(mmap, "MADV_FREE_REUSABLE", mmap.MADV_DONTNEED), first, length)
+            self.buffer.madvise(getattr(mmap, "MADV_FREE_REUSABLE", mmap.MADV_DONTNEED), first_page, length)
 
     if sys.platform == "win32":
 
         def _allocate(self, base: int | None, size: int, kind: int) -> int:
             import ctypes
 
-            place = self._kernel.VirtualAlloc(ctypes.c_void_p(base), ctypes.c_size_t(size), kind, 4)  # PAGE_READWRITE
-            if not place:
+            address = self._kernel.VirtualAlloc(ctypes.c_void_p(base), ctypes.c_size_t(size), kind, 4)  # PAGE_READWRITE
+            if not address:
                 raise ctypes.WinError(ctypes.get_last_error())
-            return int(place)
+            return int(address)
 
 
 # Sockets

@@ -37,22 +37,22 @@ class TextError(ValueError):
     """What is no text, or has a line without an end in sight. The message begins with the line's number."""
 
 
-def read_text(path: str | os.PathLike[str], most: int) -> str:
+def read_text(path: str | os.PathLike[str], max_bytes: int) -> str:
     """Return the text of a file of at most so many bytes.
 
     Raises:
         OSError: The file cannot be read. `strerror` says why.
         TextError: The file is no text. The message names the line.
     """
-    return "".join(_arriving(io.BytesIO(read_input(path, most)), "strict")).lstrip(MARK)
+    return "".join(_arriving(io.BytesIO(read_input(path, max_bytes)), "strict")).lstrip(MARK)
 
 
-def file_lines(path: str | os.PathLike[str], most: int = MOST_FILE) -> Iterator[str]:
+def file_lines(path: str | os.PathLike[str], max_bytes: int = MOST_FILE) -> Iterator[str]:
     """Yield the lines of a file of at most so many bytes, without their ends.
 
     Raises as `read_text` does, when it comes to the fault.
     """
-    with open_input(path, most) as file:
+    with open_input(path, max_bytes) as file:
         yield from text_lines(file)
 
 
@@ -86,11 +86,11 @@ def fields_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the fields of a JSON object, an `object_pairs_hook`. Raises ValueError where a name comes twice."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        seen: set[str] = set()
+        known_fields: set[str] = set()
         for name, _ in pairs:
-            if name in seen:
+            if name in known_fields:
                 raise ValueError(f"an object has {excerpt(name)} twice: leave one out")
-            seen.add(name)
+            known_fields.add(name)
     return fields
 
 
@@ -139,8 +139,8 @@ def _arriving(stream: BinaryIO, errors: str) -> Iterator[str]:
     Raises TextError for what is no text.
     """
     head = stream.read1(BLOCK)  # type: ignore[attr-defined]
-    while head in PARTS and (more := stream.read1(BLOCK)):  # type: ignore[attr-defined]
-        head += more
+    while head in PARTS and (block := stream.read1(BLOCK)):  # type: ignore[attr-defined]
+        head += block
     mark, encoding = _encoding(head)
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     chunk, number, ends_in_return = head[mark:], 1, False

@@ -64,55 +64,55 @@ def check_known(values: Values, states: Any, name: str) -> None:
     """Raise MissingState, which counts the states that the book of that name lacks and names the first."""
     missing = ~values.known.ravel()
     if missing.any():
-        first = np.asarray(states, object).ravel()[int(missing.argmax())]
+        first_missing = np.asarray(states, object).ravel()[int(missing.argmax())]
         raise MissingState(
-            f"{name} lacks {int(missing.sum()):,} of {missing.size:,} states, the first is {first} (no book stores"
-            ' finished ones): lookup(states, missing="mask") marks them'
+            f"{name} lacks {int(missing.sum()):,} of {missing.size:,} states, the first is {first_missing} (no book"
+            ' stores finished ones): lookup(states, missing="mask") marks them'
         )
 
 
 def places(
-    asked: NDArray[np.int64], directory: Sequence[int], segment: Callable[[int], Any], find_all: Callable[..., None]
+    queried: NDArray[np.int64], directory: Sequence[int], segment: Callable[[int], Any], find_all: Callable[..., None]
 ) -> NDArray[np.int64]:
     """The palette index of each state, -1 where it is missing; of the shape of the states.
 
     `directory` has the first state of each segment, `segment(number)` is one, `find_all` its codec's. Raises whatever
     `segment` and `find_all` do.
     """
-    keys = asked.ravel()
+    keys = queried.ravel()
     order = None if bool((keys[1:] >= keys[:-1]).all()) else np.argsort(keys)
     ordered = keys if order is None else keys[order]
-    found = np.full(len(keys), -1, np.int64)
+    indices = np.full(len(keys), -1, np.int64)
     ends = [*np.searchsorted(ordered, np.array(directory, np.int64)).tolist(), len(keys)]
     for number, (begin, end) in enumerate(zip(ends, ends[1:], strict=False)):
         if begin < end:
-            find_all(arrays(segment(number)), ordered[begin:end], found[begin:end], compiled)
+            find_all(arrays(segment(number)), ordered[begin:end], indices[begin:end], compiled)
     if order is not None:
-        unordered = np.empty_like(found)
-        unordered[order] = found
-        found = unordered
-    return found.reshape(asked.shape)
+        unordered = np.empty_like(indices)
+        unordered[order] = indices
+        indices = unordered
+    return indices.reshape(queried.shape)
 
 
 def images(states: NDArray[Any], rules: Callable[[], Rules], image: Callable[[int], int]) -> NDArray[Any]:
     """`image` of an array of states, by compiled rules where they are many and can be compiled."""
     from solver.compiled import folding
 
-    found = folding.images(rules(), states) if len(states) >= PLAIN_LIMIT and states.dtype != object else None
-    return np.array([*map(image, states.tolist())], states.dtype) if found is None else found
+    known_images = folding.images(rules(), states) if len(states) >= PLAIN_LIMIT and states.dtype != object else None
+    return np.array([*map(image, states.tolist())], states.dtype) if known_images is None else known_images
 
 
-def one_by_one(asked: NDArray[Any], index: Callable[[int], int]) -> NDArray[np.int64]:
+def one_by_one(queried: NDArray[Any], index: Callable[[int], int]) -> NDArray[np.int64]:
     """`places` by a function of one state."""
-    return np.array([index(state) for state in asked.ravel().tolist()], np.int64).reshape(asked.shape)
+    return np.array([index(state) for state in queried.ravel().tolist()], np.int64).reshape(queried.shape)
 
 
-def of_ranked(asked: NDArray[np.int64], ranks: Any, records: Iterable[bytes]) -> NDArray[np.int64] | None:
+def of_ranked(queried: NDArray[np.int64], ranks: Any, records: Iterable[bytes]) -> NDArray[np.int64] | None:
     """`places` in a ranked book by compiled rules, from all of its segments: a second for a hundred million ranks.
 
     None where states are few, the symbols do not fit into memory, a byte a rank, or the rules do not compile.
     """
-    if asked.size < PLAIN_LIMIT or ranks.plain_only:
+    if queried.size < PLAIN_LIMIT or ranks.plain_only:
         return None
     from solver.book.codecs.ranked_kernels import Compiled, groups_in
 
@@ -123,10 +123,10 @@ def of_ranked(asked: NDArray[np.int64], ranks: Any, records: Iterable[bytes]) ->
         if room < 0:
             return None
     try:
-        found = Compiled(ranks).indices(asked.ravel(), groups)
+        indices = Compiled(ranks).indices(queried.ravel(), groups)
     except UncompiledRules:
         return None
-    return found.reshape(asked.shape)
+    return indices.reshape(queried.shape)
 
 
 def arrays(segment: Segment) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint16], int]:

@@ -35,9 +35,9 @@ def _bar(header: Header) -> tuple[str, str]:
     """The bar, and its counts in words."""
     counts, names = list(dict(header.counts).values()), header.kind.counted
     total = sum(counts)
-    parts, said = [], []
+    segments, labels = [], []
     for colour, name, count in zip((VALUES["win"], VALUES["draw"], VALUES["loss"]), names, counts, strict=True):
-        parts.append(f'<div style="width:{100 * count / (total or 1):.2f}%;background:{colour}"></div>')
-        said.append(f'<span style="color:{colour};font-weight:600">{count:,} {escape(name)}</span>')
+        segments.append(f'<div style="width:{100 * count / (total or 1):.2f}%;background:{colour}"></div>')
+        labels.append(f'<span style="color:{colour};font-weight:600">{count:,} {escape(name)}</span>')
     style = "display:flex;height:0.8em;margin:0.4em 0;border-radius:0.4em;overflow:hidden"
-    return f'<div style="{style}">{"".join(parts)}</div>', " &nbsp; ".join(said)
+    return f'<div style="{style}">{"".join(segments)}</div>', " &nbsp; ".join(labels)

@@ -53,10 +53,10 @@ def checked_segments(book: Book) -> Iterator[bytes]:
     digest = hashlib.sha256()
     number = 0
     with pages.open_file(book.path) as file:
-        for key, at, size in pages.records(file):
+        for key, offset, size in pages.records(file):
             if key == HEADER_KEY:
                 continue
-            record = pages.read(file, size, at)
+            record = pages.read(file, size, offset)
             digest.update(key)
             digest.update(record)
             if len(key) == 8:
@@ -83,7 +83,9 @@ def check_tally(book: Book, stored: int, numbers: Sequence[int], examples: Seque
     if min(numbers, default=1) < 1 or (header.numbers is not None and list(numbers) != header.numbers):
         raise DamagedBook(f"{book.path} has other numbers of states of a value than its header says: solve again")
     if header.longest is not None:
-        example = max((value.distance, place) for place, value in enumerate(header.palette) if value.is_win)
+        example = max(
+            (value.distance, palette_index) for palette_index, value in enumerate(header.palette) if value.is_win
+        )
         if examples[example[1]] != header.longest[1]:
             raise DamagedBook(
                 f"{book.path}: its header says that {header.longest[1]} is the first of the longest wins,"
@@ -94,12 +96,12 @@ def check_tally(book: Book, stored: int, numbers: Sequence[int], examples: Seque
 def check_counts(book: Book, counted: list[TierCount]) -> None:
     """Compare all states that were met, by tier if the header lists tiers, with the header of a whole game."""
     header = book.header
-    said = header.tiers or [TierCount(0, header.states or 0, header.terminal or 0, *header.counts.values())]
-    for tier, found in zip(said, counted, strict=True):
-        if tier != found:
+    stated_tiers = header.tiers or [TierCount(0, header.states or 0, header.terminal or 0, *header.counts.values())]
+    for tier, counts in zip(stated_tiers, counted, strict=True):
+        if tier != counts:
             raise DamagedBook(
                 f"{book.path}: its header counts {tuple(tier)} as tier, states, terminal, wins, draws and losses, these"
-                f" are {tuple(found)}: solve again"
+                f" are {tuple(counts)}: solve again"
             )
 
 
@@ -121,19 +123,19 @@ def checked_groups(book: Book, progress: Progress = silent) -> Iterator[tuple[li
     The codec's keys ascend over the whole book, indices are inside the palette, counts are as the
     header says.
     """
-    last, stored = -1, 0
+    last_key, stored = -1, 0
     palette = len(book.header.palette)
     numbers, examples = [0] * palette, [0] * palette  # of expectations none are counted
     for record in checked_segments(book):
         for keys, places in groups_of(book.header, record):
-            if keys[0] <= last or any(here >= after for here, after in zip(keys, keys[1:], strict=False)):
+            if keys[0] <= last_key or any(key >= after for key, after in zip(keys, keys[1:], strict=False)):
                 raise DamagedBook(f"{book.path}: states are not ascending at {keys[0]}")
             states, indices = book.of_keys(keys, places)
             for state, index in zip(states, indices, strict=True) if palette else ():
                 if not numbers[index] or state < examples[index]:
                     examples[index] = state
                 numbers[index] += 1
-            last, stored = keys[-1], stored + len(states)
+            last_key, stored = keys[-1], stored + len(states)
             yield states, indices
         progress("check", stored, book.header.stored)
     check_tally(book, stored, numbers, examples)

@@ -25,10 +25,10 @@ def game_of(source: Source) -> Game:
     """
     if isinstance(source, Book):
         return source.stated_game()
-    found = _existing(source)
-    if not isinstance(found, Path):
-        return load_game(found)
-    with Book(found) as book:
+    resolved_source = _existing(source)
+    if not isinstance(resolved_source, Path):
+        return load_game(resolved_source)
+    with Book(resolved_source) as book:
         return book.stated_game()
 
 
@@ -50,16 +50,16 @@ def book_and_game(
         BookError: The book cannot be read, or is not there.
         ForeignBook: The book was made with other rules, or nobody named its rules.
     """
-    found: Any = source if isinstance(source, Book) else _existing(source)
-    if isinstance(found, Path):
-        found = Book(found, game)
-    if isinstance(found, Book):
+    resolved_source: Any = source if isinstance(source, Book) else _existing(source)
+    if isinstance(resolved_source, Path):
+        resolved_source = Book(resolved_source, game)
+    if isinstance(resolved_source, Book):
         if game is None:
-            return found, found.game
-        rules = rules_for(game, found.header.game)
-        found.check_rules(rules)
-        return found, rules
-    named = load_game(found)
+            return resolved_source, resolved_source.game
+        rules = rules_for(game, resolved_source.header.game)
+        resolved_source.check_rules(rules)
+        return resolved_source, rules
+    named = load_game(resolved_source)
     if game is not None and game_text(load_game(game)) != game_text(named):
         raise MethodError(f"{game_text(named)} is a game itself: rules are named for a book")
     return shipped.find(named, Book) if shipped_book else None, named
@@ -67,10 +67,10 @@ def book_and_game(
 
 def _existing(source: Any) -> Path | Game | str:
     """What a source stands for (`naming.resolved`). Raises GameError or BookError for what is not there."""
-    found = resolved(source)
-    if not isinstance(found, Path) or os.path.exists(found):
-        return found
-    if isinstance(source, os.PathLike) or found.suffix == ".lmdb" or os.sep in source or "/" in source:
+    resolved_source = resolved(source)
+    if not isinstance(resolved_source, Path) or os.path.exists(resolved_source):
+        return resolved_source
+    if isinstance(source, os.PathLike) or resolved_source.suffix == ".lmdb" or os.sep in source or "/" in source:
         raise BookError(f"there is no book {source}: solve the game first, or name another file")
     try:
         return load_game(source)

@@ -113,8 +113,8 @@ class Header(NamedTuple):
         """
         header = self if self._is_whole() else self._replace(numbers=None)
         facts = header._replace(book_id=b"", digest="", longest=header._longest())
-        whole, later = facts[: -len(LATER)], facts[-len(LATER) :]
-        packed = msgpack.packb([*whole, *(fact for fact in later if fact)])
+        early, later = facts[: -len(LATER)], facts[-len(LATER) :]
+        packed = msgpack.packb([*early, *(fact for fact in later if fact)])
         return header._replace(book_id=hashlib.sha256(packed).digest()[:8])
 
     def _longest(self) -> Any:
@@ -231,8 +231,8 @@ class Header(NamedTuple):
         return seal(self.book_id, 0, msgpack.packb({**fields, "complete": True}))
 
     @classmethod
-    def unpack(cls, record: bytes, other: Callable[[bytes], Any] = lambda key: None) -> Header:
-        """The header in a record; `other` gives the record of another key, or None, for a palette outside of it.
+    def unpack(cls, record: bytes, read_record: Callable[[bytes], Any] = lambda key: None) -> Header:
+        """The header in a record; `read_record` gives the record of another key, or None, for a palette outside of it.
 
         Raises ForeignBook for another format or version, DamagedBook for the rest, a header that contradicts itself
         included.
@@ -251,7 +251,7 @@ class Header(NamedTuple):
         unseal(book_id, 0, record, "header", HEADER_SIZE)
         try:
             if type(fields["palette"]) is int:
-                fields["palette"] = long_palette(book_id, fields["palette"], other)
+                fields["palette"] = long_palette(book_id, fields["palette"], read_record)
             header = cls._checked(fields)
             if header.version != fields["version"] or header.sparse not in header.may_leave_out:
                 raise ValueError("unknown layout")
@@ -333,8 +333,8 @@ def check_facts(header: Header) -> None:
     slowest = max((value.distance or 0 for value in header.palette if value.is_win), default=None)
     if (slowest is None) != (header.longest is None):
         raise ValueError("longest and palette differ")
-    most = 1 << (8 * header.state_bytes or 63)
-    if header.longest is not None and (header.longest[0] != slowest or not 0 <= header.longest[1] < most):
+    state_limit = 1 << (8 * header.state_bytes or 63)
+    if header.longest is not None and (header.longest[0] != slowest or not 0 <= header.longest[1] < state_limit):
         raise ValueError("longest and palette differ")
 
 
@@ -403,8 +403,8 @@ def _integers(items: Iterable[Any]) -> list[int]:
 
 
 def _pair(numbers: list[int]) -> tuple[int, int]:
-    first, second = numbers
-    return first, second
+    score_part, distance_part = numbers
+    return score_part, distance_part
 
 
 def _fields(record: bytes) -> dict[str, Any]:

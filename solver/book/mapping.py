@@ -48,12 +48,12 @@ class Mapped:
     def _record(self, key: bytes, name: str, missing: str) -> memoryview:
         """A record, as a view of mapped memory."""
         try:
-            found: memoryview | None = self.transaction.get(key)
+            record: memoryview | None = self.transaction.get(key)
         except lmdb.Error as error:
             raise DamagedBook(f"{self.path}: {name} cannot be read: {error}") from None
-        if found is None:
+        if record is None:
             raise DamagedBook(f"{self.path}{missing}")
-        return found
+        return record
 
     def load(self, number: int) -> Segment:
         """A segment, its checksum verified, kept for the next look-up."""
@@ -71,31 +71,31 @@ class Mapped:
         """What the book keeps of a game that no name tells; nothing in most."""
         return b"".join(self._parts(GAME_KEY, "the game"))
 
-    def _has(self, kind: bytes, part: int) -> bool:
-        return self.transaction.get(part_key(kind, part)) is not None
+    def _has(self, kind: bytes, part_index: int) -> bool:
+        return self.transaction.get(part_key(kind, part_index)) is not None
 
     def _parts(self, kind: bytes, name: str) -> list[bytes]:
         """The bodies of all records of a kind."""
-        parts: list[bytes] = []
-        while (found := self.transaction.get(part_key(kind, len(parts)))) is not None:
-            what = f"{self.path}: {name} part {len(parts)}"
-            parts.append(bytes(unseal(self.header.book_id, len(parts), found, what)))
-        return parts
+        records: list[bytes] = []
+        while (record := self.transaction.get(part_key(kind, len(records)))) is not None:
+            what = f"{self.path}: {name} part {len(records)}"
+            records.append(bytes(unseal(self.header.book_id, len(records), record, what)))
+        return records
 
     def _read_header(self) -> Header:
         missing = " has no header: it is no book, or its writing did not end; solve it again"
-        found = self._record(HEADER_KEY, "the header", missing)
+        record = self._record(HEADER_KEY, "the header", missing)
         try:
-            return Header.unpack(bytes(found), self.transaction.get)
+            return Header.unpack(bytes(record), self.transaction.get)
         except (DamagedBook, ForeignBook) as error:
             raise type(error)(f"{self.path}: {error}") from None
 
     def _read_directory(self) -> list[int]:
         """The first state of each segment. A list takes 40 bytes of each 64 KB, and bisecting it half the time."""
-        parts = self._parts(DIRECTORY_KEY, DIRECTORY_KEY.decode())
-        directory = memoryview(b"".join(parts))
-        others = [next(n for n in itertools.count() if not self._has(kind, n)) for kind in (GAME_KEY, PALETTE_KEY)]
-        segments = self.environment.stat()["entries"] - 1 - len(parts) - sum(others)
+        records = self._parts(DIRECTORY_KEY, DIRECTORY_KEY.decode())
+        directory = memoryview(b"".join(records))
+        part_counts = [next(n for n in itertools.count() if not self._has(kind, n)) for kind in (GAME_KEY, PALETTE_KEY)]
+        segments = self.environment.stat()["entries"] - 1 - len(records) - sum(part_counts)
         size = self.header.key_bytes
         if len(directory) != size * segments:
             raise DamagedBook(f"{self.path}: {len(directory) // size} directory entries for {segments} segments")
@@ -214,8 +214,8 @@ def _check_hash(file: BinaryIO, sha256: str) -> None:
     if not HASH.fullmatch(sha256.lower()):
         raise BookError(f"was to have {sha256[:80]!r}, which is no sha256: 64 hex digits, as sha256sum prints them")
     digest = hashlib.sha256()
-    while some := file.read(HASHED):
-        digest.update(some)
+    while block := file.read(HASHED):
+        digest.update(block)
     if digest.hexdigest() != sha256.lower():
         raise DamagedBook(f"has sha256 {digest.hexdigest()}, not {sha256.lower()}: fetch it again")
 

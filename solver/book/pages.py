@@ -97,9 +97,9 @@ def records(file: BinaryIO) -> Iterator[Record]:
         yield from leaf
 
 
-def read(file: BinaryIO, size: int, at: int) -> bytes:
+def read(file: BinaryIO, size: int, offset: int) -> bytes:
     """Bytes of a file from a place on; fewer at its end."""
-    file.seek(at)
+    file.seek(offset)
     return file.read(size)
 
 
@@ -128,20 +128,20 @@ def read_tree(file: BinaryIO) -> Tree:
         raise ForeignBook(f"is of LMDB format {version}, books are of format 1: solve again")
     if page_size not in PAGE_SIZES:
         raise DamagedBook(f"has pages of {page_size} bytes: fetch or solve the book again")
-    found: list[tuple[int, Tree]] = []
+    trees: list[tuple[int, Tree]] = []
     for number in range(METAS):
         page = read(file, 152, number * page_size)
         if len(page) < 152 or struct.unpack_from("<II", page, MARK) != (MAGIC, 1):
             raise DamagedBook("is truncated: fetch or solve the book again")
-        last, transaction = struct.unpack_from("<QQ", page, 136)
-        if (last + 1) * page_size > size:
-            raise DamagedBook(f"has {size:,} bytes of {(last + 1) * page_size:,}: fetch or solve the book again")
-        here, _, flags, _, _ = HEAD.unpack_from(page)
+        last_page, transaction = struct.unpack_from("<QQ", page, 136)
+        if (last_page + 1) * page_size > size:
+            raise DamagedBook(f"has {size:,} bytes of {(last_page + 1) * page_size:,}: fetch or solve the book again")
+        page_number, _, flags, _, _ = HEAD.unpack_from(page)
         main = TREE.unpack_from(page, 88)
-        if here != number or flags != META or TREE.unpack_from(page, 40)[0] != page_size or main[1]:
+        if page_number != number or flags != META or TREE.unpack_from(page, 40)[0] != page_size or main[1]:
             raise DamagedBook(f"has a damaged meta page {number}: fetch or solve the book again")
-        found.append((transaction, Tree(page_size, last, *main[2:])))
-    return found[found[0][0] < found[1][0]][1]
+        trees.append((transaction, Tree(page_size, last_page, *main[2:])))
+    return trees[trees[0][0] < trees[1][0]][1]
 
 
 class _Walk:
@@ -167,12 +167,12 @@ class _Walk:
         if min(places) < upper or max(places) + NODE.size > len(page):
             raise damaged(number, "has a node outside of it")
         if at_the_leaves:
-            found = self._records(number, page, places)
-            if found[0][0] < low or (high is not None and found[-1][0] >= high):
+            records = self._records(number, page, places)
+            if records[0][0] < low or (high is not None and records[-1][0] >= high):
                 raise damaged(number, "has keys that belong elsewhere")
             self.leaf += 1
             self.entries += nodes
-            yield found
+            yield records
             return
         self.branch += 1
         children, keys = self._children(number, page, places)
@@ -185,10 +185,10 @@ class _Walk:
     def _children(self, number: int, page: bytes, places: tuple[int, ...]) -> tuple[list[int], list[bytes]]:
         """The children of a branch page, and the first key of each."""
         children, keys = [], []
-        for place in places:
-            child, flags, length = NODE.unpack_from(page, place)
+        for offset in places:
+            child, flags, length = NODE.unpack_from(page, offset)
             children.append(child | flags << 32)
-            keys.append(page[place + NODE.size : place + NODE.size + length])
+            keys.append(page[offset + NODE.size : offset + NODE.size + length])
             if len(keys[-1]) != length:
                 raise damaged(number, "has a key outside of it")
         return children, keys
@@ -196,29 +196,29 @@ class _Walk:
     def _records(self, number: int, page: bytes, places: tuple[int, ...]) -> list[Record]:
         """The records of any leaf page."""
         page_size, beyond = len(page), self.tree.last + 1
-        found: list[Record] = []
+        records: list[Record] = []
         before = b""
-        for place in places:
-            size, flags, length = NODE.unpack_from(page, place)
-            at = place + NODE.size + length
-            key = page[place + NODE.size : at]
+        for offset in places:
+            size, flags, length = NODE.unpack_from(page, offset)
+            data_offset = offset + NODE.size + length
+            key = page[offset + NODE.size : data_offset]
             if not before < key:
                 raise damaged(number, "has keys that are not ascending")
             before = key
             if size > HEADER_SIZE:
                 raise damaged(number, "has a record larger than any of a book")
-            if flags == RUN and at + NUMBER.size <= page_size:
-                (first,) = NUMBER.unpack_from(page, at)
+            if flags == RUN and data_offset + NUMBER.size <= page_size:
+                (first_page,) = NUMBER.unpack_from(page, data_offset)
                 pages = (PAGE_HEAD - 1 + size) // page_size + 1
-                if not METAS <= first <= beyond - pages:
+                if not METAS <= first_page <= beyond - pages:
                     raise damaged(number, "has a record outside the file")
                 self.overflow += pages
-                found.append((key, first * page_size + PAGE_HEAD, size))
-            elif flags == 0 and at + size <= page_size:
-                found.append((key, number * page_size + at, size))
+                records.append((key, first_page * page_size + PAGE_HEAD, size))
+            elif flags == 0 and data_offset + size <= page_size:
+                records.append((key, number * page_size + data_offset, size))
             else:
                 raise damaged(number, "has a record outside of it")
-        return found
+        return records
 
     def _page(self, number: int) -> bytes:
         """A page of the tree, that was not yet met."""

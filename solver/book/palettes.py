@@ -16,23 +16,25 @@ MOST_VALUES = 1 << 21  # of any palette: a reader takes 200 bytes for each
 def palette_records(book_id: bytes, palette: Sequence[Value]) -> list[tuple[bytes, bytes]]:
     """Keys and records of a palette."""
     records = []
-    for part, begin in enumerate(range(0, len(palette), PALETTE_PART)):
-        some = palette[begin : begin + PALETTE_PART]
-        numbers = [number for score, distance in some for number in (score, -1 if distance is None else distance)]
-        records.append((part_key(PALETTE_KEY, part), seal(book_id, part, struct.pack(f"<{len(numbers)}q", *numbers))))
+    for part_index, begin in enumerate(range(0, len(palette), PALETTE_PART)):
+        values = palette[begin : begin + PALETTE_PART]
+        numbers = [number for score, distance in values for number in (score, -1 if distance is None else distance)]
+        records.append(
+            (part_key(PALETTE_KEY, part_index), seal(book_id, part_index, struct.pack(f"<{len(numbers)}q", *numbers)))
+        )
     return records
 
 
-def long_palette(book_id: bytes, size: int, other: Callable[[bytes], Any]) -> list[tuple[int, int | None]]:
+def long_palette(book_id: bytes, size: int, read_record: Callable[[bytes], Any]) -> list[tuple[int, int | None]]:
     """The scores and distances of a palette in records of its own."""
     numbers: list[int] = []
     if size > MOST_VALUES:
         raise ValueError("more values than a book may have")
-    for part in range(-(-size // PALETTE_PART)):
-        record = other(part_key(PALETTE_KEY, part))
+    for part_index in range(-(-size // PALETTE_PART)):
+        record = read_record(part_key(PALETTE_KEY, part_index))
         if record is None:
-            raise ValueError(f"part {part} of the palette is missing")
-        numbers += memoryview(unseal(book_id, part, record, f"part {part} of the palette")).cast("q")
+            raise ValueError(f"part {part_index} of the palette is missing")
+        numbers += memoryview(unseal(book_id, part_index, record, f"part {part_index} of the palette")).cast("q")
     if len(numbers) != 2 * size:
         raise ValueError("the palette has another size")
     return [(score, None if distance == -1 else distance) for score, distance in zip(*[iter(numbers)] * 2, strict=True)]

@@ -204,12 +204,12 @@ class Book(Mapping[int, Value]):
             raise SolverError(f"lookup takes arrays, and {extras.remedy()}")
         from solver.book import bulk
 
-        asked = bulk.asked(states, wide=self.header.state_bytes > 0)
+        queried = bulk.asked(states, wide=self.header.state_bytes > 0)
         try:
-            places = self._places(asked)
+            places = self._places(queried)
             lost = places < 0
             if self.header.symmetry and lost.any():
-                places[lost] = self._places(bulk.images(asked[lost], lambda: self.rules, self._image))
+                places[lost] = self._places(bulk.images(queried[lost], lambda: self.rules, self._image))
             values = bulk.values(places, self._open().values)
         except OFTEN_WRONG as error:
             raise self._malformed(error) from None
@@ -217,18 +217,23 @@ class Book(Mapping[int, Value]):
             bulk.check_known(values, states, self.path.name)
         return values
 
-    def _places(self, asked: Any) -> Any:
+    def _places(self, queried: Any) -> Any:
         """The palette indices that are stored for an array of states, -1 for those that are not."""
         from solver.book import bulk
 
         mapped, keys = self._open(), self.codec_keys
-        found = bulk.of_ranked(asked, keys, self.segments()) if keys.ASKED else None
-        if found is not None:
-            return found
+        indices = bulk.of_ranked(queried, keys, self.segments()) if keys.ASKED else None
+        if indices is not None:
+            return indices
         if keys.ASKED or mapped.codec.find_all is None:
-            return bulk.one_by_one(asked, lambda state: keys.index(state, self._index))
+            return bulk.one_by_one(queried, lambda state: keys.index(state, self._index))
         segments, load = mapped.segments, mapped.load
-        return bulk.places(asked, mapped.directory, lambda one: segments[one] or load(one), mapped.codec.find_all)
+        return bulk.places(
+            queried,
+            mapped.directory,
+            lambda segment_index: segments[segment_index] or load(segment_index),
+            mapped.codec.find_all,
+        )
 
     def _malformed(self, error: Exception) -> DamagedBook:
         return DamagedBook(f"{self.path}: a segment is malformed ({reason(error)}): fetch or solve the book again")
@@ -256,8 +261,8 @@ class Book(Mapping[int, Value]):
     def _pairs(self) -> Iterator[tuple[int, Value]]:
         values = self.header.values
         for states, places in self._groups():
-            for state, place in zip(states, places, strict=True):
-                yield state, values[place]
+            for state, palette_index in zip(states, places, strict=True):
+                yield state, values[palette_index]
 
     def _groups(self) -> Iterator[tuple[list[int], list[int]]]:
         """States and palette indices of each group."""
@@ -287,8 +292,10 @@ class Book(Mapping[int, Value]):
         """
         mapped = self._open()
         view, firsts, starts, index_bytes = mapped.segments[number] or mapped.load(number)
-        place = choose(len(firsts))
-        keys, indices = mapped.codec.decode(view[starts[place] : starts[place + 1]], firsts[place], index_bytes)
+        group_index = choose(len(firsts))
+        keys, indices = mapped.codec.decode(
+            view[starts[group_index] : starts[group_index + 1]], firsts[group_index], index_bytes
+        )
         if self.codec_keys.ASKED:
             begin = choose(len(keys))
             keys, indices = keys[begin : begin + SOME], indices[begin : begin + SOME]
@@ -353,8 +360,8 @@ class Book(Mapping[int, Value]):
             return self._game or load_game(self.header.game)
         if self.keeps_game:
             try:
-                kept: Game = game_kept(self.header.game, self._open().game())
-                return kept
+                stored_game: Game = game_kept(self.header.game, self._open().game())
+                return stored_game
             except GameError as error:
                 raise DamagedBook(f"{self.path}: {error}: fetch or solve the book again") from None
         game = rules_at_hand(self.header.game)
@@ -364,11 +371,11 @@ class Book(Mapping[int, Value]):
         is_tree = rest[:1] != ":"
         file = rest.partition(",")[0] if is_tree else name
         folder = "" if os.path.isfile(file) else "PATH/"
-        own = name if name.endswith(".py") else f"{name}::{rest[1:].partition(':')[0]}"
-        rules = f"{name}{kind}{folder}{rest}" if is_tree else f"{folder}{own}"
+        rules_name = name if name.endswith(".py") else f"{name}::{rest[1:].partition(':')[0]}"
+        rules = f"{name}{kind}{folder}{rest}" if is_tree else f"{folder}{rules_name}"
         lies = "a tree in a file, which no book opens" if is_tree else "a game outside this package"
-        others = "" if game is None else f", and {RULES} names those of {shortened(game_text(game))}"
-        raise MissingRules(f"{self.path} is of {lies}{others}: name its rules", rules)
+        other_rules = "" if game is None else f", and {RULES} names those of {shortened(game_text(game))}"
+        raise MissingRules(f"{self.path} is of {lies}{other_rules}: name its rules", rules)
 
     def _made_by(self, game: Game) -> bool:
         """Whether the book was made by these rules."""

@@ -18,9 +18,9 @@ def segment_key(number: int) -> bytes:
     return number.to_bytes(8, "big")
 
 
-def part_key(kind: bytes, part: int) -> bytes:
+def part_key(kind: bytes, part_index: int) -> bytes:
     """The key of a part of what is not a segment: of `DIRECTORY_KEY`, `GAME_KEY` or `PALETTE_KEY`."""
-    return kind + part.to_bytes(4, "big")
+    return kind + part_index.to_bytes(4, "big")
 
 
 def seal(book_id: bytes, number: int, body: bytes) -> bytes:
@@ -29,10 +29,10 @@ def seal(book_id: bytes, number: int, body: bytes) -> bytes:
 
 
 def unseal(
-    book_id: bytes, number: int, record: bytes | memoryview, name: str, most: int = SEGMENT_SIZE
+    book_id: bytes, number: int, record: bytes | memoryview, name: str, limit: int = SEGMENT_SIZE
 ) -> bytes | memoryview:
     """The body of a record whose checksum holds; raises DamagedBook otherwise."""
-    fits = 4 <= len(record) <= most
+    fits = 4 <= len(record) <= limit
     if not fits or int.from_bytes(record[:4], "little") != _checksum(book_id, number, record[4:]):
         raise DamagedBook(f"{name} fails its checksum: fetch or solve the book again")
     return record[4:]

@@ -21,7 +21,7 @@ Segment = tuple[memoryview, Any, memoryview, int]
 """All bytes, first states of the groups, where groups begin and the last ends, bytes of a palette index."""
 
 
-def packed(header: Header, groups: Iterable[tuple[int, bytes]], most: int) -> Iterator[tuple[int, bytes]]:
+def packed(header: Header, groups: Iterable[tuple[int, bytes]], limit: int) -> Iterator[tuple[int, bytes]]:
     """(first state, record) of each segment, of at most so many bytes, from (first state, bytes) of each group."""
     most_groups = header.encoding.groups
     firsts: list[int] = []
@@ -29,11 +29,11 @@ def packed(header: Header, groups: Iterable[tuple[int, bytes]], most: int) -> It
     entry = header.key_bytes + PLACE
     size = SMALLEST
     number = 0
-    for first, body in groups:
-        if size + entry + len(body) > most or len(firsts) == most_groups:
+    for first_key, body in groups:
+        if size + entry + len(body) > limit or len(firsts) == most_groups:
             yield firsts[0], _record(header, number, firsts, bodies)
             firsts, bodies, size, number = [], [], SMALLEST, number + 1
-        firsts.append(first)
+        firsts.append(first_key)
         bodies.append(body)
         size += entry + len(body)
     if firsts:
@@ -49,8 +49,8 @@ def _record(header: Header, number: int, firsts: Sequence[int], bodies: Sequence
     return seal(header.book_id, number, head + places + b"".join(bodies))
 
 
-def segment_of(path: Path, header: Header, number: int, first: int, record: memoryview) -> Segment:
-    """A segment whose checksum holds and that begins with the state `first`. Raises DamagedBook."""
+def segment_of(path: Path, header: Header, number: int, first_key: int, record: memoryview) -> Segment:
+    """A segment whose checksum holds and that begins with the state `first_key`. Raises DamagedBook."""
     name = f"{path}: segment {number}"
     unseal(header.book_id, number, record, name)
     if len(record) < AT:
@@ -58,13 +58,13 @@ def segment_of(path: Path, header: Header, number: int, first: int, record: memo
     count, *layout = HEAD.unpack_from(record, CHECKSUM)
     expected = [header.encoding.number, header.index_bytes]
     size = header.key_bytes
-    most = min(header.encoding.groups, (len(record) - SMALLEST) // (size + PLACE))
-    if layout != expected or not 0 < count <= most:
+    group_limit = min(header.encoding.groups, (len(record) - SMALLEST) // (size + PLACE))
+    if layout != expected or not 0 < count <= group_limit:
         raise DamagedBook(f"{name} is malformed: fetch or solve the book again")
     firsts, starts = _head(record, count, size)
     if starts[count] != len(record):
         raise DamagedBook(f"{name} ends elsewhere than it says: fetch or solve the book again")
-    if firsts[0] != first:
+    if firsts[0] != first_key:
         raise DamagedBook(f"{name} begins elsewhere than the directory says: fetch or solve the book again")
     return record, firsts, starts, header.index_bytes
 
@@ -86,7 +86,7 @@ def states_of(packed: memoryview, size: int) -> Any:
     """They again: a view, or a list where they are wide."""
     if size == 8:
         return packed.cast("Q")
-    return [int.from_bytes(packed[at : at + size], "little") for at in range(0, len(packed), size)]
+    return [int.from_bytes(packed[offset : offset + size], "little") for offset in range(0, len(packed), size)]
 
 
 def laid_out(record: bytes, size: int = 8) -> Segment:
@@ -99,8 +99,8 @@ def laid_out(record: bytes, size: int = 8) -> Segment:
 def bodies_of(record: bytes, size: int = 8) -> Iterator[tuple[memoryview, int, int]]:
     """The bytes of each group of a checked segment, its first key, and the bytes of an index."""
     view, firsts, starts, index_bytes = laid_out(record, size)
-    for first, begin, end in zip(firsts, starts, starts[1:], strict=False):
-        yield view[begin:end], first, index_bytes
+    for first_key, begin, end in zip(firsts, starts, starts[1:], strict=False):
+        yield view[begin:end], first_key, index_bytes
 
 
 def groups_of(header: Header, record: bytes) -> Iterator[tuple[list[int], list[int]]]:

@@ -40,12 +40,12 @@ def located(source: Any) -> tuple[Path, Game | None]:
     No rules of a user are run for it: no book of theirs is shipped. Raises BookError if none is, GameError for a game
     with wrong parameters.
     """
-    found = resolved(source)
-    if isinstance(found, Path):
-        return found, None
-    if isinstance(found, str) and not is_built_in(found):
-        raise _not_shipped(found)
-    game = load_game(found)
+    resolved_source = resolved(source)
+    if isinstance(resolved_source, Path):
+        return resolved_source, None
+    if isinstance(resolved_source, str) and not is_built_in(resolved_source):
+        raise _not_shipped(resolved_source)
+    game = load_game(resolved_source)
     name = game_text(game)
     if not is_built_in(name) or not path_of(name).is_file():
         raise _not_shipped(name)

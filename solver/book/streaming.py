@@ -43,7 +43,7 @@ def lists(book: Book, progress: Progress = silent) -> Iterator[Lists]:
 def write(
     target: str | os.PathLike[str],
     header: Header,
-    some: Iterable[Part],
+    chunks: Iterable[Part],
     rules: Rules | None = None,
     *,
     encoded: Callable[[str, int], Iterable[Encoded | Part]] | None = None,
@@ -66,9 +66,11 @@ def write(
             if encoded is not None and not keys.ASKED:
                 prepared: Any = encoded(header.codec, header.index_bytes), encoders.encoder_of(header.encoding)
             else:
-                prepared = encoders.prepared(header, keys, some, team)
+                prepared = encoders.prepared(header, keys, chunks, team)
             if prepared is not None:
-                parts, encode = prepared
-                return write_book(target, header, parts, game=game, encode=encode, map=team.map, progress=progress)
-    parts = keys.parts(some, header.encoding.block)
-    return write_book(target, header, parts, game=game, encode=keys.encode, progress=progress)
+                encoded_parts, encode = prepared
+                return write_book(
+                    target, header, encoded_parts, game=game, encode=encode, map=team.map, progress=progress
+                )
+    encoded_parts = keys.parts(chunks, header.encoding.block)
+    return write_book(target, header, encoded_parts, game=game, encode=keys.encode, progress=progress)

@@ -110,7 +110,7 @@ def _is_file(source: Any, path: Path) -> bool:
 def write_book(
     path: str | os.PathLike[str],
     header: Header,
-    parts: Iterable[Part | Encoded],
+    chunks: Iterable[Part | Encoded],
     *,
     game: bytes = b"",
     encode: Encode | None = None,
@@ -119,7 +119,7 @@ def write_book(
 ) -> Header:
     """Write states with the palette indices of their values; the header as written, with its digest.
 
-    `parts` are pairs (states, indices), the states ascending from part to part, `header.stored` of them in all;
+    `chunks` are pairs (states, indices), the states ascending from part to part, `header.stored` of them in all;
     all but the last hold a multiple of the codec's BLOCK, CHUNK for choice; what is `Encoded` stays so. `game` is what
     the book keeps of one that
     no name tells. `encode` and `map` let compiled code and threads in: they are to do what the codec's own does, and to
@@ -139,7 +139,7 @@ def write_book(
     try:
         with _disk_errors(target):
             encode = encode or header.encoding.encode_chunk
-            header = _build(build, header, _encoded(header, parts, encode, map, progress), game)
+            header = _build(build, header, _encoded(header, chunks, encode, map, progress), game)
             _copy(build, finished)
             _read_back(finished, header)
             system.replace(finished, target)
@@ -151,26 +151,26 @@ def write_book(
 
 
 def _encoded(
-    header: Header, parts: Iterable[Part | Encoded], encode: Encode, map: Map, progress: Progress
+    header: Header, chunks: Iterable[Part | Encoded], encode: Encode, map: Map, progress: Progress
 ) -> Iterator[tuple[int, bytes]]:
     """(first state, bytes) of each group, in order."""
-    block, done = header.encoding.block, 0
-    for firsts, payload, lengths, states in map(partial(_groups, header, encode), parts):
-        if done % block:
+    block, encoded = header.encoding.block, 0
+    for firsts, payload, lengths, states in map(partial(_groups, header, encode), chunks):
+        if encoded % block:
             raise ValueError(f"a part that is not the last ends within a block of {block}")
-        view, at = memoryview(payload), 0
-        for first, length in zip(firsts, lengths, strict=True):
-            yield first, bytes(view[at : at + length])
-            at += length
-        done += states
-        progress("write", done, header.stored)
-    if done != header.stored:
-        raise ValueError(f"{done} states came, the header says {header.stored}")
+        view, offset = memoryview(payload), 0
+        for first_key, length in zip(firsts, lengths, strict=True):
+            yield first_key, bytes(view[offset : offset + length])
+            offset += length
+        encoded += states
+        progress("write", encoded, header.stored)
+    if encoded != header.stored:
+        raise ValueError(f"{encoded} states came, the header says {header.stored}")
 
 
-def _groups(header: Header, encode: Encode, part: Part | Encoded) -> Encoded:
+def _groups(header: Header, encode: Encode, chunk: Part | Encoded) -> Encoded:
     """The groups of a part."""
-    return part if isinstance(part, Encoded) else encoded(encode, *part, len(header.palette), header.index_bytes)
+    return chunk if isinstance(chunk, Encoded) else encoded(encode, *chunk, len(header.palette), header.index_bytes)
 
 
 def encoded(encode: Encode, states: Any, indices: Any, palette_size: int, index_bytes: int) -> Encoded:
@@ -196,19 +196,19 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], game
 
         firsts: list[int] = []
         batch: list[tuple[bytes, bytes]] = []
-        for first, record in packed(header, groups, SEGMENT_SIZE):
+        for first_key, record in packed(header, groups, SEGMENT_SIZE):
             batch.append((segment_key(len(firsts)), record))
-            firsts.append(first)
+            firsts.append(first_key)
             if len(batch) == BATCH:
                 put(batch)
                 batch = []
         put(batch)
-        most = DIRECTORY_PART * 8 // header.key_bytes
-        for part, begin in enumerate(range(0, len(firsts), most)):
-            some = states_packed(firsts[begin : begin + most], header.key_bytes)
-            put([(part_key(DIRECTORY_KEY, part), seal(header.book_id, part, some))])
-        for part, begin in enumerate(range(0, len(game), BODY)):
-            put([(part_key(GAME_KEY, part), seal(header.book_id, part, game[begin : begin + BODY]))])
+        keys_per_part = DIRECTORY_PART * 8 // header.key_bytes
+        for part_index, begin in enumerate(range(0, len(firsts), keys_per_part)):
+            part_keys = states_packed(firsts[begin : begin + keys_per_part], header.key_bytes)
+            put([(part_key(DIRECTORY_KEY, part_index), seal(header.book_id, part_index, part_keys))])
+        for part_index, begin in enumerate(range(0, len(game), BODY)):
+            put([(part_key(GAME_KEY, part_index), seal(header.book_id, part_index, game[begin : begin + BODY]))])
         palette = header.palette_records()
         _count(digest, palette)
         header = header._replace(digest=digest.hexdigest())

@@ -137,11 +137,14 @@ def best_first(moves: list[Move], value: Value | None) -> list[Move]:
     ranks = [rank(move) for move in moves]
     if value is not None and not all(move.exact for move in moves):
         keeping = [move.value is not None and keeps(move.value, value) for move in moves]
-        ranks = [(-math.inf, *one[1:]) if first else one for one, first in zip(ranks, keeping, strict=True)]
+        ranks = [
+            (-math.inf, *move_rank[1:]) if is_keeping else move_rank
+            for move_rank, is_keeping in zip(ranks, keeping, strict=True)
+        ]
     best = min(ranks)
     order = sorted(range(len(moves)), key=ranks.__getitem__)  # stable
     known = moves[order[0]].exact or moves[order[0]].estimate is not None
-    return [as_best(moves[at]) if known and ranks[at] == best else moves[at] for at in order]
+    return [as_best(moves[index]) if known and ranks[index] == best else moves[index] for index in order]
 
 
 def likeliest(outcomes: list[Outcome], value: Value) -> int:
@@ -151,18 +154,18 @@ def likeliest(outcomes: list[Outcome], value: Value) -> int:
     """
 
     def distance(number: int) -> tuple[float, float]:
-        one = outcomes[number]
-        return abs((one.value or value).score - value.score), -one.probability
+        outcome = outcomes[number]
+        return abs((outcome.value or value).score - value.score), -outcome.probability
 
     return min(range(len(outcomes)), key=distance)
 
 
 def from_moves(moves: list[Move]) -> Answer:
     """Derive a state's answer from all of its moves, which are sorted best first."""
-    first = moves[0]
+    best_move = moves[0]
     if all(move.exact for move in moves):
-        return Answer(first.value, True, "search")
-    estimate = first.estimate if first.value is None else first.value.score
+        return Answer(best_move.value, True, "search")
+    estimate = best_move.estimate if best_move.value is None else best_move.value.score
     return MISSING if estimate is None else Answer(None, False, "search", estimate)
 
 
@@ -171,11 +174,11 @@ def nearly_best(moves: list[Move], loss: float) -> list[Move]:
 
     `moves` are sorted best first. If the first one wins in a known number of plies, it is returned alone.
     """
-    first = moves[0]
-    if first.value is not None and first.value.distance is not None and first.value.score > 0:
+    best_move = moves[0]
+    if best_move.value is not None and best_move.value.distance is not None and best_move.value.score > 0:
         return moves[:1]
-    told = [move for move in moves if move.value is not None or move.estimate is not None]
-    return [move for move in told if _worth(first) - _worth(move) <= loss] or moves[:1]
+    valued = [move for move in moves if move.value is not None or move.estimate is not None]
+    return [move for move in valued if _worth(best_move) - _worth(move) <= loss] or moves[:1]
 
 
 def _worth(move: Move) -> float:

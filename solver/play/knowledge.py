@@ -112,8 +112,8 @@ class Knowledge:
         """Whether moves, best first, show that a complete book's value is not one of this state, but of its image."""
         if value is None or self.rules.chance is not None or not self._is_image(state):  # expectations are rounded
             return False
-        first = moves[0].value
-        return first is None or not keeps(first, value) or not all(move.exact for move in moves)
+        best_value = moves[0].value
+        return best_value is None or not keeps(best_value, value) or not all(move.exact for move in moves)
 
     def beyond_play(self, state: int) -> PositionError:
         """Return the error of a state that a complete book lacks."""

@@ -110,18 +110,18 @@ class Live:
             yield from self._retrograde(states[-1] if parent is None else parent, budget).items()
 
     def _round(
-        self, states: dict[Any, int], parent: int | None, part: Callable[[int], Budget], stop_early: bool = False
+        self, states: dict[Any, int], parent: int | None, budget_of: Callable[[int], Budget], stop_early: bool = False
     ) -> Generator[tuple[Any, Value], None, dict[Any, int]]:
-        """Search each state once, for the budget that `part` gives for the number of states still to come.
+        """Search each state once, for the budget that `budget_of` gives for the number of states still to come.
 
         Yields the values found, and returns the states left unsolved. With `stop_early` those behind the first state
         that is too hard are left, too.
         """
         unsolved: dict[Any, int] = {}
-        for place, (key, state) in enumerate(states.items()):
+        for index, (key, state) in enumerate(states.items()):
             if state == parent and not unsolved:
                 continue
-            allowed = part(len(states) - place)
+            allowed = budget_of(len(states) - index)
             if allowed.is_used_up() or (stop_early and unsolved):
                 unsolved[key] = state
                 continue
@@ -171,7 +171,7 @@ class Live:
                 _have_loaded(self.compiled.load, budget)
             if self.compiled.it is not None:
                 reaches = functools.partial(self._ask_compiled, self.compiled.it.reaches, budget, child, value)
-                return bool(reaches() if same_mover else not reaches(more=True))
+                return bool(reaches() if same_mover else not reaches(strictly=True))
             return self._plain(state, budget).action == action
         except (BudgetExceeded, MethodError, UncompiledRules):
             return False
@@ -229,14 +229,14 @@ class Live:
             budget = Budget(seconds=SECONDS)
         _have_loaded(self.foresight.compiled.load, budget)
         answers: dict[int, Answer] = {}
-        first: dict[int, int | None] = {}  # the best action of the depth before, to begin with
+        first_actions: dict[int, int | None] = {}  # the best action of the depth before, to begin with
         unsolved, depth = states, 1
         with contextlib.suppress(BudgetExceeded, MethodError):
             while unsolved:
                 estimates = {}
                 for state in unsolved:
-                    result = foresight.look(state, depth, first.get(state), budget if depth > 1 else None)
-                    first[state] = result.action
+                    result = foresight.look(state, depth, first_actions.get(state), budget if depth > 1 else None)
+                    first_actions[state] = result.action
                     if result.exact:
                         answers[state] = Answer(result.value, True, "search")
                     elif result.value.score or not blind:

@@ -32,10 +32,10 @@ class Compiled:
     """
 
     def __init__(
-        self, rules: Rules, make: Callable[[], Any], enough: Callable[[Module], bool], given: bytes | None
+        self, rules: Rules, make: Callable[[], Any], enough: Callable[[Module], bool], module_bytes: bytes | None
     ) -> None:
         self.it: Any = None
-        self._rules, self._make, self._enough, self._given = rules, make, enough, given
+        self._rules, self._make, self._enough, self._given = rules, make, enough, module_bytes
         self._loading, self._loaded = threading.Lock(), threading.Event()
         self._started = False
         self.is_loaded = self._loaded.is_set  # or given up
@@ -72,11 +72,11 @@ class Compiled:
 def in_turn(lock: threading.Lock, budget: Any) -> Iterator[bool]:
     """Hold a lock of several threads; whether it was this one's turn within the budget."""
     seconds = None if budget is None else budget.seconds_left
-    mine = lock.acquire(timeout=-1 if seconds is None else min(seconds, threading.TIMEOUT_MAX))
+    is_mine = lock.acquire(timeout=-1 if seconds is None else min(seconds, threading.TIMEOUT_MAX))
     try:
-        yield mine
+        yield is_mine
     finally:
-        if mine:
+        if is_mine:
             lock.release()
 
 
@@ -116,30 +116,30 @@ class Foresight:
         with contextlib.suppress(BudgetExceeded):
             return self._plain(state, depth, Budget(QUICK))
         self.compiled.load(wait=True)
-        found = self.look(state, 1)
+        result = self.look(state, 1)
         for deeper in range(2, depth + 1) if self.compiled.it is not None else (depth,):
-            if not found.exact:
-                found = self.look(state, deeper, found.action)
-        return found
+            if not result.exact:
+                result = self.look(state, deeper, result.action)
+        return result
 
-    def look(self, state: Any, depth: int, first: int | None = None, budget: Budget | None = None) -> Result:
-        """The same at once at that depth, where less has been searched before; `first` is the action to begin with.
+    def look(self, state: Any, depth: int, first_action: int | None = None, budget: Budget | None = None) -> Result:
+        """Search at one depth at once, after shallower depths were searched. `first_action` is tried first.
 
         Raises as `heuristic.search`.
         """
         if not self.compiled.is_loaded():
-            part = None if budget is None else budget.part(1, stop=self.compiled.is_loaded)
+            loading_budget = None if budget is None else budget.part(1, stop=self.compiled.is_loaded)
             try:
-                return self._plain(state, depth, part)
+                return self._plain(state, depth, loading_budget)
             except BudgetExceeded:
                 if self.compiled.it is None or budget is None or budget.is_used_up():
                     raise
         if self.compiled.it is not None:
-            with contextlib.suppress(UncompiledRules), in_turn(self._turn, budget) as mine:
-                if not mine:
+            with contextlib.suppress(UncompiledRules), in_turn(self._turn, budget) as is_mine:
+                if not is_mine:
                     raise BudgetExceeded("other threads search: allow more seconds")
-                found: Result = self.compiled.it.look(state, depth, first, budget)
-                return found
+                result: Result = self.compiled.it.look(state, depth, first_action, budget)
+                return result
             self.compiled.it = None
         return self._plain(state, depth, budget)
 
@@ -156,9 +156,9 @@ def _evaluation_of(rules: Rules, evaluate: Any) -> Any:
         raise MethodError(f"a learned evaluation needs numpy: {extras.remedy()}")
     from solver.compiled.lookahead.evaluation import game_of, read
 
-    found = read(evaluate) if isinstance(evaluate, (str, os.PathLike)) else evaluate
-    game_of(found, rules.game)
-    return found
+    evaluation = read(evaluate) if isinstance(evaluate, (str, os.PathLike)) else evaluate
+    game_of(evaluation, rules.game)
+    return evaluation
 
 
 def plainly(rules: Rules, evaluation: Any) -> Callable[[Any], float]:
@@ -184,7 +184,7 @@ def features_of(rules: Rules, state: Any) -> list[Any]:
     key = rules.canonical(state)
     if rules.features is not None:
         return list(rules.features(key))
-    bits = [key >> place & 1 for place in range(max(USUAL, rules.bits))]
+    bits = [key >> bit & 1 for bit in range(max(USUAL, rules.bits))]
     if rules.to_move is None:
         return bits
     nobody = [0] * len(bits)

@@ -243,7 +243,7 @@ class Player:
                 return as_best(move)
         return None
 
-    def line(self, state: int, most: int = 1000) -> Iterator[tuple[int, int]]:
+    def line(self, state: int, max_moves: int = 1000) -> Iterator[tuple[int, int]]:
         """Yield best play from a state to the end: each action and the state that it leads to.
 
         Play ends early where a state repeats, which is a draw. Where chance decides, the action is the number of the
@@ -251,15 +251,15 @@ class Player:
 
         Args:
             state: Where to begin.
-            most: Largest number of moves.
+            max_moves: Largest number of moves.
 
         Raises:
             StateTypeError, PositionError: As `check`.
             MissingState: No move is known to be best.
         """
         state = self.check(state)
-        seen = {state}
-        while not self.game.is_terminal(state) and most:
+        visited = {state}
+        while not self.game.is_terminal(state) and max_moves:
             outcomes = self.knowledge.outcomes(state)
             if outcomes:
                 action = self._expected(state, outcomes)
@@ -270,10 +270,10 @@ class Player:
                     raise MissingState(f"no move from state {state} is known to be best: {self._remedy()}")
                 action, state = move.action, move.child
             yield action, state
-            if state in seen:
+            if state in visited:
                 return
-            seen.add(state)
-            most -= 1
+            visited.add(state)
+            max_moves -= 1
 
     def outcomes(self, state: int) -> list[Outcome]:
         """List the outcomes of dice or cards at a state, in the game's order. Empty if a player decides.
@@ -330,8 +330,8 @@ class Player:
         unknown = [move.child for move in moves if not move.is_told]
         if unknown and self.live:
             parent = None if answer.exact else state
-            asked = unknown if parent is None else [*unknown, parent]
-            answers = self._search(asked, budget or self.budget(), parent)
+            queried = unknown if parent is None else [*unknown, parent]
+            answers = self._search(queried, budget or self.budget(), parent)
             moves, answer = knowledge.moves(state, answers), knowledge.answer(state)
         if not moves:
             return answer, []

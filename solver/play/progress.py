@@ -59,8 +59,8 @@ class Leading:
             return False
         above = value.score - self.rules.endless(state)
         children = self._children(state, value, above > 0)
-        some = any if above > 0 else all
-        does = above == 0 or (plies > 0 and some(self._gets_there(state, child, plies - 1) for child in children))
+        any_or_all = any if above > 0 else all
+        does = above == 0 or (plies > 0 and any_or_all(self._gets_there(state, child, plies - 1) for child in children))
         if does:
             self._soonest[state] = plies
         elif self._left >= 0:

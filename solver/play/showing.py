@@ -68,7 +68,7 @@ def labelled(rules: Rules, position: Position, moves: Iterable[tuple[int, Any, A
 
 def labels_of(rules: Rules, position: Position, moves: Iterable[Any]) -> list[Label]:
     """Return the labels of a player's `Move`s."""
-    return labelled(rules, position, ((one.action, one.value, one.estimate, one.best) for one in moves))
+    return labelled(rules, position, ((move.action, move.value, move.estimate, move.best) for move in moves))
 
 
 def answered(rules: Rules, position: Position, answer: Any, labels: Sequence[Label] = ()) -> Board:

@@ -70,8 +70,8 @@ class Thinker:
         ready = self.wait(budget if alone else budget.part(0.5))
         thought, turn = Thought(MISSING, 0, 0, []), FIRST_TURN
         while True:
-            part = _turn(budget, None if alone or not ready else turn)
-            for deeper in self._look(state, thought, part, depth or MOST_DEPTH):
+            turn_budget = _turn(budget, None if alone or not ready else turn)
+            for deeper in self._look(state, thought, turn_budget, depth or MOST_DEPTH):
                 thought = deeper
                 yield thought
             if thought.answer.exact or alone or budget.is_used_up():
@@ -86,7 +86,9 @@ class Thinker:
         """What the solution, and a look of two plies, know."""
         with contextlib.suppress(MissingState):
             move = self._silent.choose(state)
-            if (move.best and move.value is not None) or all(one.is_told for one in self._silent.analyse(state)):
+            if (move.best and move.value is not None) or all(
+                candidate.is_told for candidate in self._silent.analyse(state)
+            ):
                 answer = Answer(move.value, move.exact, move.source, move.estimate)
                 line: list[int] = []
                 with contextlib.suppress(MissingState):
@@ -98,8 +100,8 @@ class Thinker:
         """Deepen from an earlier thought for a turn."""
         with contextlib.suppress(BudgetExceeded, MethodError):
             while thought.depth < depth and not thought.answer.exact:
-                first = thought.line[0] if thought.line else None
-                result = self.player.foresight.look(state, thought.depth + 1, first, budget)
+                first_action = thought.line[0] if thought.line else None
+                result = self.player.foresight.look(state, thought.depth + 1, first_action, budget)
                 assert result.action is not None
                 value = result.value if result.exact else None
                 answer = Answer(value, result.exact, "search", None if result.exact else float(result.value.score))
@@ -115,8 +117,8 @@ class Thinker:
                 state = rules.result(state, action)
                 if not self.is_ready() or rules.is_terminal(state):
                     return
-                part = Budget(nodes, budget.seconds_left, budget.is_stopped)
-                result = self.player.foresight.look(state, left, None, part)
+                reply_budget = Budget(nodes, budget.seconds_left, budget.is_stopped)
+                result = self.player.foresight.look(state, left, None, reply_budget)
                 assert result.action is not None
                 action = result.action
                 yield action
@@ -135,7 +137,7 @@ class Thinker:
 
 def _turn(budget: Budget, seconds: float | None) -> Budget:
     """A part of a budget of so many seconds, if it lasts so long; all of it without."""
-    part = budget.part(1)
-    if seconds is not None and (part.seconds_left is None or part.seconds_left > seconds):
-        part = Budget(part.nodes_left, seconds, budget.is_stopped)
-    return part
+    turn_budget = budget.part(1)
+    if seconds is not None and (turn_budget.seconds_left is None or turn_budget.seconds_left > seconds):
+        turn_budget = Budget(turn_budget.nodes_left, seconds, budget.is_stopped)
+    return turn_budget

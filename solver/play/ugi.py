@@ -132,7 +132,7 @@ class Session:
             self._note(f"position refused: {error}")
 
     def _answer(self, words: list[str]) -> None:
-        position, asked = self._position, words[0] if words else ""
+        position, question = self._position, words[0] if words else ""
         if position is None:
             self._note("there is no position: the last was refused")
             return
@@ -142,10 +142,10 @@ class Session:
             "p1turn": lambda: str(not position.mover).lower(),
             "result": lambda: _result(self.rules, position) if over else "none",
         }
-        if asked in answers:
-            self._say(f"response {answers[asked]()}")
+        if question in answers:
+            self._say(f"response {answers[question]()}")
         else:
-            self._note(f"no query {asked[:40]!r}: there are {', '.join(answers)}")
+            self._note(f"no query {question[:40]!r}: there are {', '.join(answers)}")
 
     def _end_search(self, words: list[str]) -> None:
         self._stop.set()
@@ -171,9 +171,9 @@ class Session:
         limited = self._endless or "depth" in limits or "nodes" in limits
         seconds = _seconds(limits, not self._position.mover, None if limited else self._seconds)
         budget = Budget(limits.get("nodes"), seconds, self._stop.is_set)
-        asked = self._position.state, budget, limits.get("depth")
+        task = self._position.state, budget, limits.get("depth")
         self._searching = True
-        self._search = threading.Thread(target=self._run, args=(asked, self._stop, self._endless), daemon=True)
+        self._search = threading.Thread(target=self._run, args=(task, self._stop, self._endless), daemon=True)
         self._search.start()
 
     def _no_move(self) -> str | None:
@@ -184,12 +184,12 @@ class Session:
             return "the game is over"
         return "chance decides here" if chances(self.rules.game, self._position.state) else None
 
-    def _run(self, asked: tuple[int, Budget, int | None], stop: threading.Event, endless: bool) -> None:
+    def _run(self, task: tuple[int, Budget, int | None], stop: threading.Event, endless: bool) -> None:
         """What the thread of a search does: it always ends with a move."""
-        state, began, thought = asked[0], time.monotonic(), None
+        state, began, thought = task[0], time.monotonic(), None
         try:
             try:
-                for thought in self._thinker.think(*asked):
+                for thought in self._thinker.think(*task):
                     self._inform(state, thought, time.monotonic() - began)
             except SolverError as error:
                 self._note(str(error))
@@ -231,11 +231,11 @@ def _result(rules: Rules, position: Position) -> str:
 
 def _limits(words: list[str]) -> dict[str, int]:
     """What follows `go`, by name. Raises ValueError."""
-    found: dict[str, int] = {}
+    limits: dict[str, int] = {}
     left = iter(words)
     for name in left:
         if name == "infinite":
-            found[name] = 0
+            limits[name] = 0
             continue
         if name not in ("p1time", "p2time", "p1inc", "p2inc", "movetime", "depth", "nodes"):
             raise ValueError(f"no limit {name[:40]!r}")
@@ -243,18 +243,18 @@ def _limits(words: list[str]) -> dict[str, int]:
         if not (number.lstrip("-").isascii() and number.lstrip("-").isdecimal() and len(number) < 20):
             raise ValueError(f"{name} {number[:40]!r} is no whole number")
         least = 1 if name in ("depth", "nodes") else 0
-        found[name] = max(least, min(MOST, int(number)))
-    return found
+        limits[name] = max(least, min(MOST, int(number)))
+    return limits
 
 
-def _seconds(limits: dict[str, int], first: bool, otherwise: float | None) -> float | None:
+def _seconds(limits: dict[str, int], is_first: bool, otherwise: float | None) -> float | None:
     """How long a search may take, None without an end; `otherwise` where nothing is said."""
-    side = "p1" if first else "p2"
+    side = "p1" if is_first else "p2"
     if "movetime" in limits:
         seconds = limits["movetime"] / 1000
     elif f"{side}time" in limits:
-        left, more = limits[f"{side}time"] / 1000, limits.get(f"{side}inc", 0) / 1000
-        seconds = min(0.8 * left, left / MOVES_LEFT + 0.75 * more)
+        left, increment = limits[f"{side}time"] / 1000, limits.get(f"{side}inc", 0) / 1000
+        seconds = min(0.8 * left, left / MOVES_LEFT + 0.75 * increment)
     else:
         return otherwise
     return max(0.001, seconds - SPARE, seconds / 2)

@@ -75,9 +75,9 @@ class Budget:
         """A share of what is left, at most `nodes`; the nodes spent of it are spent of the whole, too."""
         left, seconds = self.nodes_left, self.seconds_left
         limits = [*([] if left is None else [int(share * left)]), *([] if nodes is None else [nodes])]
-        part = Budget(min(limits, default=None), None if seconds is None else share * seconds, stop)
-        part._whole = self
-        return part
+        share_budget = Budget(min(limits, default=None), None if seconds is None else share * seconds, stop)
+        share_budget._whole = self
+        return share_budget
 
     def take(self, nodes: int) -> None:
         """Count nodes, also of the whole that this is a part of."""
@@ -195,8 +195,8 @@ def roots_of(rules: Rules, state: Any) -> list[Any]:
     """The states to search from; the last is the one asked for: `state`, or the start where it is None."""
     if state is not None:
         return [plain_state(state)]
-    start, *others = rules.roots()
-    return [*others, start]
+    start, *other_roots = rules.roots()
+    return [*other_roots, start]
 
 
 def ordered_actions(rules: Rules) -> Callable[[Any], Iterable[int]]:
@@ -213,10 +213,10 @@ def best_move(rules: Rules, state: Any, worth: Callable[[int, Any], Any], floor:
     `worth(action, alpha)` is the action's merit, exact if it lies above alpha. Actions are tried in the order of
     `promise`; only one that the game lists before the best so far must show whether it is as good.
     """
-    place = {action: number for number, action in enumerate(rules.actions(state))}
+    action_index = {action: number for number, action in enumerate(rules.actions(state))}
     best, choice = floor, None
     for action in ordered_actions(rules)(state):
-        earlier = choice is not None and place[action] < place[choice]
+        earlier = choice is not None and action_index[action] < action_index[choice]
         merit = worth(action, best - 1 if earlier else best)
         if merit > best or (earlier and merit == best):
             best, choice = merit, action

@@ -48,9 +48,9 @@ def solve(
     rules = Rules.of(game, symmetry)
     refuse_chance(rules, "alpha-beta")
     search = _AlphaBeta(rules, table, budget, progress)
-    *others, root = roots_of(rules, state)
-    for other in others:
-        search.merit_of(other, -INFINITY, INFINITY)
+    *other_roots, root = roots_of(rules, state)
+    for other_root in other_roots:
+        search.merit_of(other_root, -INFINITY, INFINITY)
     if rules.is_terminal(root):
         merit, action = search.merit_of(root, -INFINITY, INFINITY), None
     else:
@@ -61,8 +61,8 @@ def solve(
 class _AlphaBeta(Search):
     method = "alpha-beta"
 
-    def __init__(self, rules: Rules, *others: Any) -> None:
-        super().__init__(rules, *others)
+    def __init__(self, rules: Rules, *arguments: Any) -> None:
+        super().__init__(rules, *arguments)
         self.ordered = ordered_actions(rules)
 
     def visit(self, state: Any, key: Any, alpha: int, beta: int) -> Visit:

@@ -81,9 +81,9 @@ def compare(game: Any, state: Any = None, *, nodes: int = NODES, progress: Progr
     refuse_chance(plain, "alpha-beta")
     state = game.initial() if state is None else plain_state(state)
     truth: dict[Any, tuple[int, int]] = {}
-    tally, found = run_trial(MINIMAX, plain, state, plain.actions, nodes, progress)
+    tally, value = run_trial(MINIMAX, plain, state, plain.actions, nodes, progress)
     if tally.value is not None:
-        truth = found
+        truth = value
     for trial in TRIALS:
         if trial == MINIMAX:
             yield tally
@@ -120,8 +120,8 @@ def run_trial(
     with contextlib.suppress(BudgetExceeded):
         value = rules.kind.value(search.run(search.visit(state, rules.canonical(state), -INFINITY, INFINITY)))
     counts, seconds = search.counts, time.process_time() - started
-    done = counts.nodes, search.leaves, counts.cutoffs, counts.hits, len(search.bounds)
-    return Tally(trial, value, *done, seconds), search.bounds
+    figures = counts.nodes, search.leaves, counts.cutoffs, counts.hits, len(search.bounds)
+    return Tally(trial, value, *figures, seconds), search.bounds
 
 
 class _Compared(Search):
@@ -169,17 +169,17 @@ class _Compared(Search):
         key = rules.canonical(child)
         same, gain = rules.same_mover(state, action, child), rules.gain(state, action)
         low, high = window(alpha, beta, same, rules.scores, gain)
-        least, most = self.bounds.get(key, (-INFINITY, INFINITY))
-        if least == most or least >= high or most <= low:
+        lower, upper = self.bounds.get(key, (-INFINITY, INFINITY))
+        if lower == upper or lower >= high or upper <= low:
             self.counts.hits += 1
-            merit = most if most <= low else least
+            merit = upper if upper <= low else lower
         else:
             merit = yield child, key, low, high
         return rules.lifted(merit, state, action, child)
 
-    def keep(self, key: Any, least: int, most: int) -> None:
+    def keep(self, key: Any, lower: int, upper: int) -> None:
         """Note that a state's merit lies between these, if the table has room for such."""
-        if not self.trial.table or (self.trial.table == "exact" and least != most):
+        if not self.trial.table or (self.trial.table == "exact" and lower != upper):
             return
         low, high = self.bounds.get(key, (-INFINITY, INFINITY))
-        self.bounds[key] = max(low, least), min(high, most)
+        self.bounds[key] = max(low, lower), min(high, upper)

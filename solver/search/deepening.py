@@ -84,10 +84,12 @@ class _Limited(Search):
     method = "a search of limited depth"
     cut = False  # whether a state was cut off
 
-    def __init__(self, rules: Rules, prune: bool, first: dict[Any, int], nodes: int, progress: Progress) -> None:
+    def __init__(
+        self, rules: Rules, prune: bool, first_actions: dict[Any, int], nodes: int, progress: Progress
+    ) -> None:
         super().__init__(rules, budget=Budget(nodes), progress=progress)
         self.prune, self.evaluate = prune, estimates_of(rules)
-        self.first, self.best = first, dict[Any, int]()
+        self.first, self.best = first_actions, dict[Any, int]()
 
     def visit(self, state: Any, left: int, alpha: Any, beta: Any) -> Visit:
         """The merit of a state, or its estimate from so many plies ahead, and the line to what it comes from."""
@@ -98,26 +100,30 @@ class _Limited(Search):
         if left == 0:
             self.cut = True
             return checked(rules, state, self.evaluate(state)), ()
-        found: Any = (-INFINITY, ())
+        best: Any = (-INFINITY, ())
         for action in self.ordered(state):
             merit, line = yield from self.worth(state, action, left, alpha, beta)
-            if merit > found[0]:
-                found = merit, (action, *line)
+            if merit > best[0]:
+                best = merit, (action, *line)
             if self.prune:
-                alpha = max(alpha, found[0])
+                alpha = max(alpha, best[0])
                 if alpha >= beta:
                     self.counts.cutoffs += 1
                     break
-        if not found[1]:
+        if not best[1]:
             raise stuck(rules, state)
-        self.best[state] = found[1][0]
-        return found
+        self.best[state] = best[1][0]
+        return best
 
     def ordered(self, state: Any) -> list[int]:
         """The moves as they come, but for the one that was best before."""
         actions = list(self.rules.actions(state))
-        first = self.first.get(state)
-        return actions if first is None else [first, *(action for action in actions if action != first)]
+        first_action = self.first.get(state)
+        return (
+            actions
+            if first_action is None
+            else [first_action, *(action for action in actions if action != first_action)]
+        )
 
     def worth(self, state: Any, action: int, left: int, alpha: Any, beta: Any) -> Visit:
         """What an action makes of a state, within its window, and the line from there."""

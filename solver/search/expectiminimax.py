@@ -41,9 +41,9 @@ def solve(
     rules = Rules(game, symmetry)
     chance = chance_of(rules)
     search = _Expectiminimax(rules, chance, table, budget, progress)
-    *others, root = roots_of(rules, state)
-    for other in others:
-        search.merit_of(other)
+    *other_roots, root = roots_of(rules, state)
+    for other_root in other_roots:
+        search.merit_of(other_root)
 
     def worth(action: int, alpha: Any) -> Any:
         return search.run(search.worth(root, action, rules.result(root, action)))
@@ -57,8 +57,8 @@ def solve(
 class _Expectiminimax(Search):
     method = Method.EXPECTIMINIMAX
 
-    def __init__(self, rules: Rules, chance: Chance, *others: Any) -> None:
-        super().__init__(rules, *others)
+    def __init__(self, rules: Rules, chance: Chance, *arguments: Any) -> None:
+        super().__init__(rules, *arguments)
         self.chance = chance
 
     def visit(self, state: Any, key: Any) -> Visit:

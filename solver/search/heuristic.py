@@ -59,17 +59,17 @@ def search(
         evaluate = estimates_of(rules)
     if cutoff is None:
         check_depth(depth)
-    found = _Heuristic(rules, evaluate, cutoff or (lambda state, ply: ply >= depth), budget)
+    searcher = _Heuristic(rules, evaluate, cutoff or (lambda state, ply: ply >= depth), budget)
     action: int | None = None
     if rules.is_terminal(state):
-        merit = found.run(found.visit(state, 0, -INFINITY, INFINITY))
+        merit = searcher.run(searcher.visit(state, 0, -INFINITY, INFINITY))
     else:
-        found.count()
+        searcher.count()
         merit, action = best_move(
-            rules, state, lambda action, alpha: found.run(found.worth(state, action, 0, alpha, INFINITY))
+            rules, state, lambda action, alpha: searcher.run(searcher.worth(state, action, 0, alpha, INFINITY))
         )
     value = estimated_value(merit, rules.scores)
-    return Result(value, action, is_exact(value, found.nearest_cut), found.counts, {})
+    return Result(value, action, is_exact(value, searcher.nearest_cut), searcher.counts, {})
 
 
 class _Heuristic(Search):

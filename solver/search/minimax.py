@@ -43,9 +43,9 @@ def solve(
     rules = Rules.of(game, symmetry)
     refuse_chance(rules, Method.MINIMAX)
     search = _Minimax(rules, table, budget, progress)
-    *others, root = roots_of(rules, state)
-    for other in others:
-        search.merit_of(other)
+    *other_roots, root = roots_of(rules, state)
+    for other_root in other_roots:
+        search.merit_of(other_root)
     value = rules.kind.value(search.merit_of(root))
     return Result(value, best_action(rules, root, search.merit_of), True, search.counts, search.table)
 

@@ -22,15 +22,17 @@ def search(game: Any, state: Any, *, depth: int, budget: Budget | None = None) -
     state, rules = plain_state(state), Rules(game)
     refuse_chance(rules, "negamax")
     check_depth(depth)
-    found = _Negamax(rules, budget=budget)
+    searcher = _Negamax(rules, budget=budget)
     action: int | None = None
     if rules.is_terminal(state):
-        merit = found.run(found.visit(state, depth))
+        merit = searcher.run(searcher.visit(state, depth))
     else:
-        found.count()
-        merit, action = best_move(rules, state, lambda action, alpha: found.run(found.worth(state, action, depth)))
+        searcher.count()
+        merit, action = best_move(
+            rules, state, lambda action, alpha: searcher.run(searcher.worth(state, action, depth))
+        )
     value = estimated_value(merit, rules.scores)
-    return Result(value, action, is_exact(value, depth if found.cut else None), found.counts, {})
+    return Result(value, action, is_exact(value, depth if searcher.cut else None), searcher.counts, {})
 
 
 class _Negamax(Search):

@@ -67,39 +67,40 @@ class Met(NamedTuple):
     moving: bool = False
 
 
-def meet(net: Net, narrowed: Round, bounds: Any, told: Callable[[int, int], None]) -> Met:
+def meet(net: Net, narrowed: Round, bounds: Any, report: Callable[[int, int], None]) -> Met:
     """The bounds of a net's states, as near to each other as they come from both sides.
 
-    `narrowed(backward, old, new)` is a round of `narrow` over all blocks, by `turns`; `told` hears of rounds and gaps.
-    `bounds` are two times what a round has: the lower bound of state i at 2 * i, the opposite of the upper one at
-    2 * i + 1, so that the other side sees them in turn; behind the last state those of the constants.
+    `narrowed(backward, old, new)` runs `narrow` over all blocks, in the order of `turns`. `report` is called with the
+    round and the gap. `bounds` holds the bounds of two rounds, old and new. In each, 2 * i holds the lower bound of
+    state i and 2 * i + 1 the negative of its upper bound, so that the other side reads them the other way round. The
+    bounds of the constants follow the last state.
     """
-    rounds, last, old, new = 0, 0, 0, len(bounds) // 2
+    rounds, last_gap, old, new = 0, 0, 0, len(bounds) // 2
 
     def reached() -> Any:
         return bounds[old : old + len(bounds) // 2]
 
     while True:
-        parts = narrowed(rounds % 2 == 0, old, new)
-        gap = max(widest for widest, _, _ in parts)
+        results = narrowed(rounds % 2 == 0, old, new)
+        gap = max(widest for widest, _, _ in results)
         old, new, rounds = new, old, rounds + 1
-        told(rounds, gap)
-        moving = any(moved for _, _, moved in parts)
+        report(rounds, gap)
+        moving = any(moved for _, _, moved in results)
         if gap <= CLOSE or (not moving and gap <= APART):
             return Met(reached(), gap, None, rounds)
         if rounds == FEW_ROUNDS or not moving:
             exact = _exact(net, reached())
             if exact is not None:
                 return Met(exact, 1, None, rounds)
-        if not moving or rounds == MOST_ROUNDS or (rounds % LOOK == 0 and _to_come(last, gap) > HOPELESS):
-            place = min(place for widest, place, _ in parts if widest == gap)
-            return Met(reached(), gap, place if gap > APART else None, rounds, moving)
-        last = gap if rounds % LOOK == 0 else last
+        if not moving or rounds == MOST_ROUNDS or (rounds % LOOK == 0 and _to_come(last_gap, gap) > HOPELESS):
+            widest_index = min(widest_index for widest, widest_index, _ in results if widest == gap)
+            return Met(reached(), gap, widest_index if gap > APART else None, rounds, moving)
+        last_gap = gap if rounds % LOOK == 0 else last_gap
 
 
-def _to_come(last: int, gap: int) -> float:
+def _to_come(last_gap: int, gap: int) -> float:
     """Rounds until the bounds are near, if they go on as in the last LOOK; 0 where that says nothing."""
-    return LOOK * math.log(gap / CLOSE) / math.log(last / gap) if gap < last else 0
+    return LOOK * math.log(gap / CLOSE) / math.log(last_gap / gap) if gap < last_gap else 0
 
 
 def _exact(net: Net, bounds: Any) -> Any:
@@ -126,7 +127,7 @@ def turns(size: int, backward: bool) -> Iterator[tuple[list[Span], Span]]:
     begins = range(0, size, step)
     for begin in reversed(begins) if backward else begins:
         end = min(begin + step, size)
-        blocks = [(first, min(first + BLOCK, end)) for first in range(begin, end, BLOCK)]
+        blocks = [(block_begin, min(block_begin + BLOCK, end)) for block_begin in range(begin, end, BLOCK)]
         yield blocks, (end, size) if backward else (0, begin)
 
 
@@ -144,51 +145,58 @@ def carried(begin: int, end: int, bounds: Any, old: int, new: int) -> list[bool]
     return rest
 
 
-def renewed(net: Any, i: int, block: Span, done: Span, bounds: Any, old: int, new: int) -> Span:
-    """The bounds that its moves tell of state i, by new ones of the states of a block and of those that are `done`."""
+def renewed(net: Any, i: int, block: Span, narrowed: Span, bounds: Any, old: int, new: int) -> Span:
+    """Bound state i by its moves. States of `block` and of `narrowed` have new bounds already, all others old ones."""
     begins, targets, weights, outside, weight, _ = net
-    first, last, least_done, most_done = 2 * block[0], 2 * block[1], 2 * done[0], 2 * done[1]
+    first_bound, end_bound, narrowed_begin, narrowed_end = 2 * block[0], 2 * block[1], 2 * narrowed[0], 2 * narrowed[1]
     total, low = weight[i], outside[i]
     high = -low if low != NONE else MOST
     share = worst = best = 0  # of the outcome of chance whose moves are under way
     for j in range(begins[i], begins[i + 1]):
         target, starts = targets[j], weights[j] != 0
-        at = target + (new if first <= target < last or least_done <= target < most_done else old)
-        least, most = bounds[at ^ 1], bounds[at]  # that of the other side is the opposite of its upper one
+        bound_index = target + (
+            new if first_bound <= target < end_bound or narrowed_begin <= target < narrowed_end else old
+        )
+        lower, upper = (
+            bounds[bound_index ^ 1],
+            bounds[bound_index],
+        )  # that of the other side is the opposite of its upper one
         if not total:
-            low, high = max(low, least), min(high, most)
+            low, high = max(low, lower), min(high, upper)
         else:  # without a branch: who knows when an outcome ends
             low += share * worst if starts else 0
             high += share * best if starts else 0
-            worst = least if starts else max(worst, least)
-            best = most if starts else min(best, most)
+            worst = lower if starts else max(worst, lower)
+            best = upper if starts else min(best, upper)
             share = weights[j] if starts else share
     if total:
         low, high = (low + share * worst) // total, (high + share * best) // total
     return low, high
 
 
-def narrow(net: Any, block: Span, done: Span, backward: bool, bounds: Any, old: int, new: int) -> tuple[int, int, bool]:
+def narrow(
+    net: Any, block: Span, narrowed: Span, backward: bool, bounds: Any, old: int, new: int
+) -> tuple[int, int, bool]:
     """A round over a block of a net's states, up or down: new bounds from old ones, which begin there in `bounds`.
 
-    It sees the new bounds of its own states and of those that are `done`. Returns the widest gap, the first state that
-    has it, and whether any bound moved.
+    It sees the new bounds of its own states and of those that are `narrowed`. Returns the widest gap, the first state
+    that has it, and whether any bound moved.
     """
     begin, end = block
     rest = carried(begin, end, bounds, old, new)
-    widest, place, moved = -1, begin, False
+    widest, widest_index, moved = -1, begin, False
     for step in range(end - begin):
         i = end - 1 - step if backward else begin + step
         if not rest[i - begin]:
-            low, high = renewed(net, i, block, done, bounds, old, new)
+            low, high = renewed(net, i, block, narrowed, bounds, old, new)
             if low > bounds[new + 2 * i]:
                 bounds[new + 2 * i], moved = low, True
             if high > bounds[new + 2 * i + 1]:
                 bounds[new + 2 * i + 1], moved = high, True
         gap = -bounds[new + 2 * i + 1] - bounds[new + 2 * i]
-        if gap > widest or (gap == widest and i < place):
-            widest, place = gap, i
-    return widest, place, moved
+        if gap > widest or (gap == widest and i < widest_index):
+            widest, widest_index = gap, i
+    return widest, widest_index, moved
 
 
 def unmet(name: str, state: int, met: Met, net: Net, span: int) -> MethodError:
@@ -208,7 +216,7 @@ def unmet(name: str, state: int, met: Met, net: Net, span: int) -> MethodError:
 
 def listed(net: Net) -> Net:
     """The same of lists, and without constants: what vanishes is a state of its own behind the others."""
-    begins, targets, weights, outside, weight, constants = (list(map(int, part)) for part in net)
+    begins, targets, weights, outside, weight, constants = (list(map(int, column)) for column in net)
     size = len(weight)
     moves: list[list[tuple[int, int]]] = [[] for _ in range(size)]
     for i in range(size):
@@ -225,7 +233,7 @@ def listed(net: Net) -> Net:
                 weight.append(0)
                 choices = [2 * len(weight) - 1]  # the same side is to move
             moves[i].append((choices[0], share))
-    entries = [one for some in moves for one in some]
+    entries = [outcome for some in moves for outcome in some]
     begins = [0, *accumulate(map(len, moves))]
     return Net(begins, [target for target, _ in entries], [share for _, share in entries], outside, weight)
 
@@ -303,15 +311,15 @@ def _solution(rows: list[dict[int, Fraction]]) -> list[Fraction]:
     size, places = len(rows), [-1] * len(rows)
     left = list(range(size))
     for column in range(size):
-        place = next(place for place in left if rows[place].get(column))
-        left.remove(place)
-        places[column] = place
-        head = rows[place][column]
-        pivot = rows[place] = {i: part / head for i, part in rows[place].items() if part}
-        for other, row in enumerate(rows):
+        row_index = next(row_index for row_index in left if rows[row_index].get(column))
+        left.remove(row_index)
+        places[column] = row_index
+        head = rows[row_index][column]
+        pivot = rows[row_index] = {i: coefficient / head for i, coefficient in rows[row_index].items() if coefficient}
+        for row_number, row in enumerate(rows):
             factor = row.get(column)
-            if other != place and factor:
-                for i, part in pivot.items():
-                    row[i] = row.get(i, Fraction(0)) - factor * part
+            if row_number != row_index and factor:
+                for i, coefficient in pivot.items():
+                    row[i] = row.get(i, Fraction(0)) - factor * coefficient
                 row.pop(column)
-    return [rows[place].get(size, Fraction(0)) for place in places]
+    return [rows[row_index].get(size, Fraction(0)) for row_index in places]

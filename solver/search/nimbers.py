@@ -26,7 +26,7 @@ def solve(rules: Rules, *, budget: Budget | None = None, progress: Progress = si
     search = _Nimbers(rules, None, budget, progress)
     for root in roots_of(rules, None):
         search.merit_of(root)
-    table = {state: found or LOST for state, found in search.table.items()}
+    table = {state: merit or LOST for state, merit in search.table.items()}
     return Result(rules.kind.value(table[rules.canonical(root)]), None, True, search.counts, table)
 
 
@@ -38,10 +38,10 @@ def nimber(rules: Rules, state: Any, table: Table, nodes: int = NODES) -> int | 
     """
     check(rules)
     try:
-        found: int = _Nimbers(rules, table, Budget(nodes)).merit_of(state)
+        merit: int = _Nimbers(rules, table, Budget(nodes)).merit_of(state)
     except BudgetExceeded:
         return None
-    return found
+    return merit
 
 
 def check(rules: Rules) -> None:

@@ -175,10 +175,10 @@ class _Tier:
         for parent, same in self.parents.get(child, ()):
             if parent in self.found:
                 continue
-            seen = lift(merit, same, True)
+            lifted = lift(merit, same, True)
             self.open[parent] -= 1
-            self.best[parent] = max(seen, self.best.get(parent, seen))
-            if seen > 0 or (not self.open[parent] and self.best[parent] <= 0):
+            self.best[parent] = max(lifted, self.best.get(parent, lifted))
+            if lifted > 0 or (not self.open[parent] and self.best[parent] <= 0):
                 self._wait(parent, self.best[parent])
 
 

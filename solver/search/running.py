@@ -59,10 +59,16 @@ class ExactSearch:
         return value_of(self._merit(state, *self._range(state), budget), self.scores, self.win)
 
     def reaches(
-        self, state: int, value: Value, *, more: bool = False, nodes: int | None = None, seconds: float | None = None
+        self,
+        state: int,
+        value: Value,
+        *,
+        strictly: bool = False,
+        nodes: int | None = None,
+        seconds: float | None = None,
     ) -> bool:
-        """Tell whether a state is worth at least that much (`more`: more), by one question. Raises as `value`."""
-        bound: int = merit_of(value, self.win) + more
+        """Tell whether a state is worth at least that much (`strictly`: more), by one question. Raises as `value`."""
+        bound: int = merit_of(value, self.win) + strictly
         return self._merit(state, bound - 1, bound, Budget(nodes, seconds)) >= bound
 
     def _range(self, state: int) -> tuple[int, int]:

@@ -133,9 +133,9 @@ def range_of(rules: Rules, state: Any, plies: int, find: Find = _nothing, budget
 
     The budget counts moves. Raises BudgetExceeded, and GameError at a state that has no actions and is not terminal.
     """
-    most = rules.kind.most
+    largest = rules.kind.most
     if not plies:
-        return -most, most
+        return -largest, largest
     lows, highs = [], []
     for weight, action, child in rules.children(state):
         if budget is not None:
@@ -144,7 +144,7 @@ def range_of(rules: Rules, state: Any, plies: int, find: Find = _nothing, budget
         worst, best = sorted(ends)
         lows.append((weight, worst))
         highs.append((weight, best))
-        if worst == most and not weight:
+        if worst == largest and not weight:
             break
     if not lows:
         raise stuck(rules, state)

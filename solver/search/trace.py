@@ -107,21 +107,21 @@ class _Traced(Search):
     def decision(self, node: Node) -> Visit:
         """Value a node of MAX or MIN: the children from the left, until the rest cannot matter."""
         better = max if node.player == "MAX" else min
-        seen = []
+        examined = []
         alpha, beta = node.before
         below = [child for _, _, child in self.rules.children(node.state)]
         for number, state in enumerate(below, 1):
             child = yield state, node, number, alpha, beta
-            seen.append(child)
+            examined.append(child)
             if node.value is None or better(child.value, node.value) != node.value:
                 node.value, node.best = child.value, state
             alpha, beta = (max(alpha, node.value), beta) if better is max else (alpha, min(beta, node.value))
             if alpha >= beta:
                 node.cut = tuple(below[number:])
                 break
-        if not seen:
+        if not examined:
             raise stuck(self.rules, node.state)
-        lows, highs = [child.low for child in seen], [child.high for child in seen]
+        lows, highs = [child.low for child in examined], [child.high for child in examined]
         if node.cut:  # of what was not seen nothing is known
             (highs if better is max else lows).append(math.inf if better is max else -math.inf)
         node.after, node.low, node.high = (alpha, beta), better(lows), better(highs)

@@ -90,7 +90,7 @@ def _reached(
         if _weight(listed) > MOST_WEIGHT:
             raise GameError(f"{rules.name}: state {state} has weights of more than {MOST_WEIGHT:,} together")
         children[state] = listed
-        waiting.extend(one[1] for one in listed)
+        waiting.extend(move[1] for move in listed)
         if len(children) % 1024 == 0:
             progress("forward", len(children), None)
     return children, ends
@@ -151,7 +151,11 @@ class _Solve:
         """Whether some move stays in the tier. Raises GameError where one leads to a lower one."""
         lowest = min(self.rules.tier(child[1]) for state in states for child in self.children[state])
         if lowest < tier:
-            culprit = next(one for one in states if any(self.rules.tier(it[1]) < tier for it in self.children[one]))
+            culprit = next(
+                candidate
+                for candidate in states
+                if any(self.rules.tier(it[1]) < tier for it in self.children[candidate])
+            )
             raise GameError(
                 f"{self.rules.name}: state {culprit} has a child in a lower tier: tier must never decrease along a move"
             )
@@ -188,8 +192,8 @@ class _Solve:
 
         def narrowed(down: bool, old: int, new: int) -> list[tuple[int, int, bool]]:
             return [
-                narrow(net, block, done, down, bounds, old, new)
-                for blocks, done in turns(size, down)
+                narrow(net, block, narrowed_before, down, bounds, old, new)
+                for blocks, narrowed_before in turns(size, down)
                 for block in blocks
             ]
 
@@ -202,13 +206,13 @@ class _Solve:
         met = meet(net, narrowed, bounds, told)
         if met.place is not None:
             raise unmet(self.rules.name, states[met.place], met, net, self.span)
-        for place, state in enumerate(states):
-            self.table[state] = met.bounds[2 * place] - met.bounds[2 * place + 1] >> 1
+        for index, state in enumerate(states):
+            self.table[state] = met.bounds[2 * index] - met.bounds[2 * index + 1] >> 1
         return met.gap
 
     def _net(self, states: list[Any]) -> Net:
         """The moves between the states of a tier, as `Net` has them."""
-        places = {state: place for place, state in enumerate(states)}
+        places = {state: index for index, state in enumerate(states)}
         begins, targets, weights, outsides, constants = [0], list[int](), list[int](), list[int](), list[int]()
         for state in states:
             outside = 0 if self.children[state][0][0] else NONE
@@ -229,6 +233,6 @@ class _Solve:
 
 def _outcomes(children: list[Child]) -> Iterator[tuple[int, list[Child]]]:
     """Children that stand for themselves, and groups of them, each with its weight."""
-    for _, some in itertools.groupby(enumerate(children), lambda one: one[1][4] or -one[0]):
-        listed = [child for _, child in some]
+    for _, group in itertools.groupby(enumerate(children), lambda entry: entry[1][4] or -entry[0]):
+        listed = [child for _, child in group]
         yield listed[0][0], listed

@@ -75,4 +75,4 @@ def refuse_ignored(name: str, heeds: set[str], keeps: bool, given: Mapping[str, 
             where = f"; it is for {' and '.join(ways)}" if ways else ""
             raise MethodError(f"{option} has no effect with {name}: omit it{where}")
         if asked in KEPT_BESIDE_A_BOOK and not keeps:
-            raise MethodError(f"{option} needs a book to resume: add -o BOOK, or omit {option}")
+            raise MethodError(f"{option} needs a book: add -o BOOK, or omit {option}")

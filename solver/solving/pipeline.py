@@ -198,7 +198,7 @@ def _prepared(
         game = game_of(source)
     check_parameters(game)
     if not is_name(game_text(game)):
-        raise GameError(f"{game_text(game)[:80]!r} is not a valid game name: use printable characters")
+        raise GameError(f"{game_text(game)[:80]!r} is not a valid game name: rename the file, in printable characters")
     rules = Rules(game, options.symmetry, options.wdl, options.method == NIMBER.acyclic)
     job = Job(rules, None if path is None else Path(path), options)
     way = way or way_of(job)

@@ -208,7 +208,7 @@ def test_values_that_nobody_knows_are_no_rewards():
     silent = solver.Player({}, "connect-four", live=False)
     environment = solo.SoloEnv("connect-four", opponent=silent, reward="given away")
     environment.reset()
-    with pytest.raises(MissingState, match="does not know what a move from state"):
+    with pytest.raises(MissingState, match="does not know how much each move from state"):
         environment.step(0)
 
 

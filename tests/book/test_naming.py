@@ -197,7 +197,7 @@ def test_no_rules_run_where_a_book_alone_is_asked_for():
     Path("evil.py").write_text("raise SystemExit('run')", encoding="utf-8")
     for text in ("evil.py", "evil.py::Evil", "evil::Evil"):
         assert isinstance(resolved(text), str)
-        with pytest.raises(BookError, match="no book of .* comes with the package"):
+        with pytest.raises(BookError, match="the package has no book of .*: make one"):
             Book(text)
         with pytest.raises(GameError, match="run"):
             book_and_game(text)

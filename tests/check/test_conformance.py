@@ -232,7 +232,7 @@ def test_unsound_hints_of_games_of_chance_are_named(monkeypatch, name, method, m
 def test_a_chance_node_has_a_side(tmp_path):
     rules = DICE.format(chance="yield 1, state + 2", to_move="0").replace("to_move", "moves")
     (tmp_path / "dice_rules.py").write_text(textwrap.dedent(rules))
-    with pytest.raises(GameError, match=r"chance\(state\) without to_move\(state\)"):
+    with pytest.raises(GameError, match=r"chance\(state\) but no to_move\(state\)"):
         check_game(load_game(f"{tmp_path}/dice_rules.py::Dice"))
 
 

@@ -198,14 +198,12 @@ def test_what_cannot_be_done_is_refused(options, refusal, tmp_path, monkeypatch)
 
 def test_a_graph_is_solved_on_one_machine(tmp_path):
     (tmp_path / "moves.csv").write_text("state,action,next,reward\na,l,b,\nb,,,-1\n")
-    with pytest.raises(
-        MethodError, match="^--cluster has no effect with a graph, which runs on one machine: omit it$"
-    ):
+    with pytest.raises(MethodError, match="^--cluster has no effect with a graph, which runs on one machine: omit it$"):
         pipeline.solve(str(tmp_path / "moves.csv"), tmp_path / "book.lmdb", cluster="local:2")
 
 
 def test_a_cluster_writes_a_book():
-    with pytest.raises(MethodError, match="name one with -o"):
+    with pytest.raises(MethodError, match="needs a book: add -o BOOK"):
         pipeline.run(load_game("tic-tac-toe"), None, pipeline.Options(cluster="local"))
 
 

@@ -273,7 +273,7 @@ def test_options_that_do_not_go_together(tmp_path):
     book = tmp_path / "b.lmdb"
     with pytest.raises(MethodError, match="--store has no effect"):
         pipeline.solve(GAME, book, store=str(tmp_path))
-    with pytest.raises(MethodError, match="--cluster is about"):
+    with pytest.raises(MethodError, match="--cluster needs a book"):
         pipeline.run(load_game(GAME), None, pipeline.Options(cluster="local:2"))
     for options in ({"max_ply": 3}, {"table": 1 << 20}, {"method": "alphabeta"}, {"anyway": True}):
         assert "has no effect with" in refused(book, **options)

@@ -128,7 +128,7 @@ def test_threads_that_search_one_state_together_agree(monkeypatch):
     for state, ply, score in scored("middle-medium", 12):
         for team in teams:
             assert pons(team.value(state), ply) == score
-            assert team.reaches(state, team.value(state)) and not team.reaches(state, team.value(state), more=True)
+            assert team.reaches(state, team.value(state)) and not team.reaches(state, team.value(state), strictly=True)
     leader = teams[1].members[0]
     stop = threading.Event()
     with ThreadPoolExecutor(1) as pool:
@@ -346,7 +346,7 @@ def test_a_null_window_says_whether_a_state_reaches_a_value():
             lost += value.score < 0
             for bound in order:
                 assert searcher.reaches(state, bound) == (merit_of(value) >= merit_of(bound))
-                assert searcher.reaches(state, bound, more=True) == (merit_of(value) > merit_of(bound))
+                assert searcher.reaches(state, bound, strictly=True) == (merit_of(value) > merit_of(bound))
     assert lost > 20
 
 

@@ -58,7 +58,7 @@ def test_every_value_is_the_naive_twins(name):
         assert module.value(state) == value
         if not game.is_terminal(state):
             assert module.reaches(state, value)
-            assert not module.reaches(state, value, more=True)
+            assert not module.reaches(state, value, strictly=True)
 
 
 @pytest.mark.parametrize("name", SHIPPED)

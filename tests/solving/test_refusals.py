@@ -54,7 +54,7 @@ def test_options_that_a_method_would_ignore_are_refused(tmp_path, options, messa
 
 @pytest.mark.parametrize("option", ["restart", "checkpoint"])
 def test_options_about_an_unfinished_book_need_one(option):
-    with pytest.raises(MethodError, match=f"--{option} needs a book to resume: add -o BOOK"):
+    with pytest.raises(MethodError, match=f"--{option} needs a book: add -o BOOK"):
         pipeline.solve(load_game("coins"), **{option: True})
 
 

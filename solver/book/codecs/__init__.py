@@ -23,11 +23,11 @@ CHOICES = {name: codec.about for name, codec in CODECS.items() if codec.about}
 __all__ = ["CHOICES", "CODECS", "DEFAULT", "OFTEN_WRONG", "Codec", "check_codec", "codec_of", "rules_of"]
 
 
-def codec_of(rules: Rules, asked: str | None) -> str:
+def codec_of(rules: Rules, requested: str | None) -> str:
     """Return the codec of a game's books: the one that you ask for, or the only one that takes the game."""
     if rules.kind.is_stepped:
         return fixed.CODEC.name
-    return asked or (wide.CODEC.name if rules.bits > USUAL else DEFAULT)
+    return requested or (wide.CODEC.name if rules.bits > USUAL else DEFAULT)
 
 
 def rules_of(game: Game, codec: str) -> str:

@@ -57,17 +57,17 @@ def encode_chunk(
     rows = tuple(machine.new_integers(BLOCK // FEWEST + 1) for _ in range(3))
     bodies: list[bytes] = []
     counts: list[int] = []
-    done = 0
+    written = 0
     for begin in range(0, len(states), BLOCK):
-        at = 0
+        offset = 0
         for number in range(layout(states[begin : begin + BLOCK], keys, *rows)):
             count, mode, size = (int(row[number]) for row in rows)
-            packed_keys = deflated(keys[at : at + size], zlib.Z_DEFAULT_STRATEGY)
-            packed_values = deflated(values[done * index_bytes : (done + count) * index_bytes], zlib.Z_FILTERED)
+            packed_keys = deflated(keys[offset : offset + size], zlib.Z_DEFAULT_STRATEGY)
+            packed_values = deflated(values[written * index_bytes : (written + count) * index_bytes], zlib.Z_FILTERED)
             bodies.append(HEAD.pack(mode, count - 1, size - 1, len(packed_keys)) + packed_keys + packed_values)
             counts.append(count)
-            at += size
-            done += count
+            offset += size
+            written += count
     return b"".join(bodies), counts, [len(body) for body in bodies]
 
 
@@ -76,54 +76,54 @@ def lay_out(states: Any, keys: Any, counts: Any, modes: Any, sizes: Any) -> int:
 
     `counts`, `modes` and `sizes` get the states, the key mode and the bytes of the keys of each.
     """
-    at = 0
-    first = 0
+    offset = 0
+    first_index = 0
     number = 0
-    while first < len(states):
-        count = length(states, first)
-        span = states[first + count - 1] - states[first]
+    while first_index < len(states):
+        count = length(states, first_index)
+        span = states[first_index + count - 1] - states[first_index]
         mode = 0
         if span >= SPAN:
             while mode < 8 and span >> 8 * mode:
                 mode += 1
-        size = put_keys(states, first, count, mode, keys, at)
+        size = put_keys(states, first_index, count, mode, keys, offset)
         counts[number] = count
         modes[number] = mode
         sizes[number] = size
-        at += size
-        first += count
+        offset += size
+        first_index += count
         number += 1
     return number
 
 
-def length(states: Any, first: int) -> int:
-    """The states of the group that begins at `first`."""
-    left = len(states) - first
-    fits, most = 1, min(GROUP, left)  # states whose bitmap is small enough, and no more than which are
-    while fits < most:
-        middle = (fits + most + 1) // 2
-        if states[first + middle - 1] - states[first] < SPAN:
+def length(states: Any, first_index: int) -> int:
+    """The states of the group that begins at `first_index`."""
+    left = len(states) - first_index
+    fits, limit = 1, min(GROUP, left)  # states whose bitmap is small enough, and no more than which are
+    while fits < limit:
+        middle = (fits + limit + 1) // 2
+        if states[first_index + middle - 1] - states[first_index] < SPAN:
             fits = middle
         else:
-            most = middle - 1
+            limit = middle - 1
     return int(max(fits, min(FEWEST, left)))
 
 
-def put_keys(states: Any, first: int, count: int, mode: int, keys: Any, at: int) -> int:
+def put_keys(states: Any, first_index: int, count: int, mode: int, keys: Any, at: int) -> int:
     """Write the keys of a group at `at`: how many bytes they are."""
-    lowest = states[first]
+    lowest = states[first_index]
     if mode == 0:
-        size: int = (states[first + count - 1] - lowest >> 3) + 1
+        size: int = (states[first_index + count - 1] - lowest >> 3) + 1
         for byte in range(size):
             keys[at + byte] = 0
-        for i in range(first, first + count):
+        for i in range(first_index, first_index + count):
             offset = states[i] - lowest
             keys[at + (offset >> 3)] |= 1 << (offset & 7)
         return size
     for plane in range(mode):
         shift = 8 * (mode - 1 - plane)
         for i in range(count):
-            keys[at + plane * count + i] = states[first + i] - lowest >> shift & 255
+            keys[at + plane * count + i] = states[first_index + i] - lowest >> shift & 255
     return mode * count
 
 
@@ -134,10 +134,10 @@ def deflated(data: Any, strategy: int) -> bytes:
 
 def inflated(data: Any, size: int) -> bytes:
     """The first `size` bytes of what was deflated; nothing more is made, whatever the data say."""
-    found = zlib.decompressobj(WINDOW).decompress(data, size)
-    if len(found) != size:
+    data_out = zlib.decompressobj(WINDOW).decompress(data, size)
+    if len(data_out) != size:
         raise ValueError("data end early")
-    return found
+    return data_out
 
 
 def finder() -> Find:
@@ -152,24 +152,24 @@ def finder() -> Find:
         values: bytes
         view, firsts, starts, index_bytes = segment
         group = bisect_right(firsts, state) - 1
-        first = firsts[group]
-        known = slots[first % SLOTS]
+        first_key = firsts[group]
+        known = slots[first_key % SLOTS]
         fresh = False
-        if known is None or known[0] != first:
+        if known is None or known[0] != first_key:
             fresh = True
-            at = starts[group]
-            mode, count, size, packed = _head(view, at)
-            at += HEAD.size
-            known = first, mode, count, at + packed, inflated(view[at : at + packed], size), b""
-        first, mode, count, at, keys, values = known
-        place = _place(keys, mode, count, state - first)
+            offset = starts[group]
+            mode, count, size, packed = _head(view, offset)
+            offset += HEAD.size
+            known = first_key, mode, count, offset + packed, inflated(view[offset : offset + packed], size), b""
+        first_key, mode, count, offset, keys, values = known
+        place = _place(keys, mode, count, state - first_key)
         if place is not None and not 0 <= place < count:
             raise ValueError("as many keys as states are not there")
         if place is not None and len(values) < (place + 1) * index_bytes:
             fresh, size = True, (place + 1 if fresh else count) * index_bytes
-            values = inflated(view[at : starts[group + 1]], size)
+            values = inflated(view[offset : starts[group + 1]], size)
         if fresh:
-            slots[first % SLOTS] = first, mode, count, at, keys, values
+            slots[first_key % SLOTS] = first_key, mode, count, offset, keys, values
         if place is None:
             return None
         if index_bytes == 1:
@@ -180,9 +180,9 @@ def finder() -> Find:
     return find
 
 
-def _head(view: memoryview, at: int) -> tuple[int, int, int, int]:
+def _head(view: memoryview, offset: int) -> tuple[int, int, int, int]:
     """The key mode of the group at a place, its states, the bytes of its keys, and those once deflated."""
-    mode, count, size, packed = HEAD.unpack_from(view, at)
+    mode, count, size, packed = HEAD.unpack_from(view, offset)
     count, size = count + 1, size + 1
     if count > GROUP or size > BITMAP or mode > 8 or (mode and size != mode * count):
         raise ValueError("its sizes are those of no group")
@@ -217,8 +217,8 @@ def _place(keys: bytes, mode: int, count: int, offset: int) -> int | None:
     return low % count
 
 
-def find_all(segment: Any, states: Any, found: Any, compiled: Callable[..., Any]) -> None:
-    """The palette indices of ascending states, none below the segment's first, or -1, written to `found`."""
+def find_all(segment: Any, states: Any, indices: Any, compiled: Callable[..., Any]) -> None:
+    """The palette indices of ascending states, none below the segment's first, or -1, written to `indices`."""
     view, firsts, starts, index_bytes = segment
     body = memoryview(view)
     places, pick = compiled(find_places, population), compiled(pick_values, number_at)
@@ -228,54 +228,56 @@ def find_all(segment: Any, states: Any, found: Any, compiled: Callable[..., Any]
         end = len(states)
         if group + 1 < len(firsts):
             end = bisect_left(states, firsts[group + 1], begin)
-        at, stop = int(starts[group]), int(starts[group + 1])
-        mode, count, size, packed = _head(body, at)
-        at += HEAD.size
-        keys = inflated(body[at : at + packed], size)
-        last = places(keys, mode, count, firsts[group], states[begin:end], found[begin:end])
-        if last >= count:
+        offset, stop = int(starts[group]), int(starts[group + 1])
+        mode, count, size, packed = _head(body, offset)
+        offset += HEAD.size
+        keys = inflated(body[offset : offset + packed], size)
+        last_index = places(keys, mode, count, firsts[group], states[begin:end], indices[begin:end])
+        if last_index >= count:
             raise ValueError("as many keys as states are not there")
-        if last >= 0:
-            pick(inflated(body[at + packed : stop], (last + 1) * index_bytes), index_bytes, found[begin:end])
+        if last_index >= 0:
+            pick(
+                inflated(body[offset + packed : stop], (last_index + 1) * index_bytes), index_bytes, indices[begin:end]
+            )
         begin = end
 
 
-def find_places(keys: Any, mode: int, count: int, first: int, states: Any, places: Any) -> int:
+def find_places(keys: Any, mode: int, count: int, first_key: int, states: Any, places: Any) -> int:
     """Which of a group's states each of the ascending states is, or -1; the last of them."""
-    last = -1
-    byte = place = 0  # of the bitmap, and how many states lie before it; or of the offsets
+    last_index = -1
+    byte = index = 0  # of the bitmap, and how many states lie before it; or of the offsets
     for i in range(len(states)):
-        offset = states[i] - first
+        offset = states[i] - first_key
         places[i] = -1
         if mode == 0:
             if not 0 <= offset >> 3 < len(keys):
                 continue
             while byte < offset >> 3:
-                place += population(int(keys[byte]))
+                index += population(int(keys[byte]))
                 byte += 1
             if int(keys[byte]) >> (offset & 7) & 1:
-                places[i] = last = place + population(int(keys[byte]) & (1 << (offset & 7)) - 1)
+                places[i] = last_index = index + population(int(keys[byte]) & (1 << (offset & 7)) - 1)
             continue
-        while place < count:
+        while index < count:
             key = 0
             for plane in range(mode):
-                key = key << 8 | int(keys[plane * count + place])
+                key = key << 8 | int(keys[plane * count + index])
             if key >= offset:
                 if key == offset:
-                    places[i] = last = place
+                    places[i] = last_index = index
                 break
-            place += 1
-    return last
+            index += 1
+    return last_index
 
 
-def pick_values(values: Any, index_bytes: int, found: Any) -> None:
+def pick_values(values: Any, index_bytes: int, indices: Any) -> None:
     """Put the palette indices of places, or -1, into their place."""
-    for i in range(len(found)):
-        if found[i] >= 0:
-            found[i] = number_at(values, found[i] * index_bytes, index_bytes)
+    for i in range(len(indices)):
+        if indices[i] >= 0:
+            indices[i] = number_at(values, indices[i] * index_bytes, index_bytes)
 
 
-def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], list[int]]:
+def decode(body: memoryview, first_key: int, index_bytes: int) -> tuple[list[int], list[int]]:
     """The states and palette indices of a group; raises DamagedBook if they do not fit together."""
     mode, count, keys, values = _opened(body, index_bytes)
     if mode == 0:
@@ -287,7 +289,7 @@ def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], l
         raise DamagedBook("a group is malformed (it does not begin with its first state)")
     if len(offsets) != count:
         raise DamagedBook(f"a group of {count} states has {len(offsets)} keys")
-    return [first + offset for offset in offsets], list(unpacked(values, index_bytes))
+    return [first_key + offset for offset in offsets], list(unpacked(values, index_bytes))
 
 
 def _opened(body: memoryview, index_bytes: int) -> tuple[int, int, bytes, bytes]:
@@ -307,47 +309,47 @@ def decode_all(segment: Any, states: Any, indices: Any, compiled: Callable[..., 
     """
     view, firsts, starts, index_bytes = segment
     body, spread, pick = memoryview(view), compiled(spread_keys), compiled(pick_values, number_at)
-    at = 0
+    offset = 0
     for group in range(len(firsts)):
         mode, count, keys, values = _opened(body[int(starts[group]) : int(starts[group + 1])], index_bytes)
-        some = indices[at : at + count]
-        if len(some) < count or spread(keys, mode, firsts[group], states[at : at + count], some) != count:
+        chunk = indices[offset : offset + count]
+        if len(chunk) < count or spread(keys, mode, firsts[group], states[offset : offset + count], chunk) != count:
             return -1
-        pick(values, index_bytes, some)
-        at += count
-    return at
+        pick(values, index_bytes, chunk)
+        offset += count
+    return offset
 
 
-def spread_keys(keys: Any, mode: int, first: int, states: Any, places: Any) -> int:
+def spread_keys(keys: Any, mode: int, first_key: int, states: Any, places: Any) -> int:
     """Write the states of a group and their places; how many, one more than there is room for, or 0 if it begins
     elsewhere."""
-    found = len(states) if mode else 0
-    for i in range(found):
+    count_found = len(states) if mode else 0
+    for i in range(count_found):
         offset = 0
         for plane in range(mode):
-            offset = offset << 8 | int(keys[plane * found + i])
-        states[i] = first + offset
+            offset = offset << 8 | int(keys[plane * count_found + i])
+        states[i] = first_key + offset
     for byte in range(0 if mode else len(keys)):
-        bits, state = int(keys[byte]), first + 8 * byte
+        bits, state = int(keys[byte]), first_key + 8 * byte
         while bits:
             if bits & 1:
-                if found == len(states):
-                    return found + 1
-                states[found] = state
-                found += 1
+                if count_found == len(states):
+                    return count_found + 1
+                states[count_found] = state
+                count_found += 1
             bits, state = bits >> 1, state + 1
-    for i in range(found):
+    for i in range(count_found):
         places[i] = i
-    return found if found and states[0] == first else 0
+    return count_found if count_found and states[0] == first_key else 0
 
 
 def whole(data: Any, size: int) -> bytes:
     """All that was deflated, `size` bytes; raises ValueError if it is more or less, or something lies behind it."""
     stream = zlib.decompressobj(WINDOW)
-    found = stream.decompress(data, size + 1)
-    if len(found) != size or not stream.eof or stream.unused_data:
+    unpacked = stream.decompress(data, size + 1)
+    if len(unpacked) != size or not stream.eof or stream.unused_data:
         raise ValueError("data do not end where they should")
-    return found
+    return unpacked
 
 
 CODEC = Codec(

@@ -57,12 +57,12 @@ def parts(pieces: Iterable[Any]) -> Iterator[tuple[NDArray[np.int64], NDArray[An
         ready.append((np.array(states, np.int64), np.array(indices, getattr(indices, "dtype", np.int32))))
         count += len(states)
         while count >= CHUNK:
-            whole, whole_indices = (np.concatenate(column) for column in zip(*ready, strict=True))
-            yield whole[:CHUNK], whole_indices[:CHUNK]
-            ready = [(whole[CHUNK:], whole_indices[CHUNK:])]
+            all_states, all_indices = (np.concatenate(column) for column in zip(*ready, strict=True))
+            yield all_states[:CHUNK], all_indices[:CHUNK]
+            ready = [(all_states[CHUNK:], all_indices[CHUNK:])]
             count -= CHUNK
-    whole, whole_indices = (np.concatenate(column) for column in zip(*ready, strict=True))
-    yield whole, whole_indices
+    all_states, all_indices = (np.concatenate(column) for column in zip(*ready, strict=True))
+    yield all_states, all_indices
 
 
 def tallied(states: Any, indices: Any, values: int) -> tuple[list[int], list[int]]:

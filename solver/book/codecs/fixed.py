@@ -61,37 +61,37 @@ def encode_chunk(
 
 def encode_groups(states: Any, numbers: Any, out: Any, lengths: Any) -> int:
     """Encode states (ascending, < 2**63) and their numbers into `out`; the bytes used. `lengths`: of each group."""
-    at = 0
-    first = 0
-    while first < len(states):
-        count = min(GROUP, len(states) - first)
-        start = at
-        at = put_numbers(numbers, first, count, out, at)
-        at = put_offsets(states, first, count, out, start, at)
-        lengths[first // GROUP] = at - start
-        first += count
-    return at
+    offset = 0
+    first_index = 0
+    while first_index < len(states):
+        count = min(GROUP, len(states) - first_index)
+        start = offset
+        offset = put_numbers(numbers, first_index, count, out, offset)
+        offset = put_offsets(states, first_index, count, out, start, offset)
+        lengths[first_index // GROUP] = offset - start
+        first_index += count
+    return offset
 
 
-def put_numbers(numbers: Any, first: int, count: int, out: Any, start: int) -> int:
+def put_numbers(numbers: Any, first_index: int, count: int, out: Any, start: int) -> int:
     """Write a group's head and numbers at `start`; the byte behind."""
-    least = most = int(numbers[first])
-    for i in range(first + 1, first + count):
+    least = greatest = int(numbers[first_index])
+    for i in range(first_index + 1, first_index + count):
         number = int(numbers[i])
-        least, most = min(least, number), max(most, number)
+        least, greatest = min(least, number), max(greatest, number)
     width = 0
-    while most - least >> width:
+    while greatest - least >> width:
         width += 1
     out[start], out[start + 1], out[start + 2] = 0, count - 1, width
     for byte in range(4):
         out[start + BASE + byte] = least >> 8 * byte & 255
-    return put_bits(numbers, first, count, least, width, out, start + HEAD)
+    return put_bits(numbers, first_index, count, least, width, out, start + HEAD)
 
 
-def put_offsets(states: Any, first: int, count: int, out: Any, start: int, at: int) -> int:
+def put_offsets(states: Any, first_index: int, count: int, out: Any, start: int, at: int) -> int:
     """Write a group's keys at `at`, and their mode into its head at `start`; the byte behind."""
-    lowest = states[first]
-    span = int(states[first + count - 1] - lowest)
+    lowest = states[first_index]
+    span = int(states[first_index + count - 1] - lowest)
     low_bits = 0
     while span // count >> low_bits > 1:
         low_bits += 1
@@ -103,25 +103,25 @@ def put_offsets(states: Any, first: int, count: int, out: Any, start: int, at: i
     for byte in range(at, end):
         out[byte] = 0
     if low_bits >= 0:
-        put_bits(states, first, count, lowest, low_bits, out, at)
+        put_bits(states, first_index, count, lowest, low_bits, out, at)
     for i in range(count):
-        offset = int(states[first + i] - lowest)
+        offset = int(states[first_index + i] - lowest)
         bit = offset if low_bits < 0 else (offset >> low_bits) + i
         out[lows + (bit >> 3)] |= 1 << (bit & 7)
     return int(end)
 
 
-def put_bits(items: Any, first: int, count: int, least: int, width: int, out: Any, start: int) -> int:
+def put_bits(items: Any, first_index: int, count: int, least: int, width: int, out: Any, start: int) -> int:
     """Write the lowest `width` bits of so many items, less the least, from the byte `start` on; the byte behind."""
     end = start + (count * width + 7 >> 3)
     for byte in range(start, end):
         out[byte] = 0
     for i in range(count):
-        item, done = int(items[first + i]) - least & (1 << width) - 1, 0
-        while done < width:
-            bit = i * width + done
-            out[start + (bit >> 3)] |= item << (bit & 7) & 255
-            item, done = item >> 8 - (bit & 7), done + 8 - (bit & 7)
+        bits, written = int(items[first_index + i]) - least & (1 << width) - 1, 0
+        while written < width:
+            bit = i * width + written
+            out[start + (bit >> 3)] |= bits << (bit & 7) & 255
+            bits, written = bits >> 8 - (bit & 7), written + 8 - (bit & 7)
     return end
 
 
@@ -134,12 +134,12 @@ def find(segment: Any, state: int) -> int | None:
     keys = at + HEAD + (count * width + 7 >> 3)
     offset = state - firsts[group]
     if mode:
-        place = _place(view[keys : starts[group + 1]], mode - 1, count, offset)
+        index = _place(view[keys : starts[group + 1]], mode - 1, count, offset)
     else:
-        place = place_of_bit(view, keys, starts[group + 1], offset)
-    if place < 0:
+        index = place_of_bit(view, keys, starts[group + 1], offset)
+    if index < 0:
         return None
-    bit = place * width
+    bit = index * width
     begin = at + HEAD + (bit >> 3)
     packed = from_bytes(view[begin : begin + 5], "little")
     number: int = from_bytes(view[at + BASE : at + HEAD], "little") + (packed >> (bit & 7) & (1 << width) - 1)
@@ -158,52 +158,52 @@ def _place(keys: Any, low_bits: int, count: int, offset: int) -> int:
         else:
             behind = middle
     while unary >> behind & 1:
-        place = behind - high
-        bit = place * low_bits
+        index = behind - high
+        bit = index * low_bits
         if from_bytes(keys[bit >> 3 : (bit >> 3) + 9], "little") >> (bit & 7) & (1 << low_bits) - 1 == low:
-            return place
+            return index
         behind += 1
     return -1
 
 
-def find_all(segment: Any, states: Any, found: Any, compiled: Callable[..., Any]) -> None:
-    """The numbers of ascending states, none below the segment's first, or -1, written to `found`."""
-    if not compiled(find_sorted, find_group, bits_at, population, find_place)(*segment[:3], states, found):
+def find_all(segment: Any, states: Any, indices: Any, compiled: Callable[..., Any]) -> None:
+    """The numbers of ascending states, none below the segment's first, or -1, written to `indices`."""
+    if not compiled(find_sorted, find_group, bits_at, population, find_place)(*segment[:3], states, indices):
         raise ValueError("a group does not fit together")
 
 
-def find_sorted(view: Any, firsts: Any, starts: Any, states: Any, found: Any) -> bool:
+def find_sorted(view: Any, firsts: Any, starts: Any, states: Any, indices: Any) -> bool:
     """`find_all`, compiled; False where groups do not fit together."""
     group = 0
     for i in range(len(states)):
         if group < len(firsts) - 1 and firsts[group + 1] <= states[i]:
             group = find_group(firsts, group, states[i])
-        at, end = int(starts[group]), int(starts[group + 1])
-        if end > len(view) or at + HEAD > end:
+        group_begin, end = int(starts[group]), int(starts[group + 1])
+        if end > len(view) or group_begin + HEAD > end:
             return False
-        mode, count, width = int(view[at]), int(view[at + 1]) + 1, int(view[at + 2])
-        keys = at + HEAD + (count * width + 7 >> 3)
+        mode, count, width = int(view[group_begin]), int(view[group_begin + 1]) + 1, int(view[group_begin + 2])
+        keys = group_begin + HEAD + (count * width + 7 >> 3)
         lows = keys + (count * (mode - 1) + 7 >> 3) if mode else keys
         if lows > end or width > MOST_BITS or mode > MOST_MODE:
             return False
         offset = states[i] - firsts[group]
-        found[i] = -1
+        indices[i] = -1
         if offset < 0:  # of a first state beyond 63 bits
             return False
         if mode:
-            place = find_place(view, keys, lows, end, mode - 1, offset)
+            index = find_place(view, keys, lows, end, mode - 1, offset)
         else:
             byte = keys + (offset >> 3)
             if byte >= end or not int(view[byte]) >> (offset & 7) & 1:
                 continue
-            place = population(int(view[byte]) & (1 << (offset & 7)) - 1)
+            index = population(int(view[byte]) & (1 << (offset & 7)) - 1)
             for before in range(keys, byte):
-                place += population(int(view[before]))
-        if place >= count:
+                index += population(int(view[before]))
+        if index >= count:
             return False
-        if place >= 0:
-            least = bits_at(view, at + BASE, 0, 32)
-            found[i] = least + bits_at(view, at + HEAD, place * width, width)
+        if index >= 0:
+            least = bits_at(view, group_begin + BASE, 0, 32)
+            indices[i] = least + bits_at(view, group_begin + HEAD, index * width, width)
     return True
 
 
@@ -228,15 +228,15 @@ def find_place(view: Any, keys: int, lows: int, end: int, low_bits: int, offset:
 
 def bits_at(view: Any, begin: int, bit: int, width: int) -> int:
     """The number of so many bits that begins with this one, counted from the byte `begin`."""
-    number, done = 0, 0
-    while done < width:
-        at, shift = begin + (bit + done >> 3), bit + done & 7
-        number |= (int(view[at]) >> shift) << done
-        done += 8 - shift
+    number, bits_read = 0, 0
+    while bits_read < width:
+        byte_index, shift = begin + (bit + bits_read >> 3), bit + bits_read & 7
+        number |= (int(view[byte_index]) >> shift) << bits_read
+        bits_read += 8 - shift
     return number & (1 << width) - 1
 
 
-def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], list[int]]:
+def decode(body: memoryview, first_key: int, index_bytes: int) -> tuple[list[int], list[int]]:
     """The states and numbers of a group; raises DamagedBook if they do not fit together."""
     try:
         mode, count, width = body[0], body[1] + 1, body[2]
@@ -247,8 +247,10 @@ def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], l
         bitmap = from_bytes(body[lows:], "little")
         offsets = [offset for offset in range(bitmap.bit_length()) if bitmap >> offset & 1]
         if mode:
-            parts = _unpacked(body[keys:lows], count, mode - 1)
-            offsets = [offset - i << mode - 1 | low for i, (offset, low) in enumerate(zip(offsets, parts, strict=True))]
+            high_parts = _unpacked(body[keys:lows], count, mode - 1)
+            offsets = [
+                offset - i << mode - 1 | low for i, (offset, low) in enumerate(zip(offsets, high_parts, strict=True))
+            ]
     except OFTEN_WRONG as error:
         raise DamagedBook(f"a group is malformed ({reason(error)})") from None
     if width > MOST_BITS or mode > MOST_MODE or lows >= len(body):
@@ -257,12 +259,12 @@ def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], l
         raise DamagedBook("a group is malformed (it does not begin with its first state)")
     if len(offsets) != count:
         raise DamagedBook(f"a group of {count} states has {len(offsets)} keys")
-    return [first + offset for offset in offsets], numbers
+    return [first_key + offset for offset in offsets], numbers
 
 
 def _unpacked(body: memoryview, count: int, width: int) -> list[int]:
     packed, mask = from_bytes(body, "little"), (1 << width) - 1
-    return [packed >> place * width & mask for place in range(count)]
+    return [packed >> index * width & mask for index in range(count)]
 
 
 def decode_all(segment: Any, states: Any, numbers: Any, compiled: Callable[..., Any]) -> int:
@@ -270,7 +272,7 @@ def decode_all(segment: Any, states: Any, numbers: Any, compiled: Callable[..., 
     return int(compiled(decode_groups, bits_at, decode_group)(*segment, states, numbers))
 
 
-def decode_group(body: Any, first: int, index_bytes: int, states: Any, numbers: Any) -> int:
+def decode_group(body: Any, first_key: int, index_bytes: int, states: Any, numbers: Any) -> int:
     """`decode`, compiled: write the states and numbers of a group; how many, or -1."""
     if len(body) <= HEAD:
         return -1
@@ -280,19 +282,21 @@ def decode_group(body: Any, first: int, index_bytes: int, states: Any, numbers: 
     lows = keys + (count * low_bits + 7 >> 3)
     if mode > MOST_MODE or width > MOST_BITS or count > len(states) or lows >= len(body):
         return -1
-    least, found = bits_at(body, BASE, 0, 32), 0
+    least, count_found = bits_at(body, BASE, 0, 32), 0
     for byte in range(lows, len(body)):
         bits, bit = int(body[byte]), byte - lows << 3
         while bits:
             if bits & 1:
-                high = bit - found if mode else bit
-                if found == count or high >> 63 - low_bits:
+                high = bit - count_found if mode else bit
+                if count_found == count or high >> 63 - low_bits:
                     return -1
-                states[found] = first + (high << low_bits) + bits_at(body, keys, found * low_bits, low_bits)
-                numbers[found] = least + bits_at(body, HEAD, found * width, width)
-                found += 1
+                states[count_found] = (
+                    first_key + (high << low_bits) + bits_at(body, keys, count_found * low_bits, low_bits)
+                )
+                numbers[count_found] = least + bits_at(body, HEAD, count_found * width, width)
+                count_found += 1
             bits, bit = bits >> 1, bit + 1
-    return count if found == count and states[0] == first else -1
+    return count if count_found == count and states[0] == first_key else -1
 
 
 CODEC = Codec(

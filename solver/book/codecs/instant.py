@@ -55,7 +55,7 @@ def groups(count: int) -> int:
 
 def counts(count: int) -> list[int]:
     """The states of each of them."""
-    return [min(GROUP, count - first) for first in range(0, count, GROUP)]
+    return [min(GROUP, count - first_index) for first_index in range(0, count, GROUP)]
 
 
 def encode_groups(states: Any, indices: Any, index_bytes: int, scratch: Any, out: Any, lengths: Any) -> int:
@@ -64,33 +64,33 @@ def encode_groups(states: Any, indices: Any, index_bytes: int, scratch: Any, out
     `lengths` gets the bytes of each group; `scratch`, as long as the palette and zero, maps palette indices to local
     places: group * 256 + place, so that it need not be cleared between groups.
     """
-    at = 0
-    first = 0
-    while first < len(states):
-        group = first // GROUP
-        count = min(GROUP, len(states) - first)
-        start = at
-        at = put_values(indices, first, count, group + 1, index_bytes, scratch, out, at)
-        at = put_keys(states, first, count, out, start, at)
-        lengths[group] = at - start
-        first += count
-    return at
+    offset = 0
+    first_index = 0
+    while first_index < len(states):
+        group = first_index // GROUP
+        count = min(GROUP, len(states) - first_index)
+        start = offset
+        offset = put_values(indices, first_index, count, group + 1, index_bytes, scratch, out, offset)
+        offset = put_keys(states, first_index, count, out, start, offset)
+        lengths[group] = offset - start
+        first_index += count
+    return offset
 
 
 def put_values(
-    indices: Any, first: int, count: int, mark: int, index_bytes: int, scratch: Any, out: Any, start: int
+    indices: Any, first_index: int, count: int, mark: int, index_bytes: int, scratch: Any, out: Any, start: int
 ) -> int:
     """Write a group's head, local palette and values at `start`; the byte behind. `mark` is the group's in scratch."""
-    at = start + HEAD
+    offset = start + HEAD
     entries = 0
-    for i in range(first, first + count):
+    for i in range(first_index, first_index + count):
         index = indices[i]
         if scratch[index] >> 8 != mark:
             scratch[index] = mark << 8 | entries
             entries += 1
             for byte in range(index_bytes):
-                out[at] = index >> 8 * byte & 255
-                at += 1
+                out[offset] = index >> 8 * byte & 255
+                offset += 1
     width = 0
     while 1 << width < entries:
         width = max(1, 2 * width)
@@ -100,19 +100,19 @@ def put_values(
     if width:
         per_byte = 8 // width
         for i in range(count):
-            place = scratch[indices[first + i]] & 255
+            value_index = scratch[indices[first_index + i]] & 255
             if i % per_byte == 0:
-                out[at + i // per_byte] = place
+                out[offset + i // per_byte] = value_index
             else:
-                out[at + i // per_byte] |= place << i % per_byte * width
-        at += (count + per_byte - 1) // per_byte
-    return at
+                out[offset + i // per_byte] |= value_index << i % per_byte * width
+        offset += (count + per_byte - 1) // per_byte
+    return offset
 
 
-def put_keys(states: Any, first: int, count: int, out: Any, start: int, at: int) -> int:
+def put_keys(states: Any, first_index: int, count: int, out: Any, start: int, at: int) -> int:
     """Write a group's keys at `at` and their mode into its head at `start`; the byte behind."""
-    lowest = states[first]
-    span = states[first + count - 1] - lowest
+    lowest = states[first_index]
+    span = states[first_index + count - 1] - lowest
     mode, size = 1, 1
     while span >> 8 * size - 1 > 1:
         mode += 1
@@ -120,13 +120,13 @@ def put_keys(states: Any, first: int, count: int, out: Any, start: int, at: int)
     if (span >> 3) + 1 <= count * size:
         for byte in range((span >> 3) + 1):
             out[at + byte] = 0
-        for i in range(first, first + count):
+        for i in range(first_index, first_index + count):
             offset = states[i] - lowest
             out[at + (offset >> 3)] |= 1 << (offset & 7)
         at += (span >> 3) + 1
         return at
     out[start] |= mode
-    for i in range(first, first + count):
+    for i in range(first_index, first_index + count):
         offset = states[i] - lowest
         for byte in range(size):
             out[at] = offset >> 8 * byte & 255
@@ -138,12 +138,12 @@ def find(segment: Any, state: int) -> int | None:
     """The palette index of a state, not below the segment's first; None if it is not there."""
     view, firsts, starts, index_bytes = segment
     group = bisect_right(firsts, state) - 1
-    at = starts[group]
-    kind = view[at]
-    count = view[at + 1] + 1
+    group_begin = starts[group]
+    kind = view[group_begin]
+    count = view[group_begin + 1] + 1
     width = kind >> 3
-    palette = at + HEAD
-    values = palette + (view[at + 2] + 1) * index_bytes
+    palette = group_begin + HEAD
+    values = palette + (view[group_begin + 2] + 1) * index_bytes
     keys = values + (count * width + 7 >> 3)
     offset = state - firsts[group]
     mode = kind & 7
@@ -162,8 +162,8 @@ def find(segment: Any, state: int) -> int | None:
     place = view[values + (place >> 3)] >> (place & 7) & MASKS[width]
     if index_bytes == 1:
         return view[palette + place]  # type: ignore[no-any-return]
-    at = palette + place * index_bytes
-    index: int = from_bytes(view[at : at + index_bytes], "little")
+    group_begin = palette + place * index_bytes
+    index: int = from_bytes(view[group_begin : group_begin + index_bytes], "little")
     return index
 
 
@@ -172,39 +172,39 @@ def place_of_bit(view: Any, begin: int, end: int, bit: int) -> int:
     byte = begin + (bit >> 3)
     if byte >= end:
         return -1
-    bits, one = view[byte], 1 << (bit & 7)
-    if not bits & one:
+    bits, bit_mask = view[byte], 1 << (bit & 7)
+    if not bits & bit_mask:
         return -1
-    place: int = from_bytes(view[begin:byte], "little").bit_count() + POPULATION[bits & one - 1]
-    return place
+    index: int = from_bytes(view[begin:byte], "little").bit_count() + POPULATION[bits & bit_mask - 1]
+    return index
 
 
-def find_all(segment: Any, states: Any, found: Any, compiled: Callable[..., Any]) -> None:
-    """The palette indices of ascending states, none below the segment's first, or -1, written to `found`."""
-    if not compiled(find_sorted, find_group, number_at, find_offset, population)(*segment, states, found):
+def find_all(segment: Any, states: Any, indices: Any, compiled: Callable[..., Any]) -> None:
+    """The palette indices of ascending states, none below the segment's first, or -1, written to `indices`."""
+    if not compiled(find_sorted, find_group, number_at, find_offset, population)(*segment, states, indices):
         raise ValueError("a group does not fit together")
 
 
-def find_sorted(view: Any, firsts: Any, starts: Any, index_bytes: int, states: Any, found: Any) -> bool:
+def find_sorted(view: Any, firsts: Any, starts: Any, index_bytes: int, states: Any, indices: Any) -> bool:
     """`find_all`, compiled; False where groups do not fit together."""
     group, counted, before = 0, -1, 0  # the byte of a bitmap up to which keys were counted, and how many
     for i in range(len(states)):
         if group < len(firsts) - 1 and firsts[group + 1] <= states[i]:
             group, counted = find_group(firsts, group, states[i]), -1
-        at, end = int(starts[group]), int(starts[group + 1])
-        if end > len(view) or at + HEAD > end:
+        group_begin, end = int(starts[group]), int(starts[group + 1])
+        if end > len(view) or group_begin + HEAD > end:
             return False
-        count, width, mode = int(view[at + 1]) + 1, int(view[at]) >> 3, int(view[at]) & 7
-        values = at + HEAD + (int(view[at + 2]) + 1) * index_bytes
+        count, width, mode = int(view[group_begin + 1]) + 1, int(view[group_begin]) >> 3, int(view[group_begin]) & 7
+        values = group_begin + HEAD + (int(view[group_begin + 2]) + 1) * index_bytes
         keys = values + (count * width + 7 >> 3)
         if keys > end or width > 8 or mode > 4 or (mode and keys + (count << mode - 1) > end):
             return False
         offset = states[i] - firsts[group]
-        found[i] = -1
+        indices[i] = -1
         if offset < 0:  # of a first state beyond 63 bits
             return False
         if mode:
-            place = find_offset(view, keys, mode, count, offset)
+            index = find_offset(view, keys, mode, count, offset)
         else:
             byte = keys + (offset >> 3)
             if byte >= end or not int(view[byte]) >> (offset & 7) & 1:
@@ -214,23 +214,23 @@ def find_sorted(view: Any, firsts: Any, starts: Any, index_bytes: int, states: A
             while counted < byte:
                 before += population(int(view[counted]))
                 counted += 1
-            place = before + population(int(view[byte]) & (1 << (offset & 7)) - 1)
-        if place >= count:
+            index = before + population(int(view[byte]) & (1 << (offset & 7)) - 1)
+        if index >= count:
             return False
-        if place >= 0:
-            bit = place * width
-            at += HEAD + (int(view[values + (bit >> 3)]) >> (bit & 7) & (1 << width) - 1) * index_bytes
-            if at + index_bytes > values:
+        if index >= 0:
+            bit = index * width
+            group_begin += HEAD + (int(view[values + (bit >> 3)]) >> (bit & 7) & (1 << width) - 1) * index_bytes
+            if group_begin + index_bytes > values:
                 return False
-            found[i] = number_at(view, at, index_bytes)
+            indices[i] = number_at(view, group_begin, index_bytes)
     return True
 
 
-def number_at(view: Any, at: int, size: int) -> int:
+def number_at(view: Any, offset: int, size: int) -> int:
     """A little-endian number."""
     number = 0
     for byte in range(size):
-        number |= int(view[at + byte]) << 8 * byte
+        number |= int(view[offset + byte]) << 8 * byte
     return number
 
 
@@ -268,10 +268,10 @@ def population(bits: int) -> int:
     return (bits & 15) + (bits >> 4)
 
 
-def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], list[int]]:
+def decode(body: memoryview, first_key: int, index_bytes: int) -> tuple[list[int], list[int]]:
     """The states and palette indices of a group; raises DamagedBook if they do not fit together."""
     states, indices = [0] * GROUP, [0] * GROUP
-    count = decode_group(body, first, index_bytes, states, indices)
+    count = decode_group(body, first_key, index_bytes, states, indices)
     if count < 0:
         raise DamagedBook("a group is malformed: fetch or solve the book again")
     return states[:count], indices[:count]
@@ -284,19 +284,19 @@ def decode_all(segment: Any, states: Any, indices: Any, compiled: Callable[..., 
 
 def decode_groups(view: Any, firsts: Any, starts: Any, index_bytes: int, states: Any, indices: Any) -> int:
     """`decode_all`, compiled, by any `decode_group`."""
-    at = 0
+    offset = 0
     for group in range(len(firsts)):
         begin, end = int(starts[group]), int(starts[group + 1])
         if not begin <= end <= len(view):
             return -1
-        count = decode_group(view[begin:end], firsts[group], index_bytes, states[at:], indices[at:])
+        count = decode_group(view[begin:end], firsts[group], index_bytes, states[offset:], indices[offset:])
         if count < 0:
             return -1
-        at += count
-    return at
+        offset += count
+    return offset
 
 
-def decode_group(body: Any, first: int, index_bytes: int, states: Any, indices: Any) -> int:
+def decode_group(body: Any, first_key: int, index_bytes: int, states: Any, indices: Any) -> int:
     """Write the states and palette indices of a group; how many, or -1 if they do not fit together, or not there."""
     if len(body) <= HEAD:
         return -1
@@ -309,27 +309,27 @@ def decode_group(body: Any, first: int, index_bytes: int, states: Any, indices: 
         return -1
     if mode and keys + count * size != len(body):
         return -1
-    found = count if mode else 0
-    for i in range(found):
-        states[i] = first + number_at(body, keys + i * size, size)
+    count_found = count if mode else 0
+    for i in range(count_found):
+        states[i] = first_key + number_at(body, keys + i * size, size)
     for byte in range(keys, keys if mode else len(body)):
-        bits, state = int(body[byte]), first + (byte - keys << 3)
+        bits, state = int(body[byte]), first_key + (byte - keys << 3)
         while bits:
             if bits & 1:
-                if found == count:
+                if count_found == count:
                     return -1
-                states[found] = state
-                found += 1
+                states[count_found] = state
+                count_found += 1
             bits, state = bits >> 1, state + 1
-    if found != count or states[0] != first:
+    if count_found != count or states[0] != first_key:
         return -1
     for i in range(count):
         bit = i * width
-        place = int(body[values + (bit >> 3)]) >> (bit & 7) & mask
-        if place >= entries:
+        value_index = int(body[values + (bit >> 3)]) >> (bit & 7) & mask
+        if value_index >= entries:
             return -1
-        at = HEAD + place * index_bytes
-        indices[i] = int(body[at]) if index_bytes == 1 else number_at(body, at, index_bytes)
+        value_offset = HEAD + value_index * index_bytes
+        indices[i] = int(body[value_offset]) if index_bytes == 1 else number_at(body, value_offset, index_bytes)
     return count
 
 

@@ -63,11 +63,11 @@ class States:
         """The states and indices of groups, ascending."""
         yield from groups
 
-    def parts(self, parts: Iterable[Part], block: int) -> Iterator[Part]:
+    def parts(self, chunks: Iterable[Part], block: int) -> Iterator[Part]:
         """Keys and indices, ascending, `block` at a time, of ascending states and indices."""
         states: list[int] = []
         indices: list[int] = []
-        for more, places in parts:
+        for more, places in chunks:
             states += as_list(more)
             indices += as_list(places)
             while len(states) >= block:

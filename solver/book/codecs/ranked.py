@@ -90,37 +90,37 @@ def encode_blocks(ranks: Any, index_bytes: int, filled: Fill) -> Groups:
     bodies: list[bytes] = []
     counts: list[int] = []
     span = GROUP // index_bytes
-    first = 0
-    while first < len(ranks):
-        block = min((first // BLOCK + 1) * BLOCK, len(ranks))
-        end = bisect_left(ranks, ranks[first] + span, first, block)
-        symbols = filled(first, end)
+    first_rank = 0
+    while first_rank < len(ranks):
+        block = min((first_rank // BLOCK + 1) * BLOCK, len(ranks))
+        end = bisect_left(ranks, ranks[first_rank] + span, first_rank, block)
+        symbols = filled(first_rank, end)
         bodies.append(HEAD.pack(len(symbols) // index_bytes - 1) + deflated(symbols, zlib.Z_FILTERED))
-        counts.append(end - first)
-        first = end
+        counts.append(end - first_rank)
+        first_rank = end
     return b"".join(bodies), counts, [len(body) for body in bodies]
 
 
 def fill(ranks: Any, indices: Any, symbols: Any) -> None:
     """Write the symbols of all ranks from the first to the last, in place of whether they may be asked for."""
-    place = 0
+    index = 0
     symbol = 0
-    some = 1  # the last symbol that is none of a missing state
+    last_symbol = 1  # the last symbol that is none of a missing state
     for at in range(len(symbols)):
         rank = ranks[0] + at
-        if rank == ranks[place]:
-            if indices[place] >= 0:
-                some = indices[place] + 1
-            symbol = some if indices[place] >= 0 or not symbol else symbol
-            place += 1
+        if rank == ranks[index]:
+            if indices[index] >= 0:
+                last_symbol = indices[index] + 1
+            symbol = last_symbol if indices[index] >= 0 or not symbol else symbol
+            index += 1
         elif symbols[at]:
             symbol = 0
         symbols[at] = symbol
 
 
-def _count(view: memoryview, at: int, index_bytes: int) -> int:
+def _count(view: memoryview, offset: int, index_bytes: int) -> int:
     """The ranks of the group at a place."""
-    count = int(HEAD.unpack_from(view, at)[0]) + 1
+    count = int(HEAD.unpack_from(view, offset)[0]) + 1
     if count > GROUP // index_bytes:
         raise ValueError("its size is that of no group")
     return count
@@ -133,31 +133,31 @@ def finder() -> Find:
     def find(segment: Any, rank: int) -> int | None:
         view, firsts, starts, index_bytes = segment
         group = bisect_right(firsts, rank) - 1
-        first = firsts[group]
-        known = slots[first % SLOTS]
-        if known is None or known[0] != first:
-            known = first, _count(view, starts[group], index_bytes), b""
-        first, count, symbols = known
-        place = rank - first
-        if place >= count:
+        first_rank = firsts[group]
+        known = slots[first_rank % SLOTS]
+        if known is None or known[0] != first_rank:
+            known = first_rank, _count(view, starts[group], index_bytes), b""
+        first_rank, count, symbols = known
+        index = rank - first_rank
+        if index >= count:
             return None
-        if len(symbols) < (place + 1) * index_bytes:
-            size = (count if symbols else place + 1) * index_bytes
+        if len(symbols) < (index + 1) * index_bytes:
+            size = (count if symbols else index + 1) * index_bytes
             symbols = inflated(view[starts[group] + HEAD.size : starts[group + 1]], size)
-            slots[first % SLOTS] = first, count, symbols
-        symbol = int.from_bytes(symbols[place * index_bytes : (place + 1) * index_bytes], "little")
+            slots[first_rank % SLOTS] = first_rank, count, symbols
+        symbol = int.from_bytes(symbols[index * index_bytes : (index + 1) * index_bytes], "little")
         return symbol - 1 if symbol else None
 
     return find
 
 
-def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], list[int]]:
+def decode(body: memoryview, first_rank: int, index_bytes: int) -> tuple[list[int], list[int]]:
     """The ranks of a group and their palette indices, -1 where there is none; raises DamagedBook.
 
     The rules know which of the ranks are of states that are stored: those of others have an index, too.
     """
     symbols = unpacked(symbols_of(body, index_bytes), index_bytes)
-    return list(range(first, first + len(symbols))), [symbol - 1 for symbol in symbols]
+    return list(range(first_rank, first_rank + len(symbols))), [symbol - 1 for symbol in symbols]
 
 
 def symbols_of(body: memoryview, index_bytes: int) -> bytes:
@@ -187,7 +187,7 @@ class Ranks(States):
         self.halves = self.tells and left == HALVED
         if self.halves:
             self.ASKED = (*self.ASKED, "tier")
-        self._places = {value: place for place, value in enumerate(palette)}
+        self._places = {value: palette_index for palette_index, value in enumerate(palette)}
         self.merits = [merit_of(value) for value in palette]
 
     @classmethod
@@ -316,9 +316,9 @@ class Ranks(States):
         pairs = sorted(pair for group in groups for pair in zip(*group, strict=True))
         yield [state for state, _ in pairs], [index for _, index in pairs]
 
-    def parts(self, parts: Iterable[Part], block: int) -> Iterator[Part]:
+    def parts(self, chunks: Iterable[Part], block: int) -> Iterator[Part]:
         """Ranks and indices in order of the ranks, `block` at a time, of states and indices; raises GameError."""
-        table = {int(state): int(index) for part in parts for state, index in zip(*part, strict=True)}
+        table = {int(state): int(index) for chunk in chunks for state, index in zip(*chunk, strict=True)}
         pairs = sorted((self._rank(state), self._kept(state, table)) for state in table)
         if pairs and pairs[0][0] < 0:
             raise unnumbered(self.rules, next(state for state in table if self._rank(state) < 0))
@@ -331,8 +331,8 @@ class Ranks(States):
         merit, children = self._told(state)
         if children:
             ends = self.rules.is_terminal
-            merits = [self._told(one)[0] if ends(one) else self.merits[table[one]] for one in children]
-            merit = max(lift(one, False, self.bare) for one in merits if one is not None)
+            merits = [self._told(child)[0] if ends(child) else self.merits[table[child]] for child in children]
+            merit = max(lift(child, False, self.bare) for child in merits if child is not None)
         if merit is None:
             return table[state]
         if merit != self.merits[table[state]]:

@@ -62,11 +62,11 @@ def state_of(rank):
 @kernel
 def fill_symbols(ranks, indices, symbols):
     """Write the symbols of all ranks from the first to the last."""
-    place = 0
+    index = 0
     for at in range(len(symbols)):
         rank = ranks[0] + at
-        if rank == ranks[place]:  # nobody asks what is in the book
-            place += 1
+        if rank == ranks[index]:  # nobody asks what is in the book
+            index += 1
         else:
             symbols[at] = state_of(rank) >= 0
     fill(ranks, indices, symbols)
@@ -110,14 +110,14 @@ def told(state, bare, halves):
 
 
 @kernel
-def child_of(state, choices, place):
+def child_of(state, choices, child_index):
     """The child by that of the chosen actions, folded; -1 where there are no more."""
     for action in game.actions(state):
         if choices == ALL or choices >> action & 1:
-            if place == 0:
+            if child_index == 0:
                 child = game.result(state, action)
                 return game.canonical(child) if FOLDS and not game.is_terminal(child) else child
-            place -= 1
+            child_index -= 1
     return -1
 
 
@@ -127,25 +127,25 @@ def told_by_children(states, merits, indices, shift, cells, state, choices, bare
 
     The states ascend; cells[i] is where those begin whose bits from `shift` on are i more than the first one's.
     """
-    first = states[0] >> shift
+    first_cell = states[0] >> shift
     best = UNKNOWN
-    place = 0
+    child_index = 0
     child = child_of(state, choices, 0)
     while child >= 0:
         if game.is_terminal(child):
             merit = end_of(child, bare)
         else:
-            cell = (child >> shift) - first
+            cell = (child >> shift) - first_cell
             if not 0 <= cell < len(cells) - 1:
                 return LACKING
-            at = cells[cell] + np.searchsorted(states[cells[cell] : cells[cell + 1]], child)
-            if at == len(states) or states[at] != child:
+            index = cells[cell] + np.searchsorted(states[cells[cell] : cells[cell + 1]], child)
+            if index == len(states) or states[index] != child:
                 return LACKING
-            merit = merits[indices[at]]
+            merit = merits[indices[index]]
         merit = lift(merit, False, bare)
-        best = merit if place == 0 else max(best, merit)
-        place += 1
-        child = child_of(state, choices, place)
+        best = merit if child_index == 0 else max(best, merit)
+        child_index += 1
+        child = child_of(state, choices, child_index)
     return best
 
 
@@ -225,17 +225,17 @@ def index_of(state, index, tells, firsts, starts, symbols, merits, path):
 
 
 @kernel
-def indices_of(states, tells, firsts, starts, symbols, merits, found):
+def indices_of(states, tells, firsts, starts, symbols, merits, indices):
     """Write the palette index of each of some numbers, -1 for what is no state of the book."""
     path = np.empty((FURTHEST, 4), np.int64)
     for i in range(len(states)):
-        state, found[i] = states[i], -1
+        state, indices[i] = states[i], -1
         rank = game.rank(state) if state >= 0 else -1
         if rank >= 0 and not game.is_terminal(state) and not (FOLDS and game.canonical(state) != state):
-            found[i] = stored_index(rank, firsts, starts, symbols)
-        if found[i] >= 0:
-            found[i] = index_of(state, found[i], tells, firsts, starts, symbols, merits, path)
-        if found[i] >= len(merits):  # the book is refused, and each of its states may take as long
+            indices[i] = stored_index(rank, firsts, starts, symbols)
+        if indices[i] >= 0:
+            indices[i] = index_of(state, indices[i], tells, firsts, starts, symbols, merits, path)
+        if indices[i] >= len(merits):  # the book is refused, and each of its states may take as long
             return
 
 
@@ -248,11 +248,11 @@ def states_of(group, tells, firsts, starts, symbols, merits, states, indices):
     """
     count = 0
     path = np.empty((FURTHEST, 4), np.int64)
-    for at in range(starts[group], starts[group + 1]):
-        state = state_of(firsts[group] + at - starts[group]) if symbols[at] else -1
+    for rank in range(starts[group], starts[group + 1]):
+        state = state_of(firsts[group] + rank - starts[group]) if symbols[rank] else -1
         if state < 0:
             continue
-        index = np.int64(symbols[at]) - 1
+        index = np.int64(symbols[rank]) - 1
         indices[count] = index_of(state, index, tells, firsts, starts, symbols, merits, path)
         states[count] = state
         count += 1
@@ -261,17 +261,17 @@ def states_of(group, tells, firsts, starts, symbols, merits, states, indices):
     return count
 
 
-def columns(parts: Iterable[Part], count: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def columns(chunks: Iterable[Part], count: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The states and indices of all parts, `count` of them at most."""
     states, indices = np.empty(count, np.int64), np.empty(count, np.int32)
-    at = 0
-    for some, places in parts:
-        end = at + len(some)
+    offset = 0
+    for some, places in chunks:
+        end = offset + len(some)
         if end > count:
             raise ValueError(f"at least {end} states came, the header says {count}")
-        states[at:end], indices[at:end] = some, places
-        at = end
-    return states[:at], indices[:at]
+        states[offset:end], indices[offset:end] = some, places
+        offset = end
+    return states[:offset], indices[:offset]
 
 
 def in_order(keys: NDArray[np.int64], pieces: list[slice], team: Workers) -> Iterator[NDArray[np.int64]]:
@@ -288,8 +288,8 @@ def in_order(keys: NDArray[np.int64], pieces: list[slice], team: Workers) -> Ite
 def groups_in(records: Iterable[bytes]) -> Iterator[Group]:
     """The groups of a book's checked segments. Raises DamagedBook."""
     for record in records:
-        for body, first, size in bodies_of(record):
-            yield first, np.frombuffer(symbols_of(body, size), f"<u{size}")
+        for body, first_rank, size in bodies_of(record):
+            yield first_rank, np.frombuffer(symbols_of(body, size), f"<u{size}")
 
 
 class Compiled:
@@ -304,12 +304,12 @@ class Compiled:
             self.kernels.ranks_of(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
     def parts(
-        self, parts: Iterable[Part], count: int, chunk: int, team: Workers
+        self, chunks: Iterable[Part], count: int, chunk: int, team: Workers
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]:
         """Order the states of a book by their ranks, on all threads of a team.
 
         Args:
-            parts: Ascending states and their indices, `count` of each.
+            chunks: Ascending states and their indices, `count` of each.
             count: The states of the book.
             chunk: States of a task.
             team: Threads.
@@ -321,7 +321,7 @@ class Compiled:
             GameError: A state has no rank, or the rules tell another merit than a state has.
             UncompiledRules: A rank differs from that of the plain rules.
         """
-        states, indices = columns(parts, count)
+        states, indices = columns(chunks, count)
         pieces = [slice(begin, min(begin + chunk, len(states))) for begin in range(0, len(states), chunk)]
         ranks = self._ranks(states, pieces, team)
         bits = (len(self.merits) - TOLD).bit_length()
@@ -358,13 +358,13 @@ class Compiled:
             cells = np.concatenate(list(cells_of(states, shift, prefix, size)))
 
         def wrong_in(piece: slice) -> int:
-            place: int = self.kernels.add_symbols(
+            wrong_index: int = self.kernels.add_symbols(
                 states, self.merits, indices, piece.start, piece.stop, shift, cells, self._tells, bits, keys
             )
-            return place
+            return wrong_index
 
         with compiling(self.rules.game):
-            wrong = next((place for place in team.map(wrong_in, pieces) if place >= 0), None)
+            wrong = next((index for index in team.map(wrong_in, pieces) if index >= 0), None)
         if wrong is not None:
             raise untrue(self.rules, int(states[wrong]))
 
@@ -391,13 +391,13 @@ class Compiled:
 
     def indices(self, states: NDArray[np.int64], groups: list[Group]) -> NDArray[np.int64]:
         """The palette index of each of some numbers in a book of these groups, -1 for what is none of its states."""
-        found = np.full(len(states), -1, np.int64)
+        palette_indices = np.full(len(states), -1, np.int64)
         with compiling(self.rules.game):
-            self.kernels.indices_of(states, *self._laid_out(groups), self.merits, found)
-        return found
+            self.kernels.indices_of(states, *self._laid_out(groups), self.merits, palette_indices)
+        return palette_indices
 
     def _laid_out(self, groups: list[Group]) -> Any:
         """What the rules tell, the first ranks of all groups, where their symbols begin, and those."""
-        firsts = np.array([first for first, _ in groups], np.int64)
+        firsts = np.array([first_rank for first_rank, _ in groups], np.int64)
         starts = np.cumsum([0, *(len(symbols) for _, symbols in groups)])
         return self._tells, firsts, starts, np.concatenate([symbols for _, symbols in groups])

@@ -25,22 +25,23 @@ from solver.store.shared import compiled, shared
 
 
 @shared
-def tally_values(states, indices, count, last, values, numbers, examples):
+def tally_values(states, indices, count, last_state, values, numbers, examples):
     """Count states[:count] by the index of their value, and keep the first of each; the last state.
 
-    It is -1 where states do not ascend from `last` or an index is not below `values`. Of expectations none are counted.
+    It is -1 where states do not ascend from `last_state` or an index is not below `values`. Expectations are not
+    counted.
     """
     for i in range(count):
         index = indices[i]
-        if states[i] <= last or not 0 <= index < values:
+        if states[i] <= last_state or not 0 <= index < values:
             return np.int64(-1)
-        last = states[i]
+        last_state = states[i]
         if len(numbers) == 0:
             continue
         if numbers[index] == 0:
-            examples[index] = last
+            examples[index] = last_state
         numbers[index] += 1
-    return last
+    return last_state
 
 
 def read_parts(book: Book, progress: Progress = silent) -> Iterator[tuple[States, NDArray[np.int32]]]:
@@ -50,18 +51,18 @@ def read_parts(book: Book, progress: Progress = silent) -> Iterator[tuple[States
     """
     stored, palette, values = len(book), len(book.header.palette), len(book.header.values)
     numbers, examples = np.zeros(palette, np.int64), np.zeros(palette, np.int64)
-    at, last = 0, -1
+    offset, last_state = 0, -1
     keys = book.codec_keys
     for states, indices in _ranked(book, keys, progress) if isinstance(keys, Ranks) else _segments(book):
-        last = tally_values(states, indices, len(states), last, values, numbers, examples)
-        if last < 0:
+        last_state = tally_values(states, indices, len(states), last_state, values, numbers, examples)
+        if last_state < 0:
             raise DamagedBook(f"{book.path}: states are out of order or a value outside the palette: solve again")
-        at += len(states)
-        if at > stored:
+        offset += len(states)
+        if offset > stored:
             raise DamagedBook(f"{book.path} stores more than the {stored:,} states of its header: solve again")
         yield states, indices
-        progress("check", at, stored)
-    check_tally(book, at, numbers.tolist(), examples.tolist())
+        progress("check", offset, stored)
+    check_tally(book, offset, numbers.tolist(), examples.tolist())
 
 
 def _segments(book: Book) -> Iterator[tuple[States, NDArray[np.int32]]]:
@@ -72,8 +73,8 @@ def _segments(book: Book) -> Iterator[tuple[States, NDArray[np.int32]]]:
             for group in groups_of(book.header, record):
                 yield np.array(group[0], np.int64), np.array(group[1], _dtype(book))
         return
-    most = min(len(book), codec.groups * codec.group)
-    room: tuple[NDArray[Any], NDArray[Any]] = np.empty(most, np.int64), np.empty(most, _dtype(book))
+    limit = min(len(book), codec.groups * codec.group)
+    room: tuple[NDArray[Any], NDArray[Any]] = np.empty(limit, np.int64), np.empty(limit, _dtype(book))
     for record in checked_segments(book):
         count = codec.decode_all(arrays(laid_out(record)), *room, compiled)
         if count < 0:
@@ -86,20 +87,20 @@ def _ranked(book: Book, ranks: Ranks, progress: Progress) -> Iterator[tuple[Stat
     stored = len(book)
     kernels = Compiled(ranks)
     groups = [*groups_in(checked_segments(book))]
-    ends = [first + len(symbols) for first, symbols in groups]
-    later = [*(first for first, _ in groups[1:]), STATE_LIMIT]
-    if any(end > first for end, first in zip(ends, later, strict=False)):
+    ends = [first_rank + len(symbols) for first_rank, symbols in groups]
+    later = [*(first_rank for first_rank, _ in groups[1:]), STATE_LIMIT]
+    if any(end > first_rank for end, first_rank in zip(ends, later, strict=False)):
         raise DamagedBook(f"{book.path}: states are out of order: solve again")
     states, indices = np.empty(stored, np.int64), np.empty(stored, np.int32)
-    at = 0
+    offset = 0
     for some, places in kernels.states(groups) if groups else ():
-        if at + len(some) > stored:
+        if offset + len(some) > stored:
             raise DamagedBook(f"{book.path} stores more than the {stored:,} states of its header: solve again")
-        states[at : at + len(some)], indices[at : at + len(some)] = some, places
-        at += len(some)
-        progress("unrank", at, stored)
-    order = np.argsort(states[:at])
-    if at:
+        states[offset : offset + len(some)], indices[offset : offset + len(some)] = some, places
+        offset += len(some)
+        progress("unrank", offset, stored)
+    order = np.argsort(states[:offset])
+    if offset:
         yield states[order], indices[order]
 
 

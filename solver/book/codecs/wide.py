@@ -45,19 +45,20 @@ def encode_chunk(
 ) -> Groups:
     """The groups of the states one after the other, the states and the bytes of each."""
     bodies = [
-        _encoded(keys[at : at + GROUP], indices[at : at + GROUP], index_bytes) for at in range(0, len(keys), GROUP)
+        _encoded(keys[offset : offset + GROUP], indices[offset : offset + GROUP], index_bytes)
+        for offset in range(0, len(keys), GROUP)
     ]
-    counts = [min(GROUP, len(keys) - at) for at in range(0, len(keys), GROUP)]
+    counts = [min(GROUP, len(keys) - offset) for offset in range(0, len(keys), GROUP)]
     return b"".join(bodies), counts, [len(body) for body in bodies]
 
 
 def _encoded(keys: Sequence[int], indices: Sequence[int], index_bytes: int) -> bytes:
-    first = keys[0]
-    size = (keys[-1] - first).bit_length() + 7 >> 3
-    parts = [bytes((len(keys) - 1, size))]
-    parts += [(key - first).to_bytes(size, "little") for key in keys[1:]]
-    parts += [index.to_bytes(index_bytes, "little") for index in indices]
-    return b"".join(parts)
+    first_key = keys[0]
+    size = (keys[-1] - first_key).bit_length() + 7 >> 3
+    fields = [bytes((len(keys) - 1, size))]
+    fields += [(key - first_key).to_bytes(size, "little") for key in keys[1:]]
+    fields += [index.to_bytes(index_bytes, "little") for index in indices]
+    return b"".join(fields)
 
 
 def find(segment: tuple[memoryview, Sequence[int], Sequence[int], int], key: int) -> int | None:
@@ -69,21 +70,21 @@ def find(segment: tuple[memoryview, Sequence[int], Sequence[int], int], key: int
     if offset >> 8 * size:
         return None
     at += HEAD
-    values = place = at + (count - 1) * size
+    values = position = at + (count - 1) * size
     if offset:
         keys, key_bytes = view[at:values].tobytes(), offset.to_bytes(size, "little")
-        found = keys.find(key_bytes)  # the quickest by far, though it goes through half of them
-        while found > 0 and found % size:
-            found = keys.find(key_bytes, found + 1)
-        if found < 0:
+        byte_offset = keys.find(key_bytes)  # the quickest by far, though it goes through half of them
+        while byte_offset > 0 and byte_offset % size:
+            byte_offset = keys.find(key_bytes, byte_offset + 1)
+        if byte_offset < 0:
             return None
-        place += (found // size + 1) * index_bytes
-    if place + index_bytes > starts[group + 1]:
+        position += (byte_offset // size + 1) * index_bytes
+    if position + index_bytes > starts[group + 1]:
         raise ValueError("a group is shorter than its head says")
-    return int.from_bytes(view[place : place + index_bytes], "little")
+    return int.from_bytes(view[position : position + index_bytes], "little")
 
 
-def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], list[int]]:
+def decode(body: memoryview, first_key: int, index_bytes: int) -> tuple[list[int], list[int]]:
     """The states and palette indices of a group; raises DamagedBook if they do not fit together."""
     if len(body) < HEAD:
         raise DamagedBook("a group is malformed (it has no head)")
@@ -92,13 +93,13 @@ def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], l
     if size > MOST_BYTES or len(body) != values + count * index_bytes:
         raise DamagedBook("a group is malformed (it has another length than its head says)")
     offsets = [0, *_numbers(body, HEAD, count - 1, size)]
-    return [first + offset for offset in offsets], _numbers(body, values, count, index_bytes)
+    return [first_key + offset for offset in offsets], _numbers(body, values, count, index_bytes)
 
 
 def _numbers(body: memoryview, begin: int, count: int, size: int) -> list[int]:
     """Numbers of so many bytes each, side by side from a place on."""
     places = (begin + i * size for i in range(count))
-    return [int.from_bytes(body[at : at + size], "little") for at in places]
+    return [int.from_bytes(body[offset : offset + size], "little") for offset in places]
 
 
 CODEC = Codec(
