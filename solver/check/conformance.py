@@ -57,11 +57,11 @@ def random_games(game: Any, *, playouts: int = 100, seed: int = 0, progress: Pro
         starts = inspector.starts()
         deadline = time.monotonic() + PLAYED_SECONDS
         games: list[RandomGame] = []
-        seen = 0
+        visited_count = 0
         while len(games) < playouts and time.monotonic() < deadline:
             games.append(inspector.play_out(chance.choice(starts), chance, deadline))
-            seen += len(games[-1].states)
-            progress("random games", seen, None)
+            visited_count += len(games[-1].states)
+            progress("random games", visited_count, None)
     return games
 
 
@@ -90,12 +90,12 @@ def _check_folding(inspector: _Inspector, table: Mapping[Any, int]) -> None:
     rules = inspector.rules
     canonical, value_of = rules.canonical, rules.kind.value
     todo = inspector.starts()[:LOOKED_AT]
-    seen = set(todo)
+    visited = set(todo)
 
     def known(child: Any) -> int | None:
         """A child's merit; it is to be looked at as well."""
-        if child not in seen:
-            seen.add(child)
+        if child not in visited:
+            visited.add(child)
             todo.append(child)
         return table.get(canonical(child))
 
@@ -103,13 +103,13 @@ def _check_folding(inspector: _Inspector, table: Mapping[Any, int]) -> None:
     while todo and time.perf_counter() < deadline:
         state = todo.pop()
         merit = table.get(canonical(state))
-        found, unknown = (rules.end(state), []) if rules.is_terminal(state) else derived(rules, state, known)
+        state_value, unknown = (rules.end(state), []) if rules.is_terminal(state) else derived(rules, state, known)
         if unknown:
             raise inspector.fault(state, f"has the child {unknown[0]}, whose canonical was not reached: {UNSOUND}")
-        if merit != found:
+        if merit != state_value:
             worth = "unknown" if merit is None else value_of(merit)
             raise inspector.fault(
-                state, f"is worth {value_of(found or 0)}, its canonical {canonical(state)} {worth}: {UNSOUND}"
+                state, f"is worth {value_of(state_value or 0)}, its canonical {canonical(state)} {worth}: {UNSOUND}"
             )
 
 
@@ -215,8 +215,8 @@ class _Inspector:
             self.check_tier(state, child)
             state = child
             path.append(state)
-        for state, found in itertools.chain(self.twins.compare(path), self.hints.compare(path)):
-            raise self.fault(state, found)
+        for state, fault in itertools.chain(self.twins.compare(path), self.hints.compare(path)):
+            raise self.fault(state, fault)
         return RandomGame(path, actions, worth_of(self.rules, path, actions))
 
     def inspect(self, state: int) -> list[tuple[int | None, int]]:
@@ -231,8 +231,8 @@ class _Inspector:
             self.check_utility(state)
             return []
         outcomes = self.outcomes(state)
-        if found := self.hints.passed(state):
-            raise self.fault(state, found)
+        if fault := self.hints.passed(state):
+            raise self.fault(state, fault)
         if outcomes:
             return [(None, child) for child in outcomes]
         actions = self.actions(state)
@@ -244,19 +244,19 @@ class _Inspector:
         if len(set(actions)) < len(actions):
             raise self.fault(state, "has an action twice")
         children: list[tuple[int | None, int]] = [(action, self.call("result", state, action)) for action in actions]
-        for place, child in children:
-            self.check_number(child, f"result({state}, {place})")
-            self.check_move(state, place)
-        if found := self.hints.look(state, children):
-            raise self.fault(state, found)
+        for index, child in children:
+            self.check_number(child, f"result({state}, {index})")
+            self.check_move(state, index)
+        if fault := self.hints.look(state, children):
+            raise self.fault(state, fault)
         return children
 
     def actions(self, state: int) -> list[int]:
         """The actions of a state, which must end, and be the same when they are asked for again."""
-        found, again = self._listed("actions", state), self._listed("actions", state)
-        if found != again:
+        listed, again = self._listed("actions", state), self._listed("actions", state)
+        if listed != again:
             raise self.fault(state, "actions differ from call to call: rules must be deterministic")
-        return found
+        return listed
 
     def outcomes(self, state: int) -> list[int]:
         """The states that chance leads to; none where a player moves. Where it has a say no action may be listed."""
@@ -286,17 +286,17 @@ class _Inspector:
         return False
 
     def _listed(self, name: str, state: int) -> list[Any]:
-        found: list[Any] = []
+        items: list[Any] = []
         try:
-            for item in getattr(self.game, name)(state):
-                found.append(item)
-                if len(found) > MOST_ACTIONS:
+            for action in getattr(self.game, name)(state):
+                items.append(action)
+                if len(items) > MOST_ACTIONS:
                     raise self.fault(state, f"has more than {MOST_ACTIONS} {name}: they must end")
         except GameError:
             raise
         except (Exception, SystemExit) as error:
             raise self.fault(state, f"{name} fails: {told(error)}", failure(error)) from error
-        return found
+        return items
 
     def check_number(self, state: Any, what: str) -> None:
         if type(state) is not int:
@@ -355,8 +355,8 @@ class _Inspector:
         if type(rank) is not int or not 0 <= rank < STATE_LIMIT:
             raise self.fault(state, f"has rank {rank!r}: the ranks of states are ints in [0, 2**63)")
         if self.call("unrank", rank) != state:
-            found = self.call("unrank", rank)
-            raise self.fault(state, f"has rank {rank}, unrank({rank}) is {found!r}: it must be the state")
+            unranked = self.call("unrank", rank)
+            raise self.fault(state, f"has rank {rank}, unrank({rank}) is {unranked!r}: it must be the state")
         following = self.call("unrank", rank + 1)
         if following != -1 and self.call("rank", following) != rank + 1:
             raise self.fault(state, f"unrank({rank + 1}) is {following!r}, of another rank: -1, if none has it")
@@ -375,9 +375,9 @@ class _Inspector:
         if not own_method(self.game, "tier"):
             return
         tier, child_tier = self.call("tier", state), self.call("tier", child)
-        for state_of, one in ((state, tier), (child, child_tier)):
-            if type(one) is not int or not 0 <= one < STATE_LIMIT:
-                raise self.fault(state_of, f"has tier {one!r}: tiers are ints, 0 <= tier < 2**63")
+        for state_of, state_tier in ((state, tier), (child, child_tier)):
+            if type(state_tier) is not int or not 0 <= state_tier < STATE_LIMIT:
+                raise self.fault(state_of, f"has tier {state_tier!r}: tiers are ints, 0 <= tier < 2**63")
         if child_tier < tier:
             raise self.fault(state, f"is in tier {tier}, its child {child} in {child_tier}: tier must never decrease")
 
@@ -393,7 +393,7 @@ class _Inspector:
         if bool(self.call("is_terminal", state)) != bool(self.call("is_terminal", twin)):
             raise self.fault(state, f"is terminal or not unlike its canonical {twin}")
         if self.call("is_terminal", state):
-            ends = [(self.call("utility", one), self.plies_left(one)) for one in (state, twin)]
+            ends = [(self.call("utility", each_state), self.plies_left(each_state)) for each_state in (state, twin)]
             if ends[0] != ends[1]:
                 raise self.fault(state, f"is worth {ends[0][0]}, its canonical {twin} {ends[1][0]}: they must be equal")
 

@@ -37,12 +37,12 @@ def worth_of(rules: Rules, states: Sequence[int], actions: Sequence[int | None])
 
 def states_of(games: Iterable[RandomGame]) -> list[int]:
     """The states of random games, sorted, each once."""
-    return sorted({state for one in games for state in one.states})
+    return sorted({state for game in games for state in game.states})
 
 
 def endless(games: Sequence[RandomGame]) -> str | None:
     """What is to be said if none of the games has ended, and time was not what ended them."""
-    if not games or any(one.worth is not None or len(one.actions) < MOST_MOVES for one in games):
+    if not games or any(game.worth is not None or len(game.actions) < MOST_MOVES for game in games):
         return None
     return (
         f"none of {len(games)} random games has ended within {MOST_MOVES} moves: where is_terminal is never true, a"
@@ -52,20 +52,20 @@ def endless(games: Sequence[RandomGame]) -> str | None:
 
 def repeated(rules: Rules, games: Iterable[RandomGame]) -> int | None:
     """A state that came again in one of the games, or one that symmetry makes equal to it; None if none did."""
-    for one in games:
-        seen = set()
-        for key in map(rules.canonical, one.states):
-            if key in seen:
+    for game in games:
+        visited = set()
+        for key in map(rules.canonical, game.states):
+            if key in visited:
                 return int(key)
-            seen.add(key)
+            visited.add(key)
     return None
 
 
 def summary(games: Sequence[RandomGame]) -> dict[str, Any]:
     """How many games there were, and of those that ended how many plies they took and what they gave who began."""
-    ended = [one for one in games if one.worth is not None]
-    plies = [one.plies for one in ended]
-    signs = [(one.worth > 0) - (one.worth < 0) for one in ended if one.worth is not None]
+    ended = [game for game in games if game.worth is not None]
+    plies = [game.plies for game in ended]
+    signs = [(game.worth > 0) - (game.worth < 0) for game in ended if game.worth is not None]
     return {
         "played": len(games),
         "ended": len(ended),

@@ -53,9 +53,9 @@ class Twins:
                 yield state, values
             if values is None or isinstance(values, str):
                 return
-            value, other = values
-            if value.distance != other.distance or abs(value.score - other.score) > CLOSE:
-                yield state, f"is worth {value}, its canonical {twin} {other}: they must be equal"
+            value, twin_value = values
+            if value.distance != twin_value.distance or abs(value.score - twin_value.score) > CLOSE:
+                yield state, f"is worth {value}, its canonical {twin} {twin_value}: they must be equal"
 
     def _values(self, *states: Any) -> list[Value] | None:
         """The values of the states without symmetry; None where they take too long."""
@@ -87,8 +87,8 @@ class Hints:
 
     def look(self, state: Any, children: Children) -> str | None:
         """What is wrong with what an unfinished state says of the next plies, or None."""
-        found: str | None = _tried("what the rules say of it", lambda: self._look(state, list(children)))
-        return found
+        fault: str | None = _tried("what the rules say of it", lambda: self._look(state, list(children)))
+        return fault
 
     def passed(self, state: Any) -> str | None:
         """What is wrong with what vanishes at an unfinished state or behind it, or None. Raises GameError, too."""
@@ -97,8 +97,8 @@ class Hints:
             return None
         if bool(vanishing(state)) != bool(vanishing(rules.canonical(state))):
             return f"vanishes or not unlike its canonical {rules.canonical(state)}"
-        found = _tried("what follows by chance", lambda: [] if vanishing(state) else list(edges(rules, state)))
-        return found if isinstance(found, str) else None
+        fault = _tried("what follows by chance", lambda: [] if vanishing(state) else list(edges(rules, state)))
+        return fault if isinstance(fault, str) else None
 
     def compare(self, path: list[Any]) -> Iterator[tuple[Any, str]]:
         """States of a game, from its end back, with what is wrong with what they say of their values."""
@@ -109,21 +109,21 @@ class Hints:
 
         def value(state: Any) -> Value:
             options = {"table": self._table, "symmetry": False, "budget": budget}
-            found: Value = algorithm.solve(rules.game, state, **options).value
-            return found
+            solved: Value = algorithm.solve(rules.game, state, **options).value
+            return solved
 
         with contextlib.suppress(BudgetExceeded, MethodError):
             for state in reversed(path):
                 if not (rules.is_terminal(state) or any(True for _ in rules.outcomes(state))):
                     children = [(action, rules.result(state, action)) for action in rules.actions(state)]
-                    found = self._look_at_value(state, children, value)
-                    if found is not None:
-                        yield state, found
+                    fault = self._look_at_value(state, children, value)
+                    if fault is not None:
+                        yield state, fault
         self._seconds -= time.perf_counter() - begun
 
     def _look(self, state: Any, children: list[tuple[Any, Any]]) -> str | None:
-        given = {"outlook": self.rules.outlook, "followup": self._followup, "replies": self.rules.replies}
-        for name, method in given.items():
+        hints = {"outlook": self.rules.outlook, "followup": self._followup, "replies": self.rules.replies}
+        for name, method in hints.items():
             if method is not None and name in self.rules.kind.unfit:
                 return self.rules.kind.unfit[name]
         if self._followup is not None and self.rules.outlook is None:
@@ -131,46 +131,47 @@ class Hints:
         outlook = self._outlook(state)
         if self.rules.outlook is not None and outlook != self._foreseen(state):
             return f"has outlook {outlook}, by two plies of play {self._foreseen(state)}: they must be equal"
-        found = None if self.rules.features is None else self._look_at_features(list(self.rules.features(state)), state)
-        if outlook or found is not None:
-            return found
+        fault = None if self.rules.features is None else self._look_at_features(list(self.rules.features(state)), state)
+        if outlook or fault is not None:
+            return fault
         replies = self._replying(state, children)
         if not replies:
             return "has no legal replies: their bits must hold a best action wherever outlook is 0"
         return None if self.rules.outlook is None else self._look_beyond(state, replies)
 
-    def _look_at_features(self, found: list[Any], state: Any) -> str | None:
+    def _look_at_features(self, features: list[Any], state: Any) -> str | None:
         """What is wrong with the features of a state: their number, which must always be the same, their range."""
-        count = self._feature_count = self._feature_count or len(found)
-        if not 0 < len(found) == count <= MOST_FEATURES:
-            return f"has {len(found)} features, others {count}: as many for each state, from 1 to {MOST_FEATURES}"
-        for number in found:
+        count = self._feature_count = self._feature_count or len(features)
+        if not 0 < len(features) == count <= MOST_FEATURES:
+            return f"has {len(features)} features, others {count}: as many for each state, from 1 to {MOST_FEATURES}"
+        for number in features:
             if type(number) is not int or not -FEATURE_LIMIT <= number < FEATURE_LIMIT:
                 return f"has the feature {number!r}: features are whole numbers from -32768 to 32767"
-        if self.rules.features is not None and list(self.rules.features(state)) != found:
+        if self.rules.features is not None and list(self.rules.features(state)) != features:
             return "has features that differ from call to call: rules must be deterministic"
         return None
 
     def _look_at_value(self, state: Any, children: Children, value: Callable[[Any], Value]) -> str | None:
-        found = value(state)
-        low, high = self.rules.bounds(state) if self.rules.bounds is not None else (found.score, found.score)
-        if not low <= found.score <= high:
-            return f"is worth {found.score}, its bounds are {(low, high)}: they must hold it"
-        if self._longest is not None and found.distance is not None and found.distance > self._longest(state):
-            return f"ends after {found.distance} plies, longest is {self._longest(state)}: it must not be less"
+        evaluated = value(state)
+        low, high = self.rules.bounds(state) if self.rules.bounds is not None else (evaluated.score, evaluated.score)
+        if not low <= evaluated.score <= high:
+            return f"is worth {evaluated.score}, its bounds are {(low, high)}: they must hold it"
+        if self._longest is not None and evaluated.distance is not None and evaluated.distance > self._longest(state):
+            return f"ends after {evaluated.distance} plies, longest is {self._longest(state)}: it must not be less"
         if self.rules.replies is not None and not self._outlook(state):
             replies = self._replying(state, children)
             merits = [self._merit(state, action, child, value) for action, child in replies]
-            if not merits or max(merits) != merit_of(found):
-                return f"is worth {found}, more than its replies {[action for action, _ in replies]}: a best must be in"
+            if not merits or max(merits) != merit_of(evaluated):
+                actions = [action for action, _ in replies]
+                return f"is worth {evaluated}, more than its replies {actions}: add a best reply"
         return None
 
     def _replying(self, state: Any, children: Children) -> list[tuple[Any, Any]]:
         """Those of the children that `replies` names, or all; none where it names illegal actions."""
         if self.rules.replies is None:
             return list(children)
-        bits, most = self.rules.replies(state), max(USUAL, self.rules.bits)
-        named = [(action, child) for action, child in children if action < most and bits >> action & 1]
+        bits, max_bits = self.rules.replies(state), max(USUAL, self.rules.bits)
+        named = [(action, child) for action, child in children if action < max_bits and bits >> action & 1]
         return named if sum(1 << action for action, _ in named) == bits else []
 
     def _look_beyond(self, state: Any, replies: Children) -> str | None:

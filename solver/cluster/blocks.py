@@ -57,13 +57,13 @@ def collect(keys, bits, begins, dealt, values):
 @shared
 def own(keys, bits, owner):
     """The keys that a shard owns, in their order."""
-    kept = np.empty(len(keys), np.int64)
+    own_keys = np.empty(len(keys), np.int64)
     count = 0
     for i in range(len(keys)):
         if owner_of(keys[i], bits) == owner:
-            kept[count] = keys[i]
+            own_keys[count] = keys[i]
             count += 1
-    return kept[:count]
+    return own_keys[:count]
 
 
 class Block(NamedTuple):
@@ -82,23 +82,23 @@ class Block(NamedTuple):
 
     def of(self, owner: int) -> Iterator[tuple[int, States]]:
         """The keys for one shard, tier by tier."""
-        return ((tier, keys) for tier, own, keys in self.parts() if own == owner)
+        return ((tier, keys) for tier, part_owner, keys in self.parts() if part_owner == owner)
 
-    def split(self, first: int, count: int) -> list[Block]:
+    def split(self, first_block: int, count: int) -> list[Block]:
         """What it has for each of `count` shards from the first on."""
-        return _blocks(self.parts(), count, lambda owner: owner - first)
+        return _blocks(self.parts(), count, lambda owner: owner - first_block)
 
 
-def _blocks(parts: Iterable[Part], count: int, place_of: Callable[[int], int]) -> list[Block]:
+def _blocks(pieces: Iterable[Part], count: int, place_of: Callable[[int], int]) -> list[Block]:
     """Parts in so many blocks, by the place of the block for a shard."""
     rows: list[list[tuple[int, int, int]]] = [[] for _ in range(count)]
     keys: list[list[States]] = [[np.empty(0, np.int64)] for _ in range(count)]
     ends = [0] * count
-    for tier, owner, some in parts:
-        place = place_of(owner)
-        ends[place] += len(some)
-        rows[place].append((tier, owner, ends[place]))
-        keys[place].append(some)
+    for tier, owner, some in pieces:
+        block_index = place_of(owner)
+        ends[block_index] += len(some)
+        rows[block_index].append((tier, owner, ends[block_index]))
+        keys[block_index].append(some)
     tables = (np.array(row, np.int64).reshape(-1, 3) for row in rows)
     return [Block(table, np.concatenate(some)) for table, some in zip(tables, keys, strict=True)]
 
@@ -113,11 +113,11 @@ def several(results: list[Any]) -> Any:
 
 def by_tiers(runs: Iterable[tuple[int, States]]) -> Iterator[tuple[int, States]]:
     """Sorted runs of tiers as one for each tier, without doubles; tiers come in order."""
-    found: dict[int, list[States]] = {}
+    keys_by_tier: dict[int, list[States]] = {}
     for tier, run in runs:
-        found.setdefault(tier, []).append(run)
-    for tier in sorted(found):
-        yield tier, united(found.pop(tier))
+        keys_by_tier.setdefault(tier, []).append(run)
+    for tier in sorted(keys_by_tier):
+        yield tier, united(keys_by_tier.pop(tier))
 
 
 def blocks_of(runs: Iterable[tuple[int, States]], bits: int) -> list[Block]:

@@ -25,10 +25,10 @@ def begun(number: int, front: Sequence[Segment]) -> Closing:
 def generation(shards: Shards, closing: Closing) -> Closing:
     """A tier one generation further, or some; its shards may split."""
     number = closing.number
-    total = closing.reached + sum(one.end - one.begin for one in closing.front) // 8
+    total = closing.reached + sum(segment.end - segment.begin for segment in closing.front) // 8
     engine = shards.engine_for(total)
     bits = max(closing.bits, shards.bits_for(total))
-    seen = [closing.seen[owner >> bits - closing.bits] for owner in range(1 << bits)]
+    visited = [closing.seen[owner >> bits - closing.bits] for owner in range(1 << bits)]
     tasks = [
         engine.submit(
             explore,
@@ -42,21 +42,21 @@ def generation(shards: Shards, closing: Closing) -> Closing:
             returns=1 + block_count(bits),
             memory=shards.bytes_for(total, bits),
         )
-        for owner, files in enumerate(seen)
+        for owner, files in enumerate(visited)
     ]
     runs = shards.gathered(number, [handles[1:] for handles in tasks], bits, engine)
-    found: list[Explored] = [engine.result(handles[0]) for handles in tasks]
-    for owner, one in enumerate(found):
-        seen[owner] = seen[owner][: one.kept]
-        if one.seen.length:
-            seen[owner].append(_whole(one.seen.name, one.seen.length, bits, owner))
+    results: list[Explored] = [engine.result(handles[0]) for handles in tasks]
+    for owner, segment in enumerate(results):
+        visited[owner] = visited[owner][: segment.kept]
+        if segment.seen.length:
+            visited[owner].append(_whole(segment.seen.name, segment.seen.length, bits, owner))
     return Closing(
         number,
         bits,
-        seen,
+        visited,
         [run.segments[number] for run in runs],
-        closing.reached + sum(one.reached for one in found),
-        max(closing.highest, *(one.highest for one in found)),
+        closing.reached + sum(segment.reached for segment in results),
+        max(closing.highest, *(segment.highest for segment in results)),
     )
 
 
@@ -68,14 +68,14 @@ def _whole(name: str, length: int, bits: int, owner: int) -> Segment:
 def closed(shards: Shards, closing: Closing, bits: int, later: int) -> tuple[ShardedTier, list[Advanced], list[Run]]:
     """A tier whose states have all been seen, its 2**`bits` shards, and what they lead to in 2**`later`."""
     number, engine, leads = closing.number, shards.engine_for(closing.reached), closing.highest > closing.number
-    seen = list(dict.fromkeys(one for files in closing.seen for one in files))  # shards that were split share some
+    visited = list(dict.fromkeys(file for files in closing.seen for file in files))  # shards that were split share some
     tasks = [
         engine.submit(
             close,
             shards.job,
             number,
             (bits, owner),
-            owned(seen, bits, owner),
+            owned(visited, bits, owner),
             later,
             leads,
             returns=1 + block_count(later),
@@ -84,5 +84,5 @@ def closed(shards: Shards, closing: Closing, bits: int, later: int) -> tuple[Sha
         for owner in range(1 << bits)
     ]
     runs = shards.gathered(number, [handles[1:] for handles in tasks], later, engine) if leads else []
-    found: list[Advanced] = [engine.result(handles[0]) for handles in tasks]
-    return tier_of(number, bits, found, closing.highest, True), found, runs
+    results: list[Advanced] = [engine.result(handles[0]) for handles in tasks]
+    return tier_of(number, bits, results, closing.highest, True), results, runs

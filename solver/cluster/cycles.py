@@ -74,72 +74,78 @@ class Pile:
 
     def add(self, states: States) -> None:
         """Enter new states."""
-        parts, size = [states], len(states)
+        pieces, size = [states], len(states)
         while self.arrays and size * MERGE_FACTOR > len(self.arrays[-1]):
-            parts.append(self.arrays.pop())
-            size += len(parts[-1])
+            pieces.append(self.arrays.pop())
+            size += len(pieces[-1])
         self.kept = min(self.kept, len(self.arrays))
         if size:
-            self.arrays.append(united(parts))
+            self.arrays.append(united(pieces))
 
 
 def explore(
-    job: Job, tier: int, shard: tuple[int, int], front: Sequence[Segment], seen: Sequence[Segment], bits: int, most: int
+    job: Job,
+    tier: int,
+    shard: tuple[int, int],
+    front: Sequence[Segment],
+    visited: Sequence[Segment],
+    bits: int,
+    limit: int,
 ) -> list[Any]:
     """A shard, (bits, owner), one generation further: what `Explored` says, and blocks of the children in its tier for
-    2**`bits` shards. A shard that is alone goes on until there is no further generation, or more than `most` states.
+    2**`bits` shards. A shard that is alone goes on until there is no further generation, or more than `limit` states.
     """
     bench = bench_of(job)
     store = bench.store
     states = read_segments(store, front, *shard)
-    pile = Pile([read_segments(store, [one], *shard) for one in seen])
+    pile = Pile([read_segments(store, [segment], *shard) for segment in visited])
     reached, highest = 0, tier
     with compiling(bench.game):
         while True:
             states = pile.new(states)
-            found = bench.expansion.expand(tier, states, True)
+            expanded = bench.expansion.expand(tier, states, True)
             pile.add(states)
-            reached, highest = reached + len(states), max(highest, found.highest)
-            states = united([run for later, run in found.runs if later == tier])
-            if shard[0] or not len(states) or reached > most:
+            reached, highest = reached + len(states), max(highest, expanded.highest)
+            states = united([run for later, run in expanded.runs if later == tier])
+            if shard[0] or not len(states) or reached > limit:
                 break
     file = store.put(labelled("seen", tier, shard), united(pile.arrays[pile.kept :]))
     return [Explored(pile.kept, file, reached, highest), *blocks_of([(tier, states)], bits)]
 
 
-def close(job: Job, tier: int, shard: tuple[int, int], seen: Sequence[Segment], bits: int, leads: bool) -> list[Any]:
+def close(job: Job, tier: int, shard: tuple[int, int], visited: Sequence[Segment], bits: int, leads: bool) -> list[Any]:
     """A shard, (bits, owner), of which all states have been seen: what `advance` returns, without children that stay
     in the tier. `leads`: whether there are others at all."""
     bench, begun = bench_of(job), time.monotonic()
     with compiling(bench.game):
-        states = read_segments(bench.store, seen, *shard)
-        kept, report = bench.expansion.keep(states)
-        runs = bench.expansion.later(bench.compiled.moves, tier, kept) if leads else []
-    file = bench.store.put(labelled("states", tier, shard), kept)
+        states = read_segments(bench.store, visited, *shard)
+        open_states, report = bench.expansion.keep(states)
+        runs = bench.expansion.later(bench.compiled.moves, tier, open_states) if leads else []
+    file = bench.store.put(labelled("states", tier, shard), open_states)
     ends = report[WINS : LOSSES + 1].tolist()
-    facts = Advanced(file, len(states), ends, int(report[LARGEST]), tier, sample_of(kept), spent(begun))
+    facts = Advanced(file, len(states), ends, int(report[LARGEST]), tier, sample_of(open_states), spent(begun))
     return [facts, *blocks_of(by_tiers(runs), bits)]
 
 
 def resolve(
-    job: Job, tier: ShardedTier, scale: Scale, memory: int, children: Block, asked: int, *answers: Any
+    job: Job, tier: ShardedTier, scale: Scale, memory: int, children: Block, queried: int, *answers: Any
 ) -> Resolved:
-    """The values of a tier, by those of its children in later tiers, which 2**`asked` shards have answered, within
+    """The values of a tier, by those of its children in later tiers, which 2**`queried` shards have answered, within
     about `memory` bytes."""
     bench, kind = bench_of(job), np.dtype(scale.kind)
-    parts = [bench.store.get(file, np.int64) for file in tier.states]
-    known = miniature(tier.number, united(parts), children, asked, answers, kind)
+    tier_states = [bench.store.get(file, np.int64) for file in tier.states]
+    known = miniature(tier.number, united(tier_states), children, queried, answers, kind)
     states = known.states[: known.table[0, END]]
     with compiling(bench.game), Work() as work, Workers(1) as team:
         solve = Solve(bench.rules, bench.moves(scale), bench.compiled, work, memory, silent, scale)
         values, gap = _resolved(solve, known, team)
-    found = []
-    for owner, part in enumerate(parts):
-        if len(part):
-            some = np.empty(len(part), kind)
-            look_up(part, states, values, some)
-            found.append(valued(bench, tier.number, (tier.bits, owner), scale, part, some))
-    return Resolved(found, gap)
+    resolved_files = []
+    for owner, owner_states in enumerate(tier_states):
+        if len(owner_states):
+            merits = np.empty(len(owner_states), kind)
+            look_up(owner_states, states, values, merits)
+            resolved_files.append(valued(bench, tier.number, (tier.bits, owner), scale, owner_states, merits))
+    return Resolved(resolved_files, gap)
 
 
 def _resolved(solve: Solve, known: TierLookup, team: Workers) -> tuple[NDArray[Any], int]:

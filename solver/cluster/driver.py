@@ -67,9 +67,9 @@ class Driver(Shards):
         if course.scale is None:
             scale = first_scale(rules, any(tier.cyclic for tier in course.tiers), len(course.tiers), course.largest)
             self.done(scale)
-        while (last := course.next()) is not None:
+        while (event := course.next()) is not None:
             try:
-                self.mending(functools.partial(self._solve, last))
+                self.mending(functools.partial(self._solve, event))
             except TooWide:  # rewards add up: nobody knows how far before they do
                 assert course.scale is not None
                 self.done(wider(rules, course.scale))
@@ -121,7 +121,7 @@ class Driver(Shards):
         """A tier whose moves leave it, its shards and what they lead to. Raises Stays if some do not."""
         course = self.course
         segments = course.pending(tier)
-        total = sum(one.end - one.begin for one in segments) // 8
+        total = sum(segment.end - segment.begin for segment in segments) // 8
         engine = self.engine_for(total)
         bits, later = self.bits_for(total), self.bits_for(total * course.growth * AHEAD)
         tasks = [
@@ -138,36 +138,36 @@ class Driver(Shards):
             for owner in range(1 << bits)
         ]
         runs = self.gathered(tier, [handles[1:] for handles in tasks], later, engine)
-        found: list[Advanced] = [engine.result(handles[0]) for handles in tasks]
-        return tier_of(tier, bits, found, max(one.highest for one in found), False), found, runs
+        results: list[Advanced] = [engine.result(handles[0]) for handles in tasks]
+        return tier_of(tier, bits, results, max(segment.highest for segment in results), False), results, runs
 
-    def _complete(self, tier: ShardedTier, found: list[Advanced], runs: list[Run], started: float) -> None:
+    def _complete(self, tier: ShardedTier, results: list[Advanced], runs: list[Run], started: float) -> None:
         """Commit a tier whose states are found."""
-        led = sum(one.end - one.begin for run in runs for one in run.segments.values()) // 8
+        led = sum(segment.end - segment.begin for run in runs for segment in run.segments.values()) // 8
         if self.inspect is not None:
-            self.inspect([state for one in found for state in one.sample])
-        largest = max(one.largest for one in found)
+            self.inspect([state for segment in results for state in segment.sample])
+        largest = max(segment.largest for segment in results)
         self.done(Found(tier, runs, largest, led / max(1, tier.reached)))
         self.progress("forward", self.course.stored, None)
-        self._tell("forward", tier, started, [one.spent for one in found])
+        self._tell("forward", tier, started, [segment.spent for segment in results])
 
     def _solve(self, tier: ShardedTier) -> None:
         """Find the values of a tier."""
         started, course = time.monotonic(), self.course
-        places, found, gap = valued(self, tier)
+        places, results, gap = valued(self, tier)
         tally: Counter[int] = Counter()
-        for one in found:
-            tally.update(one.tally)
+        for result in results:
+            tally.update(result.tally)
         assert course.scale is not None
         if not course.scale.point:
             refuse_long(self.rules, tally, course.scale.win)
         values = [File("", 0)] * len(tier.states)
-        for place, one in zip(places, found, strict=True):
-            values[place] = one.values
-        slowest = min((one.slowest for one in found if one.slowest is not None), default=None)
+        for owner, result in zip(places, results, strict=True):
+            values[owner] = result.values
+        slowest = min((result.slowest for result in results if result.slowest is not None), default=None)
         self.done(Solved(values, tally, slowest, gap))
         self.progress("backward", course.tally.values.total(), course.stored)
-        self._tell("backward", tier, started, [one.spent for one in found])
+        self._tell("backward", tier, started, [result.spent for result in results])
 
     def _tell(self, step: str, tier: ShardedTier, started: float, spent: list[Spent | None]) -> None:
         """A line about a tier that took a while, and the node of its slowest task, unless that is this one."""
@@ -175,9 +175,9 @@ class Driver(Shards):
         if seconds < TOLD:
             return
         shares = "1 shard" if shards == 1 else f"{shards:,} shards"
-        known = [one for one in spent if one is not None]
-        slowest = max(known, key=lambda one: one.seconds, default=None)
+        known = [duration for duration in spent if duration is not None]
+        slowest = max(known, key=lambda duration: duration.seconds, default=None)
         where = ""
-        if slowest is not None and {one.host for one in known} != {socket.gethostname()}:
+        if slowest is not None and {duration.host for duration in known} != {socket.gethostname()}:
             where = f", the slowest task {slowest.seconds:.1f} s on {slowest.host}"
         self.tell(f"{step}, tier {tier.number}: {tier.kept:,} states in {shares}, {seconds:.1f} s{where}")

@@ -75,16 +75,16 @@ class Here(Engine):
     def submit(
         self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0, node: str = ""
     ) -> list[Any]:
-        made = task(*arguments)
-        return [made] if returns == 1 else list(made)
+        result = task(*arguments)
+        return [result] if returns == 1 else list(result)
 
     def result(self, handle: Any, within: float | None = None) -> Any:
         return handle
 
 
-def too_large(memory: int, most: int) -> ResourceError:
+def too_large(memory: int, limit: int) -> ResourceError:
     """Why a task cannot run anywhere."""
     return ResourceError(
-        f"a task needs {memory:,} bytes of memory, and no machine has more than {most:,}: raise --memory, or take "
+        f"a task needs {memory:,} bytes of memory, and no machine has more than {limit:,}: raise --memory, or take "
         "machines with more memory"
     )

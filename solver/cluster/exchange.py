@@ -18,33 +18,37 @@ from solver.cluster.blocks import Block, block_count, block_for, several
 from solver.cluster.engine import Engine
 
 
-def split(first: int, count: int, *some: Block) -> Any:
+def split(first_block: int, count: int, *blocks: Block) -> Any:
     """For each of `count` shards from the first on: what these blocks have for it, block by block."""
-    return several([list(parts) for parts in zip(*(block.split(first, count) for block in some), strict=True)])
+    return several(
+        [list(block_parts) for block_parts in zip(*(block.split(first_block, count) for block in blocks), strict=True)]
+    )
 
 
 def unsplit(*answers: list[NDArray[Any]]) -> Any:
     """For each task of a batch what the shards of a block have answered it, one behind the other."""
-    return several([np.concatenate(parts) for parts in zip(*answers, strict=True)])
+    return several([np.concatenate(pieces) for pieces in zip(*answers, strict=True)])
 
 
 def each_block(items: Iterable[Block | list[Block]]) -> Iterator[Block]:
     """The blocks that a task was given, split or not."""
-    for item in items:
-        yield from item if isinstance(item, list) else [item]
+    for block in items:
+        yield from block if isinstance(block, list) else [block]
 
 
 def sent(engine: Engine, tasks: Sequence[Sequence[Any]], bits: int) -> list[list[Any]]:
     """For each of 2**`bits` shards handles of what tasks, which have returned these blocks, send it, in their order."""
     share = (1 << bits) // block_count(bits)
     if share == 1:
-        return [[made[block_for(owner, bits)] for made in tasks] for owner in range(1 << bits)]
+        return [[results[block_for(owner, bits)] for results in tasks] for owner in range(1 << bits)]
     columns: list[list[Any]] = [[] for _ in range(1 << bits)]
     for batch in _batches(tasks):
-        for place in range(sharding.MOST_BLOCKS):
-            first = place * share
-            pieces = engine.submit(split, first, share, *(made[place] for made in batch), returns=share)
-            for column, piece in zip(columns[first : first + share], pieces, strict=True):
+        for block_index in range(sharding.MOST_BLOCKS):
+            first_owner = block_index * share
+            pieces = engine.submit(
+                split, first_owner, share, *(results[block_index] for results in batch), returns=share
+            )
+            for column, piece in zip(columns[first_owner : first_owner + share], pieces, strict=True):
                 column.append(piece)
     return columns
 
@@ -56,12 +60,12 @@ def sent_back(engine: Engine, answers: Sequence[Sequence[Any]], count: int, bits
         return [[answer[task] for answer in answers] for task in range(count)]
     rows: list[list[Any]] = []
     for number, batch in enumerate(_batches(range(count))):
-        more: list[list[Any]] = [[] for _ in batch]
-        for first in range(0, 1 << bits, share):
-            parts = (answer[number] for answer in answers[first : first + share])
-            for row, piece in zip(more, engine.submit(unsplit, *parts, returns=len(batch)), strict=True):
+        replies: list[list[Any]] = [[] for _ in batch]
+        for first_owner in range(0, 1 << bits, share):
+            pieces = (answer[number] for answer in answers[first_owner : first_owner + share])
+            for row, piece in zip(replies, engine.submit(unsplit, *pieces, returns=len(batch)), strict=True):
                 row.append(piece)
-        rows += more
+        rows += replies
     return rows
 
 

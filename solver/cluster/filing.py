@@ -58,15 +58,17 @@ class Filing(Engine):
     def submit(
         self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0, node: str = ""
     ) -> list[Any]:
-        given = [one.made.part(one.number) if isinstance(one, Place) else one for one in arguments]
+        slices = [
+            argument.made.part(argument.number) if isinstance(argument, Place) else argument for argument in arguments
+        ]
         url = self.store.url
         if self.files and returns > 1:
-            first, handle = self.engine.submit(_filed, url, task, *given, returns=2, memory=memory, node=node)
+            first_result, handle = self.engine.submit(_filed, url, task, *slices, returns=2, memory=memory, node=node)
             self._made.append(Made(self.engine, handle))
-            return [first, *(Place(self._made[-1], number) for number in range(returns - 1))]
-        if any(isinstance(one, Slice) for one in given):
-            return self.engine.submit(_called, url, task, *given, returns=returns, memory=memory, node=node)
-        return self.engine.submit(task, *given, returns=returns, memory=memory, node=node)
+            return [first_result, *(Place(self._made[-1], number) for number in range(returns - 1))]
+        if any(isinstance(argument, Slice) for argument in slices):
+            return self.engine.submit(_called, url, task, *slices, returns=returns, memory=memory, node=node)
+        return self.engine.submit(task, *slices, returns=returns, memory=memory, node=node)
 
     def result(self, handle: Any, within: float | None = None) -> Any:
         if isinstance(handle, Place):
@@ -78,23 +80,23 @@ class Filing(Engine):
 
     def step(self) -> None:
         """A step of the solve is done: nothing is wanted any more that was made before the last one was."""
-        wanted = {made.filed.name for made in self._made if made.filed is not None}
-        self.store.remove(sorted({made.filed.name for made in self._before if made.filed is not None} - wanted))
+        wanted = {result.filed.name for result in self._made if result.filed is not None}
+        self.store.remove(sorted({result.filed.name for result in self._before if result.filed is not None} - wanted))
         self._before, self._made = self._made, []
 
 
-def _called(url: str, task: Callable[..., Any], *given: Any) -> Any:
+def _called(url: str, task: Callable[..., Any], *arguments: Any) -> Any:
     """A task, of arguments of which some lie in files."""
     store = store_at(url)
-    return task(*(_read(store, one) if isinstance(one, Slice) else one for one in given))
+    return task(*(_read(store, argument) if isinstance(argument, Slice) else argument for argument in arguments))
 
 
-def _filed(url: str, task: Callable[..., Any], *given: Any) -> list[Any]:
+def _filed(url: str, task: Callable[..., Any], *arguments: Any) -> list[Any]:
     """The same; its first result, and where the others are."""
-    first, *others = _called(url, task, *given)
-    parts = [pickle.dumps(one, protocol=5) for one in others]
-    return [first, store_at(url).put_parts(f"{MAIL}-starts-0-0", parts)]
+    first_result, *other_results = _called(url, task, *arguments)
+    pickles = [pickle.dumps(result, protocol=5) for result in other_results]
+    return [first_result, store_at(url).put_parts(f"{MAIL}-starts-0-0", pickles)]
 
 
-def _read(store: Store, part: Slice) -> Any:
-    return pickle.loads(store.read(*part))  # noqa: S301  # what has another digest than Ray says is not loaded
+def _read(store: Store, piece: Slice) -> Any:
+    return pickle.loads(store.read(*piece))  # noqa: S301  # what has another digest than Ray says is not loaded

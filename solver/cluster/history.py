@@ -34,7 +34,7 @@ class ShardedTier(Tier):
     @property
     def filled(self) -> list[int]:
         """The shards that have states."""
-        return [place for place, file in enumerate(self.states) if file.length]
+        return [owner for owner, file in enumerate(self.states) if file.length]
 
     @property
     def parts(self) -> list[list[File]]:
@@ -42,18 +42,18 @@ class ShardedTier(Tier):
         return [[file] for file in self.states if file.length]
 
 
-def tier_of(number: int, bits: int, found: Sequence[Advanced], highest: int, cyclic: bool) -> ShardedTier:
+def tier_of(number: int, bits: int, results: Sequence[Advanced], highest: int, cyclic: bool) -> ShardedTier:
     """The tier of these shards."""
-    wins, draws, losses = np.sum([one.ends for one in found], axis=0).tolist()
-    some = sorted(state for one in found for state in one.sample)
-    files = [one.states for one in found]
+    wins, draws, losses = np.sum([result.ends for result in results], axis=0).tolist()
+    sampled = sorted(state for result in results for state in result.sample)
+    files = [result.states for result in results]
     return ShardedTier(
         number,
-        sum(one.reached for one in found),
+        sum(result.reached for result in results),
         sum(file.length for file in files),
         bits,
         files,
-        some[:: 1 + len(some) // SAMPLE],
+        sampled[:: 1 + len(sampled) // SAMPLE],
         cyclic=cyclic,
         highest=highest,
         ends=(wins, draws, losses),
@@ -86,7 +86,7 @@ class Closing(NamedTuple):
     @property
     def names(self) -> set[str]:
         """The files that it needs."""
-        return {one.name for one in self.front}.union(*({one.name for one in files} for files in self.seen))
+        return {file.name for file in self.front}.union(*({file.name for file in files} for files in self.seen))
 
 
 class Resolving(NamedTuple):
@@ -138,7 +138,7 @@ def events_of(facts: dict[str, Any]) -> list[Event]:
     """The events of a commit. Raises ValueError if it is of another version."""
     if facts.get("format") != FORMAT or not {name for name, _ in facts["done"]} <= EVENTS.keys():
         raise ValueError("it is of another version")
-    return [records.read(EVENTS[name], told) for name, told in facts["done"]]
+    return [records.read(EVENTS[name], document) for name, document in facts["done"]]
 
 
 class Course:
@@ -162,7 +162,7 @@ class Course:
     @property
     def names(self) -> set[str]:
         """The files that are needed."""
-        files = (file.name for some in (*(tier.states for tier in self.tiers), *self.values) for file in some)
+        files = (file.name for files_of in (*(tier.states for tier in self.tiers), *self.values) for file in files_of)
         return {run.name for run in self.runs}.union(files, self.under_way.names if self.under_way else ())
 
     def first(self) -> int | None:
@@ -180,16 +180,20 @@ class Course:
 
     def later(self, tier: ShardedTier) -> list[ShardedTier]:
         """The solved tiers that moves from a tier may lead to."""
-        return [one for one in self.tiers if tier.number < one.number <= tier.highest and one.kept]
+        return [
+            later_tier
+            for later_tier in self.tiers
+            if tier.number < later_tier.number <= tier.highest and later_tier.kept
+        ]
 
     def shards(self, tiers: list[ShardedTier], bits: int, owner: int) -> list[Shard]:
         """Of each of these tiers the shard that has what `owner` of 2**`bits` owns; none has more shards than that."""
-        last, found = len(self.tiers) - 1, []
+        last_tier, segments = len(self.tiers) - 1, []
         for tier in tiers:
-            place = owner >> bits - tier.bits
-            values = self.values[last - self.tiers.index(tier)]
-            found.append(Shard(tier.number, tier.bits, place, tier.states[place], values[place]))
-        return [shard for shard in found if shard.states.length]
+            owner_index = owner >> bits - tier.bits
+            values = self.values[last_tier - self.tiers.index(tier)]
+            segments.append(Shard(tier.number, tier.bits, owner_index, tier.states[owner_index], values[owner_index]))
+        return [shard for shard in segments if shard.states.length]
 
     def apply(self, event: Event) -> list[str]:
         """Take over what a commit says; the names of files that are not needed any more."""
@@ -230,12 +234,12 @@ class Course:
 
 def owned(segments: Sequence[Segment], bits: int, owner: int) -> list[Segment]:
     """The segments that have states of a shard, perhaps among others."""
-    found = []
-    for one in segments:
-        if one.bits <= bits:
-            mine = owner >> bits - one.bits == one.owner
+    own_segments = []
+    for segment in segments:
+        if segment.bits <= bits:
+            is_mine = owner >> bits - segment.bits == segment.owner
         else:
-            mine = one.owner >> one.bits - bits == owner
-        if mine:
-            found.append(one)
-    return found
+            is_mine = segment.owner >> segment.bits - bits == owner
+        if is_mine:
+            own_segments.append(segment)
+    return own_segments

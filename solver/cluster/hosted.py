@@ -87,8 +87,8 @@ class Hosted(Engine):
     def submit(
         self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0, node: str = ""
     ) -> list[Handle]:
-        given = [one.reference if isinstance(one, Handle) else one for one in arguments]
-        numbers = self._ask("submit", task, given, returns, memory, node)
+        references = [argument.reference if isinstance(argument, Handle) else argument for argument in arguments]
+        numbers = self._ask("submit", task, references, returns, memory, node)
         return [Handle(Reference(number), self.dropped) for number in numbers]
 
     def result(self, handle: Handle, within: float | None = None) -> Any:
@@ -156,8 +156,8 @@ class Host:
         threading.Thread(target=self._listen, args=(pipe, waiting), daemon=True).start()
         with self._stack:
             try:
-                while asked := waiting.get():
-                    pipe.send_bytes(self._answer(asked))
+                while request := waiting.get():
+                    pipe.send_bytes(self._answer(request))
             except (SystemExit, BrokenPipeError):
                 pass
             finally:
@@ -172,18 +172,18 @@ class Host:
         while not self._ended.wait(0.5):  # again, since an exception is lost in a callback out of Ray
             interrupt(signal.SIGTERM)
 
-    def _answer(self, asked: bytes) -> bytes:
+    def _answer(self, request: bytes) -> bytes:
         try:
-            dropped, (name, *given) = pickle.loads(asked)  # noqa: S301  # of our own parent
+            dropped, (name, *arguments) = pickle.loads(request)  # noqa: S301  # of our own parent
             for number in dropped:
                 del self._results[number]
-            return pickle.dumps((True, getattr(self, f"_{name}")(*given), ""), pickle.HIGHEST_PROTOCOL)
+            return pickle.dumps((True, getattr(self, f"_{name}")(*arguments), ""), pickle.HIGHEST_PROTOCOL)
         except Exception as error:
             origin = "".join(traceback.format_exception(error))
             with contextlib.suppress(Exception):
-                made = pickle.dumps((False, error, origin))
-                pickle.loads(made)  # noqa: S301  # some can be written, and not be read
-                return made
+                response = pickle.dumps((False, error, origin))
+                pickle.loads(response)  # noqa: S301  # some can be written, and not be read
+                return response
             return pickle.dumps((False, RuntimeError(f"{type(error).__name__}: {error}"), origin))
 
     def _open(self, where: str, options: dict[str, Any]) -> None:
@@ -191,11 +191,16 @@ class Host:
 
     def _look(self, name: str) -> Any:
         """An attribute of the engine, or what its method returns."""
-        found = getattr(self._engine, name)
-        return found() if callable(found) else found
+        attribute = getattr(self._engine, name)
+        return attribute() if callable(attribute) else attribute
 
-    def _submit(self, task: Callable[..., Any], given: list[Any], returns: int, memory: int, node: str) -> list[int]:
-        arguments = [self._results[one.number] if isinstance(one, Reference) else one for one in given]
+    def _submit(
+        self, task: Callable[..., Any], references: list[Any], returns: int, memory: int, node: str
+    ) -> list[int]:
+        arguments = [
+            self._results[reference.number] if isinstance(reference, Reference) else reference
+            for reference in references
+        ]
         handles = self._engine.submit(task, *arguments, returns=returns, memory=memory, node=node)
         numbers = range(self._count, self._count + len(handles))
         self._results.update(zip(numbers, handles, strict=True))

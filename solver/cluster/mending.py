@@ -29,15 +29,15 @@ def mend(shards: Shards, name: str) -> None:
     tiers = {tier.number: tier for tier in shards.course.tiers}
     if kind == "run":
         tasks = [_starts(shards, bits)] if number is None else _leading(shards, tiers[number], ALL, bits, None)
-        made = [run.name for run in shards.gathered(number, tasks, bits)]
+        run_names = [run.name for run in shards.gathered(number, tasks, bits)]
     elif kind in ("seen", "part", MAIL):  # of a tier that is closed again, of the book, a step: it is written again
         return
     elif kind == "states" and number is not None:
-        made = (_closed if tiers[number].cyclic else _rebuilt)(shards, tiers[number])
+        run_names = (_closed if tiers[number].cyclic else _rebuilt)(shards, tiers[number])
     else:
         assert number is not None
-        made = [one.values.name for one in valued(shards, tiers[number])[1]]
-    if name not in made:
+        run_names = [result.values.name for result in valued(shards, tiers[number])[1]]
+    if name not in run_names:
         raise ResourceError(f"{name} comes out otherwise when it is computed again: test the memory of the nodes")
 
 
@@ -65,8 +65,8 @@ def _closed(shards: Shards, tier: ShardedTier) -> list[str]:
     closing = begun(tier.number, [run.segments[tier.number] for run in runs if tier.number in run.segments])
     while closing.front:
         closing = generation(shards, closing)
-    found = closed(shards, closing._replace(highest=tier.number), tier.bits, 0)[1]
-    return [one.states.name for one in found]
+    results = closed(shards, closing._replace(highest=tier.number), tier.bits, 0)[1]
+    return [result.states.name for result in results]
 
 
 def _rebuilt(shards: Shards, tier: ShardedTier) -> list[str]:

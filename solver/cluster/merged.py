@@ -35,34 +35,34 @@ class Merged:
         self.tier, self.scale, self.tally, self.layers = tier, course.scale, course.tally, course.tiers
         self.stored = course.stored
         self.values = list(reversed(course.values))
-        self.rows = {tier.number: place for place, tier in enumerate(course.tiers)}
+        self.rows = {tier.number: row for row, tier in enumerate(course.tiers)}
         self._read = functools.lru_cache(maxsize=256)(self._read_near)
 
     def merit_of(self, key: int) -> int | None:
-        place = self.rows.get(self.tier(key))
-        if place is None or not 0 <= key < 1 << 63:
+        row = self.rows.get(self.tier(key))
+        if row is None or not 0 <= key < 1 << 63:
             return None
-        bits = self.course.tiers[place].bits
+        bits = self.course.tiers[row].bits
         owner = int(owner_of(key, bits))
-        states, values = self.course.tiers[place].states[owner], self.values[place][owner]
+        states, values = self.course.tiers[row].states[owner], self.values[row][owner]
         kind, every = np.dtype(np.int64), range(states.length)
-        at = bisect.bisect_left(every, key, key=lambda at: self._at(states, at, kind))
-        found = at < states.length and self._at(states, at, kind) == key
-        return self._at(values, at, self.kind) if found else None
+        index = bisect.bisect_left(every, key, key=lambda index: self._at(states, index, kind))
+        is_stored = index < states.length and self._at(states, index, kind) == key
+        return self._at(values, index, self.kind) if is_stored else None
 
-    def _at(self, file: File, place: int, kind: np.dtype[Any]) -> int:
-        begin = place - place % NEAR
-        return int(self._read(file, begin, min(begin + NEAR, file.length), kind)[place - begin])
+    def _at(self, file: File, index: int, kind: np.dtype[Any]) -> int:
+        begin = index - index % NEAR
+        return int(self._read(file, begin, min(begin + NEAR, file.length), kind)[index - begin])
 
     def _read_near(self, file: File, begin: int, end: int, kind: np.dtype[Any]) -> NDArray[Any]:
         return np.frombuffer(self.store.read(file.name, begin * kind.itemsize, end * kind.itemsize), kind)
 
-    def sample(self, chance: np.random.Generator, most: int) -> list[int]:
+    def sample(self, chance: np.random.Generator, limit: int) -> list[int]:
         tiers = [tier for tier in self.course.tiers if tier.kept]
-        number = max(1, min(SAMPLE, most // max(1, len(tiers))))
+        number = max(1, min(SAMPLE, limit // max(1, len(tiers))))
         states = [state for tier in tiers for state in self._some(tier, chance, number)]
         chance.shuffle(states)
-        return states[:most]
+        return states[:limit]
 
     def _some(self, tier: ShardedTier, chance: np.random.Generator, number: int) -> Iterator[int]:
         files = [file for file in tier.states if file.length]
@@ -72,12 +72,12 @@ class Merged:
 
     def check(self, key: int | None = None) -> None:
         """Raise Damaged for the first file that is not what was written: of all, or of the two that have a state."""
-        place = None if key is None else self.rows.get(self.tier(key))
-        if place is None:
+        row = None if key is None else self.rows.get(self.tier(key))
+        if row is None:
             pairs = self._pairs()
         else:
-            owner = int(owner_of(key, self.course.tiers[place].bits))
-            pairs = [(self.course.tiers[place].states[owner], self.values[place][owner])]
+            owner = int(owner_of(key, self.course.tiers[row].bits))
+            pairs = [(self.course.tiers[row].states[owner], self.values[row][owner])]
         for states, values in pairs:
             self.store.get(states, np.int64)
             self.store.get(values, self.kind)
@@ -113,7 +113,7 @@ class Merged:
         shards, before = self.shards, 0
         engine, waiting = shards.engine_for(self.stored), deque[Any]()
         for shares in self._ranges():
-            states = sum(one.states for one in shares)
+            states = sum(share.states for share in shares)
             memory = min(shards.memory, BOUND * states)
             waiting += engine.submit(bind, shards.job, shares, self.kind.str, form, before, memory=memory)
             before += states
@@ -124,16 +124,16 @@ class Merged:
     def _ranges(self) -> Iterator[list[Share]]:
         """What each range of states has in the files of ordered shards, which tasks make."""
         shards, kind = self.shards, self.kind.str
-        bits, ranges = (shards.bits_for(self.stored, each) for each in (ARRANGED, BOUND))
+        bits, ranges = (shards.bits_for(self.stored, bytes_per_state) for bytes_per_state in (ARRANGED, BOUND))
         keys = cuts([(tier.sample, tier.kept) for tier in self.course.tiers], 1 << ranges)
         engine, memory = shards.engine_for(self.stored), shards.bytes_for(self.stored, bits, ARRANGED)
         tasks = [
-            engine.submit(arrange, shards.job, number, some, kind, keys, memory=memory)[0]
-            for number, some in enumerate(self._shares(self.stored >> bits))
+            engine.submit(arrange, shards.job, number, shares_of_range, kind, keys, memory=memory)[0]
+            for number, shares_of_range in enumerate(self._shares(self.stored >> bits))
         ]
         arranged = list(engine.results(tasks))
         for number in range(len(keys) + 1):
-            yield [one.share(number) for one in arranged]
+            yield [piece.share(number) for piece in arranged]
 
     def _shares(self, states: int) -> Iterator[list[tuple[File, File]]]:
         """The files, in shares of about so many states."""

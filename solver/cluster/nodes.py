@@ -59,8 +59,8 @@ def look(engine: Engine, wanted: Wanted) -> list[Examined]:
     file = store.put(PROBE, np.frombuffer(os.urandom(READ), np.uint8))
     try:
         sent = time.time()
-        asked = [(one.host, engine.submit(examine, *wanted, *file, node=one.id)[0]) for one in engine.nodes()]
-        return [_node(host, engine, handle, wanted, sent) for host, handle in asked]
+        requests = [(node.host, engine.submit(examine, *wanted, *file, node=node.id)[0]) for node in engine.nodes()]
+        return [_node(host, engine, handle, wanted, sent) for host, handle in requests]
     finally:
         store.remove([file.name])
 
@@ -69,8 +69,8 @@ def refuse(nodes: Sequence[Examined]) -> None:
     """Raise ResourceError if a node can take no part."""
     wrong = [node for node in nodes if node.faults]
     if wrong:
-        others = f" ({', '.join(node.host for node in wrong[1:])} cannot take part either)" if wrong[1:] else ""
-        raise ResourceError(f"node {wrong[0].host} {wrong[0].faults[0]}{others}")
+        others_text = f" ({', '.join(node.host for node in wrong[1:])} cannot take part either)" if wrong[1:] else ""
+        raise ResourceError(f"node {wrong[0].host} {wrong[0].faults[0]}{others_text}")
     if not nodes:
         raise ResourceError("no node of the cluster runs tasks: start one with a processor, ray start --num-cpus N")
 
@@ -79,21 +79,21 @@ def line(node: Examined) -> str:
     """A node in words."""
     if node.version is None:
         return f"node {node.host} {'; '.join(node.faults)}"
-    parts = [f"solverbook {node.version}"]
+    facts = [f"solverbook {node.version}"]
     if node.fingerprint:
-        parts.append(f"rules {node.fingerprint[:12]}")
+        facts.append(f"rules {node.fingerprint[:12]}")
     if node.sees_store:
-        parts.append("sees the store")
+        facts.append("sees the store")
     if node.written:
-        parts.append(f"writes {node.written / 1e6:,.0f} MB/s")
+        facts.append(f"writes {node.written / 1e6:,.0f} MB/s")
     if node.memory is not None:
-        parts.append(f"{node.memory / 1e9:.1f} GB of memory free")
+        facts.append(f"{node.memory / 1e9:.1f} GB of memory free")
     if node.ahead is not None and abs(node.ahead) > LOOKED:
         side = "ahead" if node.ahead > 0 else "behind"
-        parts.append(f"its clock is {abs(node.ahead):,.0f} s {side} of this machine's: let both follow one time server")
+        facts.append(f"its clock is {abs(node.ahead):,.0f} s {side} of this machine's: let both follow one time server")
     elif node.ahead is not None:
-        parts.append("clock right")
-    return f"node {node.host}: {', '.join([*parts, *node.faults])}"
+        facts.append("clock right")
+    return f"node {node.host}: {', '.join([*facts, *node.faults])}"
 
 
 def examine(game: str, wanted: str, url: str, name: str, length: int) -> dict[str, Any]:

@@ -90,17 +90,17 @@ class RayEngine(Engine):
     def submit(
         self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0, node: str = ""
     ) -> list[Any]:
-        most = max((int(one["memory"]) for one in self._nodes()), default=0)
-        if memory > most:
-            raise too_large(memory, most)
+        largest = max((int(one["memory"]) for one in self._nodes()), default=0)
+        if memory > largest:
+            raise too_large(memory, largest)
         if task not in self._remote:
             self._remote[task] = self._ray.remote(num_cpus=1, max_retries=RETRIES, retry_exceptions=False)(task)
         options: dict[str, Any] = {"num_returns": returns, "memory": memory or None}
         if node:
             from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-            there = NodeAffinitySchedulingStrategy(node, soft=False)
-            options |= {"scheduling_strategy": there, "num_cpus": 0, "max_retries": 0}
+            strategy = NodeAffinitySchedulingStrategy(node, soft=False)
+            options |= {"scheduling_strategy": strategy, "num_cpus": 0, "max_retries": 0}
         begin = self._remote[task].options(**options).remote
         with self._explained():
             handles = begin(*arguments)
@@ -112,13 +112,13 @@ class RayEngine(Engine):
 
     def nodes(self) -> list[Node]:
         with self._explained():
-            known = [one for one in self._ray.nodes() if one["Alive"] and one["Resources"].get("CPU")]
-        hosts = [one["NodeManagerHostname"] for one in known]
+            known = [node for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
+        hosts = [node["NodeManagerHostname"] for node in known]
         names = [
-            host if hosts.count(host) == 1 else f"{host} ({one['NodeManagerAddress']})"
-            for host, one in zip(hosts, known, strict=True)
+            host if hosts.count(host) == 1 else f"{host} ({node['NodeManagerAddress']})"
+            for host, node in zip(hosts, known, strict=True)
         ]
-        return [Node(name, one["NodeID"]) for name, one in zip(names, known, strict=True)]
+        return [Node(name, node["NodeID"]) for name, node in zip(names, known, strict=True)]
 
     def __exit__(self, *raised: object) -> None:
         self._started.close()
@@ -240,8 +240,8 @@ def _join(started: contextlib.ExitStack, where: str) -> Any:
 
         paths: dict[str, Any] = {"job_config": JobConfig(_py_driver_sys_path=_own_path())}
         if where.startswith(CLIENT):  # the options go there as JSON
-            own = os.pathsep.join([*_own_path(), "${PYTHONPATH}"])
-            paths = {"runtime_env": {"env_vars": {"PYTHONPATH": own}}}
+            python_path = os.pathsep.join([*_own_path(), "${PYTHONPATH}"])
+            paths = {"runtime_env": {"env_vars": {"PYTHONPATH": python_path}}}
         try:
             return _connected(started, address=where, **paths)
         except (OSError, RuntimeError, ValueError, ImportError) as error:
@@ -321,8 +321,8 @@ def _undisturbed() -> Iterator[None]:
     finally:
         for number, handler in earlier.items():
             signal.signal(number, handler)
-    for last in came[-1:]:
-        signal.raise_signal(last)
+    for latest in came[-1:]:
+        signal.raise_signal(latest)
 
 
 def _end(ray: Any, nodes: list[Any]) -> None:
@@ -330,7 +330,7 @@ def _end(ray: Any, nodes: list[Any]) -> None:
     import psutil  # comes with Ray
 
     family: list[Any] = []
-    for process in [one.process.pid for node in nodes for kind in node.all_processes.values() for one in kind]:
+    for process in [entry.process.pid for node in nodes for kind in node.all_processes.values() for entry in kind]:
         with contextlib.suppress(psutil.Error):
             family += psutil.Process(process).children(recursive=True)
     ray.shutdown()
@@ -368,9 +368,9 @@ def _instead(ray: Any, *wanted: tuple[str, Any, str]) -> Iterator[None]:
             usual = private_part(ray, path, without)
             if usual is not None:
                 owner, _, name = path.rpartition(".")
-                place = operator.attrgetter(owner)(ray)
-                earlier.callback(setattr, place, name, usual)
-                setattr(place, name, new)
+                owner_object = operator.attrgetter(owner)(ray)
+                earlier.callback(setattr, owner_object, name, usual)
+                setattr(owner_object, name, new)
         yield
 
 
@@ -378,13 +378,13 @@ def _folder(started: contextlib.ExitStack) -> str:
     """A folder for Ray's files, which goes away with the cluster; those of killed ones go now."""
     home = tempfile.gettempdir()
     home = home if len(home) <= LONGEST_TEMPORARY else "/tmp"  # noqa: S108
-    for other in Path(home).glob("solver-ray-*/lock"):
-        with contextlib.suppress(OSError, ResourceError), other.open() as held:
-            lock(held.fileno(), other)
-            shutil.rmtree(other.parent, ignore_errors=True)
+    for lock_path in Path(home).glob("solver-ray-*/lock"):
+        with contextlib.suppress(OSError, ResourceError), lock_path.open() as held:
+            lock(held.fileno(), lock_path)
+            shutil.rmtree(lock_path.parent, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix="solver-ray-", dir=home))
-    mine = started.enter_context((folder / "new").open("w"))
-    lock(mine.fileno(), folder)
+    lock_file = started.enter_context((folder / "new").open("w"))
+    lock(lock_file.fileno(), folder)
     (folder / "new").rename(folder / "lock")  # one that is seen is locked
     started.callback(shutil.rmtree, folder, ignore_errors=True)
     return str(folder)

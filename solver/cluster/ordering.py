@@ -93,11 +93,11 @@ def _sheet(pieces: list[Piece]) -> tuple[int, NDArray[np.int64]]:
 def ordered(store: Store, shares: Sequence[Share], kind: str) -> Iterator[Callable[[], Piece]]:
     """A range of the states of all shares, with their values: calls that give one piece after the other."""
     runs, values = [], []
-    for one in shares:
-        if one.states:
-            run, some = _opened(store.read(*one.part), kind)
+    for share in shares:
+        if share.states:
+            run, slice_of = _opened(store.read(*share.part), kind)
             runs.append(run)
-            values.append(some)
+            values.append(slice_of)
     table = Table(runs)
     for span in spans(splitters(table, PART)):
         yield partial(in_order, table, values, *span)
@@ -117,11 +117,11 @@ def bind(job: Job, shares: Sequence[Share], kind: str, form: Form, before: int) 
     missing, indices = -before % block, indices_of(form.merits)  # of a block that others begin
     for call in ordered(bench_of(job).store, shares, kind):
         states, values = call()
-        some, tail = _cut(_joined([tail, (states, indices(values))]), missing)
-        head, missing = _joined([head, some]), missing - len(some[0])
-        whole, tail = _cut(tail, len(tail[0]) // block * block)
-        if len(whole[0]):
-            groups.append(groups_of(form, whole))
+        piece, tail = _cut(_joined([tail, (states, indices(values))]), missing)
+        head, missing = _joined([head, piece]), missing - len(piece[0])
+        blocks, tail = _cut(tail, len(tail[0]) // block * block)
+        if len(blocks[0]):
+            groups.append(groups_of(form, blocks))
     return Bound(head, groups, tail)
 
 
@@ -138,18 +138,18 @@ def groups_of(form: Form, piece: Piece) -> Encoded:
 
 def glued(form: Form, bounds: Iterator[Bound]) -> Iterator[Encoded]:
     """The groups of all ranges, those of blocks included that two or more of them share."""
-    block, parts, waiting = CODECS[form.codec].block, list[Piece](), 0
+    block, pieces, waiting = CODECS[form.codec].block, list[Piece](), 0
     for bound in bounds:
-        parts.append(bound.head)
+        pieces.append(bound.head)
         waiting += len(bound.head[0])
         if waiting == block:
-            yield groups_of(form, _joined(parts))
-            parts, waiting = [], 0
+            yield groups_of(form, _joined(pieces))
+            pieces, waiting = [], 0
         yield from bound.groups
-        parts.append(bound.tail)
+        pieces.append(bound.tail)
         waiting += len(bound.tail[0])
     if waiting:
-        yield groups_of(form, _joined(parts))
+        yield groups_of(form, _joined(pieces))
 
 
 def _joined(pieces: list[Piece]) -> Piece:
@@ -159,11 +159,11 @@ def _joined(pieces: list[Piece]) -> Piece:
 
 def cuts(samples: Sequence[tuple[Sequence[int], int]], ranges: int) -> list[int]:
     """Keys that cut tiers, of which there are some states and how many they are, into so many ranges, or fewer."""
-    samples = [(some, count) for some, count in samples if len(some)]
+    samples = [(sampled, count) for sampled, count in samples if len(sampled)]
     if not samples or ranges == 1:
         return []
-    keys = np.concatenate([np.array(some, np.int64) for some, _ in samples])
-    weights = np.concatenate([np.full(len(some), count / len(some)) for some, count in samples])
+    keys = np.concatenate([np.array(sampled, np.int64) for sampled, _ in samples])
+    weights = np.concatenate([np.full(len(sampled), count / len(sampled)) for sampled, count in samples])
     order = np.argsort(keys, kind="stable")
     ends = np.cumsum(weights[order])
     places = np.searchsorted(ends, np.arange(1, ranges) * ends[-1] / ranges)

@@ -41,15 +41,15 @@ def _folded(shards: Shards, tier: ShardedTier) -> tuple[list[int], list[Folded]]
             fold,
             shards.job,
             tier.number,
-            (tier.bits, place),
-            tier.states[place],
+            (tier.bits, owner),
+            tier.states[owner],
             shards.course.scale,
             children[number],
             bits,
             *answers[number],
             memory=memory,
         )[0]
-        for number, place in enumerate(places)
+        for number, owner in enumerate(places)
     ]
     shards.ask_ahead(tier)
     return places, list(engine.results(folds))
@@ -63,8 +63,8 @@ def _resolved(shards: Shards, tier: ShardedTier) -> tuple[list[int], list[Folded
     if not places:
         return [], [], 0
     if not by_rounds(shards, tier.kept):
-        found = _at_once(shards, tier, scale)
-        return places, found.shards, found.gap
+        at_once = _at_once(shards, tier, scale)
+        return places, at_once.shards, at_once.gap
     rounds = Rounds(shards, tier, scale, places)
     its_turn = tier == course.next()  # else a file of it is mended, perhaps in the midst of another tier's rounds
     kept = course.under_way if its_turn and isinstance(course.under_way, Resolving) else None
@@ -94,8 +94,8 @@ def _at_once(shards: Shards, tier: ShardedTier, scale: Scale) -> Resolved:
     memory = min(most, RESOLVING * tier.kept)
     bits, [children], [answers] = shards.asked(tier, [tier.states], memory)
     handles = engine.submit(resolve, shards.job, tier, scale, most // 2, children, bits, *answers, memory=memory)
-    found: Resolved = engine.result(handles[0])
-    return found
+    result: Resolved = engine.result(handles[0])
+    return result
 
 
 class Rounds:
@@ -115,47 +115,50 @@ class Rounds:
     def link(self) -> int:
         """Count open children and list parents; the first distance, 0 if nothing decides any state."""
         tier, scale, bits = self.tier, self.scale, self.tier.bits
-        asked, children, answers = self.shards.asked(tier, tier.parts)
+        queried, children, answers = self.shards.asked(tier, tier.parts)
         linked = [
             self.engine.submit(
                 link,
                 self.job,
                 tier.number,
-                (bits, place),
-                tier.states[place],
+                (bits, owner),
+                tier.states[owner],
                 scale,
                 children[number],
-                asked,
+                queried,
                 *answers[number],
                 returns=3 + self.blocks,
                 memory=self.memory,
             )
-            for number, place in enumerate(self.places)
+            for number, owner in enumerate(self.places)
         ]
         lists = [
             self.engine.submit(
                 index,
                 self.job,
                 tier,
-                place,
-                *(handles[3 + block_for(place, bits)] for handles in linked),
+                owner,
+                *(handles[3 + block_for(owner, bits)] for handles in linked),
                 returns=2,
                 memory=self.memory,
             )
-            for place in self.places
+            for owner in self.places
         ]
         self._take(begins=0, parents=1, of=lists)
         self._take(left=1, merits=2, of=linked)
         list(self.engine.results(self.arrays["begins"]))
-        return min((first for first in self.engine.results(handles[0] for handles in linked) if first), default=0)
+        return min(
+            (first_fault for first_fault in self.engine.results(handles[0] for handles in linked) if first_fault),
+            default=0,
+        )
 
-    def load(self, kept: Resolving) -> int:
+    def load(self, saved: Resolving) -> int:
         """Go on from files; the distance of the round that is done again: what it told is not kept."""
-        shards = zip(*(getattr(kept, name) for name in ARRAYS), strict=True)
+        shards = zip(*(getattr(saved, name) for name in ARRAYS), strict=True)
         handles = [self.engine.submit(load, self.job, *files, returns=len(ARRAYS)) for files in shards]
         self._take(**{name: number for number, name in enumerate(ARRAYS)}, of=handles)
-        self.index, self.mails = [[*files] for files in zip(kept.begins, kept.parents, strict=True)], []
-        return kept.distance
+        self.index, self.mails = [[*files] for files in zip(saved.begins, saved.parents, strict=True)], []
+        return saved.distance
 
     def kept(self, distance: int) -> Resolving:
         """The arrays in files, after the round of that distance."""
@@ -174,24 +177,24 @@ class Rounds:
             self.engine.submit(
                 step,
                 self.job,
-                (bits, place),
+                (bits, owner),
                 distance,
                 *(self.arrays[name][number] for name in ARRAYS),
-                *(mail[block_for(place, bits)] for mail in self.mails),
+                *(mail[block_for(owner, bits)] for mail in self.mails),
                 returns=3 + self.blocks,
                 memory=self.memory,
             )
-            for number, place in enumerate(self.places)
+            for number, owner in enumerate(self.places)
         ]
-        told: list[Told] = list(self.engine.results(shard[0] for shard in handles))
+        results: list[Told] = list(self.engine.results(shard[0] for shard in handles))
         self._take(left=1, merits=2, of=handles)
         self.mails = [shard[3:] for shard in handles]
-        self.resolved += sum(one.resolved for one in told)
+        self.resolved += sum(result.resolved for result in results)
         self.shards.progress("resolve", min(self.resolved, self.tier.kept), self.tier.kept)
-        if any(one.sent for one in told):
+        if any(result.sent for result in results):
             return distance if scores else distance + 1
         self.mails = []
-        return min((one.following for one in told if one.following), default=0)
+        return min((result.following for result in results if result.following), default=0)
 
     def values(self) -> list[Folded]:
         """The values of the shards."""
@@ -201,14 +204,14 @@ class Rounds:
                 settled,
                 self.job,
                 tier.number,
-                (tier.bits, place),
-                tier.states[place],
+                (tier.bits, owner),
+                tier.states[owner],
                 self.scale,
                 self.arrays["left"][number],
                 self.arrays["merits"][number],
                 memory=self.memory,
             )[0]
-            for number, place in enumerate(self.places)
+            for number, owner in enumerate(self.places)
         ]
         return list(self.engine.results(folds))
 
@@ -222,8 +225,8 @@ class Rounds:
         tier = self.tier
         tasks = [
             self.engine.submit(
-                keep, self.job, tier.number, (tier.bits, place), names, *(self.arrays[name][number] for name in names)
+                keep, self.job, tier.number, (tier.bits, owner), names, *(self.arrays[name][number] for name in names)
             )[0]
-            for number, place in enumerate(self.places)
+            for number, owner in enumerate(self.places)
         ]
         return list(self.engine.results(tasks))

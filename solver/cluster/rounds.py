@@ -50,8 +50,8 @@ class Mail(NamedTuple):
 
     def of(self, owner: int) -> list[NDArray[np.int64]]:
         """The columns for one shard."""
-        place = owner % len(self.ends)
-        rows = slice(int(self.ends[place - 1]) if place else 0, int(self.ends[place]))
+        mailbox = owner % len(self.ends)
+        rows = slice(int(self.ends[mailbox - 1]) if mailbox else 0, int(self.ends[mailbox]))
         return [column[rows] for column in self.columns]
 
 
@@ -79,29 +79,29 @@ def open_links(moves, known, begin, end, batch, endless, left, merits):
     the state and one if the same player moves again; left (n,) and merits (n,) what `parents.count_children` says of
     `left` and `candidates`.
     """
-    batch, count, done = next_batch(moves, known, begin, end, 0, LAST, batch)
+    batch, count, next_state = next_batch(moves, known, begin, end, 0, LAST, batch)
     if count < 0:
-        return batch, 0, done, LOST_CHILD, known.states[done]
-    (keys, _, owners, found, rewards, entries), rows, places, _ = batch
+        return batch, 0, next_state, LOST_CHILD, known.states[next_state]
+    (keys, _, owners, child_merits, rewards, entries), rows, places, _ = batch
     links = 0
     for j in range(count):
-        owner, merit = begin + (owners[j] >> 1), found[j]
+        owner, merit = begin + (owners[j] >> 1), child_merits[j]
         if merit == OPEN:
             if rows[j] == PASSED:
                 if moves.rewarded and rewards[j]:
-                    return batch, links, done, SCORING, known.states[owner]
+                    return batch, links, next_state, SCORING, known.states[owner]
                 left[owner] += 1
                 keys[links], entries[links] = keys[j], 2 * begin + owners[j]
                 links += 1
                 continue
             if places[j] == MISSING:
-                return batch, links, done, LOST_CHILD, known.states[owner]
+                return batch, links, next_state, LOST_CHILD, known.states[owner]
             merit = lift(value_at(known, rows[j], places[j]), (owners[j] & 1) == 1, moves.scores)
             if moves.rewarded:
                 merit += rewards[j]
         if not give(merit, owner, endless, left, merits):
-            return batch, links, done, BEYOND, known.states[owner]
-    return batch, links, done, FINE, np.int64(0)
+            return batch, links, next_state, BEYOND, known.states[owner]
+    return batch, links, next_state, FINE, np.int64(0)
 
 
 @shared
@@ -110,13 +110,13 @@ def find_links(known, keys, begins):
     index of the first that is not there, or -1."""
     rows, places, highs = new_indices(BATCH)
     rows[:] = 0
-    for first in range(0, len(keys), BATCH):
-        some = keys[first : first + BATCH]
-        locate(known, some, rows, len(some), places, highs)
-        for j in range(len(some)):
+    for first_key in range(0, len(keys), BATCH):
+        batch = keys[first_key : first_key + BATCH]
+        locate(known, batch, rows, len(batch), places, highs)
+        for j in range(len(batch)):
             if places[j] == MISSING:
-                return first + j
-            some[j] = places[j]
+                return first_key + j
+            batch[j] = places[j]
             begins[places[j] + 1] += 1
     return -1
 
@@ -158,51 +158,60 @@ def front_of(distance, once, left, merits):
 def tell(front, begins, parents, scores, merits):
     """The shards of the parents of the states of a front, and what they are told: see `hear_all`."""
     room = 0
-    for place in front:
-        room += begins[place + 1] - begins[place]
+    for state_index in front:
+        room += begins[state_index + 1] - begins[state_index]
     owners, messages = np.empty(room, np.int64), np.empty(room, np.int64)
     count = 0
-    for place in front:
-        for at in range(begins[place], begins[place + 1]):
-            entry = parents[at]
-            own = entry & (np.int64(1) << SHARD) - 1
+    for state_index in front:
+        for entry_index in range(begins[state_index], begins[state_index + 1]):
+            entry = parents[entry_index]
+            shard_index = entry & (np.int64(1) << SHARD) - 1
             owners[count] = entry >> SHARD
-            messages[count] = (own >> 1) * 2 + (lift(np.int64(merits[place]), own & 1 == 1, scores) > 0)
+            messages[count] = (shard_index >> 1) * 2 + (
+                lift(np.int64(merits[state_index]), shard_index & 1 == 1, scores) > 0
+            )
             count += 1
     return owners, messages
 
 
 def link(
-    job: Job, tier: int, shard: tuple[int, int], states: File, scale: Scale, children: Block, asked: int, *answers: Any
+    job: Job,
+    tier: int,
+    shard: tuple[int, int],
+    states: File,
+    scale: Scale,
+    children: Block,
+    queried: int,
+    *answers: Any,
 ) -> list[Any]:
-    """Of a shard, (bits, owner), whose children in later tiers 2**`asked` shards have answered for: at which distance
+    """Of a shard, (bits, owner), whose children in later tiers 2**`queried` shards have answered for: at which distance
     it has its first states, its open children and merits so far, and for the shards of its tier the parents of their
     states."""
     bench = bench_of(job)
     own_states = bench.store.get(states, np.int64)
-    known = miniature(tier, own_states, children, asked, answers, np.dtype(scale.kind))
+    known = miniature(tier, own_states, children, queried, answers, np.dtype(scale.kind))
     size = len(own_states)
     left, merits, due = np.zeros(size, np.int32), np.full(size, NO_MERIT, np.int16), np.empty(size, np.int16)
-    parts = []
+    pieces = []
     with compiling(bench.game):
         endless = narrow_endless(bench.rules, bench.compiled.endless(own_states))
         for keys, entries in _links(bench, scale, known, endless, left, merits):
             owners = np.empty(len(keys), np.int64)
             owners_of(keys, shard[0], owners)
-            parts.append(_mails(owners, shard[0], [keys, entries]))
+            pieces.append(_mails(owners, shard[0], [keys, entries]))
     settle(left, merits, 0, size, due)
-    return [int(due[due > 0].min(initial=WIN)) % WIN, left, merits, *_joined(parts)]
+    return [int(due[due > 0].min(initial=WIN)) % WIN, left, merits, *_joined(pieces)]
 
 
 def _links(
     bench: Bench, scale: Scale, known: TierLookup, endless: Array, left: Array, merits: Array
 ) -> Iterator[tuple[Array, Array]]:
     """The moves inside the tier of all states of row 0, in parts that are overwritten: see `open_links`."""
-    at, moves, known = 0, bench.moves(scale), known.beyond(0)
+    cursor, moves, known = 0, bench.moves(scale), known.beyond(0)
     batch = new_batch(min(CHILDREN_PER_CALL, 64 * len(left)))
-    while at < len(left):
-        end = min(at + STATES_PER_CALL, len(left))
-        batch, count, at, *fault = open_links(moves, known, at, end, batch, endless, left, merits)
+    while cursor < len(left):
+        end = min(cursor + STATES_PER_CALL, len(left))
+        batch, count, cursor, *fault = open_links(moves, known, cursor, end, batch, endless, left, merits)
         refuse(bench.rules, *fault)
         yield batch.edges.keys[:count], batch.edges.weights[:count]
 
@@ -247,14 +256,14 @@ def step(
     scores = bench_of(job).rules.scores
     front, following = front_of(distance, scores, left, merits)
     owners, messages = tell(front, begins, parents, scores, merits)
-    told = Told(len(front), len(messages), int(following))
-    return [told, left, merits, *_mails(owners, shard[0], [messages])]
+    result = Told(len(front), len(messages), int(following))
+    return [result, left, merits, *_mails(owners, shard[0], [messages])]
 
 
-def keep(job: Job, tier: int, shard: tuple[int, int], arrays: Sequence[str], *given: Array) -> list[File]:
+def keep(job: Job, tier: int, shard: tuple[int, int], arrays: Sequence[str], *arrays_given: Array) -> list[File]:
     """Files of arrays of these names."""
     store = bench_of(job).store
-    return [store.put(labelled(name, tier, shard), array) for name, array in zip(arrays, given, strict=True)]
+    return [store.put(labelled(name, tier, shard), array) for name, array in zip(arrays, arrays_given, strict=True)]
 
 
 def load(job: Job, *files: File) -> list[Array]:
@@ -277,22 +286,27 @@ def settled(
 def _mails(owners: Array, bits: int, columns: list[Array]) -> list[Mail]:
     """Rows dealt to 2**`bits` shards by their owners, in as many parts as `blocks_of` makes."""
     shards = 1 << bits
-    each = shards // block_count(bits)
+    shards_per_block = shards // block_count(bits)
     order = np.argsort(owners.astype(np.uint16 if bits <= 16 else np.uint32), kind="stable")
     ends = np.cumsum(np.bincount(owners, minlength=shards))
     columns = [column[order] for column in columns]
     mails = []
-    for first in range(0, shards, each):
-        begin, end = int(ends[first - 1]) if first else 0, int(ends[first + each - 1])
-        mails.append(Mail(ends[first : first + each] - begin, [column[begin:end].copy() for column in columns]))
+    for first_shard in range(0, shards, shards_per_block):
+        begin, end = int(ends[first_shard - 1]) if first_shard else 0, int(ends[first_shard + shards_per_block - 1])
+        mails.append(
+            Mail(
+                ends[first_shard : first_shard + shards_per_block] - begin,
+                [column[begin:end].copy() for column in columns],
+            )
+        )
     return mails
 
 
-def _joined(parts: list[list[Mail]]) -> list[Mail]:
+def _joined(mail_lists: list[list[Mail]]) -> list[Mail]:
     """Mails for the same shards as one each; the parts are let go."""
     joined = []
-    while parts[0]:
-        some = [mails.pop() for mails in parts]
+    while mail_lists[0]:
+        some = [mails.pop() for mails in mail_lists]
         rows = [mail.of(owner) for owner in range(len(some[0].ends)) for mail in some]
         ends = np.sum([mail.ends for mail in some], axis=0)
         joined.append(Mail(ends, [np.concatenate(column) for column in zip(*rows, strict=True)]))

@@ -90,7 +90,7 @@ def _matching(
 def _tiers(book: Book) -> Callable[[int], int]:
     rules = book.rules
     if not rules.tiered:
-        raise MethodError(f"the rules of {rules.name} know no tiers: choose by value and distance")
+        raise MethodError(f"the rules of {rules.name} have no tiers: choose by value and distance")
     return rules.tier
 
 

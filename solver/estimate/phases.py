@@ -43,10 +43,10 @@ class Cluster(NamedTuple):
     price: float = 0.0
     task: int = sharding.MEMORY
 
-    def shards(self, states: int, each: int = sharding.BYTES) -> int:
+    def shards(self, states: int, bytes_per_state: int = sharding.BYTES) -> int:
         """Of a tier, a power of two: what fits the memory of a worker, or more where workers would be idle."""
         memory = min((1 - sharding.OBJECTS) * self.memory / self.cores, self.task)
-        return 1 << sharding.bits_for(states, each, memory, self.nodes * self.cores)
+        return 1 << sharding.bits_for(states, bytes_per_state, memory, self.nodes * self.cores)
 
 
 class Work(NamedTuple):
@@ -154,31 +154,31 @@ def parse_cluster(text: str) -> Cluster:
     if "=" not in text:
         where = "is where a cluster is, and an estimate needs none, only its size" if ":" in text else "is no size"
         raise ValueError(f"{text[:80]!r} {where}: {FORM}")
-    parts = [part.strip() for part in text.split(",")]
-    if wrong := [part for part in parts if FIELD.fullmatch(part) is None]:
+    words = [word.strip() for word in text.split(",")]
+    if wrong := [word for word in words if FIELD.fullmatch(word) is None]:
         raise ValueError(f"{wrong[0][:80]!r} says nothing of a cluster: {FORM}")
-    fields = [part for part in map(FIELD.fullmatch, parts) if part is not None]
-    found = {part[1]: float(part[2]) * (BYTES if part[1] == "memory" else UNITS)[part[3]] for part in fields}
-    if len(found) < len(fields):
+    fields = [word for word in map(FIELD.fullmatch, words) if word is not None]
+    fields_by_name = {word[1]: float(word[2]) * (BYTES if word[1] == "memory" else UNITS)[word[3]] for word in fields}
+    if len(fields_by_name) < len(fields):
         raise ValueError(f"{text[:80]!r} says something twice: {FORM}")
-    if missing := [name for name in NEEDED if name not in found]:
+    if missing := [name for name in NEEDED if name not in fields_by_name]:
         examples = ",".join(NEEDED[name] for name in missing)
         raise ValueError(f"{text[:80]!r} lacks {' and '.join(missing)}: add {examples}, for instance")
-    if few := [name for name in found if name != "price" and found[name] < 1]:
-        raise ValueError(f"{text[:80]!r} has no {few[0]}: give at least one, or leave network and storage out")
-    nodes, each, memory = (int(found[name]) for name in ("nodes", "cores", "memory"))
-    network, storage, price = (found.get(name, 0.0) for name in ("network", "storage", "price"))
+    if too_small := [name for name in fields_by_name if name != "price" and fields_by_name[name] < 1]:
+        raise ValueError(f"{text[:80]!r} has no {too_small[0]}: give at least one, or leave network and storage out")
+    nodes, each, memory = (int(fields_by_name[name]) for name in ("nodes", "cores", "memory"))
+    network, storage, price = (fields_by_name.get(name, 0.0) for name in ("network", "storage", "price"))
     return Cluster(nodes, each, memory, network, storage, price)
 
 
 def predict(tiers: Sequence[SizedTier], costs: Costs, cluster: Cluster, kind: Kind = PLAIN) -> list[TierPlan]:
     """What each tier takes."""
     plans: list[TierPlan] = []
-    kept = 0
-    for place, tier in enumerate(tiers):
-        later = tiers[place + 1] if place + 1 < len(tiers) else None
+    previous_kept = 0
+    for index, tier in enumerate(tiers):
+        later = tiers[index + 1] if index + 1 < len(tiers) else None
         phases = tuple(_phases(tier, later, costs, cluster, kind))
-        kept += tier.kept
+        previous_kept += tier.kept
         forward = [phase.seconds for phase in phases[: turn_of(phases)]]
         plans.append(
             TierPlan(
@@ -188,7 +188,7 @@ def predict(tiers: Sequence[SizedTier], costs: Costs, cluster: Cluster, kind: Ki
                 cluster.shards(tier.reached),
                 sum(forward),
                 sum(phase.seconds for phase in phases) - sum(forward),
-                KEY * (kept + (later.reached if later else 0)),
+                KEY * (previous_kept + (later.reached if later else 0)),
                 sum(phase.passed for phase in phases),
                 phases,
             )
@@ -212,41 +212,58 @@ def dealt(moves: int, children: int, count: int) -> int:
 
 def _phases(tier: SizedTier, later: SizedTier | None, costs: Costs, cluster: Cluster, kind: Kind) -> Iterator[Phase]:
     """The phases of a tier. Its children are taken to lie in the next one, or to be as many."""
-    reached, kept, moves = tier.reached, tier.kept, tier.moves
+    reached, open_count, moves = tier.reached, tier.kept, tier.moves
     into, open_share = (min(later.reached, moves), later.kept / max(1, later.reached)) if later else (0, 0.0)
-    mine = cluster.shards(reached)
+    shard_count = cluster.shards(reached)
     theirs, owners = cluster.shards(round(sharding.AHEAD * into)), cluster.shards(into)
-    keys, owned = dealt(moves, into, mine), round(into * open_share)
-    asked = round(keys * open_share)
-    has, answers = KEY + kind.merit_bytes, kind.merit_bytes * asked
+    keys, owned = dealt(moves, into, shard_count), round(into * open_share)
+    queried = round(keys * open_share)
+    has, answers = KEY + kind.merit_bytes, kind.merit_bytes * queried
     read = has * owned * max(1, tier.leads)
 
-    def phase(name: str, tasks: int, items: int, **more: int) -> Phase:
-        return _phase(name, tasks, items, Flow(filed=mine > sharding.FILED, **more), costs, cluster)
+    def phase(name: str, tasks: int, items: int, **exchange: int) -> Phase:
+        return _phase(name, tasks, items, Flow(filed=shard_count > sharding.FILED, **exchange), costs, cluster)
 
     def split(tasks: int, shards: int, items: int, size: int) -> Iterator[Phase]:
         """What tasks and shards send each other, where several shards share a block."""
         if shards > sharding.MOST_BLOCKS:
             count, share = bundles(tasks, shards) * sharding.MOST_BLOCKS, shards // sharding.MOST_BLOCKS
-            parts = dict(gives=share, takes=min(tasks, sharding.BATCH))
-            pieces = count * share * parts["takes"]
-            yield phase("split", count, items, states=pieces, passed=size * items, taken=size * items, **parts)
+            exchange = dict(gives=share, takes=min(tasks, sharding.BATCH))
+            pieces = count * share * exchange["takes"]
+            yield phase("split", count, items, states=pieces, passed=size * items, taken=size * items, **exchange)
 
     def bundles(tasks: int, shards: int) -> int:
         return tasks if shards <= sharding.MOST_BLOCKS else -(-tasks // sharding.BATCH)
 
     blocks, wanted = min(theirs, sharding.MOST_BLOCKS), min(owners, sharding.MOST_BLOCKS)
-    yield phase("advance", mine, moves, states=reached, passed=KEY * keys, stored=KEY * (reached + kept), gives=blocks)
+    yield phase(
+        "advance",
+        shard_count,
+        moves,
+        states=reached,
+        passed=KEY * keys,
+        stored=KEY * (reached + open_count),
+        gives=blocks,
+    )
     if into:
-        yield from split(mine, theirs, keys, KEY)
-        yield phase("gather", theirs, keys, taken=KEY * keys, stored=KEY * into, takes=bundles(mine, theirs))
-        yield phase("request", mine, moves, passed=2 * KEY * asked, stored=KEY * kept, gives=1 + wanted)
-        yield from split(mine, owners, asked, KEY)
-        each = bundles(mine, owners)
-        yield phase("answer", owners, asked, passed=answers, taken=KEY * asked, stored=read, gives=each, takes=each)
-        yield from split(mine, owners, asked, kind.merit_bytes)
-    if kept:
-        yield phase("fold", mine, moves, taken=answers, stored=has * kept, takes=1 + wanted if into else 0)
+        yield from split(shard_count, theirs, keys, KEY)
+        yield phase("gather", theirs, keys, taken=KEY * keys, stored=KEY * into, takes=bundles(shard_count, theirs))
+        yield phase("request", shard_count, moves, passed=2 * KEY * queried, stored=KEY * open_count, gives=1 + wanted)
+        yield from split(shard_count, owners, queried, KEY)
+        bundle_count = bundles(shard_count, owners)
+        yield phase(
+            "answer",
+            owners,
+            queried,
+            passed=answers,
+            taken=KEY * queried,
+            stored=read,
+            gives=bundle_count,
+            takes=bundle_count,
+        )
+        yield from split(shard_count, owners, queried, kind.merit_bytes)
+    if open_count:
+        yield phase("fold", shard_count, moves, taken=answers, stored=has * open_count, takes=1 + wanted if into else 0)
 
 
 class Flow(NamedTuple):
@@ -265,10 +282,15 @@ class Flow(NamedTuple):
 def _phase(name: str, tasks: int, items: int, flow: Flow, costs: Costs, cluster: Cluster) -> Phase:
     """A phase of so many tasks over so many moves or keys."""
     share: Work = getattr(costs, name)
-    each = share.listing * costs.listing + share.sorting * costs.sorting + share.each
+    seconds_per_item = share.listing * costs.listing + share.sorting * costs.sorting + share.each
     filed = flow.filed and flow.gives + flow.takes > 1
     stored = flow.stored + (flow.passed + flow.taken if filed else 0)
-    work = items * each + flow.states * share.state + stored * costs.stored + flow.passed * (not filed) * costs.passed
+    work = (
+        items * seconds_per_item
+        + flow.states * share.state
+        + stored * costs.stored
+        + flow.passed * (not filed) * costs.passed
+    )
     work += tasks * (share.task + flow.takes * costs.fetch)
     crossing = 0 if filed else round(flow.taken * (1 - 1 / cluster.nodes))
     busy = work / tasks * -(-tasks // (cluster.nodes * cluster.cores))

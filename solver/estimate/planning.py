@@ -90,7 +90,7 @@ def planned(
     cluster: Cluster,
     kind: Kind = PLAIN,
     counted: bool = True,
-    whole: bool = True,
+    is_complete: bool = True,
 ) -> Plan:
     """The plan of a solve whose tiers are known."""
     plans = predict(tiers, costs, cluster, kind)
@@ -100,7 +100,7 @@ def planned(
     return Plan(
         tuple(plans),
         counted,
-        whole,
+        is_complete,
         states,
         seconds,
         book,

@@ -103,7 +103,7 @@ def _cells(book: Book, names: list[str], kind: type) -> list[Cell]:
     if not OF_RULES.isdisjoint(names):
         game, rules = book.game, book.rules
         if "tier" in names and not rules.tiered:
-            raise MethodError(f"the rules of {rules.name} know no tiers: leave out the column tier")
+            raise MethodError(f"the rules of {rules.name} have no tiers: omit the column tier")
         cells["board"] = lambda state, value: show(game, state)
         cells["tier"] = lambda state, value: rules.tier(state)
         cells["best"] = _best_of(book)

@@ -66,11 +66,11 @@ def fingerprint(game: Any, also: tuple[str, ...] = ()) -> str:
     Raises GameError if the source is not at hand, or if the rules name data whose content cannot be told.
     """
     parameters, named = _told(game, also)
-    parts = [parameters, str(bool(getattr(game, "score_game", False)))]
-    parts += [f"{name}: {named[name]}" for name in sorted(named)]
+    pieces = [parameters, str(bool(getattr(game, "score_game", False)))]
+    pieces += [f"{name}: {named[name]}" for name in sorted(named)]
     if bits_of(game) != USUAL:
-        parts.append(f"bits: {bits_of(game)}")
-    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+        pieces.append(f"bits: {bits_of(game)}")
+    return hashlib.sha256("\n".join(pieces).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Origin(NamedTuple):
@@ -83,18 +83,18 @@ class Origin(NamedTuple):
         return f"{shortened(self.rules[:8])} ({shortened(self.game)})"
 
 
-def check_origin(thing: str, made_by: Origin, wanted: Origin, remedy: str, others: str = "these are") -> None:
+def check_origin(subject: str, made_by: Origin, wanted: Origin, remedy: str, other_text: str = "these are") -> None:
     """Raise ForeignBook, which names both games, unless two things that go together are of the same rules.
 
     Args:
-        thing: the one that is refused: a file's name, "the teacher".
+        subject: the one that is refused: a file's name, "the teacher".
         made_by: its game and rules.
         wanted: those of what it is to go with.
         remedy: the advice behind the colon.
-        others: the words before `wanted`.
+        other_text: the words before `wanted`.
     """
     if made_by.rules != wanted.rules:
-        raise ForeignBook(f"{thing} was made by rules {made_by}, {others} {wanted}: {remedy}")
+        raise ForeignBook(f"{subject} was made by rules {made_by}, {other_text} {wanted}: {remedy}")
 
 
 def contents(game: Any, also: tuple[str, ...] = ()) -> dict[str, str]:
@@ -118,14 +118,14 @@ def _told(game: Any, also: tuple[str, ...]) -> tuple[str, dict[str, str]]:
 
 def sibling_modules(function: types.FunctionType) -> Iterator[types.ModuleType]:
     """The modules that a function names, but for those that are nobody's rules: their functions are rules too."""
-    seen, names = set(), dict.fromkeys(names_in(function.__code__))
+    visited, names = set(), dict.fromkeys(names_in(function.__code__))
     todo = [function.__globals__.get(name) for name in names] + list(_imported(function))
     while todo:
         module = todo.pop(0)
-        if isinstance(module, types.ModuleType) and _is_own(module.__name__) and module not in seen:
-            seen.add(module)
+        if isinstance(module, types.ModuleType) and _is_own(module.__name__) and module not in visited:
+            visited.add(module)
             yield module
-            todo += [item for name, item in vars(module).items() if name in names]
+            todo += [value for name, value in vars(module).items() if name in names]
 
 
 class _Walk:
@@ -146,22 +146,22 @@ class _Walk:
             label = self.cls.__name__ if owner is owners[0] else owner.__qualname__
             self.visit(f"{label}.{name}", vars(owner)[name])
 
-    def visit(self, name: str, item: Any) -> None:
+    def visit(self, name: str, value: Any) -> None:
         """Record a function, with what it names, or data."""
         while name in self.seen:
-            if self._items.get(name) is item:
+            if self._items.get(name) is value:
                 return
             name += "'"  # another module's thing of the same name
-        self._items[name] = item
-        if isinstance(item, (int, str)) and not isinstance(item, enum.Enum):
-            self.seen[name] = repr(item)
+        self._items[name] = value
+        if isinstance(value, (int, str)) and not isinstance(value, enum.Enum):
+            self.seen[name] = repr(value)
             return
         self.seen[name] = ""  # under way
-        function = inner(item)
+        function = inner(value)
         if isinstance(function, types.FunctionType):
-            self._function(name, item, function)
+            self._function(name, value, function)
         else:
-            self.seen[name] = self.content(item)
+            self.seen[name] = self.content(value)
         if not self.seen[name]:
             del self.seen[name]
 
@@ -170,76 +170,76 @@ class _Walk:
         todo = [module]
         files = set()
         while todo:
-            one = todo.pop()
-            file = getattr(one, "__file__", None)
-            if file is None or file in files or not _is_own(one.__name__):
+            owner = todo.pop()
+            file = getattr(owner, "__file__", None)
+            if file is None or file in files or not _is_own(owner.__name__):
                 continue
             files.add(file)
-            label = _label(one.__name__)
-            self.seen[f"file {label}"] = hashlib.sha256(text_of(one).encode()).hexdigest()
-            for name, item in list(vars(one).items()):
+            label = _label(owner.__name__)
+            self.seen[f"file {label}"] = hashlib.sha256(text_of(owner).encode()).hexdigest()
+            for name, value in list(vars(owner).items()):
                 if name.startswith("__"):
                     continue
-                home = item
-                if not isinstance(item, types.ModuleType):
-                    home = sys.modules.get(str(getattr(item, "__module__", None)))
-                if home is not one and home is not None:
+                home = value
+                if not isinstance(value, types.ModuleType):
+                    home = sys.modules.get(str(getattr(value, "__module__", None)))
+                if home is not owner and home is not None:
                     todo.append(home)
-                if not callable(item) and not isinstance(item, types.ModuleType):
+                if not callable(value) and not isinstance(value, types.ModuleType):
                     try:
-                        self.visit(f"{label} {name}", item)
+                        self.visit(f"{label} {name}", value)
                     except GameError:  # the file says how it is made
-                        self.seen[f"{label} {name}"] = type(item).__name__
+                        self.seen[f"{label} {name}"] = type(value).__name__
 
-    def content(self, item: Any) -> str:
+    def content(self, value: Any) -> str:
         """A text that differs where data differ, in type or in value. Raises GameError where that cannot be told."""
         if self._depth > DEEPEST:
             raise GameError(f"the rules name data nested deeper than {DEEPEST} levels: make them flat")
         self._depth += 1
         try:
-            return self._content(item)
+            return self._content(value)
         finally:
             self._depth -= 1
 
-    def _content(self, item: Any) -> str:
-        if _is_plain(item):
-            return repr(item)
-        if type(item).__module__ == GRAPHS:
-            return f"graph {item.digest}"
-        if isinstance(item, frozenset) and all(type(one) is int or type(one) is str for one in item):
-            return repr(sorted(item))
-        if type(item) in (tuple, list):
-            return f"{type(item).__name__}({', '.join(map(self.content, item))})"
-        if type(item) in (set, frozenset):
-            return f"{type(item).__name__}({', '.join(sorted(map(self.content, item)))})"
-        if isinstance(item, (dict, types.MappingProxyType)) and type(item) in (dict, types.MappingProxyType):
-            return f"dict({', '.join(f'{self.content(key)}: {self.content(item[key])}' for key in item)})"
-        if isinstance(item, enum.Enum):
-            return f"{type(item).__qualname__}.{item.name} = {self.content(item.value)}{self._class(type(item))}"
-        if isinstance(item, type):
-            return f"class {item.__qualname__}{self._class(item)}"
-        if parts := typing.get_args(item):  # a type such as `int | None`, which has no content on Python 3.14
-            origin = typing.get_origin(item)
+    def _content(self, value: Any) -> str:
+        if _is_plain(value):
+            return repr(value)
+        if type(value).__module__ == GRAPHS:
+            return f"graph {value.digest}"
+        if isinstance(value, frozenset) and all(type(element) is int or type(element) is str for element in value):
+            return repr(sorted(value))
+        if type(value) in (tuple, list):
+            return f"{type(value).__name__}({', '.join(map(self.content, value))})"
+        if type(value) in (set, frozenset):
+            return f"{type(value).__name__}({', '.join(sorted(map(self.content, value)))})"
+        if isinstance(value, (dict, types.MappingProxyType)) and type(value) in (dict, types.MappingProxyType):
+            return f"dict({', '.join(f'{self.content(key)}: {self.content(value[key])}' for key in value)})"
+        if isinstance(value, enum.Enum):
+            return f"{type(value).__qualname__}.{value.name} = {self.content(value.value)}{self._class(type(value))}"
+        if isinstance(value, type):
+            return f"class {value.__qualname__}{self._class(value)}"
+        if arguments := typing.get_args(value):  # a type such as `int | None`, which has no content on Python 3.14
+            origin = typing.get_origin(value)
             outer = "union" if origin in (typing.Union, types.UnionType) else self.content(origin)
-            return f"{outer}[{', '.join(map(self.content, parts))}]"
-        if isinstance(item, types.ModuleType):
-            self.whole(item)
-            return f"module {item.__name__}" if _is_own(item.__name__) else ""
-        if isinstance(item, (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)):
-            return f"{item.__module__ if hasattr(item, '__module__') else ''} {item.__qualname__}"
-        if callable(item) and isinstance(inner(item), types.FunctionType):
-            return self._callable(item)
-        if hasattr(item, "dtype") and hasattr(item, "tobytes"):  # NumPy's arrays and scalars
-            if item.dtype.hasobject:
-                return f"array {item.shape} {self.content(item.tolist())}"
-            return f"array {item.dtype.str} {item.shape} {hashlib.sha256(item.tobytes()).hexdigest()}"
-        return self._reduced(item)
+            return f"{outer}[{', '.join(map(self.content, arguments))}]"
+        if isinstance(value, types.ModuleType):
+            self.whole(value)
+            return f"module {value.__name__}" if _is_own(value.__name__) else ""
+        if isinstance(value, (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)):
+            return f"{value.__module__ if hasattr(value, '__module__') else ''} {value.__qualname__}"
+        if callable(value) and isinstance(inner(value), types.FunctionType):
+            return self._callable(value)
+        if hasattr(value, "dtype") and hasattr(value, "tobytes"):  # NumPy's arrays and scalars
+            if value.dtype.hasobject:
+                return f"array {value.shape} {self.content(value.tolist())}"
+            return f"array {value.dtype.str} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
+        return self._reduced(value)
 
-    def _reduced(self, item: Any) -> str:
+    def _reduced(self, value: Any) -> str:
         """What would make the object again."""
-        cls = type(item)
+        cls = type(value)
         try:
-            reduced = item.__reduce_ex__(4)
+            reduced = value.__reduce_ex__(4)
         except Exception:
             raise GameError(
                 f"the rules name an object of type {cls.__qualname__}, whose content cannot be told, so an edit of it"
@@ -247,15 +247,15 @@ class _Walk:
             ) from None
         if isinstance(reduced, str):
             return f"{cls.__module__} {reduced}"
-        parts = [list(part) if isinstance(part, Iterator) else part for part in reduced]
-        return f"{cls.__qualname__}({', '.join(map(self.content, parts))}){self._class(cls)}"
+        pieces = [list(piece) if isinstance(piece, Iterator) else piece for piece in reduced]
+        return f"{cls.__qualname__}({', '.join(map(self.content, pieces))}){self._class(cls)}"
 
-    def _callable(self, item: Any) -> str:
+    def _callable(self, value: Any) -> str:
         """A function among data, or what wraps one."""
-        function = inner(item)
+        function = inner(value)
         name = f"{_label(function.__module__)} {function.__qualname__}"
         if _is_own(function.__module__):
-            self.visit(name, item)
+            self.visit(name, value)
         return name
 
     def _class(self, cls: type) -> str:
@@ -266,13 +266,13 @@ class _Walk:
             self._items[f"class {base.__qualname__}"] = base
             if "__dataclass_fields__" in vars(base):
                 self.seen[f"{base.__qualname__} fields"] = self.content(_fields_of(base))
-            for name, item in vars(base).items():
-                if _is_pythons(base, name, item):
+            for name, value in vars(base).items():
+                if _is_pythons(base, name, value):
                     continue
-                if isinstance(item, enum.Enum):  # which would name its class again
-                    self.seen[f"{base.__qualname__}.{name}"] = self.content(item.value)
-                elif isinstance(inner(item), types.FunctionType) or not name.startswith("__"):
-                    self.visit(f"{base.__qualname__}.{name}", item)
+                if isinstance(value, enum.Enum):  # which would name its class again
+                    self.seen[f"{base.__qualname__}.{name}"] = self.content(value.value)
+                elif isinstance(inner(value), types.FunctionType) or not name.startswith("__"):
+                    self.visit(f"{base.__qualname__}.{name}", value)
             if issubclass(base, enum.Enum):
                 members = [(name, member.value) for name, member in base.__members__.items()]
                 self.seen[f"{base.__qualname__} members"] = self.content(members)
@@ -308,13 +308,13 @@ class _Walk:
         """Record what a function names."""
         modules = list(sibling_modules(function))
         for used in names_in(function.__code__):
-            own = any(used in vars(base) for base in _own_bases(self.cls))
-            if own:
+            is_own = any(used in vars(base) for base in _own_bases(self.cls))
+            if is_own:
                 self.attribute(used)
-            if used in function.__globals__ and not (own and used in getattr(self.cls, "_fields", ())):
-                item = function.__globals__[used]
-                if item is not self.cls and not isinstance(item, types.ModuleType):
-                    self.visit(used, item)
+            if used in function.__globals__ and not (is_own and used in getattr(self.cls, "_fields", ())):
+                value = function.__globals__[used]
+                if value is not self.cls and not isinstance(value, types.ModuleType):
+                    self.visit(used, value)
             for module in modules:
                 if used in vars(module) and not isinstance(vars(module)[used], types.ModuleType):
                     self.visit(f"{_label(module.__name__)}.{used}", vars(module)[used])
@@ -337,9 +337,9 @@ def _label(module: str) -> str:
     return os.path.basename(file) if file and module.startswith(USER_MODULE) else module
 
 
-def _lost(item: Any) -> bool:
+def _lost(value: Any) -> bool:
     """Whether a class or function says that it is a built-in one and is not: it was made by `exec`."""
-    return item.__module__ in (None, "builtins") and getattr(builtins, item.__name__, None) is not item
+    return value.__module__ in (None, "builtins") and getattr(builtins, value.__name__, None) is not value
 
 
 def _own_bases(cls: type) -> list[type]:
@@ -347,11 +347,11 @@ def _own_bases(cls: type) -> list[type]:
     return [base for base in cls.__mro__ if _is_own(base.__module__) or _lost(base)]
 
 
-def _is_pythons(cls: type, name: str, item: Any) -> bool:
+def _is_pythons(cls: type, name: str, value: Any) -> bool:
     """Whether Python wrote a member of a class by itself: it follows from the rest, and differs between versions."""
     if name in STANDARD:
-        return not _is_own(getattr(inner(item), "__module__", None))
-    if is_generated(inner(item)):
+        return not _is_own(getattr(inner(value), "__module__", None))
+    if is_generated(inner(value)):
         return "__dataclass_fields__" in vars(cls) or "_fields" in vars(cls)
     return name in vars(cls).get("_fields", ()) or name in ANNOTATIONS or name.startswith(PRIVATE)
 
@@ -361,22 +361,25 @@ def _fields_of(cls: type) -> list[Any]:
     arguments = vars(cls)["__dataclass_params__"]
     fields: list[Any] = [[getattr(arguments, name) for name in DATACLASS]]
     for field in vars(cls)["__dataclass_fields__"].values():
-        defaults = [one for one in (field.default, field.default_factory) if one is not dataclasses.MISSING]
+        defaults = [default for default in (field.default, field.default_factory) if default is not dataclasses.MISSING]
         fields.append([field._field_type.name, *(getattr(field, name) for name in FIELD), *defaults])
     return fields
 
 
-def _is_plain(item: Any) -> bool:
+def _is_plain(value: Any) -> bool:
     """Whether `repr` tells all of it."""
-    if type(item) is tuple:
-        return all(map(_is_plain, item))
-    return type(item) in (int, bool, str, bytes, float, complex, type(None), type(...), range, slice)
+    if type(value) is tuple:
+        return all(map(_is_plain, value))
+    return type(value) in (int, bool, str, bytes, float, complex, type(None), type(...), range, slice)
 
 
 def _imported(function: types.FunctionType) -> Iterator[types.ModuleType]:
     """The modules that a function imports when it runs."""
     package = function.__globals__.get("__package__") or ""
-    for code in [function.__code__, *(one for one in function.__code__.co_consts if isinstance(one, types.CodeType))]:
+    for code in [
+        function.__code__,
+        *(constant for constant in function.__code__.co_consts if isinstance(constant, types.CodeType)),
+    ]:
         if IMPORT_NAME not in code.co_code[::2]:
             continue
         from modulefinder import ModuleFinder  # few rules import, and it takes a while

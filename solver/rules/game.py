@@ -114,8 +114,8 @@ class Rules:
         self.starts: Callable[[], Iterator[Any]] = own_method(game, "starts") or _none
         self.size: Callable[[], int] | None = own_method(game, "size")
         self.numbering = Numbering(game) if own_method(game, "scan") else None
-        own = own_method(game, "rank"), own_method(game, "unrank")
-        self.rank, self.unrank = own if any(own) else ranks_of(self.size, self.numbering, self.bits)
+        own_ranking = own_method(game, "rank"), own_method(game, "unrank")
+        self.rank, self.unrank = own_ranking if any(own_ranking) else ranks_of(self.size, self.numbering, self.bits)
         _check_together(self)
         self.alternates, self.mover = self.to_move is None and self.again is None, self.to_move or _zero
         self.same_mover = _same_mover(self)
@@ -150,13 +150,15 @@ class Rules:
         """The game's string and the fingerprint."""
         return Origin(self.name, self.fingerprint)
 
-    def check_same(self, thing: str, other: Rules, remedy: str, others: str = "these are") -> None:
+    def check_same(self, subject: str, other_rules: Rules, remedy: str, other_text: str = "these are") -> None:
         """Raise ForeignBook, which names both games, unless a thing of these rules goes with one of others.
 
         Args: as `fingerprint.check_origin` has them.
         """
-        if self.game is not other.game and (type(self.game) is not type(other.game) or self.game != other.game):
-            check_origin(thing, self.origin, other.origin, remedy, others)
+        if self.game is not other_rules.game and (
+            type(self.game) is not type(other_rules.game) or self.game != other_rules.game
+        ):
+            check_origin(subject, self.origin, other_rules.origin, remedy, other_text)
 
     def children(self, state: Any) -> Iterator[tuple[Any, Any, Any]]:
         """(weight, action, child) of all that may follow a state: weight 0 of an action, action None of a chance."""
@@ -175,9 +177,11 @@ class Rules:
     def roots(self) -> list[Any]:
         """The states to solve from, each once: the start, and those of `starts`."""
         starts = list(dict.fromkeys([self.game.initial(), *self.starts()]))
-        first = next(filter(self.vanishing, starts), None) if self.vanishing is not None else None
-        if first is not None:
-            raise GameError(f"{self.name} starts from state {first}, which vanishes: only chance leads to such states")
+        vanishing_start = next(filter(self.vanishing, starts), None) if self.vanishing is not None else None
+        if vanishing_start is not None:
+            raise GameError(
+                f"{self.name} starts from state {vanishing_start}, which vanishes: only chance leads to such states"
+            )
         return starts
 
 
@@ -250,11 +254,11 @@ def _lifted(rules: Rules) -> Callable[[int, Any, Any, Any], int]:
 def _limited(rules: Rules, name: str) -> Any:
     """A rule that gives margins, which raises GameError where one is beyond the limits; None without that rule."""
     rule = own_method(rules.game, name)
-    most = MARGIN.most
+    limit = MARGIN.most
 
     def limited(state: Any, *action: Any) -> Any:
         margin = rule(state, *action)
-        if -most < margin < most:
+        if -limit < margin < limit:
             return margin
         raise GameError(f"{rules.name}: state {state} {MARGIN.beyond[name]}")
 
@@ -336,10 +340,10 @@ def _class_and_values(text: str, wanted: str = "") -> tuple[Any, str]:
 
     Of a file that is named alone the class is that of the name `wanted`, or the only one.
     """
-    source, own, rest = text.partition("::")
-    name, values = split_values(rest if own else text)
+    source, class_name, rest = text.partition("::")
+    name, values = split_values(rest if class_name else text)
     if names_user_rules(text):
-        cls: Any = user_class(source, name) if own else user_class(name, "", wanted)
+        cls: Any = user_class(source, name) if class_name else user_class(name, "", wanted)
         check_signatures(cls)
         return cls, values
     if name not in CATALOGUE:
@@ -357,8 +361,8 @@ def unknown_game(name: str) -> GameError:
         is_part = len(wrong) > 2 and wrong in right
         return difflib.SequenceMatcher(None, wrong, right).ratio() + is_part
 
-    first, second, third = sorted(CATALOGUE, key=likeness, reverse=True)[:3]
-    meant = f"did you mean {first}, {second} or {third}? All: solver games. Your own: my_game.py::Class"
+    nearest, second, third = sorted(CATALOGUE, key=likeness, reverse=True)[:3]
+    meant = f"did you mean {nearest}, {second} or {third}? All: solver games. Your own: my_game.py::Class"
     return GameError(f"no game {name[:80]!r}: {meant}")
 
 

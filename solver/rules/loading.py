@@ -42,8 +42,8 @@ def user_class(source: str, name: str, wanted: str = "") -> type:
     except RecursionError:
         raise GameError(f"{source} cannot be imported: it recurses without end") from None
     except (Exception, SystemExit) as error:
-        place = _place_of(error, source)
-        raise GameError(f"{source} cannot be imported: {type(error).__name__}{place}: {error}") from error
+        location = _place_of(error, source)
+        raise GameError(f"{source} cannot be imported: {type(error).__name__}{location}: {error}") from error
     if not name:
         return _rules_class(module, source, wanted)
     cls = getattr(module, name, None)
@@ -54,15 +54,17 @@ def user_class(source: str, name: str, wanted: str = "") -> type:
 
 def _rules_class(module: types.ModuleType, source: str, wanted: str) -> type:
     """The class of rules that a module defines: no other says how a game begins. Of several, that of a name."""
-    own = [item for item in vars(module).values() if isinstance(item, type) and item.__module__ == module.__name__]
-    found = [cls for cls in own if any("initial" in vars(base) for base in cls.__mro__)]
-    if not found:
+    own_classes = [
+        value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__
+    ]
+    candidates = [cls for cls in own_classes if any("initial" in vars(base) for base in cls.__mro__)]
+    if not candidates:
         raise GameError(f"{source} has no class of rules: give one a method initial(self)")
-    found = [cls for cls in found if cls.__name__ == wanted] or found
-    if len(found) > 1:
-        names = ", ".join(f"{source}::{cls.__name__}" for cls in found)
+    candidates = [cls for cls in candidates if cls.__name__ == wanted] or candidates
+    if len(candidates) > 1:
+        names = ", ".join(f"{source}::{cls.__name__}" for cls in candidates)
         raise GameError(f"{source} has several classes of rules: name one of {names}")
-    return found[0]
+    return candidates[0]
 
 
 def names_user_rules(text: str) -> bool:
@@ -111,7 +113,7 @@ def _of_file(path: str) -> types.ModuleType:
 
 
 def _of_name(name: str) -> types.ModuleType:
-    if not all(part.isidentifier() for part in name.split(".")):
+    if not all(word.isidentifier() for word in name.split(".")):
         raise GameError(f"{name!r} names neither a file (my_game.py::Class) nor a module (package.module::Class)")
     _beside.add(os.getcwd())
     return importlib.import_module(name)
@@ -135,11 +137,13 @@ def _without_numba(module: types.ModuleType) -> None:
 
     Numba's own cache does not look at what a function names, so it would run old code after an edit elsewhere.
     """
-    classes = [item for item in vars(module).values() if isinstance(item, type) and item.__module__ == module.__name__]
+    classes = [
+        value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__
+    ]
     for holder in (module, *classes):
-        for name, item in list(vars(holder).items()):
-            if hasattr(item, "py_func") and type(item).__module__.startswith("numba."):
-                setattr(holder, name, item.py_func)
+        for name, value in list(vars(holder).items()):
+            if hasattr(value, "py_func") and type(value).__module__.startswith("numba."):
+                setattr(holder, name, value.py_func)
 
 
 class _Beside:
@@ -201,9 +205,11 @@ def _forget_others(folder: str) -> None:
     for name, module in list(sys.modules.items()):
         if SOURCE not in vars(module) or name.startswith(USER_MODULE):
             continue
-        first = name.partition(".")[0]
-        here = os.path.exists(os.path.join(folder, first + ".py")) or os.path.isdir(os.path.join(folder, first))
-        if here or str(module.__file__).startswith(folder + os.sep):
+        top_name = name.partition(".")[0]
+        is_here = os.path.exists(os.path.join(folder, top_name + ".py")) or os.path.isdir(
+            os.path.join(folder, top_name)
+        )
+        if is_here or str(module.__file__).startswith(folder + os.sep):
             del sys.modules[name]
     importlib.invalidate_caches()
 

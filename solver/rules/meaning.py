@@ -62,9 +62,9 @@ class Names:
 @functools.lru_cache(maxsize=16)
 def _methods_of(cls: type) -> set[Any]:
     """The functions of a class and its bases that take a game, or the class."""
-    items = [item for base in cls.__mro__ if base.__module__ != "builtins" for item in vars(base).values()]
-    found = [inner(item) for item in items if not isinstance(item, staticmethod)]
-    return {function for function in found if isinstance(function, types.FunctionType)}
+    items = [member for base in cls.__mro__ if base.__module__ != "builtins" for member in vars(base).values()]
+    functions = [inner(member) for member in items if not isinstance(member, staticmethod)]
+    return {function for function in functions if isinstance(function, types.FunctionType)}
 
 
 def known_to(function: types.FunctionType) -> Mapping[str, Any]:

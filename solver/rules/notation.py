@@ -69,15 +69,15 @@ def faces(game: Any, outcomes: int) -> list[str]:
     """What dice or coins show at each of so many outcomes of chance, if the rules' `drawing` tells: `6-5`."""
     drawing = own_method(game, "drawing")
     dice = drawing().get("dice", []) if drawing else []
-    return ["-".join(map(str, one)) for one in dice] if len(dice) == outcomes else []
+    return ["-".join(map(str, throw)) for throw in dice] if len(dice) == outcomes else []
 
 
 def format_action(game: Any, state: int, action: int) -> str:
     """An action in the game's own notation, or its number; of an outcome of chance its number from 1 on."""
     if chances(game, state):
         return str(action + 1)
-    said = own_method(game, "format_action")
-    return str(action if said is None else said(state, action))
+    own_format = own_method(game, "format_action")
+    return str(action if own_format is None else own_format(state, action))
 
 
 def names_of(rules: Rules, state: int, actions: Iterable[int]) -> Iterator[str]:
@@ -151,11 +151,11 @@ def parse_position(game: Any, text: str, legal: Callable[[int], dict[str, int]] 
         return first_position(rules)
     if own_method(rules.game, "parse_position"):
         try:
-            own = rules.game.parse_position(text)
+            parsed = rules.game.parse_position(text)
         except ValueError as error:
             raise PositionError(f"{excerpt(text, 60)}: {error}") from None
-        if own is not None:
-            return first_position(rules, own)
+        if parsed is not None:
+            return first_position(rules, parsed)
     position = first_position(rules)
     for _, _, after in moves_played(rules, text, legal):
         position = after
@@ -212,8 +212,8 @@ def legal_actions(rules: Rules, state: int) -> dict[str, int]:
         return {}
     if outcomes := chances(rules.game, state):
         return {str(number + 1): number for number in range(len(outcomes))}
-    said = own_method(rules.game, "format_action")
-    return {str(action if said is None else said(state, action)): action for action in rules.actions(state)}
+    own_format = own_method(rules.game, "format_action")
+    return {str(action if own_format is None else own_format(state, action)): action for action in rules.actions(state)}
 
 
 def _choices(legal: dict[str, int]) -> str:

@@ -61,9 +61,9 @@ class Diagram(NamedTuple):
         """The position of a number, -1 where there is none."""
         if not 0 <= rank < self.size:
             return -1
-        last = bisect_right(self.firsts, rank) - 1
-        rank -= self.firsts[last]
-        node, state = self.nodes[self.roots[last]], 0
+        index = bisect_right(self.firsts, rank) - 1
+        rank -= self.firsts[index]
+        node, state = self.nodes[self.roots[index]], 0
         for _ in range(self.digits):
             bits, (before, child) = next(arc for arc in reversed(node.items()) if arc[1][0] <= rank)
             rank -= before
@@ -78,8 +78,8 @@ class Numbering:
     def __init__(self, game: Any) -> None:
         self.game = game
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Numbering) and (type(self.game), self.game) == (type(other.game), other.game)
+    def __eq__(self, another: object) -> bool:
+        return isinstance(another, Numbering) and (type(self.game), self.game) == (type(another.game), another.game)
 
     def __hash__(self) -> int:
         return hash(self.game)
@@ -109,8 +109,8 @@ class Within:
 
 def ranks_of(size: Callable[[], int] | None, numbering: Numbering | None, bits: int) -> tuple[Any, Any]:
     """`rank` and `unrank` of a game that has none of its own; None where nothing numbers its positions."""
-    given = Within(size) if size else numbering if bits <= USUAL else None
-    return (None, None) if given is None else (given.rank, given.unrank)
+    diagram = Within(size) if size else numbering if bits <= USUAL else None
+    return (None, None) if diagram is None else (diagram.rank, diagram.unrank)
 
 
 @functools.lru_cache(maxsize=16, typed=True)  # typed: named tuples of two games may be equal
@@ -160,11 +160,11 @@ class _Shared:
 
 def _joined(arcs: dict[int, int], after: dict[int, dict[int, int]], shared: _Shared) -> dict[int, int]:
     """Of each last memo that these arcs lead to, the node of its own."""
-    found: dict[int, list[tuple[int, int]]] = {}
+    children: dict[int, list[tuple[int, int]]] = {}
     for bits, memo in arcs.items():
-        for last, child in after[memo].items():
-            found.setdefault(last, []).append((bits, child))
-    return {last: shared.node(some) for last, some in found.items()}
+        for label, child in after[memo].items():
+            children.setdefault(label, []).append((bits, child))
+    return {label: shared.node(edges) for label, edges in children.items()}
 
 
 def _sorted_out(read: Read, ends: dict[int, tuple[int, int]], nodes: list[Node]) -> None:
@@ -193,16 +193,16 @@ def _read(name: str, masks: list[int], scan: Callable[[int, int, int], int]) -> 
     read: Read = []
     memos = {0}
     arcs = 0
-    for place, mask in enumerate(masks):
+    for bit, mask in enumerate(masks):
         level: dict[int, dict[int, int]] = {}
         values = _values(mask)
         for memo in sorted(memos):
-            after = ((bits, scan(place, memo, digit)) for digit, bits in enumerate(values))
-            level[memo] = {bits: found for bits, found in after if found >= 0}
+            after = ((bits, scan(bit, memo, digit)) for digit, bits in enumerate(values))
+            level[memo] = {bits: target for bits, target in after if target >= 0}
             arcs += len(level[memo])
-        memos = {memo for some in level.values() for memo in some.values()}
+        memos = {memo for targets in level.values() for memo in targets.values()}
         if arcs > MOST_ARCS:
-            raise GameError(f"{name}: scan() keeps {len(memos):,} memos apart at place {place}, too many: keep fewer")
+            raise GameError(f"{name}: scan() keeps {len(memos):,} memos apart at place {bit}, too many: keep fewer")
         read.append(level)
     return read
 

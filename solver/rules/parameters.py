@@ -15,15 +15,15 @@ def parsed(cls: Any, text: str) -> dict[str, Any]:
     fields = list(cls._fields)
     values: dict[str, Any] = {}
     position = 0
-    for part in text.split(",") if text else []:
-        name, named, value = part.partition("=")
+    for word in text.split(",") if text else []:
+        name, named, value = word.partition("=")
         name = name.strip() if named else ""
         if not named:
             if position >= len(fields):
                 raise ValueError(
                     f"too many parameters: it takes {', '.join(fields)}" if fields else "it takes no parameters"
                 )
-            name, value = fields[position], part
+            name, value = fields[position], word
         if name not in kinds or name not in fields:
             raise ValueError(f"no parameter {name!r}: it takes {', '.join(fields)}")
         if typing.get_origin(kinds[name]) is tuple:  # takes all unnamed numbers
@@ -73,21 +73,21 @@ def written(game: Any) -> str:
         if fields[len(values) - 2 : len(values)] == BOARD and values[-2] != defaults[len(values) - 2]:
             break
         values.pop()
-    parts: list[str] = []
+    words: list[str] = []
     for field, value in zip(game._fields, values, strict=False):
         if isinstance(value, tuple):
-            parts += [str(number) for number in value]
-        elif any(isinstance(other, tuple) for other in values):
-            parts.append(f"{field}={str(value).lower()}")
+            words += [str(number) for number in value]
+        elif any(isinstance(another, tuple) for another in values):
+            words.append(f"{field}={str(value).lower()}")
         else:
-            parts.append(str(value).lower())
-    return ",".join(parts)
+            words.append(str(value).lower())
+    return ",".join(words)
 
 
 def integers(value: Any) -> Iterator[int]:
     """All whole numbers in a parameter."""
     if isinstance(value, tuple):
-        for part in value:
-            yield from integers(part)
+        for element in value:
+            yield from integers(element)
     elif isinstance(value, int):
         yield value

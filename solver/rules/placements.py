@@ -28,11 +28,11 @@ def of(rules: Rules, seed: int = 0) -> Placements | None:
         return None
     diagram, chance = rules.numbering.diagram, random.Random(seed)
     size = diagram.size
-    few = size <= SAMPLE
-    states = map(diagram.unrank, range(size) if few else (chance.randrange(size) for _ in range(SAMPLE)))
-    found = sum(not rules.is_terminal(state) and rules.canonical(state) == state for state in states)
-    if few:
-        return Placements(size, found, found)
-    share = found / SAMPLE
+    is_small = size <= SAMPLE
+    states = map(diagram.unrank, range(size) if is_small else (chance.randrange(size) for _ in range(SAMPLE)))
+    open_count = sum(not rules.is_terminal(state) and rules.canonical(state) == state for state in states)
+    if is_small:
+        return Placements(size, open_count, open_count)
+    share = open_count / SAMPLE
     error = ((share * (1 - share) + 1 / SAMPLE) / SAMPLE) ** 0.5
     return Placements(size, round(share * size), min(size, round((share + ERRORS * error) * size)))

@@ -75,24 +75,24 @@ def check_signatures(cls: type) -> None:
             raise lacking(cls, name)
         if method is None or name in cls._fields:
             continue
-        found = tuple(inspect.signature(method).parameters)[1:]
-        if found != expected:
+        parameters = tuple(inspect.signature(method).parameters)[1:]
+        if parameters != expected:
             raise GameError(
-                f"{cls.__name__}.{name} takes ({', '.join(found)}): name its parameters ({', '.join(expected)})"
+                f"{cls.__name__}.{name} takes ({', '.join(parameters)}): name its parameters ({', '.join(expected)})"
             )
 
 
 def lacking(cls: type, name: str) -> GameError:
     """The error of a class without a required method."""
-    meant = [other for other, found in near_misses(cls).items() if found == name]
+    meant = [member for member, meant_name in near_misses(cls).items() if meant_name == name]
     remedy = f"rename {meant[0]}" if meant else "add it"
     return GameError(f"{cls.__name__} has no method {name}({', '.join(('self', *REQUIRED.get(name, ())))}): {remedy}")
 
 
 def near_misses(cls: type) -> dict[str, str]:
     """Names of a class that neither the protocol nor its own methods use, and what of the protocol may be meant."""
-    members = {name: item for base in cls.__mro__[-2::-1] if base is not tuple for name, item in vars(base).items()}
-    codes = [inner(item).__code__ for item in members.values() if isinstance(inner(item), types.FunctionType)]
+    members = {name: member for base in cls.__mro__[-2::-1] if base is not tuple for name, member in vars(base).items()}
+    codes = [inner(member).__code__ for member in members.values() if isinstance(inner(member), types.FunctionType)]
     known = [*REQUIRED, *OPTIONAL, *ATTRIBUTES]
     used = {*known, *getattr(cls, "_fields", ()), *(name for code in codes for name in names_in(code))}
     strange = [name for name in members if not name.startswith("_") and name not in used]

@@ -23,22 +23,22 @@ PACKAGE = os.path.dirname(os.path.dirname(__file__))
 IMPORT = re.compile(rf"^ *from {os.path.basename(PACKAGE)}\b([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 
 
-def inner(item: Any) -> Any:
+def inner(function: Any) -> Any:
     """The function that a property, a static or class method or a decorator's object calls; else the item itself."""
     for name in ("fget", "__func__", "py_func", "__wrapped__", "func"):
-        if isinstance(item, types.FunctionType):
-            return item
-        found = inspect.getattr_static(item, name, None)
-        if isinstance(found, (types.MemberDescriptorType, types.GetSetDescriptorType)) or found is None:
-            found = getattr(item, name, None) if not isinstance(item, type) else None
-        if callable(found) and not isinstance(item, type):
-            item = found
-    return item
+        if isinstance(function, types.FunctionType):
+            return function
+        wrapped = inspect.getattr_static(function, name, None)
+        if isinstance(wrapped, (types.MemberDescriptorType, types.GetSetDescriptorType)) or wrapped is None:
+            wrapped = getattr(function, name, None) if not isinstance(function, type) else None
+        if callable(wrapped) and not isinstance(function, type):
+            function = wrapped
+    return function
 
 
-def is_generated(item: Any) -> bool:
+def is_generated(function: Any) -> bool:
     """Whether a function was made by a dataclass or a named tuple, from no file."""
-    return isinstance(item, types.FunctionType) and item.__code__.co_filename.startswith("<")
+    return isinstance(function, types.FunctionType) and function.__code__.co_filename.startswith("<")
 
 
 def text_of(module: types.ModuleType) -> str:
@@ -136,12 +136,12 @@ def digest_behind(*files: str) -> str:
 
 def files_behind(*files: str) -> set[str]:
     """These files, and those of the package that they import, directly or not."""
-    found, todo = set(files), list(files)
+    all_files, todo = set(files), list(files)
     while todo:
-        others = digest_and_imports(todo.pop())[1] - found
-        found |= others
-        todo += others
-    return found
+        imported = digest_and_imports(todo.pop())[1] - all_files
+        all_files |= imported
+        todo += imported
+    return all_files
 
 
 @functools.cache
@@ -149,15 +149,18 @@ def digest_and_imports(file: str) -> tuple[str, frozenset[str]]:
     """Of a file's source, and the files of the package that it imports: modules, packages for names of their own."""
     with open(file, "rb") as opened:
         source = opened.read()
-    found = set()
+    imported = set()
     for home, names in IMPORT.findall(source.decode()):
         for name in re.findall(r"(\w+)(?: as \w+)?", re.sub("#.*", "", names)):
-            found.add(file_of(f"{home}.{name}") or file_of(home))
-    return hashlib.sha256(source).hexdigest(), frozenset(path for path in found if path is not None)
+            imported.add(file_of(f"{home}.{name}") or file_of(home))
+    return hashlib.sha256(source).hexdigest(), frozenset(path for path in imported if path is not None)
 
 
 @functools.cache
 def file_of(module: str) -> str | None:
     """The file of a module of the package, `.store.runs`, if there is one."""
     path = PACKAGE + module.replace(".", os.sep)
-    return next((one for one in (f"{path}.py", os.path.join(path, "__init__.py")) if os.path.isfile(one)), None)
+    return next(
+        (candidate for candidate in (f"{path}.py", os.path.join(path, "__init__.py")) if os.path.isfile(candidate)),
+        None,
+    )

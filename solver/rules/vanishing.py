@@ -30,20 +30,20 @@ def edges(rules: Rules, state: Any) -> Iterator[Edge]:
         for weight, action, child in rules.children(state):
             yield weight, 0, state, action, child
         return
-    place = 0
+    index = 0
     for weight, action, child in rules.children(state):
         if not vanishing(child):
-            place += 1
+            index += 1
             yield weight, 0, state, action, child
             continue
         _refuse(rules, state, action, child)
-        first = place + 1
+        next_index = index + 1
         for _, following, after in rules.children(child):
             if vanishing(after):
                 raise GameError(f"{rules.name}: state {child} vanishes, and so does {after}, to which it leads: end it")
-            place += 1
-            yield weight, first, child, following, after
-        if place < first:
+            index += 1
+            yield weight, next_index, child, following, after
+        if index < next_index:
             raise GameError(f"{rules.name}: state {child} vanishes without an action: let chance lead past it")
 
 

@@ -21,8 +21,8 @@ def bits_of(game: Any) -> int:
     """
     if "bits" in getattr(type(game), "_fields", ()):
         return USUAL
-    found = getattr(game, "bits", USUAL)
-    bits = found() if callable(found) else found
+    declared = getattr(game, "bits", USUAL)
+    bits = declared() if callable(declared) else declared
     if type(bits) is not int or not 1 <= bits <= MOST:
         raise GameError(f"{type(game).__name__} has bits = {bits!r}: give the bits of a state, 1 to {MOST}")
     return bits

@@ -44,7 +44,7 @@ def refuse(job: Job, way: Way) -> None:
         raise MethodError(f"an opening book is made by alpha-beta: --method alphabeta, not {options.method}")
     if rules.kind is NIMBER:
         nimbers.check(rules)
-    some_heed = sorted(set().union(*(other.heeds for other in WAYS)))
+    some_heed = sorted(set().union(*(each_way.heeds for each_way in WAYS)))
     refuse_ignored(way.name, way.heeds, job.target is not None, {name: getattr(options, name) for name in some_heed})
     reason = way.refuses(job)
     if reason is not None:
@@ -59,20 +59,20 @@ def refuse(job: Job, way: Way) -> None:
         rules.kind.refuse("codec", rules.name)
 
 
-def refuse_ignored(name: str, heeds: set[str], keeps: bool, given: Mapping[str, Any]) -> None:
+def refuse_ignored(name: str, heeds: set[str], keeps: bool, options_given: Mapping[str, Any]) -> None:
     """Raise MethodError if an option was given, neither None nor False, that what has this name would ignore.
 
     `keeps`: whether a book is written.
     """
-    for asked, value in given.items():
+    for option_name, value in options_given.items():
         if value is None or value is False:
             continue
-        option = f"--{asked.replace('_', '-')}"
-        if asked == "cluster" and asked not in heeds:
+        option = f"--{option_name.replace('_', '-')}"
+        if option_name == "cluster" and option_name not in heeds:
             raise MethodError(f"{option} has no effect with {name}, which runs on one machine: omit it")
-        if asked not in heeds:
-            ways = [way.name for way in WAYS if asked in way.heeds]
+        if option_name not in heeds:
+            ways = [each_way.name for each_way in WAYS if option_name in each_way.heeds]
             where = f"; it is for {' and '.join(ways)}" if ways else ""
             raise MethodError(f"{option} has no effect with {name}: omit it{where}")
-        if asked in KEPT_BESIDE_A_BOOK and not keeps:
+        if option_name in KEPT_BESIDE_A_BOOK and not keeps:
             raise MethodError(f"{option} needs a book: add -o BOOK, or omit {option}")

@@ -204,8 +204,8 @@ def _prepared(
     way = way or way_of(job)
     refuse(job, way)
     if options.codec is not None:
-        few = options.method == Method.ALPHABETA and options.max_ply is None
-        check_codec(options.codec, rules, "exact" if few else "")
+        is_pruned = options.method == Method.ALPHABETA and options.max_ply is None
+        check_codec(options.codec, rules, "exact" if is_pruned else "")
     before = contents_of(rules, options)
     options = options._replace(memory=working_memory(options.memory))
     return Job(rules, None if path is None else check_target(path), options, contents=before), way

@@ -58,10 +58,10 @@ def _tallied(
     """Count the states of each tier by what is kept of their numbers. Raises GameError for a tier beyond the limits."""
     tallies: dict[int, list[int]] = {}
     for state, number in table.items():
-        tally, kept = tallies.setdefault(tier(state), [0, 0, 0, 0, 0]), pack(number)
+        tally, packed = tallies.setdefault(tier(state), [0, 0, 0, 0, 0]), pack(number)
         tally[0] += 1
         tally[1] += state in terminal
-        tally[2 if kept > 0 else 4 if kept < 0 else 3] += 1
+        tally[2 if packed > 0 else 4 if packed < 0 else 3] += 1
     beyond = next((number for number in tallies if not 0 <= number < STATE_LIMIT), None)
     if beyond is not None:
         raise GameError(f"{rules.name}: a state has tier {beyond}: tiers are ints, 0 <= tier < 2**63")

@@ -85,14 +85,14 @@ class Tree:
     def _check_acyclic(self, state: Any) -> None:
         """Raise MethodError if play comes back to a new state, by states of its tier that are in the tree."""
         tier = self.rules.tier
-        level, seen = tier(state), {state}
+        level, visited = tier(state), {state}
         todo = [state]
         while todo:
             for child in self.children(todo.pop()):
                 if child == state:
                     raise cycle(self.rules, "growing a book")
-                if child in self.merits and child not in seen and tier(child) <= level:
-                    seen.add(child)
+                if child in self.merits and child not in visited and tier(child) <= level:
+                    visited.add(child)
                     todo.append(child)
 
     def _mark(self, state: Any) -> None:
@@ -114,37 +114,37 @@ class Tree:
         """What a move makes of its state."""
         return self.kind.lifted(self.merits[move.child] if move.end is None else move.end, move.same, move.gain)
 
-    def leaves(self, most: int, error: float, side: int | None) -> list[Any]:
+    def leaves(self, limit: int, error: float, side: int | None) -> list[Any]:
         """The states to expand next, so many at most: those to which play is likeliest to come.
 
         That is the smallest sum over the path of a ply a move and of what the moves lose against the best, in PLIES to
         an `error`; a move that loses more is not followed, nor one of `side`, 0 or 1, that loses anything. States whose
         value is exact come when there are no others: it tells no move.
         """
-        return self._likeliest(most, error, side, False) or self._likeliest(most, error, side, True)
+        return self._likeliest(limit, error, side, False) or self._likeliest(limit, error, side, True)
 
-    def _likeliest(self, most: int, error: float, side: int | None, exact: bool) -> list[Any]:
+    def _likeliest(self, limit: int, error: float, side: int | None, exact: bool) -> list[Any]:
         """`leaves`, among states whose value is `exact`, too, or without them."""
         rules = self.rules
-        found: list[Any] = []
+        leaves: list[Any] = []
         queue = []
         for state in dict.fromkeys(map(rules.canonical, rules.roots())):
             queue.append((0.0, state, rules.mover(state)))
         heapq.heapify(queue)
-        seen = set()
-        while queue and len(found) < most:
+        visited = set()
+        while queue and len(leaves) < limit:
             cost, state, mover = heapq.heappop(queue)
-            if state in seen or rules.is_terminal(state) or (not exact and self.is_exact(state)):
+            if state in visited or rules.is_terminal(state) or (not exact and self.is_exact(state)):
                 continue
-            seen.add(state)
+            visited.add(state)
             if not self.is_expanded(state):
-                found.append(state)
+                leaves.append(state)
                 continue
             worths = [self.kind.worth(self._made(move)) for move in self._moves[state]]
             best = max(worths)
             for move, worth in zip(self._moves[state], worths, strict=True):
                 lost = best - worth
-                if move.end is None and move.child not in seen and lost <= (0 if mover == side else error):
+                if move.end is None and move.child not in visited and lost <= (0 if mover == side else error):
                     further = cost + 1 + (PLIES * lost / error if lost else 0)
                     heapq.heappush(queue, (further, move.child, mover if move.same else 1 - mover))
-        return found
+        return leaves

@@ -158,7 +158,7 @@ def test_a_module_has_the_memory_that_its_host_allows():
 
 @pytest.mark.parametrize("facts", FACTS.values(), ids=FACTS)
 def test_facts_that_are_none_are_refused(facts):
-    with pytest.raises(DamagedBook, match="no module as `solver build` writes them"):
+    with pytest.raises(DamagedBook, match="not a module of `solver build`"):
         facts_of(forged(data_of("tic-tac-toe"), facts=facts))
 
 
@@ -187,7 +187,7 @@ def test_sections_that_no_module_of_ours_has_are_refused():
         with_sections(data, ELEMENT=bytes([0])),
         crowded(data),
     ):
-        with pytest.raises(DamagedBook, match="no module as `solver build` writes them"):
+        with pytest.raises(DamagedBook, match="not a module of `solver build`"):
             Module(altered, rules)
     with pytest.raises(DamagedBook, match="262,144 at most"):
         Module(data + bytes(MOST_BYTES), rules)

@@ -304,7 +304,7 @@ def test_what_cannot_be_left_out_is_refused_in_a_line(books, tmp_path):
     assert "is trimmed already" in run("trim", out, "-o", tmp_path / "again.lmdb", "--drop-plies", "1")[2]
     with pytest.raises(BookError):
         trim(path, tmp_path / "none" / "out.lmdb", plies=1)
-    with pytest.raises(MethodError, match="no quick look"):
+    with pytest.raises(MethodError, match="is too slow"):
         trim(path, out, plies=5)
     with pytest.raises(MethodError, match="no side"):
         trim(path, out, side="white")

@@ -165,7 +165,7 @@ def test_endless_is_a_margin():
 
         actions = result = is_terminal = utility = None
 
-    with pytest.raises(GameError, match="it goes with score_game = True"):
+    with pytest.raises(GameError, match="set score_game = True"):
         Rules(Stones())
 
 

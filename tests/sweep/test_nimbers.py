@@ -124,7 +124,7 @@ class Sides(Row):
 
 
 def test_what_has_no_nimbers_says_so_and_what_takes_too_long_is_not_known():
-    for game, said in ((Draws(3), "not lost"), (Sides(3), "to_move"), (load_game("coins"), "say impartial")):
+    for game, said in ((Draws(3), "not lost"), (Sides(3), "to_move"), (load_game("coins"), "set impartial")):
         with pytest.raises(GameError, match=said):
             nimber(Rules(game), game.initial(), {})
     assert nimber(Rules(Row(20)), Row(20).initial(), {}, nodes=10) is None
@@ -214,5 +214,5 @@ def test_a_book_of_nimbers_is_asked_told_and_played_as_one_of_wins_and_losses(tm
 
 
 def test_nimbers_are_of_impartial_games():
-    with pytest.raises(GameError, match="say impartial"):
+    with pytest.raises(GameError, match="set impartial"):
         solve("tic-tac-toe", method="nimbers")

@@ -323,7 +323,7 @@ class Gains(NamedTuple):
         ({"again": lambda self, state, action: state == 3 and 1 // (state - 3)}, r"again\(3, .\) fails: ZeroDivision"),
         ({"size": lambda self: 6}, r"is not below size\(\), 6: every state must be"),
         ({"to_move": lambda self, state: 0}, "has both to_move.* and again"),
-        ({"score_game": False}, "say score_game = True in the class"),
+        ({"score_game": False}, "set score_game = True in the class"),
     ],
 )
 def test_bad_rules_are_named(change, message):

@@ -405,7 +405,7 @@ def test_a_module_of_another_export_is_said_and_nothing_is_answered(page, books,
     monkeypatch.setattr(site, "module_of", lambda *asked: b"\0asm\1\0\0\0")
     with solver.Book(short) as book:
         export(book, f"{books}/strange/")
-    for altered, said in ((b"\0asm\1\0\0\0", "no module as `solver build` writes them"), (b"", "fails its checksum")):
+    for altered, said in ((b"\0asm\1\0\0\0", "not a module of `solver build`"), (b"", "fails its checksum")):
         (books / "strange" / "game.wasm").write_bytes(altered)
         page.driver.get("about:blank")
         page.driver.get(f"{host}/strange/")

@@ -179,7 +179,7 @@ def test_what_no_module_of_ours_has_is_refused_before_it_is_compiled(module_of, 
 @pytest.mark.parametrize("facts", FACTS.values(), ids=FACTS)
 def test_facts_that_are_none_are_refused(module_of, tmp_path, facts):
     ((end,), _) = openings(tmp_path, [forged(module_of(QUICK).read_bytes(), facts=facts)])
-    what = "the module's format is undefined, not 1" if facts == FACTS["a fraction"] else "this is no module as"
+    what = "the module's format is undefined, not 1" if facts == FACTS["a fraction"] else "this is not a module of"
     assert end.startswith(f"ForeignModule: {what}") and end.endswith("build it again")
 
 

@@ -41,8 +41,8 @@ def cells_of_move(game: Any, state: int, action: int, board: Sequence[str] | str
     Raises:
         GameError: A cell lies outside the board.
     """
-    place = own_method(game, "place")
-    cells = [] if place is None or isinstance(board, str) else [int(cell) for cell in place(state, action)]
+    place_of = own_method(game, "place")
+    cells = [] if place_of is None or isinstance(board, str) else [int(cell) for cell in place_of(state, action)]
     if any(not 0 <= cell < len(board) * len(board[0]) for cell in cells):
         raise GameError(f"place({state}, {action}) is {cells}: cells are numbered from 0, row by row from the top left")
     return cells

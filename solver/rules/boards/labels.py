@@ -75,14 +75,14 @@ def marks_of(labels: Sequence[Label], free: int = 0) -> Marks:
     best of them. Where cells may be chosen in any order (`free`), dominoes have theirs in the middle, and larger moves
     on each of their cells.
     """
-    placed = [one for one in labels if one.cells and one.brief[0]]
-    slides = [one for one in placed if len(one.cells) > 1 and not free]
-    ends = {one.cells[-1] for one in placed}
+    placed = [label for label in labels if label.cells and label.brief[0]]
+    slides = [label for label in placed if len(label.cells) > 1 and not free]
+    ends = {label.cells[-1] for label in placed}
     badges: dict[tuple[int, ...], Label] = {}
-    for one in placed:
-        for key in _keys(one, free, len(ends) == len(placed)):
-            badges.setdefault(key, one)
-    best = [one for one in slides if one.best]
+    for label in placed:
+        for key in _keys(label, free, len(ends) == len(placed)):
+            badges.setdefault(key, label)
+    best = [label for label in slides if label.best]
     if len(ends) == len(placed) and len(slides) <= ARROWS:
         return Marks(badges, slides)
     return Marks(badges, best if len(best) <= BEST else [])
@@ -99,10 +99,10 @@ def _keys(label: Label, free: int, by_end: bool) -> list[tuple[int, ...]]:
 def arrows(layout: Layout, labels: Sequence[Label]) -> list[Shape]:
     """Arrows from cell to cell; where several share a step, the best one's."""
     steps: dict[tuple[int, int], Label] = {}
-    for one in labels:
-        for step in zip(one.cells, one.cells[1:], strict=False):
-            steps.setdefault(step, one)
-    return [_arrow(layout.cells[a], layout.cells[b], VALUES[one.kind]) for (a, b), one in steps.items() if a != b]
+    for label in labels:
+        for step in zip(label.cells, label.cells[1:], strict=False):
+            steps.setdefault(step, label)
+    return [_arrow(layout.cells[a], layout.cells[b], VALUES[label.kind]) for (a, b), label in steps.items() if a != b]
 
 
 def _arrow(a: Cell, b: Cell, colour: str) -> Poly:
@@ -119,8 +119,8 @@ def _arrow(a: Cell, b: Cell, colour: str) -> Poly:
 def badge(layout: Layout, key: tuple[int, ...], label: Label, is_covered: bool) -> list[Shape]:
     """The badge of a move; on a covered cell it lies below the man."""
     cells = [layout.cells[cell] for cell in key]
-    x, y = (sum(cell[way] for cell in cells) / len(cells) for way in (0, 1))
-    width, height = (min(cell[way] for cell in cells) for way in (2, 3))
+    x, y = (sum(cell[axis] for cell in cells) / len(cells) for axis in (0, 1))
+    width, height = (min(cell[axis] for cell in cells) for axis in (2, 3))
     word, number = label.brief
     if len(cells) > 1:
         width, height = 52, 40
@@ -145,5 +145,5 @@ def _chip(x: float, y: float, lines: list[str], size: float, label: Label) -> li
     shapes.append(Rect(x - width / 2, y - height / 2, width, height, Paint(VALUES[label.kind]), 8))
     middle = (len(lines) - 1) / 2
     return shapes + [
-        Words(x, y + (line - middle) * 1.1 * size, said, size, "#ffffff") for line, said in enumerate(lines)
+        Words(x, y + (line - middle) * 1.1 * size, line_text, size, "#ffffff") for line, line_text in enumerate(lines)
     ]

@@ -60,16 +60,18 @@ def _padded(placed: Placed, edge: float) -> Placed:
     return moved, width + 2 * edge, height + 2 * edge
 
 
-def _spread(across: int, down: int, grid: dict[str, float], given: Any) -> Placed:
+def _spread(across: int, down: int, grid: dict[str, float], centres_given: Any) -> Placed:
     """Cells in rows, or with the centres that the rules give."""
     if "given" not in grid:
-        given = None
-    centres = given or [
+        centres_given = None
+    centres = centres_given or [
         (grid["x"] + grid["dx"] * x + grid["slant"] * y, grid["y"] + grid["dy"] * y) for x, y in _places(across, down)
     ]
-    right, bottom = (max(centre[way] for centre in centres) + grid[end] for way, end in enumerate(("right", "bottom")))
+    right, bottom = (
+        max(centre[axis] for centre in centres) + grid[end] for axis, end in enumerate(("right", "bottom"))
+    )
     cells = [Cell(100 * x, 100 * y, 100 * grid["size"], 100 * grid["size"]) for x, y in centres]
-    return _padded((cells, 100 * right, 100 * bottom), grid["given" if given else "pad"])
+    return _padded((cells, 100 * right, 100 * bottom), grid["given" if centres_given else "pad"])
 
 
 def _dots(across: int, down: int) -> Placed:

@@ -70,12 +70,12 @@ def paints_of(side: Side) -> dict[str, Paint]:
 
 def _man(name: str, player: int, side: Side) -> list[Shape]:
     paints, shapes = paints_of(side), list[Shape]()
-    for kind, *parts in figures().get(name) or figures()["tile"]:
+    for kind, *arguments in figures().get(name) or figures()["tile"]:
         if kind == "words":
-            x, y, text, size, _ = parts
+            x, y, text, size, _ = arguments
             shapes.append(Words(x, y, text or name, size, side.mark))
             continue
-        if player == 1 and parts[-1] == "emblem step":  # to where an animal may go
-            parts[1] = -parts[1]
-        shapes.append(SHAPES[kind](*(paints.get(part, part) for part in parts)))
+        if player == 1 and arguments[-1] == "emblem step":  # to where an animal may go
+            arguments[1] = -arguments[1]
+        shapes.append(SHAPES[kind](*(paints.get(argument, argument) for argument in arguments)))
     return shapes

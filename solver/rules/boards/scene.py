@@ -55,8 +55,8 @@ def scene(
     names = names_of(rules) if not bare and kind not in (*OWN_MEN, "track") else ""
     view = _view(board, drawing, position, names)
     if drawing.get("turns") and position.mover:
-        last = len(view.marks) - 1
-        labels = [one._replace(cells=tuple(last - cell for cell in one.cells)) for one in labels]
+        last_mark = len(view.marks) - 1
+        labels = [one._replace(cells=tuple(last_mark - cell for cell in one.cells)) for one in labels]
     marks = marks_of(labels, drawing.get("free", 0))
     men = drawing.get("men", {})
     covered = {cell for cell, mark in enumerate(view.marks) if kind not in UNCOVERED and kind_of_man(mark, men)}
@@ -66,14 +66,14 @@ def scene(
     for key, label in marks.badges.items():
         shapes += badge(view.layout, key, label, len(key) == 1 and key[0] in covered)
     legend = _legend(show(rules.game, position.state, position.mover), board) if rules.chance and not bare else []
-    others = [one for one in labels if one.brief[0] and not one.cells]
-    return _below(Scene(view.layout.width, view.layout.height, shapes), [*caption, *legend], others)
+    off_board = [one for one in labels if one.brief[0] and not one.cells]
+    return _below(Scene(view.layout.width, view.layout.height, shapes), [*caption, *legend], off_board)
 
 
 def _view(board: Sequence[str], drawing: dict[str, Any], position: Position, names: str) -> View:
-    first, second = (looks.side_of(name) for name in drawing.get("sides", looks.USUAL))
+    first_side, second_side = (looks.side_of(name) for name in drawing.get("sides", looks.USUAL))
     layout = layout_of(drawing, board, bool(names))
-    return View(layout, "".join(board), drawing, (first, second), int(position.mover or 0), position.gained)
+    return View(layout, "".join(board), drawing, (first_side, second_side), int(position.mover or 0), position.gained)
 
 
 def _men(view: View, valued: set[int]) -> list[Shape]:
@@ -128,23 +128,23 @@ def _names(layout: Layout, names: str, kind: str) -> list[Shape]:
     if not names:
         return []
     size, colour = max(14.0, min(22.0, layout.width / 36)), looks.NAMES.get(kind, looks.CARVED)
-    said = [LETTERS[at % 26] if names == "names" else str(at + 1) for at in range(layout.across)]
+    labels = [LETTERS[column % 26] if names == "names" else str(column + 1) for column in range(layout.across)]
     places = [(cell.x, layout.height - 16.0) for cell in layout.cells[-layout.across :]]
     if names == "names" and kind != "hexagons":
         places += [(layout.left / 2, cell.y) for cell in layout.cells[:: layout.across]]
-        said += [str(layout.down - row) for row in range(layout.down)]
-    return [Words(x, y, name, size, colour) for (x, y), name in zip(places, said, strict=True)]
+        labels += [str(layout.down - row) for row in range(layout.down)]
+    return [Words(x, y, name, size, colour) for (x, y), name in zip(places, labels, strict=True)]
 
 
 def _text(lines: Sequence[str]) -> Scene:
     """Lines of text, for rules that draw no board."""
     size = 26
     width, height = 0.61 * size * max(map(len, lines)) + 40, LEADING * size * len(lines) + 32
-    said = [
+    lines_text = [
         Words(20, 16 + LEADING * size * (row + 0.5), line, size, looks.INK, "start", "mono")
         for row, line in enumerate(lines)
     ]
-    return Scene(width, height, [Rect(0, 0, width, height, Paint(looks.PAPER, looks.EDGE, 2), 16), *said])
+    return Scene(width, height, [Rect(0, 0, width, height, Paint(looks.PAPER, looks.EDGE, 2), 16), *lines_text])
 
 
 def _legend(text: str, rows: Sequence[str]) -> list[str]:
@@ -160,19 +160,21 @@ def _below(board: Scene, caption: Sequence[str], moves: Sequence[Label]) -> Scen
     """Put lines of text below a board, and the moves that it does not show."""
     lines = [*caption]
     if moves:
-        more = "" if len(moves) <= LISTED else f" and {len(moves) - LISTED} more"
-        lines.append(", ".join(f"{one.name}: {one.words}" for one in moves[:LISTED]) + more)
+        rest_text = "" if len(moves) <= LISTED else f" and {len(moves) - LISTED} more"
+        lines.append(", ".join(f"{move.name}: {move.words}" for move in moves[:LISTED]) + rest_text)
     if not lines:
         return board
     margin = 14
     inner = max(board.width, NARROW)
-    wrapped = [part for line in lines for part in textwrap.wrap(line, int((inner - 8) / (WIDE * TEXT))) or [""]]
+    wrapped = [
+        wrapped_line for line in lines for wrapped_line in textwrap.wrap(line, int((inner - 8) / (WIDE * TEXT))) or [""]
+    ]
     width, top = inner + 2 * margin, board.height + 2 * margin
     height = top + LEADING * TEXT * len(wrapped) + margin - 4
     ground = Rect(0, 0, width, height, Paint("#f4f2ee"), 16)
     inside = Group(margin + (inner - board.width) / 2, margin, tuple(board.shapes))
-    said = [
+    texts = [
         Words(margin + 4, top + LEADING * TEXT * (row + 0.5) - 4, line, TEXT, looks.INK, "start", "plain")
         for row, line in enumerate(wrapped)
     ]
-    return Scene(width, height, [ground, inside, *said])
+    return Scene(width, height, [ground, inside, *texts])

@@ -78,11 +78,11 @@ def _checks(view: View) -> list[Shape]:
     return [_whole(view, looks.FRAME), *squares]
 
 
-def _ruled(view: View, first: int, gap: float, paint: Paint) -> list[Shape]:
-    """Lines between the cells; with `first` 0 around them, too."""
+def _ruled(view: View, first_line: int, gap: float, paint: Paint) -> list[Shape]:
+    """Lines between the cells; with `first_line` 0 around them, too."""
     across, down, left, top = view.layout.across, view.layout.down, view.layout.left, view.layout.top
-    upright = [left + 100 * column for column in range(first, across + 1 - first)]
-    level = [top + 100 * row for row in range(first, down + 1 - first)]
+    upright = [left + 100 * column for column in range(first_line, across + 1 - first_line)]
+    level = [top + 100 * row for row in range(first_line, down + 1 - first_line)]
     lines = [((x, top + gap), (x, top + 100 * down - gap)) for x in upright]
     lines += [((left + gap, y), (left + 100 * across - gap, y)) for y in level]
     return [Poly(line, paint) for line in lines]
@@ -140,8 +140,8 @@ def _hexagons(view: View) -> list[Shape]:
         (cells[across - 1 :: across], (1, 2), 2, 1),
     )
     shapes: list[Shape] = []
-    for some, turns, end, side in rims:
-        points = [_corner(cell, turn) for cell in some for turn in turns] + [_corner(some[-1], end)]
+    for rim_cells, turns, end, side in rims:
+        points = [_corner(cell, turn) for cell in rim_cells for turn in turns] + [_corner(rim_cells[-1], end)]
         shapes.append(Poly(tuple(points), Paint("none", view.sides[side].body, 22)))
     paint = Paint(looks.HEXAGON, looks.HEXAGON_EDGE, 2.5)
     return shapes + [Poly(tuple(_corner(cell, turn) for turn in range(6)), paint, True) for cell in cells]
@@ -209,7 +209,7 @@ def _track(view: View) -> list[Shape]:
 
 def _bearoff(view: View) -> list[Shape]:
     across = view.layout.across
-    names = [str(across - 1 - place) for place in range(across - 1)] + ["off"]
+    names = [str(across - 1 - point) for point in range(across - 1)] + ["off"]
     stacks = [(int(number < across), number_of(mark)) for number, mark in enumerate(view.marks)]
     return [_whole(view, looks.WOOD), *_stacks(view, names * 2, stacks)]
 
@@ -227,20 +227,24 @@ def _stacks(view: View, names: list[str], stacks: list[tuple[int, int]]) -> list
     shapes: list[Shape] = []
     pit = Paint(looks.PIT, "#936d40", 3)
     for number, cell, _ in view.each():
-        way = 1 if number < across else -1
+        direction = 1 if number < across else -1
         if names[number] in ("off", "bar"):
             shapes.append(_about(cell, 88 if names[number] == "off" else 60, 210, pit, 10))
         else:
-            wedge = (cell.x - 46, cell.y - 105 * way), (cell.x + 46, cell.y - 105 * way), (cell.x, cell.y + 85 * way)
+            wedge = (
+                (cell.x - 46, cell.y - 105 * direction),
+                (cell.x + 46, cell.y - 105 * direction),
+                (cell.x, cell.y + 85 * direction),
+            )
             shapes.append(Poly(wedge, Paint(looks.WEDGES[number % across % 2]), True))
-        shapes += _stack(view, cell, way, names[number] == "off", *stacks[number])
-        shapes.append(Words(cell.x, cell.y + 106 * way, names[number], 20, looks.COUNT))
+        shapes += _stack(view, cell, direction, names[number] == "off", *stacks[number])
+        shapes.append(Words(cell.x, cell.y + 106 * direction, names[number], 20, looks.COUNT))
     return shapes
 
 
-def _stack(view: View, cell: Cell, way: int, is_off: bool, side: int, count: int) -> list[Shape]:
+def _stack(view: View, cell: Cell, direction: int, is_off: bool, side: int, count: int) -> list[Shape]:
     step = min(30, 190 / view.total) if is_off else min(62, 150 / max(1, count - 1))
-    places = [cell.y + way * (man * step - (88 if is_off else 68)) for man in range(count)]
+    places = [cell.y + direction * (man * step - (88 if is_off else 68)) for man in range(count)]
     if is_off:
         paint = Paint(view.sides[side].body, view.sides[side].rim, 2)
         return [Rect(cell.x - 34, y - 11, 68, 20, paint, 6) for y in places]
@@ -255,15 +259,15 @@ def _race(view: View) -> list[Shape]:
         row = view.marks[side * across : (side + 1) * across]
         colour, scale = view.sides[side].body, 540 / view.total
         shapes.append(Rect(30, y + 38, 540, 34, Paint(looks.EDGE), 10))
-        said = "\u2013"
+        text = "\u2013"
         if row[0] != "?":
             score, turn = number_of(row[0]), number_of(row[1])
-            said = f"{score} + {turn}" if turn else str(score)
+            text = f"{score} + {turn}" if turn else str(score)
             shapes.append(Rect(30, y + 38, max(score * scale, 8 if score else 0), 34, Paint(colour), 10))
             shapes.append(Rect(30 + score * scale, y + 38, turn * scale, 34, Paint(colour, opacity=0.45), 10))
         name = str(view.drawing.get("sides", looks.USUAL)[side]).capitalize()
         shapes.append(Words(30, y + 16, name, 24, looks.INK, "start"))
-        shapes.append(Words(570, y + 16, f"{said} of {view.total}", 24, looks.INK, "end"))
+        shapes.append(Words(570, y + 16, f"{text} of {view.total}", 24, looks.INK, "end"))
     return shapes
 
 

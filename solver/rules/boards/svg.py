@@ -33,9 +33,11 @@ def _shape(shape: Shape) -> str:
         moved = f'transform="translate({_number(shape.x)} {_number(shape.y)}){scale}"'
         return f"<g{mark} {moved}>{''.join(map(_shape, shape.shapes))}</g>"
     if isinstance(shape, Words):
-        place = f'x="{_number(shape.x)}" y="{_number(shape.y + 0.35 * shape.size)}" font-size="{_number(shape.size)}"'
+        attributes = (
+            f'x="{_number(shape.x)}" y="{_number(shape.y + 0.35 * shape.size)}" font-size="{_number(shape.size)}"'
+        )
         anchor = f'text-anchor="{shape.anchor}" fill="{shape.fill}" {FONTS[shape.font]}'
-        return f"<text {place} {anchor}>{_text(shape.text)}</text>"
+        return f"<text {attributes} {anchor}>{_text(shape.text)}</text>"
     return f"<{_outline(shape)}{_paint(shape.paint)}/>"
 
 
@@ -43,9 +45,9 @@ def _outline(shape: Circle | Rect | Poly | Path) -> str:
     if isinstance(shape, Circle):
         return f'circle cx="{_number(shape.x)}" cy="{_number(shape.y)}" r="{_number(shape.radius)}"'
     if isinstance(shape, Rect):
-        place = f'rect x="{_number(shape.x)}" y="{_number(shape.y)}"'
+        attributes = f'rect x="{_number(shape.x)}" y="{_number(shape.y)}"'
         rounded = f' rx="{_number(shape.radius)}"' if shape.radius else ""
-        return f'{place} width="{_number(shape.width)}" height="{_number(shape.height)}"{rounded}'
+        return f'{attributes} width="{_number(shape.width)}" height="{_number(shape.height)}"{rounded}'
     if isinstance(shape, Poly):
         points = " ".join(f"{_number(x)},{_number(y)}" for x, y in shape.points)
         return f'{"polygon" if shape.closed else "polyline"} points="{points}"'
@@ -53,11 +55,11 @@ def _outline(shape: Circle | Rect | Poly | Path) -> str:
 
 
 def _paint(paint: Paint) -> str:
-    said = f' fill="{paint.fill}"'
+    attributes = f' fill="{paint.fill}"'
     if paint.stroke != "none":
         ends = ' stroke-linecap="round" stroke-linejoin="round"'
-        said += f' stroke="{paint.stroke}" stroke-width="{_number(paint.width)}"{ends}'
-    return said + (f' opacity="{_number(paint.opacity)}"' if paint.opacity < 1 else "")
+        attributes += f' stroke="{paint.stroke}" stroke-width="{_number(paint.width)}"{ends}'
+    return attributes + (f' opacity="{_number(paint.opacity)}"' if paint.opacity < 1 else "")
 
 
 def _number(number: float) -> str:

@@ -20,16 +20,16 @@ refuses = plain.refuses
 def solve(job: Job) -> Outcome:
     """The entries that one search leaves in its table."""
     rules = job.rules
-    found: Table | None = None
+    table: Table | None = None
     job.checked()
     if not rules.plain_only and job.options.table is None:
         with contextlib.suppress(BudgetExceeded):  # by nodes, not by time: the same book everywhere
-            found = alphabeta.solve(rules, budget=Budget(nodes=PLAIN_LIMIT)).table
-    if found is None:
-        found = job.compiled(lambda: _compiled(job))
-    if found is None:
-        found = plain.found_by(job, Method.ALPHABETA).table
-    return Outcome(solved_by(rules, found), Method.ALPHABETA, "exact")
+            table = alphabeta.solve(rules, budget=Budget(nodes=PLAIN_LIMIT)).table
+    if table is None:
+        table = job.compiled(lambda: _compiled(job))
+    if table is None:
+        table = plain.found_by(job, Method.ALPHABETA).table
+    return Outcome(solved_by(rules, table), Method.ALPHABETA, "exact")
 
 
 def _compiled(job: Job) -> Table:

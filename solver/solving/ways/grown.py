@@ -89,8 +89,8 @@ class Growing:
 
     def solve(self, job: Job) -> Outcome:
         """The last of the `stages`."""
-        *_, last = self.stages(job)
-        return last
+        *_, last_stage = self.stages(job)
+        return last_stage
 
     def stages(self, job: Job) -> Iterator[Outcome]:
         """What has grown, now and then, and in the end. Raises what `pipeline.solve` does, PositionError for games."""
@@ -135,9 +135,9 @@ class Growing:
         if path is None or not path.exists() or job.options.restart:
             return kind, []
         with Book(path) as book:
-            found = _growing(book, rules, kind, plan.depth)
-            found = found if plan.exact is None else found._replace(nodes=plan.exact)
-            return found, [(state, merit_of(value)) for state, value in book.items()]
+            growing = _growing(book, rules, kind, plan.depth)
+            growing = growing if plan.exact is None else growing._replace(nodes=plan.exact)
+            return growing, [(state, merit_of(value)) for state, value in book.items()]
 
     def _next(self, tree: Tree, played: list[list[Any]], passed: float) -> list[Any]:
         """The leaves of the next round: of games, then of likely play; none in the end."""
@@ -191,28 +191,30 @@ def _read(path: str, rules: Rules) -> Any:
     """An evaluation of these rules. Raises BookError, ForeignBook."""
     from solver.compiled.lookahead.evaluation import game_of, read
 
-    found = read(path)
-    game_of(found, rules.game)
-    return found
+    evaluation = read(path)
+    game_of(evaluation, rules.game)
+    return evaluation
 
 
 def _growing(book: Book, rules: Rules, kind: Estimate, depth: int | None) -> Estimate:
     """What the values of a book are, if it can grow further. Raises BookError or ForeignBook."""
     header, path = book.header, book.path
-    said = header.estimate
+    estimate = header.estimate
     check_origin(str(path), header.origin, Origin(rules.name, rules_of(rules.game, header.codec)), RESTART)
-    if said is None or header.trim is not None:
-        raise BookError(f"{path} is {'no' if said is None else 'a trimmed'} grown book: {RESTART}")
+    if estimate is None or header.trim is not None:
+        raise BookError(f"{path} is {'no' if estimate is None else 'a trimmed'} grown book: {RESTART}")
     if header.symmetry != rules.folds:
         raise BookError(f"{path} is{'' if header.symmetry else ' not'} folded by symmetry: {RESTART}")
-    if said.identity != kind.identity:
+    if estimate.identity != kind.identity:
         raise ForeignBook(
-            f"{path} was grown by another evaluation ({said.evaluation}, {said.identity[:8]}; this is"
+            f"{path} was grown by another evaluation ({estimate.evaluation}, {estimate.identity[:8]}; this is"
             f" {kind.evaluation}, {kind.identity[:8]}): {RESTART}"
         )
-    if depth not in (None, said.depth):
-        raise BookError(f"{path} was grown by searches of {in_plies(said.depth)}: --depth {said.depth}; {RESTART}")
-    return said
+    if depth not in (None, estimate.depth):
+        raise BookError(
+            f"{path} was grown by searches of {in_plies(estimate.depth)}: --depth {estimate.depth}; {RESTART}"
+        )
+    return estimate
 
 
 def positions_of(rules: Rules, games: Sequence[str]) -> list[list[Any]]:
@@ -231,11 +233,11 @@ def positions_of(rules: Rules, games: Sequence[str]) -> list[list[Any]]:
 
 def _shared_out(tree: Tree, leaves: Sequence[Any]) -> list[list[Any]]:
     """The children of each leaf that are to be valued, each state once."""
-    seen: set[Any] = set()
+    visited: set[Any] = set()
     tasks = []
     for leaf in leaves:
-        new = [child for child in tree.children(leaf) if child not in tree.merits and child not in seen]
-        seen.update(new)
+        new = [child for child in tree.children(leaf) if child not in tree.merits and child not in visited]
+        visited.update(new)
         tasks.append(new)
     return tasks
 
@@ -275,15 +277,15 @@ class _Member:
 
     def _merit(self, state: Any) -> Any:
         """Exact, or the mean of the last two depths: who has the last move would count for more than the moves do."""
-        before = found = self._ahead.look(state, 1)
+        before = result = self._ahead.look(state, 1)
         for deeper in range(2, self.kind.depth + 1):
-            if not found.exact:
-                before, found = found, self._ahead.look(state, deeper, found.action)
-        if found.exact:
-            return merit_of(found.value._replace(score=int(found.value.score)))
+            if not result.exact:
+                before, result = result, self._ahead.look(state, deeper, result.action)
+        if result.exact:
+            return merit_of(result.value._replace(score=int(result.value.score)))
         try:
             return merit_of(self._searcher.value(state, nodes=self.kind.nodes))
         except BudgetExceeded:
-            last, last_but_one = (float(merit_of(one.value)) for one in (found, before))
-            sure = not self.kind.scores and max(abs(last), abs(last_but_one)) >= 1
-            return self.kind.estimated(last if sure else (last + last_but_one) / 2)
+            last_merit, last_but_one = (float(merit_of(each_result.value)) for each_result in (result, before))
+            sure = not self.kind.scores and max(abs(last_merit), abs(last_but_one)) >= 1
+            return self.kind.estimated(last_merit if sure else (last_merit + last_but_one) / 2)

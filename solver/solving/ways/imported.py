@@ -86,13 +86,13 @@ def table_of(rules: Rules, path: Path, memory: int, progress: Progress) -> Table
 def _records(lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
     """The number of each line that holds values, and what it holds. Raises TextError."""
     numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
-    first = next(numbered, None)
-    if first is None:
+    first_line = next(numbered, None)
+    if first_line is None:
         return
-    if not first[1].lstrip().startswith("{"):
-        yield from _rows(first[1], lines, first[0])
+    if not first_line[1].lstrip().startswith("{"):
+        yield from _rows(first_line[1], lines, first_line[0])
         return
-    for number, line in itertools.chain([first], numbered):
+    for number, line in itertools.chain([first_line], numbered):
         try:
             yield number, json.loads(line, object_pairs_hook=fields_of, parse_int=_integer)
         except json.JSONDecodeError as error:
@@ -173,7 +173,7 @@ def complete(rules: Rules, table: Table, path: Path, verified: bool, progress: P
             finished[key] = rules.end(child)
         return table.get(key, finished.get(key))
 
-    for done, (state, merit) in enumerate(table.items()):
+    for completed, (state, merit) in enumerate(table.items()):
         try:
             best, unknown = derived(rules, state, known)
             if verified and rules.scores:
@@ -186,8 +186,8 @@ def complete(rules: Rules, table: Table, path: Path, verified: bool, progress: P
         missing |= bool(unknown)
         if verified and (best is not None and best > merit if unknown else best != merit):
             raise DamagedBook(f"{path}: state {state} has another value than its moves give it: it was solved wrongly")
-        if done % STEP == 0:
-            progress("verify", done, len(table))
+        if completed % STEP == 0:
+            progress("verify", completed, len(table))
     progress("verify", len(table), len(table))
     missing |= any(state not in table and not rules.is_terminal(state) for state in starts)
     if missing or not reached >= table.keys():

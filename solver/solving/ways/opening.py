@@ -73,17 +73,17 @@ def merits_to(job: Job) -> dict[int, int]:
     rules, options, journal, max_ply = job.rules, job.options, job.beside(".journal"), job.options.max_ply or 0
     layers = plies(rules, max_ply, functools.partial(_go_on, max_ply, options))
     try:
-        with Journal(journal, header_of(rules, max_ply), options.restart, 8 * words_of(rules.bits)) as done:
-            todo = [state for state in layers[-1] if state not in done.merits]
+        with Journal(journal, header_of(rules, max_ply), options.restart, 8 * words_of(rules.bits)) as entries:
+            todo = [state for state in layers[-1] if state not in entries.merits]
             random.Random(0).shuffle(todo)  # so that those done are a sample of those left
-            earlier, parents = len(done.merits), mean_parents(rules, layers)
+            earlier, parents = len(entries.merits), mean_parents(rules, layers)
             for pairs, nodes in search_all(job, todo):
-                done.add(pairs)
-                share = (len(done.merits) - earlier) / len(todo)
-                note = f"{len(done.merits):,} of {len(layers[-1]):,} searched, {nodes:.3g} nodes/s"
+                entries.add(pairs)
+                share = (len(entries.merits) - earlier) / len(todo)
+                note_text = f"{len(entries.merits):,} of {len(layers[-1]):,} searched, {nodes:.3g} nodes/s"
                 passed = earlier + round(len(todo) * work_done(share, parents))
-                options.progress("search", passed, len(layers[-1]), note)
-            merits = dict(done.merits)
+                options.progress("search", passed, len(layers[-1]), note_text)
+            merits = dict(entries.merits)
         derive(rules, layers, merits)
     except MethodError:
         if journal is not None:  # a refusal that will come again
@@ -118,17 +118,17 @@ def plies(rules: Rules, max_ply: int, enough: Enough = lambda count: False) -> l
 
 def _plainly(rules: Rules, layers: Sequence[list[int]], enough: Enough) -> Iterator[list[int]]:
     """The plies behind the given ones, as `sweep.plies.further`."""
-    canonical, layer, seen = rules.canonical, layers[-1], set().union(*layers)
+    canonical, layer, visited = rules.canonical, layers[-1], set().union(*layers)
     while True:
         reached = set()
-        for done, state in enumerate(layer):
+        for searched, state in enumerate(layer):
             for action in rules.actions(state):
                 child = canonical(rules.result(state, action))
-                if child not in seen and child not in reached and not rules.is_terminal(child):
+                if child not in visited and child not in reached and not rules.is_terminal(child):
                     reached.add(child)
-            if done % 256 == 0 and enough(len(seen) + len(reached)):
+            if searched % 256 == 0 and enough(len(visited) + len(reached)):
                 return
-        seen |= reached
+        visited |= reached
         layer = sorted(reached)
         yield layer
 
@@ -149,8 +149,8 @@ def mean_parents(rules: Rules, layers: Sequence[list[int]]) -> float:
     if len(layers) < 2 or not layers[-1]:
         return 1.0
     before = layers[-2]
-    some = before[:: 1 + len(before) // MOVES_COUNTED]
-    moves = sum(1 for state in some for _ in rules.actions(state)) * len(before) / len(some)
+    sampled = before[:: 1 + len(before) // MOVES_COUNTED]
+    moves = sum(1 for state in sampled for _ in rules.actions(state)) * len(before) / len(sampled)
     return max(1.0, moves / len(layers[-1]))
 
 
@@ -184,9 +184,9 @@ def search_all(job: Job, states: list[int]) -> Iterator[tuple[Pairs, float]]:
     started, rules = time.perf_counter(), job.rules
     team = job.compiled(lambda: _team(job)) if states else None
     if team is None:
-        whole, table = Rules.of(rules), dict[Any, int]()
+        all_rules, table = Rules.of(rules), dict[Any, int]()
         for state in states:
-            value = alphabeta.solve(whole, state, table=table).value
+            value = alphabeta.solve(all_rules, state, table=table).value
             yield [(state, rules.kind.kept(value))], 0.0
         return
     with team:
@@ -208,10 +208,10 @@ def derive(rules: Rules, layers: Sequence[list[int]], merits: dict[int, int]) ->
     Compiled rules look plies of PLAIN_LIMIT states up, if any, as far as all their moves lead to the next one.
     """
     for layer, later in reversed(list(itertools.pairwise(layers))):
-        found = _derived(rules, layer, later, merits)
-        if found is None:
+        derived = _derived(rules, layer, later, merits)
+        if derived is None:
             break
-        merits.update(zip(layer, found, strict=True))
+        merits.update(zip(layer, derived, strict=True))
     _derive_plainly(rules, [state for layer in layers for state in layer if state not in merits], merits)
 
 
@@ -274,12 +274,12 @@ class Journal:
 
     def add(self, pairs: Pairs) -> None:
         """Keep solved states."""
-        found = [(state, merit_of(value)) for state, value in pairs]
-        self.merits.update(found)
+        entries = [(state, merit_of(value)) for state, value in pairs]
+        self.merits.update(entries)
         if self._file is None:
             return
         try:
-            self._file.write(b"".join([self._packed(*pair) for pair in found]))
+            self._file.write(b"".join([self._packed(*pair) for pair in entries]))
             if time.monotonic() - self._synced > SYNCED:
                 self._sync()
         except OSError as error:

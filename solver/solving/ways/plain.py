@@ -70,11 +70,11 @@ def tried(job: Job, cached: bool = False) -> Outcome | None:
     `cached`: the sweep's kernels need not be compiled. Raises what `solve` does.
     """
     rules = job.rules
-    most, seconds = (min(PLAIN_LIMIT, LITTLE), LITTLE_SECONDS) if cached else (PLAIN_LIMIT, SMALL_SECONDS)
-    if sum(1 for _ in itertools.islice(rules.starts(), most + 1)) > most:
+    state_limit, seconds = (min(PLAIN_LIMIT, LITTLE), LITTLE_SECONDS) if cached else (PLAIN_LIMIT, SMALL_SECONDS)
+    if sum(1 for _ in itertools.islice(rules.starts(), state_limit + 1)) > state_limit:
         return None
-    outcome = _within(job, most, seconds)
-    if outcome is None and rules.tiered and most:
+    outcome = _within(job, state_limit, seconds)
+    if outcome is None and rules.tiered and state_limit:
         # The kernels pay for every tier, plain Python for every state. So it gets the time of theirs for the tiers.
         tiers = tiers_of_one_game(rules)
         if tiers > MANY_TIERS:
@@ -94,10 +94,10 @@ def tiers_of_one_game(rules: Rules) -> int:
         state, ply = chance.choice(children), ply + 1
 
 
-def _within(job: Job, most: int | None, seconds: float) -> Outcome | None:
+def _within(job: Job, state_limit: int | None, seconds: float) -> Outcome | None:
     """The outcome for a game of at most so many states that plain Python solves in so many seconds."""
     rules, progress = job.rules, job.options.progress
-    budget = Budget(most, seconds)
+    budget = Budget(state_limit, seconds)
 
     def states(step: str, done: int, total: int | None, note: str = "") -> None:
         progress("plain Python", done, None)
@@ -121,13 +121,14 @@ def whole(job: Job, reason: str | None = None) -> Outcome:
 
 def found_by(job: Job, method: str, reason: str | None = None) -> Any:
     """What one of METHODS finds. Raises ResourceError if there are more states than the memory holds."""
-    rules, options, most = job.rules, job.options, _most_states(job, method)
+    rules, options, state_limit = job.rules, job.options, _most_states(job, method)
 
     def progress(step: str, done: int, total: int | None, note: str = "") -> None:
-        if most is not None and done > most:
+        if state_limit is not None and done > state_limit:
             why = f" ({reason})" if reason else ""
             raise ResourceError(
-                f"more than {most:,} states are too many for plain Python{why}: raise --memory, or take a smaller game"
+                f"more than {state_limit:,} states are too many for plain Python{why}: raise --memory, or"
+                " choose a smaller game"
             )
         options.progress(step, done, total, note)
 
@@ -150,21 +151,21 @@ def _outcome(rules: Rules, method: str, found_by: Callable[[str], Any]) -> Outco
     if method == AUTO:
         chosen = rules.kind.acyclic if rules.tiered or rules.scores else Method.RETROGRADE
     try:
-        found = found_by(chosen)
-        if method == AUTO and chosen == Method.MINIMAX and some_stay(rules, found.table):
+        result = found_by(chosen)
+        if method == AUTO and chosen == Method.MINIMAX and some_stay(rules, result.table):
             chosen = Method.RETROGRADE  # as the kernels would call it: the values are the same
     except MethodError:
         if method != AUTO or rules.kind.cyclic != Method.RETROGRADE or chosen == Method.RETROGRADE:
             raise
         chosen = Method.RETROGRADE
-        found = found_by(chosen)
-    if isinstance(found, value_iteration.Expectations):
-        solved = solved_by(rules, found.table, rules.tier, found.units, found.cyclic)
+        result = found_by(chosen)
+    if isinstance(result, value_iteration.Expectations):
+        solved = solved_by(rules, result.table, rules.tier, result.units, result.cyclic)
     else:
         if not is_built_in(rules.name):
-            check_table(rules.game, found.table, rules.symmetry)
+            check_table(rules.game, result.table, rules.symmetry)
         tier = rules.tier if rules.kind.in_tiers(method) else _one_tier
-        solved = solved_by(rules, found.table, tier, cyclic=chosen == Method.RETROGRADE)
+        solved = solved_by(rules, result.table, tier, cyclic=chosen == Method.RETROGRADE)
     return Outcome(solved, solved.method, "complete")
 
 
@@ -191,8 +192,8 @@ def refuse_repeated(rules: Rules, games: Sequence[RandomGame]) -> None:
     """Raise MethodError, as solving would, if states come again in games, and moves between such score."""
     if rules.reward is None or rules.chance is not None or repeated(rules, games) is None:
         return
-    for one in games:
-        for state, action, child in zip(one.states, one.actions, one.states[1:], strict=False):
+    for game in games:
+        for state, action, child in zip(game.states, game.actions, game.states[1:], strict=False):
             stays = rules.tier(rules.canonical(child)) <= rules.tier(state) and not rules.is_terminal(child)
             if stays and rules.gain(state, action):
                 raise retrograde.scoring(rules, state)

@@ -37,10 +37,10 @@ def solve(job: Job) -> Outcome:
         if reason is None:
             options.progress("compile", 0, 0)
             ahead.wait()
-            found = _swept(job, work or _work(job), states)
-            if isinstance(found, Outcome):
-                return found
-            reason = found
+            swept = _swept(job, work or _work(job), states)
+            if isinstance(swept, Outcome):
+                return swept
+            reason = swept
     options.say_plainly(reason)
     return plain.whole(job, reason)
 

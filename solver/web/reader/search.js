@@ -115,7 +115,7 @@ function factsOf(module) {
   } catch {
     // said below
   }
-  throw new ForeignModule("this is no module as `solver build` writes them: build it again");
+  throw new ForeignModule("this is not a module of `solver build`: build it again");
 }
 
 async function compiled(bytes) {
