@@ -106,11 +106,11 @@ class SoloEnv(gymnasium.Env[Any, Any]):  # type: ignore[misc]
             raise GameError("the game is over: reset the environment")
         if action not in self.inner.legal:
             return self._illegal()
-        given = self._given_away(self.inner.layout.actions[action]) if self.reward == REWARDS[1] else None
+        loss = self._given_away(self.inner.layout.actions[action]) if self.reward == REWARDS[1] else None
         self.inner.step(action)
         gained = self.inner.rewards[self.agent] + self._answered()
         over = self.inner.terminations[self.agent], self.inner.truncations[self.agent]
-        return self._observed(), gained if given is None else -given, *over, self._info()
+        return self._observed(), gained if loss is None else -loss, *over, self._info()
 
     def action_masks(self) -> Any:
         """Which actions are legal, as booleans: what sb3-contrib's MaskablePPO asks for."""
@@ -139,9 +139,9 @@ class SoloEnv(gymnasium.Env[Any, Any]):  # type: ignore[misc]
 
     def _illegal(self) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """End the game as lost."""
-        given = self._best()[0] - ILLEGAL if self.reward == REWARDS[1] else -ILLEGAL
+        penalty = self._best()[0] - ILLEGAL if self.reward == REWARDS[1] else -ILLEGAL
         self.inner.terminations = dict.fromkeys(AGENTS, True)
-        return self._observed(), -given, True, False, {"illegal": True}
+        return self._observed(), -penalty, True, False, {"illegal": True}
 
     def _given_away(self, action: int) -> float:
         """What an action of the rules loses of the position's value."""

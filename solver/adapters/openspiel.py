@@ -75,10 +75,10 @@ class SolverGame(pyspiel.Game):  # type: ignore[misc]
     dense number: `shared.layout.actions[action]` is that of the rules and of books."""
 
     def __init__(self, parameters: dict[str, Any] | None = None) -> None:
-        said = {**DEFAULTS, **(parameters or {})}
-        said["game"] = said["game"].replace(",", ";")  # OpenSpiel's own strings have commas between parameters
-        rules = Rules(_uncut(said["game"]))
-        self.shared = _Shared(rules, said["longest"])
+        options = {**DEFAULTS, **(parameters or {})}
+        options["game"] = options["game"].replace(",", ";")  # OpenSpiel's own strings have commas between parameters
+        rules = Rules(_uncut(options["game"]))
+        self.shared = _Shared(rules, options["longest"])
         outcomes = 0 if rules.chance is None else MOST_OUTCOMES
         bound = LARGEST if rules.margins else 1.0
         info = pyspiel.GameInfo(
@@ -88,9 +88,9 @@ class SolverGame(pyspiel.Game):  # type: ignore[misc]
             min_utility=-bound,
             max_utility=bound,
             utility_sum=0.0,
-            max_game_length=said["longest"],
+            max_game_length=options["longest"],
         )
-        super().__init__(_kind(rules), info, said)
+        super().__init__(_kind(rules), info, options)
 
     def new_initial_state(self, state: Any = None) -> SolverState:
         """The start of the game, or the position of a text, as `solver query` takes it."""
@@ -325,8 +325,8 @@ class PlayerEvaluator(Evaluator):  # type: ignore[misc]
         worth = answer.estimate if answer.value is None else float(answer.value.score)
         if worth is None:
             raise MissingState(f"the player knows nothing of state {number}: give it a book, or let it search live")
-        most = state.get_game().max_utility()  # othello has margins with us, and winners there
-        worth = max(-most, min(most, worth))
+        max_utility = state.get_game().max_utility()  # othello has margins with us, and winners there
+        worth = max(-max_utility, min(max_utility, worth))
         if isinstance(state, SolverState):
             worth += state.position.gained or 0
         return np.array([-worth, worth] if reader.mover(state) else [worth, -worth])

@@ -112,11 +112,11 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self.metadata = {"name": "solverbook_v0", "render_modes": list(FORMS), "is_parallelizable": False}
         self.possible_agents = list(AGENTS)
         shape, actions = self.layout.shape, len(self.layout.actions)
-        seen = {
+        spaces_of = {
             "observation": spaces.Box(0, 1, shape, np.int8),
             "action_mask": spaces.Box(0, 1, (actions,), np.int8),
         }
-        self.observation_spaces = {agent: spaces.Dict(seen) for agent in AGENTS}
+        self.observation_spaces = {agent: spaces.Dict(spaces_of) for agent in AGENTS}
         self.action_spaces = {agent: spaces.Discrete(actions) for agent in AGENTS}
         self.chance = random.Random()
 
@@ -189,7 +189,7 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self._cumulative_rewards[agent] = 0.0
         played = self.layout.actions[action]
         gain = self.rules.gain(self.position.state, played)
-        self.rewards = {one: float(gain if one == agent else -gain) for one in AGENTS}
+        self.rewards = {each_agent: float(gain if each_agent == agent else -gain) for each_agent in AGENTS}
         self.position, self.played = next_position(self.rules, self.position, played), self.played + 1
         self._settle()
         self._accumulate_rewards()

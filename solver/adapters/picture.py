@@ -86,10 +86,10 @@ def _stamp_on(layers: Layers, man: Group) -> None:
     stamp = _stamp(man.shapes, man.scale * SCALE)
     middle = len(stamp) // 2
     left, top = round(man.x * SCALE) - middle, round(man.y * SCALE) - middle
-    part = layers[max(0, top) : top + 2 * middle, max(0, left) : left + 2 * middle]
-    stamp = stamp[max(0, -top) :, max(0, -left) :][: part.shape[0], : part.shape[1]]
-    part *= 1 - stamp[..., 3:]
-    part += stamp
+    region = layers[max(0, top) : top + 2 * middle, max(0, left) : left + 2 * middle]
+    stamp = stamp[max(0, -top) :, max(0, -left) :][: region.shape[0], : region.shape[1]]
+    region *= 1 - stamp[..., 3:]
+    region += stamp
 
 
 class _Canvas:
@@ -125,32 +125,32 @@ class _Canvas:
         corners = np.reshape(box, (2, 2)) * self.scale + (self.x, self.y)
         around = edge * self.scale + 1
         (left, top), (right, bottom) = np.maximum(0, np.rint(corners + [[-around], [around]])).astype(int).tolist()
-        part = self.layers[top:bottom, left:right]
-        if not part.size:
+        region = self.layers[top:bottom, left:right]
+        if not region.size:
             return
-        x = (np.arange(left, left + part.shape[1], dtype=np.float32) + 0.5 - self.x) / self.scale
-        y = (np.arange(top, top + part.shape[0], dtype=np.float32)[:, None] + 0.5 - self.y) / self.scale
+        x = (np.arange(left, left + region.shape[1], dtype=np.float32) + 0.5 - self.x) / self.scale
+        y = (np.arange(top, top + region.shape[0], dtype=np.float32)[:, None] + 0.5 - self.y) / self.scale
         far = inside(x, y)
         if paint.fill != "none":
-            self._mix(part, paint.fill, far, paint.opacity)
+            self._mix(region, paint.fill, far, paint.opacity)
         if edge:
-            self._mix(part, paint.stroke, edge - np.abs(far), paint.opacity)
+            self._mix(region, paint.stroke, edge - np.abs(far), paint.opacity)
 
-    def _mix(self, part: Layers, colour: str, far: Any, opacity: float) -> None:
+    def _mix(self, region: Layers, colour: str, far: Any, opacity: float) -> None:
         share = (np.clip(far * self.scale + 0.5, 0, 1) * opacity)[..., None]
-        part += (_layers_of(colour) - part) * share
+        region += (_layers_of(colour) - region) * share
 
     def _words(self, words: Words) -> None:
         """Letters of 5 x 7 dots. What the font lacks is a question mark."""
         dot = words.size / 10
         width = dot * (6 * len(words.text) - 1)
         left = words.x - {"start": 0.0, "middle": width / 2, "end": width}[words.anchor]
-        for place, letter in enumerate(words.text):
+        for index, letter in enumerate(words.text):
             columns = bytes.fromhex(FONT.get(letter) or FONT.get(letter.upper(), FONT["?"])) if letter != " " else b""
             for column, bits in enumerate(columns):
                 for row in range(7):
                     if bits >> row & 1:
-                        x, y = left + (6 * place + column) * dot, words.y + (row - 3.5) * dot
+                        x, y = left + (6 * index + column) * dot, words.y + (row - 3.5) * dot
                         self.draw([Rect(x, y, dot * 1.1, dot * 1.1, Paint(words.fill))])
 
 
@@ -199,36 +199,36 @@ def flatten(outline: str) -> Rings:
     control = 0j
     for command, numbers in _steps(outline):
         ring = rings[-1]
-        here = ring[-1] if ring else 0j
-        start = here if command.islower() else 0j
+        pen = ring[-1] if ring else 0j
+        start = pen if command.islower() else 0j
         kind = command.lower()
         if kind == "z":
             ring.append(ring[0])
             rings.append([])
         elif kind in "hv":
             moved = start + (numbers[0] if kind == "h" else 1j * numbers[0])
-            ring.append(complex(moved.real, here.imag) if kind == "h" else complex(here.real, moved.imag))
+            ring.append(complex(moved.real, pen.imag) if kind == "h" else complex(pen.real, moved.imag))
         elif kind == "m":
             rings.append([complex(*numbers)])
         elif kind == "l":
             ring.append(start + complex(*numbers))
         elif kind == "a":
-            ring += _arc(here, start + complex(*numbers[5:]), numbers[0], numbers[3] > 0)
+            ring += _arc(pen, start + complex(*numbers[5:]), numbers[0], numbers[3] > 0)
         else:
-            control = start + complex(*numbers[:2]) if kind == "q" else 2 * here - control
-            ring += _curve(here, control, start + complex(*numbers[-2:]))
+            control = start + complex(*numbers[:2]) if kind == "q" else 2 * pen - control
+            ring += _curve(pen, control, start + complex(*numbers[-2:]))
     return tuple(tuple((point.real, point.imag) for point in ring) for ring in rings if len(ring) > 1)
 
 
 def _steps(outline: str) -> Iterator[tuple[str, list[float]]]:
     """The commands of a path, each with its numbers."""
     counts = {"m": 2, "l": 2, "h": 1, "v": 1, "q": 4, "t": 2, "a": 7, "z": 0}
-    for command, said in re.findall(r"([a-zA-Z])([^a-zA-Z]*)", outline):
-        numbers = [float(number) for number in re.findall(r"-?(?:\d+\.?\d*|\.\d+)", said)]
+    for command, numbers_text in re.findall(r"([a-zA-Z])([^a-zA-Z]*)", outline):
+        numbers = [float(number) for number in re.findall(r"-?(?:\d+\.?\d*|\.\d+)", numbers_text)]
         count = counts[command.lower()]
-        for at in range(0, len(numbers), count) if count else (0,):
-            is_more = at and command.lower() == "m"  # further points of a move are lines
-            yield ("l" if command == "m" else "L") if is_more else command, numbers[at : at + count]
+        for offset in range(0, len(numbers), count) if count else (0,):
+            is_more = offset and command.lower() == "m"  # further points of a move are lines
+            yield ("l" if command == "m" else "L") if is_more else command, numbers[offset : offset + count]
 
 
 def _curve(a: complex, control: complex, b: complex) -> list[complex]:

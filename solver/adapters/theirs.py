@@ -69,14 +69,14 @@ class _Explored:
 
     def number(self, state: Any) -> int:
         text = str(state)
-        found = self.find(text + SECOND) if state.current_player() == 1 else None
-        found = self.find(text) if found is None else found
-        if found is None:
+        node = self.find(text + SECOND) if state.current_player() == 1 else None
+        node = self.find(text) if node is None else node
+        if node is None:
             raise PositionError(f"{text[:60]!r} is not a position of the player's book: solve {self.rules.name}")
-        return int(found)
+        return int(node)
 
     def actions(self, state: Any) -> dict[int, int]:
-        return {action: place for place, action in enumerate(state.legal_actions())}
+        return {action: index for index, action in enumerate(state.legal_actions())}
 
     def mover(self, state: Any) -> int:
         player = state.current_player()
@@ -99,8 +99,8 @@ def _turned(move: str, rows: int) -> str:
     return "".join(f"{column}{rows + 1 - int(row)}" for column, row in pairs)
 
 
-def _breakthrough(said: dict[str, Any]) -> str:
-    return f"breakthrough:{said['columns']},{said['rows']},{2 if said['rows'] >= 6 else 1}"
+def _breakthrough(options: dict[str, Any]) -> str:
+    return f"breakthrough:{options['columns']},{options['rows']},{2 if options['rows'] >= 6 else 1}"
 
 
 SHARED = {

@@ -113,7 +113,7 @@ class Commands(click.Group):
         """Run a command; its exit code, what went wrong said on stderr."""
         _open_streams()
         options["standalone_mode"] = False
-        output, asked = sys.stdout, None
+        output, requested = sys.stdout, None
         try:
             try:
                 signals.begin()
@@ -121,19 +121,19 @@ class Commands(click.Group):
                 output.flush()
                 return int(code or 0)
             finally:
-                asked = signals.end()
+                requested = signals.end()
         except BaseException as error:
-            asked = signals.end()  # once more: the first may have been interrupted itself
+            requested = signals.end()  # once more: the first may have been interrupted itself
             how_to_go_on = _how_to_go_on(_words_typed(*arguments, **options))
-            if asked is not None:  # whatever Python has made of it
-                return _say(f"{ENDED[asked]}{how_to_go_on}", asked)
+            if requested is not None:  # whatever Python has made of it
+                return _say(f"{ENDED[requested]}{how_to_go_on}", requested)
             if isinstance(error, (click.Abort, KeyboardInterrupt)):
                 return _say(f"interrupted{how_to_go_on}", 130)
             if isinstance(error, SystemExit) and sys.stdout is not output:  # what click does about a broken pipe
                 return _go_unheard(output)
             return _told(error, output, _words_typed(*arguments, **options))
         finally:
-            if asked is not None:
+            if requested is not None:
                 atexit.register(signals.stay_away)
 
 

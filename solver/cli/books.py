@@ -20,6 +20,6 @@ def command(as_json: bool) -> None:
 
     Every command that takes a BOOK finds them by the name of the game: you need not solve those games.
     """
-    found = [Book(path) for path in shipped.paths()]
-    facts = [{**books.facts(book.header, book.size), "book": str(book.path)} for book in found]
-    tell(facts, lambda _: "\n".join(map(books.row, found)), as_json)
+    opened = [Book(path) for path in shipped.paths()]
+    facts = [{**books.facts(book.header, book.size), "book": str(book.path)} for book in opened]
+    tell(facts, lambda _: "\n".join(map(books.row, opened)), as_json)

@@ -57,10 +57,10 @@ def command(game: str, position: str, depth: int | None, nodes: int, as_json: bo
         else:
             looked = list(looks(loaded, state, depth=depth, nodes=nodes, progress=bars))
     if depth is None:
-        told = {"game": game, "position": position, "searches": comparisons.tallies(tallied)}
-        tell(told, lambda _: comparisons.compared(Rules(loaded, wdl=True), tallied, nodes), as_json)
+        answer = {"game": game, "position": position, "searches": comparisons.tallies(tallied)}
+        tell(answer, lambda _: comparisons.compared(Rules(loaded, wdl=True), tallied, nodes), as_json)
         return
     if not looked:
         raise click.UsageError(f"not even 1 ply is seen with {nodes} nodes: raise --nodes")
-    told = {"game": game, "position": position, "depths": comparisons.looks(rules, looked, state)}
-    tell(told, lambda _: comparisons.deepened(rules, looked, state, nodes), as_json)
+    answer = {"game": game, "position": position, "depths": comparisons.looks(rules, looked, state)}
+    tell(answer, lambda _: comparisons.deepened(rules, looked, state, nodes), as_json)

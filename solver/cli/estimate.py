@@ -79,9 +79,9 @@ def command(
             "progress": bars,
         }
         if cluster is not None:
-            found, text = facts_of(planning.of_cluster(rules, cluster, **options)), estimates.plan
+            answer, text = facts_of(planning.of_cluster(rules, cluster, **options)), estimates.plan
         elif max_ply is not None:
-            found, text = facts_of(estimation.of_opening(rules, max_ply, **options)), estimates.opening
+            answer, text = facts_of(estimation.of_opening(rules, max_ply, **options)), estimates.opening
         else:
-            found, text = facts_of(estimation.of_sweep(rules, memory=memory, **options)), estimates.sweep
-    tell({"game": game, **found}, text, as_json)
+            answer, text = facts_of(estimation.of_sweep(rules, memory=memory, **options)), estimates.sweep
+    tell({"game": game, **answer}, text, as_json)

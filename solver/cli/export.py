@@ -106,9 +106,9 @@ def _size(path: Path) -> int:
     """Return the bytes of a file, or of all files in a folder, which another process may replace at any moment."""
     size = 0
     with contextlib.suppress(FileNotFoundError):
-        for each in [path, *path.rglob("*")]:
+        for entry in [path, *path.rglob("*")]:
             with contextlib.suppress(FileNotFoundError):
-                size += each.stat().st_size if each.is_file() else 0
+                size += entry.stat().st_size if entry.is_file() else 0
     return size
 
 

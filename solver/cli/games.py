@@ -27,8 +27,8 @@ def command(names: tuple[str, ...], as_json: bool) -> None:
     connect-four:width=5,height=4
     my_game.py::Hexapawn:4,4        your own rules, in a file
     """
-    found = [games.facts(_known(name)) for name in names or CATALOGUE]
-    tell(found, lambda _: _told(found) if names else _listed(found), as_json)
+    answers = [games.facts(_known(name)) for name in names or CATALOGUE]
+    tell(answers, lambda _: _told(answers) if names else _listed(answers), as_json)
 
 
 def _known(name: str) -> str:
@@ -39,13 +39,13 @@ def _known(name: str) -> str:
     return game
 
 
-def _listed(found: list[dict[str, object]]) -> str:
-    parts = []
-    for group, members in games.grouped(found).items():
-        lines = [click.style(str(one["name"]), bold=True) + games.about(one) for one in members]
-        parts.append("\n".join([f"{group}: {games.GROUPS[group]}", "", *lines]))
-    return "\n\n".join(parts)
+def _listed(answers: list[dict[str, object]]) -> str:
+    groups = []
+    for group, members in games.grouped(answers).items():
+        lines = [click.style(str(game["name"]), bold=True) + games.about(game) for game in members]
+        groups.append("\n".join([f"{group}: {games.GROUPS[group]}", "", *lines]))
+    return "\n\n".join(groups)
 
 
-def _told(found: list[dict[str, object]]) -> str:
-    return "\n\n".join(click.style(str(one["name"]), bold=True) + games.told(one) for one in found)
+def _told(answers: list[dict[str, object]]) -> str:
+    return "\n\n".join(click.style(str(game["name"]), bold=True) + games.told(game) for game in answers)

@@ -38,4 +38,4 @@ def command(file: str, game: str, book: str, no_symmetry: bool, no_verify: bool,
     if header.scope != "complete":
         note(f"{file} is not all of the game that play can reach: not every value could be verified", quiet)
     facts = books.facts(header, os.path.getsize(book))
-    tell(facts, lambda told: books.text(told, header.kind), as_json)
+    tell(facts, lambda answer: books.text(answer, header.kind), as_json)

@@ -46,7 +46,7 @@ def command(source: str, counts: bool, plot: str | None, as_json: bool, quiet: b
         from solver.report.charts import draw
 
         draw(facts, plot, numbers)
-    tell(facts, lambda told: books.text(told, kind, counts), as_json)
+    tell(facts, lambda answer: books.text(answer, kind, counts), as_json)
 
 
 def report(header: Header, book: str | None, seconds: float, as_json: bool) -> None:

@@ -69,7 +69,7 @@ LAYERS = Text("layers", _layers)
 @json_option
 @game_option
 @quiet_option
-def command(source: str, output: str, as_json: bool, live: bool, own: str | None, quiet: bool, **asked: Any) -> None:
+def command(source: str, output: str, as_json: bool, live: bool, own: str | None, quiet: bool, **options: Any) -> None:
     """Learn to evaluate positions.
 
     \b
@@ -87,50 +87,50 @@ def command(source: str, output: str, as_json: bool, live: bool, own: str | None
     """
     if not extras.has_learning():
         raise MethodError(extras.learning_remedy())
-    _check_options(asked)
+    _check_options(options)
     from solver.compiled.lookahead.evaluation import write
     from solver.learning import SOLVE_IT
 
     check_target(output)
-    live = live or asked["method"] == "evolve"
+    live = live or options["method"] == "evolve"
     book, game = open_source(source, own, live=live, quiet=quiet, chance=f"not learned: {SOLVE_IT}")
     if book is not None and book.header.scope != "complete" and not os.path.exists(source):
         note(f"which holds {book.header.scope} only: states are searched instead", quiet)
         book = None
     with contextlib.nullcontext() if book is None else book, Bars(quiet) as bars:
-        found = _learned(book, game, asked, bars, quiet)
-    write(output, found)
-    tell(evaluations.facts(found, output), evaluations.text, as_json)
+        evaluation = _learned(book, game, options, bars, quiet)
+    write(output, evaluation)
+    tell(evaluations.facts(evaluation, output), evaluations.text, as_json)
 
 
-def _check_options(asked: dict[str, Any]) -> None:
+def _check_options(options: dict[str, Any]) -> None:
     """Raise MethodError for options that would be ignored."""
-    evolves = asked["method"] == "evolve"
+    evolves = options["method"] == "evolve"
     idle = ("model", "hidden", "states", "depth") if evolves else ("generations",)
     for name in idle:
-        if asked[name] is not None:
-            raise MethodError(f"--method {asked['method']} makes no use of --{name}: leave it out")
-    if asked["hidden"] is not None and asked["model"] != "network":
+        if options[name] is not None:
+            raise MethodError(f"--method {options['method']} makes no use of --{name}: leave it out")
+    if options["hidden"] is not None and options["model"] != "network":
         raise MethodError("--hidden is for a network: add --model network")
 
 
-def _learned(book: Book | None, game: Game, asked: dict[str, Any], bars: Bars, quiet: bool) -> Evaluation:
-    if asked["method"] == "evolve":
+def _learned(book: Book | None, game: Game, options: dict[str, Any], bars: Bars, quiet: bool) -> Evaluation:
+    if options["method"] == "evolve":
         from solver.learning.evolution import evolve
 
-        return evolve(game, generations=asked["generations"] or GENERATIONS, seed=asked["seed"], progress=bars)
+        return evolve(game, generations=options["generations"] or GENERATIONS, seed=options["seed"], progress=bars)
     from solver.learning.training import Model, learn
 
-    hidden = (asked["hidden"] or _layers(HIDDEN)) if asked["model"] == "network" else ()
+    hidden = (options["hidden"] or _layers(HIDDEN)) if options["model"] == "network" else ()
     source: Book | Game = game if book is None else book
-    if book is not None and asked["depth"] is not None:
+    if book is not None and options["depth"] is not None:
         raise MethodError("--depth is for searches, a book has values: leave it out, or add --live to a game's name")
     if book is not None and book.header.scope != "complete":
         note(f"{book.path.name} holds {book.header.scope} only: what lies beyond is learned from nothing", quiet)
     return learn(
         source,
-        model=Model(hidden, asked["seed"]),
-        states=asked["states"] or STATES,
-        depth=asked["depth"] or DEPTH,
+        model=Model(hidden, options["seed"]),
+        states=options["states"] or STATES,
+        depth=options["depth"] or DEPTH,
         progress=bars,
     )

@@ -79,4 +79,4 @@ def command(
     player = Player({} if book is None else book, game, seconds=seconds, live=goes_on, module=module)
     with thinking(seconds, quiet=not sys.stderr.isatty()):
         facts = lines.facts(player, position, most)
-    tell(facts, lambda told: lines.text(game, told), as_json)
+    tell(facts, lambda answer: lines.text(game, answer), as_json)

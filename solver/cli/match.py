@@ -51,7 +51,7 @@ from solver.rules.game import Rules
 )
 @workers_option
 @print_options
-def command(first: str, second: str, as_json: bool, quiet: bool, **asked: Any) -> None:
+def command(first: str, second: str, as_json: bool, quiet: bool, **options: Any) -> None:
     """Let two players meet, and say who is better.
 
     \b
@@ -84,30 +84,32 @@ def command(first: str, second: str, as_json: bool, quiet: bool, **asked: Any) -
     from solver.learning.contenders import Setting, chooser, contender, game_between
     from solver.learning.matches import judged, match
 
-    own = asked["named"]
-    if asked["save"] not in (None, "-"):
-        check_target(asked["save"])
+    own = options["named"]
+    if options["save"] not in (None, "-"):
+        check_target(options["save"])
     both = contender(first, own), contender(second, own)
-    rules = Rules(game_between(both, asked["named"]))
-    evaluation = None if asked["evaluate"] is None else read(asked["evaluate"])
-    setting = Setting(rules, asked["depth"], asked["seed"], asked["budget"], asked["workers"], evaluation)
+    rules = Rules(game_between(both, options["named"]))
+    evaluation = None if options["evaluate"] is None else read(options["evaluate"])
+    setting = Setting(rules, options["depth"], options["seed"], options["budget"], options["workers"], evaluation)
     with contextlib.ExitStack() as ended:
         players = []
-        for number, one in enumerate(both):
-            players.append(chooser(one, setting._replace(seed=setting.seed + number)))
+        for number, player in enumerate(both):
+            players.append(chooser(player, setting._replace(seed=setting.seed + number)))
             ended.callback(getattr(players[-1], "close", int))
         bars = ended.enter_context(Bars(quiet))
-        played = match(rules, *players, games=asked["games"], plies=asked["plies"], seed=asked["seed"], progress=bars)
-    if len(played.games) < asked["games"] - 1:
+        played = match(
+            rules, *players, games=options["games"], plies=options["plies"], seed=options["seed"], progress=bars
+        )
+    if len(played.games) < options["games"] - 1:
         note(f"the game has {len(played.games) // 2} such openings: that is {len(played.games)} games", quiet)
     tallies = None
-    if asked["judge"] is not None:
-        with open_book(asked["judge"], own, quiet=quiet) as book:
+    if options["judge"] is not None:
+        with open_book(options["judge"], own, quiet=quiet) as book:
             tallies = judged(rules, played, book)
-    if asked["save"] is not None:
+    if options["save"] is not None:
         lines = "".join(f"{line}\n" for line in played.games)
-        if asked["save"] == "-":
+        if options["save"] == "-":
             click.echo(lines, nl=False)
         else:
-            write_whole(asked["save"], lines.encode())
+            write_whole(options["save"], lines.encode())
     tell(matches.facts(rules.name, (first, second), played, tallies), matches.text, as_json)

@@ -158,11 +158,11 @@ class Opponent:
             move = self.player.choose(state)
             return move.action, move.best or (move.value is not None and move.value.score > 0)
         if self.method == "heuristic":
-            found = self.player.foresight.search(state, self.depth)
+            result = self.player.foresight.search(state, self.depth)
         else:
-            found = negamax.search(self.player.game, state, depth=self.depth)
-        assert found.action is not None
-        return found.action, True
+            result = negamax.search(self.player.game, state, depth=self.depth)
+        assert result.action is not None
+        return result.action, True
 
 
 class Table:
@@ -221,8 +221,8 @@ class Table:
         """Let chance decide."""
         (number,) = self.dice.choices(range(len(outcomes)), [weight for weight, _ in outcomes])
         name, shown = format_action(self.game, self.state, number), faces(self.game, len(outcomes))
-        said = f" ({shown[number]})" if shown and shown[number] != name else ""
-        click.echo(f"\nchance: {name} of {len(outcomes)}{said}")
+        suffix = f" ({shown[number]})" if shown and shown[number] != name else ""
+        click.echo(f"\nchance: {name} of {len(outcomes)}{suffix}")
         self._apply(number)
 
     def _computer_moves(self) -> None:
@@ -284,8 +284,8 @@ class Table:
         """Back to the person's last decision."""
         person = 1 - self.computer
         earlier = [
-            place
-            for place, position in enumerate(self.positions[:-1])
+            index
+            for index, position in enumerate(self.positions[:-1])
             if position.mover == person and not chances(self.game, position.state)
         ]
         if not earlier:

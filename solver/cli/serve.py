@@ -89,7 +89,9 @@ def _named(sources: tuple[str, ...], own: str | None) -> Iterator[Served]:
     from solver.serve.shelf import Served
 
     for source in sources:
-        found = resolved(source)
-        foreign = own is not None and isinstance(found, Path) and not is_built_in(Book(found).header.game)
+        resolved_source = resolved(source)
+        foreign = (
+            own is not None and isinstance(resolved_source, Path) and not is_built_in(Book(resolved_source).header.game)
+        )
         book, game = open_source(source, own if foreign else None, quiet=True)
         yield Served(game, book)

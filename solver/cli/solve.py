@@ -72,7 +72,7 @@ def command(
     plot: str | None,
     as_json: bool,
     quiet: bool,
-    **asked: Any,
+    **raw_options: Any,
 ) -> None:
     """Solve a game and write its book.
 
@@ -90,7 +90,7 @@ def command(
     from solver.base.options import Options
 
     bars, say = Bars(quiet), functools.partial(note, quiet=quiet)
-    options = Options(symmetry=not no_symmetry, progress=bars, say=say, **asked)
+    options = Options(symmetry=not no_symmetry, progress=bars, say=say, **raw_options)
     if plot is not None and not trace:
         raise click.UsageError("--plot draws the numbers of --trace: give both, or omit --plot")
     if pruned or trace:
@@ -111,9 +111,9 @@ def _refuse_beside(option: str, options: Any, book: str | None) -> None:
     """Raise UsageError for what means nothing where a tree is gone through and no book is made."""
     from solver.solving.choosing import refuse_ignored
 
-    given = {"output": book} | options._asdict() | {"method": options.method not in (AUTO, Method.ALPHABETA)}
-    given |= {"symmetry": None, "no_symmetry": not options.symmetry, "progress": None, "say": None}
-    refuse_ignored(option, set(), False, given)
+    options_given = {"output": book} | options._asdict() | {"method": options.method not in (AUTO, Method.ALPHABETA)}
+    options_given |= {"symmetry": None, "no_symmetry": not options.symmetry, "progress": None, "say": None}
+    refuse_ignored(option, set(), False, options_given)
 
 
 def _print_visit(game: Any, traced: bool, plot: str | None, as_json: bool) -> None:
@@ -126,14 +126,14 @@ def _print_visit(game: Any, traced: bool, plot: str | None, as_json: bool) -> No
         raise GameError(f"--{'trace' if traced else 'pruned'} is for explicit trees: tree:exercise.json")
     if traced:
         trees.check_steps(game)
-    found = trace(game, game.payoff)
-    facts = trees.facts(game, found, traced)
+    visit_trace = trace(game, game.payoff)
+    facts = trees.facts(game, visit_trace, traced)
     if plot is not None:
         from solver.report.charts import draw_tree
 
-        draw_tree(game, found, plot)
+        draw_tree(game, visit_trace, plot)
     if as_json:
         click.echo(json.dumps(facts))
         return
-    lines = [*trees.steps(game, found), "", *trees.drawing(game, found), ""] if traced else []
+    lines = [*trees.steps(game, visit_trace), "", *trees.drawing(game, visit_trace), ""] if traced else []
     click.echo("\n".join([*lines, *trees.text(facts), *([] if traced else trees.unseen(facts))]))

@@ -32,7 +32,7 @@ NOT_PROVED = 7  # the exit code of a consistent book
 )
 @click.option("--play", is_flag=True, help="Also play the book against every reply, for each side that it serves.")
 @print_options
-def command(book: str, own: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
+def command(book: str, own: str | None, as_json: bool, quiet: bool, **means: Any) -> None:
     """Check a book: structure, checksums, every value against its children, every count.
 
     \b
@@ -53,13 +53,13 @@ def command(book: str, own: str | None, as_json: bool, quiet: bool, **given: Any
     """
     try:
         with Bars(quiet) as bars:
-            found = facts_of(verify(book, own, progress=bars, **given))
+            answer = facts_of(verify(book, own, progress=bars, **means))
     except MissingRules:  # which says nothing of the book
         raise
     except (DamagedBook, ForeignBook) as error:
         if as_json:
             tell({"verdict": WRONG, "basis": str(error)}, str, as_json)
         raise type(error)(f"{WRONG}: {error}") from None
-    tell(found, lambda facts: f"{book}: {verdicts.text(facts)}", as_json)
-    if found["verdict"] == CONSISTENT:
+    tell(answer, lambda facts: f"{book}: {verdicts.text(facts)}", as_json)
+    if answer["verdict"] == CONSISTENT:
         click.get_current_context().exit(NOT_PROVED)

@@ -62,30 +62,30 @@ def reason(cls: type, report: str) -> str:
     if refusals:  # `compiled.checked` says itself what it refuses
         return str(refusals[-1])
     remarks = [remark for name, method in methods.items() for remark in _remarks(cls, name, method)]
-    place = found[-1] if found else None
+    last_remark = found[-1] if found else None
     for file, line, text in remarks:
-        if place is None or (file, line) == place:
+        if last_remark is None or (file, line) == last_remark:
             return _told(file, line, text)
     if remarks:  # Numba names the line that calls what does not compile
         return _told(*remarks[0])
-    if place is None:
+    if last_remark is None:
         lines = [line.strip() for line in report.splitlines() if line.strip()]
         return f"{lines[-1] if lines else 'unknown'}: {SLOWER}"
-    return _told(*place, SLOWER)
+    return _told(*last_remark, SLOWER)
 
 
 def _with_helpers(methods: dict[str, Any]) -> dict[str, Any]:
     """Methods, and the functions of their files that they name, directly or not."""
-    found, todo = dict(methods), list(methods.values())
+    helpers, todo = dict(methods), list(methods.values())
     while todo:
         function = todo.pop()
         for name in names_in(function.__code__):
             helper = inner(function.__globals__.get(name))
-            own = getattr(helper, "__code__", None)
-            if own is not None and own.co_filename == function.__code__.co_filename and name not in found:
-                found[name] = helper
+            code = getattr(helper, "__code__", None)
+            if code is not None and code.co_filename == function.__code__.co_filename and name not in helpers:
+                helpers[name] = helper
                 todo.append(helper)
-    return found
+    return helpers
 
 
 def _told(file: str, line: int, text: str) -> str:
@@ -99,10 +99,10 @@ def _remarks(cls: type, name: str, method: Any) -> Iterator[tuple[str, int, str]
         tree = ast.parse(source_of(method))
     except (GameError, SyntaxError):
         return
-    first, names = code.co_firstlineno - 1, Names(cls, method)
+    first_line, names = code.co_firstlineno - 1, Names(cls, method)
     names.scopes.append({*code.co_varnames} - {names.own})
     for node in ast.walk(tree):
-        line = first + getattr(node, "lineno", 1)
+        line = first_line + getattr(node, "lineno", 1)
         for kind, text in NODES:
             if isinstance(node, kind) and not (isinstance(node, ast.GeneratorExp) and _is_folded(tree, node)):
                 yield code.co_filename, line, text
@@ -113,20 +113,20 @@ def _remarks(cls: type, name: str, method: Any) -> Iterator[tuple[str, int, str]
             if called == name and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
                 yield code.co_filename, line, "a method that calls itself does not compile: write a loop"
         sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
-        if any(isinstance(one, ast.List) and not one.elts for one in sides):
+        if any(isinstance(side, ast.List) and not side.elts for side in sides):
             yield code.co_filename, line, "a comparison with [] does not compile: write `not moves`"
         yield from ((code.co_filename, line, text) for text in _data(names.meaning(node), node))
 
 
-def _data(item: Any, node: ast.AST) -> Iterator[str]:
+def _data(value: Any, node: ast.AST) -> Iterator[str]:
     """What is wrong with data that a node names."""
-    label = "" if item is MISSING else ast.unparse(node)
+    label = "" if value is MISSING else ast.unparse(node)
     for kind, text in GLOBALS:
-        if isinstance(item, kind):
+        if isinstance(value, kind):
             yield text.format(label)
-    if hasattr(item, "func") and hasattr(item, "keywords"):
+    if hasattr(value, "func") and hasattr(value, "keywords"):
         yield f"{label} is a functools.partial, which does not compile: write a function"
-    elif getattr(inner(item), "__closure__", None) and hasattr(item, "__wrapped__"):
+    elif getattr(inner(value), "__closure__", None) and hasattr(value, "__wrapped__"):
         yield f"{label} is wrapped by a decorator, which does not compile: leave the decorator out"
 
 

@@ -121,17 +121,17 @@ class Twins:
             return error
         return None
 
-    def _compiled(self, one: States) -> Any:
+    def _compiled(self, states_array: States) -> Any:
         report, kernels = np.zeros(FIELDS, np.int64), self.own.kernels
-        if not kernels.keep(one, 0, 1, new_states(1, self._more), report):
+        if not kernels.keep(states_array, 0, 1, new_states(1, self._more), report):
             return int(report[WINS] - report[LOSSES]), int(report[LARGEST])
         if report[ERROR]:
             return FAULTS[int(report[ERROR])]
         while True:
             listed = new_edges(self.room)._replace(keys=new_states(self.room, self._more))
             listed.rewards[:] = listed.weights[:] = 0
-            count, done = self.own.listing(one, 0, 1, WIN, 0, listed)
-            if done or count < 0 or self.room > MOST_ACTIONS:
+            count, next_state = self.own.listing(states_array, 0, 1, WIN, 0, listed)
+            if next_state or count < 0 or self.room > MOST_ACTIONS:
                 break
             self.room *= 2
         lists = listed._replace(owners=listed.owners & 1 == 1)
@@ -145,15 +145,15 @@ class Twins:
             method = own_method(game, rule)
             if method is None:
                 continue
-            mine = list(method(state)) if rule == "actions" else method(*arguments)
+            plain_answer = list(method(state)) if rule == "actions" else method(*arguments)
             try:
                 theirs = of_rules.answer(kernels, rule, *arguments)
                 answer = f"is {theirs}"
             except Exception as error:
                 theirs, answer = None, f"raises {told(error)}"
-            if theirs != (bool(mine) if isinstance(theirs, bool) else mine):
+            if theirs != (bool(plain_answer) if isinstance(theirs, bool) else plain_answer):
                 call = f"{rule}({', '.join(map(str, arguments))})"
-                return f"{name}: {call} is {mine} in Python; compiled, it {answer}"
+                return f"{name}: {call} is {plain_answer} in Python; compiled, it {answer}"
         return f"{name}: state {state} leads to {_short(plain)} in Python and {_short(compiled)} compiled: {OTHERWISE}"
 
     def _questions(self, state: int) -> Iterator[tuple[Any, ...]]:
@@ -224,9 +224,9 @@ class Solution:
         gain = 0 if action is None else self.rules.gain(state, action)
         return self.units.lift(merit, self.rules.same_mover(state, action, child), gain)
 
-    def agree(self, found: int | None, derived: int | str) -> bool:
+    def agree(self, merit: int | None, derived: int | str) -> bool:
         """Whether a merit may be what the children's make of it."""
-        return found is not None and not isinstance(derived, str) and self.units.agrees(found, derived)
+        return merit is not None and not isinstance(derived, str) and self.units.agrees(merit, derived)
 
 
 def audit(solution: Solution, states: Sequence[int], *, seconds: float = AUDIT_SECONDS) -> int:
@@ -252,7 +252,7 @@ def audit(solution: Solution, states: Sequence[int], *, seconds: float = AUDIT_S
 
 def _audit(solution: Solution, state: int) -> None:
     try:
-        found, derived = solution.merit(state), solution.derived(state)
+        merit, derived = solution.merit(state), solution.derived(state)
     except SolverError:
         raise
     except Exception as error:
@@ -260,9 +260,9 @@ def _audit(solution: Solution, state: int) -> None:
             f"{solution.rules.name}: state {state}: the plain rules fail ({type(error).__name__}: {error}), the"
             " compiled ones do not: mend the rules"
         ) from error
-    if not solution.agree(found, derived):
+    if not solution.agree(merit, derived):
         what = derived if isinstance(derived, str) else f"its children give it {derived}"
         raise UncompiledRules(
-            f"{solution.rules.name}: state {state} was found worth {found} by compiled rules, by the plain ones"
+            f"{solution.rules.name}: state {state} was found worth {merit} by compiled rules, by the plain ones"
             f" {what}: {OTHERWISE}" + (", or a canonical that changes values" if solution.rules.folds else "")
         )

@@ -84,7 +84,7 @@ def bind(
     _teach(type(rules), width_of(more) if more else None, tuple(rules) if more else (), not is_safe)
     constants = constants_of(asked, outcomes, tiers)
     scope = _scope_of(module)
-    kernels = {name: item for name, item in scope.items() if getattr(item, "is_kernel", False)}
+    kernels = {name: value for name, value in scope.items() if getattr(value, "is_kernel", False)}
     scope |= {**constants, "game": rules, "MORE": more, "BITS": max(USUAL, asked.bits)}
     identity = identity_of(asked, constants, str(module.__file__))
     callable_ones = [name for name, function in kernels.items() if not _is_inlined(function)]
@@ -102,7 +102,7 @@ def respelled(function: Any, name: str, names: dict[str, str]) -> Any:
 
 def _scope_of(module: types.ModuleType) -> dict[str, Any]:
     """What a module's kernels name; those that it imports name things of their own modules."""
-    imported = [item.__globals__ for item in vars(module).values() if getattr(item, "is_kernel", False)]
+    imported = [value.__globals__ for value in vars(module).values() if getattr(value, "is_kernel", False)]
     return functools.reduce(operator.or_, imported, {}) | vars(module)
 
 
@@ -175,13 +175,15 @@ def _class_with(
     One for each `known`: where states are wide, or numbered, methods compile to numbers that the parameters make.
     """
     base = collections.namedtuple(cls.__name__, fields)  # type: ignore[misc]  # noqa: PYI024
-    owners = [one for one in reversed(cls.__mro__) if one not in (tuple, object)]
-    members = {name: item for one in owners for name, item in vars(one).items()}
-    kept = {name: item for name, item in members.items() if not name.startswith("__") and name not in vars(base)}
-    made = type(cls.__name__, (base,), kept)
+    owners = [owner for owner in reversed(cls.__mro__) if owner not in (tuple, object)]
+    members = {name: member for owner in owners for name, member in vars(owner).items()}
+    kept_members = {
+        name: member for name, member in members.items() if not name.startswith("__") and name not in vars(base)
+    }
+    new_class = type(cls.__name__, (base,), kept_members)
     if numbers is not None:
-        _numberings[made] = numbers
-    return made
+        _numberings[new_class] = numbers
+    return new_class
 
 
 _numberings: dict[type, Numbering] = {}
@@ -197,8 +199,8 @@ def _teach(cls: type, width: int | None, parameters: tuple[Any, ...], is_checked
         parameters: The game's parameters if its states are wide, else ().
         is_checked: Whether to compile the methods by `compiled.checked`.
     """
-    own = methods_of(cls)
-    methods = {**_NOT_IN_THE_RULES, **({} if "size" in own else _WITHOUT_SIZE), **own}
+    own_methods = methods_of(cls)
+    methods = {**_NOT_IN_THE_RULES, **({} if "size" in own_methods else _WITHOUT_SIZE), **own_methods}
     rewriter = Rewriter(cls, width, cls(*parameters) if width else None, is_checked)
     for name, method in methods.items():
         method = rewriter.rewritten(method, name)
@@ -207,7 +209,7 @@ def _teach(cls: type, width: int | None, parameters: tuple[Any, ...], is_checked
         rewriter.mark(copy, name)
         setattr(cls, f"compiled_{name}", copy)
         _teach_functions(method)
-    if cls in _numberings and "rank" not in own:
+    if cls in _numberings and "rank" not in own_methods:
         for name, function in numbering.METHODS.items():
             setattr(cls, f"compiled_{name}", numbering.Compiled(_numberings[cls], function))
 

@@ -114,7 +114,7 @@ class CheckedLower(Lower):
         """Refuse a method that gives a float in place of a whole number."""
         function = self.func_ir.func_id.func
         kind = self.gentype.yield_type if self.generator_info else self.fndesc.restype
-        if function.method in WHOLE and any(isinstance(part, types.Float) for part in parts_of(kind)):
+        if function.method in WHOLE and any(isinstance(element, types.Float) for element in parts_of(kind)):
             text = f"{function.method} gives a float, maybe only in some states: it must give an int"
             self._refuse(text, self.func_ir.loc)
 

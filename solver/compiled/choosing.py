@@ -70,8 +70,8 @@ def choices(states, begin, end, has_chance, listed):
             finished = game.is_terminal(child)
             if finished:
                 utility, left = game.utility(child), game.plies_left(child)
-            most = MOST_MARGIN if SCORES else 1
-            if action < 0 or not (-most <= utility <= most and -MOST_MARGIN <= reward <= MOST_MARGIN):
+            largest = MOST_MARGIN if SCORES else 1
+            if action < 0 or not (-largest <= utility <= largest and -MOST_MARGIN <= reward <= MOST_MARGIN):
                 return UNFIT, i
             if not 0 <= left < MOST_PLIES_LEFT:
                 return UNFIT, i
@@ -105,7 +105,7 @@ class CompiledChoices:
 
         Raises UncompiledRules where plain Python has to answer.
         """
-        parts: list[Choices] = [_room(0)]
+        pieces: list[Choices] = [_room(0)]
         begin, room, columns = 0, ROOM, list[Any]()
         has_chance = self.rules.chance is not None
         with compiling(self.rules.game):
@@ -117,9 +117,9 @@ class CompiledChoices:
                 if end == begin:
                     room *= 2
                 columns = [column[:count] for column in listed]
-                parts.append(Choices(*columns))
+                pieces.append(Choices(*columns))
                 begin = end
-        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        columns = [np.concatenate(column) for column in zip(*pieces, strict=True)]
         return Choices(*columns)
 
     def movers(self, states: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -130,19 +130,19 @@ def chance_edges(states, begin, end, win, enough, listed):
                 return -BAD_WEIGHT, i
             total += weight
             if VANISHING and game.vanishing(child):
-                first, place = count, (i - begin) * 2
+                first_edge, slot = count, (i - begin) * 2
                 if game.is_terminal(child) or game.to_move(child) != game.to_move(state):
                     return -BAD_VANISHING, i
                 for action in game.actions(child):
                     if count == len(weights):
                         return mark, i
-                    weights[count] = weight + (first + 1 << GROUP)
+                    weights[count] = weight + (first_edge + 1 << GROUP)
                     reward = game.reward(child, action) if REWARD else 0
                     if REWARD and not -MOST_MARGIN <= reward <= MOST_MARGIN:
                         return -BAD_REWARD, i
-                    _enter(state, game.result(child, action), reward, place, win, listed, count)
+                    _enter(state, game.result(child, action), reward, slot, win, listed, count)
                     count += 1
-                if count == first:
+                if count == first_edge:
                     return -BAD_VANISHING, i
                 continue
             weights[count] = weight  # first: who does not ask for weights gives an array that has another use
@@ -247,8 +247,8 @@ class Edges(NamedTuple):
     weights: Any
 
 
-def _array(item: Any) -> Any:
-    return nb.Array(item, 1, "C")
+def _array(value: Any) -> Any:
+    return nb.Array(value, 1, "C")
 
 
 _NUMBERS = _array(nb.int64)

@@ -25,10 +25,10 @@ def fold(states, images):
 
 def images(rules: Rules, states: NDArray[np.int64]) -> NDArray[np.int64] | None:
     """The canonical states of states, some of which may be none; None where the rules do not compile or bear them."""
-    found = np.empty_like(states)
+    image_states = np.empty_like(states)
     try:
         with compiling(rules.game):
-            bind(sys.modules[__name__], rules.game).fold(states, found)
+            bind(sys.modules[__name__], rules.game).fold(states, image_states)
     except GameError:
         return None
-    return found
+    return image_states

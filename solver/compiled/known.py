@@ -36,7 +36,7 @@ class Known(ast.NodeTransformer):
     def __init__(self, game: Any, names: Names, scope: dict[str, Any], tree: ast.AST) -> None:
         self.game = game
         self.names = names
-        self.numbers = {name: item for name, item in scope.items() if type(item) is int}
+        self.numbers = {name: value for name, value in scope.items() if type(value) is int}
         for name, node in _assigned_once(tree):
             number = self.number(node)
             if number is not None:
@@ -49,10 +49,10 @@ class Known(ast.NodeTransformer):
     def number(self, node: Any) -> int | None:
         """What an expression is, None if that is not known, or no number."""
         try:
-            found = self._worked_out(node)
+            constant = self._worked_out(node)
         except Exception:  # whatever rules raise, they may never come here
             return None
-        return found if type(found) is int and found.bit_length() <= MOST else None
+        return constant if type(constant) is int and constant.bit_length() <= MOST else None
 
     def _worked_out(self, node: Any) -> Any:
         if isinstance(node, ast.Constant):
@@ -71,7 +71,7 @@ class Known(ast.NodeTransformer):
         return self._called(node) if isinstance(node, ast.Call) and not node.keywords else None
 
     def _called(self, node: ast.Call) -> Any:
-        arguments = [self.number(one) for one in node.args]
+        arguments = [self.number(argument) for argument in node.args]
         if None in arguments:
             return None
         function = self.names.meaning(node.func)
@@ -93,10 +93,16 @@ def _is_read(node: ast.Name) -> bool:
 
 def _assigned_once(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     """Variables that a function gives a value once, and the expressions of those values."""
-    given = {one.arg for one in ast.walk(tree) if isinstance(one, ast.arg)}
-    stored = collections.Counter(one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and not _is_read(one))
-    for one in ast.walk(tree):
-        if isinstance(one, ast.Assign) and len(one.targets) == 1 and isinstance(one.targets[0], ast.Name):
-            name = one.targets[0].id
-            if stored[name] == 1 and name not in given:
-                yield name, one.value
+    parameters = {argument.arg for argument in ast.walk(tree) if isinstance(argument, ast.arg)}
+    stored = collections.Counter(
+        argument.id for argument in ast.walk(tree) if isinstance(argument, ast.Name) and not _is_read(argument)
+    )
+    for argument in ast.walk(tree):
+        if (
+            isinstance(argument, ast.Assign)
+            and len(argument.targets) == 1
+            and isinstance(argument.targets[0], ast.Name)
+        ):
+            name = argument.targets[0].id
+            if stored[name] == 1 and name not in parameters:
+                yield name, argument.value

@@ -59,8 +59,8 @@ class PartLowering(NativeLowering):
         super().run_pass(state)
         state.library.finalize()
         lowered = state["cr"]
-        about, place = lowered.fndesc, lowered.fndesc.lookup_module()
-        handle = _dynfunc.make_function(place, about.qualname, "", 0, lowered.env, (state.library,))
+        about, module = lowered.fndesc, lowered.fndesc.lookup_module()
+        handle = _dynfunc.make_function(module, about.qualname, "", 0, lowered.env, (state.library,))
         state.targetctx.insert_user_function(handle, about, [state.library])
         state.reload_init.extend(state.library._reload_init)
         state["cr"] = lowered._replace(cfunc=handle)
@@ -77,7 +77,8 @@ class PartCompiler(Compiler):
         pipelines: list[Any] = super().define_pipelines()
         for pipeline in pipelines:
             pipeline.passes = [
-                (PartLowering, about) if one is NativeLowering else (one, about) for one, about in pipeline.passes
+                (PartLowering, about) if compiler_pass is NativeLowering else (compiler_pass, about)
+                for compiler_pass, about in pipeline.passes
             ]
             pipeline._finalized = False
             pipeline.finalize()

@@ -23,8 +23,8 @@ def rank(self, state):
         return -1
     number = 0
     node = len(STARTS) - 2
-    for place in range(len(MASKS)):
-        bits = state & MASKS[place]
+    for index in range(len(MASKS)):
+        bits = state & MASKS[index]
         arc = STARTS[node]
         while arc < STARTS[node + 1] and BITS[arc] != bits:
             arc += 1
@@ -38,15 +38,15 @@ def rank(self, state):
 def unrank(self, rank):
     if rank < 0 or rank >= SIZE:
         return -1
-    last, after = 0, len(FIRSTS)
-    while after - last > 1:
-        middle = (last + after) // 2
+    low_index, after = 0, len(FIRSTS)
+    while after - low_index > 1:
+        middle = (low_index + after) // 2
         if FIRSTS[middle] <= rank:
-            last = middle
+            low_index = middle
         else:
             after = middle
-    node = ROOTS[last]
-    rank -= FIRSTS[last]
+    node = ROOTS[low_index]
+    rank -= FIRSTS[low_index]
     state = 0
     while STARTS[node] < STARTS[node + 1]:
         arc = STARTS[node + 1] - 1

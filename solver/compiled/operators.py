@@ -108,12 +108,12 @@ def emit_left(builder: Any, sig: Any, args: Any) -> Any:
 
 def _emit_right(builder: Any, sig: Any, args: Any) -> Any:
     number, distance = args
-    most = distance.type(number.type.width - 1)
-    within = builder.icmp_unsigned("<", distance, most)
+    largest = distance.type(number.type.width - 1)
+    within = builder.icmp_unsigned("<", distance, largest)
     if isinstance(sig.args[0], Unsigned):
         shifted = builder.lshr(number, sized(builder, distance, number.type.width))
-        return builder.select(builder.icmp_unsigned("<=", distance, most), shifted, number.type(0))
-    return builder.ashr(number, builder.zext(builder.select(within, distance, most), number.type))
+        return builder.select(builder.icmp_unsigned("<=", distance, largest), shifted, number.type(0))
+    return builder.ashr(number, builder.zext(builder.select(within, distance, largest), number.type))
 
 
 def _divided(builder: Any, args: Any) -> tuple[Any, Any]:
@@ -121,7 +121,7 @@ def _divided(builder: Any, args: Any) -> tuple[Any, Any]:
     number, by = args
     kind = number.type
     by = builder.select(builder.icmp_signed("==", by, kind(0)), kind(1), by)
-    sizes = [_emit_abs(builder, None, [one]) for one in (number, by)]
+    sizes = [_emit_abs(builder, None, [operand]) for operand in (number, by)]
     size = builder.call(_quotient(builder.module, kind), sizes)
     is_negative = builder.icmp_signed("<", builder.xor(number, by), kind(0))
     quotient = builder.select(is_negative, builder.neg(size), size)
@@ -146,10 +146,10 @@ def _quotient(module: ir.Module, kind: ir.IntType) -> ir.Function:
         builder.ret(builder.zext(builder.udiv(builder.trunc(number, word), small), kind))
     with builder.if_then(builder.icmp_unsigned("<", by, kind(1 << DIGIT))):
         found, rest = kind(0), word(0)
-        for place in reversed(range(0, kind.width, DIGIT)):
-            digit = builder.and_(builder.trunc(builder.lshr(number, kind(place)), word), word((1 << DIGIT) - 1))
+        for shift in reversed(range(0, kind.width, DIGIT)):
+            digit = builder.and_(builder.trunc(builder.lshr(number, kind(shift)), word), word((1 << DIGIT) - 1))
             digits = builder.or_(builder.shl(rest, word(DIGIT)), digit)
-            found = builder.or_(found, builder.shl(builder.zext(builder.udiv(digits, small), kind), kind(place)))
+            found = builder.or_(found, builder.shl(builder.zext(builder.udiv(digits, small), kind), kind(shift)))
             rest = builder.urem(digits, small)
         builder.ret(found)
 
@@ -158,7 +158,7 @@ def _quotient(module: ir.Module, kind: ir.IntType) -> ir.Function:
     distance = builder.sub(builder.ctlz(by, of_zero_too), builder.ctlz(number, of_zero_too))
     with builder.if_then(builder.icmp_signed("<", distance, kind(0))):
         builder.ret(kind(0))
-    left, moved, quotient = (cgutils.alloca_once_value(builder, one) for one in (number, by, kind(0)))
+    left, moved, quotient = (cgutils.alloca_once_value(builder, initial) for initial in (number, by, kind(0)))
     builder.store(builder.shl(by, distance), moved)
     with cgutils.for_range(builder, builder.add(builder.trunc(distance, word), word(1))):
         fits = builder.icmp_unsigned("<=", builder.load(moved), builder.load(left))

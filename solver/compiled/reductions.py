@@ -33,19 +33,19 @@ def fold_of(node: ast.expr, yields: Yields) -> Fold | None:
         return Fold("any", _over(items, same)) if yields(items) else None
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not node.args:
         return None
-    name, items, others = node.func.id, node.args[0], [*node.args[1:], *(word.value for word in node.keywords)]
+    name, items, other_arguments = node.func.id, node.args[0], [*node.args[1:], *(word.value for word in node.keywords)]
     if isinstance(items, ast.Starred) or any(word.arg != "default" for word in node.keywords):
         return None
-    if name in ("any", "all") and not others:
+    if name in ("any", "all") and not other_arguments:
         return Fold(name, _over(items))
     if name in ("min", "max", "sum") and len(node.args) <= (2 if name == "sum" else 1):
         # Numba's own `sum` does not notice where 64 bits end
         known = name != "sum" and not isinstance(items, ast.GeneratorExp) and not yields(items)
-        return None if known else Fold(name, _over(items), *others)
-    if name == "next" and len(others) <= 1:
+        return None if known else Fold(name, _over(items), *other_arguments)
+    if name == "next" and len(other_arguments) <= 1:
         inside = _iterated(items)
-        if isinstance(inside, ast.GeneratorExp) or (others and (inside is not items or yields(items))):
-            return Fold(name, _over(inside), *others)
+        if isinstance(inside, ast.GeneratorExp) or (other_arguments and (inside is not items or yields(items))):
+            return Fold(name, _over(inside), *other_arguments)
     return None
 
 
@@ -70,10 +70,10 @@ def listed(node: ast.Call, yields: Yields) -> ast.expr | None:
         return None
     name, items = node.func.id, node.args[0]
     if isinstance(items, ast.GeneratorExp) and name in ("list", "tuple", "sorted"):
-        found: ast.expr = ast.ListComp(items.elt, items.generators)
-        return ast.Call(node.func, [found, *node.args[1:]], node.keywords) if name == "sorted" else found
-    made = isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id in MAKES_LISTS
-    if name == "tuple" and (made or yields(items) or isinstance(items, ast.ListComp)):
+        list_node: ast.expr = ast.ListComp(items.elt, items.generators)
+        return ast.Call(node.func, [list_node, *node.args[1:]], node.keywords) if name == "sorted" else list_node
+    is_list = isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id in MAKES_LISTS
+    if name == "tuple" and (is_list or yields(items) or isinstance(items, ast.ListComp)):
         return ast.Call(ast.Name("list", ast.Load()), [items], [])
     return None
 
@@ -97,10 +97,10 @@ def body_of(fold: Fold) -> Iterator[ast.stmt]:
     if fold.start is None and fold.name in ("min", "max", "next"):
         after = f"{'' if fold.name == 'next' else 'if _first: '}raise ValueError('the sequence is empty')\n{after}"
     inside: list[ast.stmt] = [ast.Assign([ast.Name("_item", ast.Store())], fold.clauses.elt), *ast.parse(each).body]
-    for part in reversed(fold.clauses.generators):
-        for condition in reversed(part.ifs):
+    for generator in reversed(fold.clauses.generators):
+        for condition in reversed(generator.ifs):
             inside = [ast.If(condition, inside, [])]
-        inside = [ast.For(part.target, part.iter, inside, [])]
+        inside = [ast.For(generator.target, generator.iter, inside, [])]
     yield from ast.parse(before).body
     yield from inside
     yield from ast.parse(after).body

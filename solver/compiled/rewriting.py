@@ -46,15 +46,15 @@ REFUSED = object()
 
 def methods_of(cls: type) -> dict[str, types.FunctionType]:
     """The functions behind a class's methods, properties, static and decorated ones, those of the bases included."""
-    members = {name: item for base in reversed(cls.__mro__) for name, item in vars(base).items()}
-    found = {}
-    for name, item in members.items():
-        function = inner(item)
+    members = {name: member for base in reversed(cls.__mro__) for name, member in vars(base).items()}
+    methods = {}
+    for name, member in members.items():
+        function = inner(member)
         if not isinstance(function, types.FunctionType) or function.__module__ == "collections":
             continue  # a named tuple's own
-        if not name.startswith("__") and name not in TEXT and not isinstance(item, staticmethod):
-            found[name] = function
-    return found
+        if not name.startswith("__") and name not in TEXT and not isinstance(member, staticmethod):
+            methods[name] = function
+    return methods
 
 
 class Rewriter:
@@ -96,13 +96,13 @@ class Rewriter:
         module = ast.Module([*rewrite.lifted, tree], [])
         ast.increment_lineno(module, function.__code__.co_firstlineno - 1)
         compiled = compile(ast.fix_missing_locations(module), function.__code__.co_filename, "exec")
-        whole = {**function.__globals__, **cells_of(function), **scope, **rewrite.scope}
+        full_scope = {**function.__globals__, **cells_of(function), **scope, **rewrite.scope}
         codes = {code.co_name: code for code in compiled.co_consts if isinstance(code, types.CodeType)}
         for lifted in rewrite.lifted:
             code = codes[lifted.name]
-            whole[lifted.name] = types.FunctionType(code, whole, lifted.name)
-            self.mark(whole[lifted.name])
-        return self._copy(function, codes[tree.name], whole)
+            full_scope[lifted.name] = types.FunctionType(code, full_scope, lifted.name)
+            self.mark(full_scope[lifted.name])
+        return self._copy(function, codes[tree.name], full_scope)
 
     def _copy(self, function: types.FunctionType, code: types.CodeType, scope: dict[str, Any]) -> types.FunctionType:
         """The function with other code and globals."""
@@ -138,31 +138,31 @@ class Rewriter:
         known = PLAIN.union(getattr(self.cls, "_fields", ()))
         items = [inspect.getattr_static(self.cls, name, None) for name in code.co_names if name not in known]
         within = any(isinstance(constant, types.CodeType) for constant in code.co_consts)
-        return not within and all(isinstance(item, types.FunctionType) for item in items)
+        return not within and all(isinstance(function, types.FunctionType) for function in items)
 
     def _substitutes(self, function: types.FunctionType) -> dict[str, Any]:
         """What the function's globals and cells have to be in its copy, where that is something else."""
         known = known_to(function)
         named = {name: known[name] for name in (*names_in(function.__code__), *cells_of(function)) if name in known}
-        found = {name: self.substitute(item) for name, item in named.items()}
-        return {name: item for name, item in found.items() if item is not named[name]}
+        substitutes = {name: self.substitute(value) for name, value in named.items()}
+        return {name: value for name, value in substitutes.items() if value is not named[name]}
 
-    def substitute(self, item: Any) -> Any:
+    def substitute(self, value: Any) -> Any:
         """A function that compiles, or data as a constant that does; the item itself where it does as it is."""
-        self.reads_numpy = self.reads_numpy or any(isinstance(part, np.ndarray) for part in _leaves(item))
-        if isinstance(item, (list, tuple, int)) and self.width is not None and is_large(item):
-            return large(item, self.width)
-        if isinstance(item, (list, tuple)):
-            return frozen(item)
-        if item is print:
+        self.reads_numpy = self.reads_numpy or any(isinstance(leaf, np.ndarray) for leaf in _leaves(value))
+        if isinstance(value, (list, tuple, int)) and self.width is not None and is_large(value):
+            return large(value, self.width)
+        if isinstance(value, (list, tuple)):
+            return frozen(value)
+        if value is print:
             return REFUSED
-        if self.is_checked and isinstance(getattr(item, "py_func", None), types.FunctionType):
-            item = item.py_func  # a function that the user compiles, which Numba would not check
-        if hasattr(item, "py_func") or isinstance(item, type):
-            return item
-        function = inner(item)
+        if self.is_checked and isinstance(getattr(value, "py_func", None), types.FunctionType):
+            value = value.py_func  # a function that the user compiles, which Numba would not check
+        if hasattr(value, "py_func") or isinstance(value, type):
+            return value
+        function = inner(value)
         if not isinstance(function, types.FunctionType) or (self.is_checked and function in TRUSTED):
-            return item
+            return value
         return self.rewritten(function)
 
 
@@ -178,7 +178,9 @@ class _Rewrite(ast.NodeTransformer):
         self.names = Names(rewriter.cls, function)
         code = function.__code__
         # comprehensions have variables of their own, which are no locals of the function in this version of Python
-        targets = [part.target for part in ast.walk(tree) if isinstance(part, ast.comprehension)]
+        targets = [
+            comprehension.target for comprehension in ast.walk(tree) if isinstance(comprehension, ast.comprehension)
+        ]
         self.locals = {*code.co_varnames, *code.co_cellvars, *(name for target in targets for name in _names(target))}
         self.names.scopes.append(self.locals - {self.names.own})
 
@@ -187,27 +189,34 @@ class _Rewrite(ast.NodeTransformer):
         if not isinstance(node.value, ast.YieldFrom):
             return node
         self.changed = True
-        item = self._name("item")
+        item_name = self._name("item")
         loop = ast.For(
-            ast.Name(item, ast.Store()), node.value.value, [ast.Expr(ast.Yield(ast.Name(item, ast.Load())))], []
+            ast.Name(item_name, ast.Store()),
+            node.value.value,
+            [ast.Expr(ast.Yield(ast.Name(item_name, ast.Load())))],
+            [],
         )
         return ast.copy_location(loop, node)
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
-        item, holder, of_game = self.names.meaning(node), self.names.meaning(node.value), self.names.is_game(node.value)
+        value, holder, of_game = (
+            self.names.meaning(node),
+            self.names.meaning(node.value),
+            self.names.is_game(node.value),
+        )
         self.generic_visit(node)
-        if item is MISSING or not isinstance(node.ctx, ast.Load):
+        if value is MISSING or not isinstance(node.ctx, ast.Load):
             return node
-        is_function = isinstance(inner(item), types.FunctionType)
-        if of_game and isinstance(item, (property, cached_property)):
+        is_function = isinstance(inner(value), types.FunctionType)
+        if of_game and isinstance(value, (property, cached_property)):
             self.changed = True
             return ast.copy_location(ast.Call(node, [], []), node)
         if of_game:  # methods are called by their names
-            return node if is_function and not isinstance(item, staticmethod) else self._constant(node, item)
+            return node if is_function and not isinstance(value, staticmethod) else self._constant(node, value)
         if isinstance(holder, types.ModuleType):
-            return node if self.rewriter.substitute(item) is item else self._constant(node, item)
-        known = isinstance(item, enum.Enum) or (callable(item) and not is_function)  # to Numba
-        return node if known or item is None else self._constant(node, item)
+            return node if self.rewriter.substitute(value) is value else self._constant(node, value)
+        known = isinstance(value, enum.Enum) or (callable(value) and not is_function)  # to Numba
+        return node if known or value is None else self._constant(node, value)
 
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
@@ -229,8 +238,8 @@ class _Rewrite(ast.NodeTransformer):
         fold = fold_of(node, self._yields)
         if fold is None:
             return node
-        found = self._folded(node, fold)
-        return _negated(found) if isinstance(node.ops[0], ast.NotIn) else found
+        folded = self._folded(node, fold)
+        return _negated(folded) if isinstance(node.ops[0], ast.NotIn) else folded
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         self.generic_visit(node)
@@ -239,10 +248,10 @@ class _Rewrite(ast.NodeTransformer):
         self.changed = True
         return _negated(node.operand)
 
-    def _constant(self, node: ast.expr, item: Any) -> ast.expr:
+    def _constant(self, node: ast.expr, value: Any) -> ast.expr:
         self.changed = True
         name = self._name("constant")
-        self.scope[name] = self.rewriter.substitute(item)
+        self.scope[name] = self.rewriter.substitute(value)
         return ast.copy_location(ast.Name(name, ast.Load()), node)
 
     def _name(self, kind: str) -> str:
@@ -253,14 +262,14 @@ class _Rewrite(ast.NodeTransformer):
         """A fold as a call of a helper that loops."""
         self.changed = True
         name, clauses = self._name(fold.name), fold.clauses
-        bound = {name for part in clauses.generators for name in _names(part.target)}
+        bound = {name for generator in clauses.generators for name in _names(generator.target)}
         parameters = sorted((_names(clauses) - bound) & self.locals)
         extra = [] if fold.start is None else [fold.start]
         helper = ast.parse(f"def {name}({', '.join([*parameters, *(['_start'] if extra else [])])}): pass").body[0]
         assert isinstance(helper, ast.FunctionDef)
         helper.body = list(body_of(fold))
-        for one in ast.walk(helper):
-            ast.copy_location(one, node)
+        for inner_node in ast.walk(helper):
+            ast.copy_location(inner_node, node)
         self.lifted.append(helper)
         arguments: list[ast.expr] = [ast.Name(parameter, ast.Load()) for parameter in parameters]
         return ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [*arguments, *extra], []), node)
@@ -270,20 +279,20 @@ class _Rewrite(ast.NodeTransformer):
         if not isinstance(node, ast.Call):
             return False
         named = node.func.id if isinstance(node.func, ast.Name) else ""
-        item = self.scope[named] if named in self.scope else self.names.meaning(node.func)
-        function = inner(item)
+        value = self.scope[named] if named in self.scope else self.names.meaning(node.func)
+        function = inner(value)
         return isinstance(function, types.FunctionType) and inspect.isgeneratorfunction(function)
 
 
 def _names(node: ast.AST) -> set[str]:
     """The variables in a piece of syntax."""
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    return {name_node.id for name_node in ast.walk(node) if isinstance(name_node, ast.Name)}
 
 
 def _negated(node: ast.expr) -> ast.expr:
     """`not` of what may be a list, whose truth Numba only knows where it branches."""
-    found = ast.IfExp(node, ast.Constant(False), ast.Constant(True))
-    return ast.copy_location(found, node)
+    negation = ast.IfExp(node, ast.Constant(False), ast.Constant(True))
+    return ast.copy_location(negation, node)
 
 
 def _counted_bits(node: ast.Call) -> ast.expr | None:
@@ -299,43 +308,45 @@ def _counted_bits(node: ast.Call) -> ast.expr | None:
     return None
 
 
-def frozen(item: Any) -> Any:
+def frozen(value: Any) -> Any:
     """Lists as tuples, long tuples of numbers as arrays, tuples of tuples of several lengths as tuples of arrays."""
-    if not isinstance(item, (list, tuple)) or hasattr(item, "_fields"):
-        return item
-    parts = tuple(frozen(part) for part in item)
-    if len(parts) > LONG and all(type(part) is int and -(1 << 63) <= part < 1 << 63 for part in parts):
-        return np.array(parts, np.int64)
-    shapes = {_shape(part) for part in parts}
-    if len(shapes) > 1 and all(isinstance(part, tuple) for part in parts):
-        arrays = [_as_array(part) for part in parts]
+    if not isinstance(value, (list, tuple)) or hasattr(value, "_fields"):
+        return value
+    elements = tuple(frozen(element) for element in value)
+    if len(elements) > LONG and all(type(element) is int and -(1 << 63) <= element < 1 << 63 for element in elements):
+        return np.array(elements, np.int64)
+    shapes = {_shape(element) for element in elements}
+    if len(shapes) > 1 and all(isinstance(element, tuple) for element in elements):
+        arrays = [_as_array(element) for element in elements]
         if all(array is not None for array in arrays):
-            most = max(array.ndim for array in arrays)
-            return tuple(array.reshape(array.shape + (0,) * (most - array.ndim)) for array in arrays)
-    if isinstance(item, tuple) and all(one is other for one, other in zip(parts, item, strict=True)):
-        return item
-    return parts
+            max_ndim = max(array.ndim for array in arrays)
+            return tuple(array.reshape(array.shape + (0,) * (max_ndim - array.ndim)) for array in arrays)
+    if isinstance(value, tuple) and all(
+        new_element is old_element for new_element, old_element in zip(elements, value, strict=True)
+    ):
+        return value
+    return elements
 
 
-def _shape(item: Any) -> Any:
+def _shape(value: Any) -> Any:
     """What two parts of a tuple must have in common for Numba: nested lengths and types."""
-    if isinstance(item, np.ndarray):
-        return item.ndim
-    return (len(item), *{_shape(part) for part in item}) if isinstance(item, tuple) else type(item)
+    if isinstance(value, np.ndarray):
+        return value.ndim
+    return (len(value), *{_shape(element) for element in value}) if isinstance(value, tuple) else type(value)
 
 
-def _as_array(item: Any) -> Any:
+def _as_array(value: Any) -> Any:
     """Nested tuples of ints as an array, None if they are something else."""
     try:
-        array = np.array(item if item else np.empty(0, np.int64))
+        array = np.array(value if value else np.empty(0, np.int64))
     except (ValueError, OverflowError):
         return None
     return array if array.dtype == np.int64 else None
 
 
-def _leaves(item: Any) -> Iterator[Any]:
-    if isinstance(item, (list, tuple)):
-        for part in item:
-            yield from _leaves(part)
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, (list, tuple)):
+        for element in value:
+            yield from _leaves(element)
     else:
-        yield item
+        yield value

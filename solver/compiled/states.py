@@ -39,33 +39,33 @@ def more_of(bits: int) -> tuple[int, ...]:
     return (0,) * (words - 1) + ((False,) if bits == words * WORD else ())
 
 
-def width_of(more: tuple[int, ...]) -> int:
+def width_of(extra_words: tuple[int, ...]) -> int:
     """The width of the numbers that compiled rules compute with."""
-    return WORD * (1 + len(more))
+    return WORD * (1 + len(extra_words))
 
 
-def beyond(more: tuple[int, ...]) -> int:
+def beyond(extra_words: tuple[int, ...]) -> int:
     """The words of a state beyond its first."""
-    return sum(one is not False for one in more)
+    return sum(one is not False for one in extra_words)
 
 
-def columns(used: int, more: tuple[int, ...]) -> int:
+def columns(used: int, extra_words: tuple[int, ...]) -> int:
     """The columns of rows that use so many, with the words of wide states behind them."""
-    return BEYOND + COLUMNS * len(more) if more else used
+    return BEYOND + COLUMNS * len(extra_words) if extra_words else used
 
 
-def new_states(count: int, more: tuple[int, ...]) -> Words:
+def new_states(count: int, extra_words: tuple[int, ...]) -> Words:
     """Room for so many states."""
-    return np.zeros((count, 1 + beyond(more)) if more else count, np.int64)
+    return np.zeros((count, 1 + beyond(extra_words)) if extra_words else count, np.int64)
 
 
-def packed(states: Sequence[int] | NDArray[Any], more: tuple[int, ...]) -> Words:
+def packed(states: Sequence[int] | NDArray[Any], extra_words: tuple[int, ...]) -> Words:
     """States as an array."""
-    if not more:
+    if not extra_words:
         return np.ascontiguousarray(states, np.int64)
-    size = 8 * (1 + beyond(more))
+    size = 8 * (1 + beyond(extra_words))
     data = b"".join([int(state).to_bytes(size, "little") for state in states])
-    return np.frombuffer(data, np.int64).reshape(-1, 1 + beyond(more)).copy()
+    return np.frombuffer(data, np.int64).reshape(-1, 1 + beyond(extra_words)).copy()
 
 
 def unpacked(states: Words) -> list[int]:
@@ -77,51 +77,51 @@ def unpacked(states: Words) -> list[int]:
     return [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size)]
 
 
-def places(column: int, more: tuple[int, ...]) -> list[int]:
+def places(column: int, extra_words: tuple[int, ...]) -> list[int]:
     """The columns of the words of a state."""
-    first = BEYOND + column * beyond(more)
-    return [column, *range(first, first + beyond(more))]
+    first = BEYOND + column * beyond(extra_words)
+    return [column, *range(first, first + beyond(extra_words))]
 
 
-def write_state(rows: Words, at: int, column: int, state: int, more: tuple[int, ...]) -> None:
+def write_state(rows: Words, at: int, column: int, state: int, extra_words: tuple[int, ...]) -> None:
     """Put a state into a row; for Python."""
-    if more:
-        rows[at, places(column, more)] = packed([state], more)
+    if extra_words:
+        rows[at, places(column, extra_words)] = packed([state], extra_words)
     else:
         rows[at, column] = state  # a search begins with it: half of what the easiest ones took was an array of one
 
 
-def read_state(rows: Words, at: int, column: int, more: tuple[int, ...]) -> int:
+def read_state(rows: Words, at: int, column: int, extra_words: tuple[int, ...]) -> int:
     """The state in a row; for Python."""
-    return unpacked(rows[at : at + 1, places(column, more)])[0]
+    return unpacked(rows[at : at + 1, places(column, extra_words)])[0]
 
 
-def state_at(rows: Any, at: Any, column: Any, more: Any) -> Any:
+def state_at(rows: Any, at: Any, column: Any, extra_words: Any) -> Any:
     """The state in a column of a row."""
     return rows[at, column]
 
 
-def put_state(rows: Any, at: Any, column: Any, state: Any, more: Any) -> None:
+def put_state(rows: Any, at: Any, column: Any, state: Any, extra_words: Any) -> None:
     """Write it."""
     rows[at, column] = state
 
 
-def state_in(states: Any, at: Any, more: Any) -> Any:
+def state_in(states: Any, at: Any, extra_words: Any) -> Any:
     """One of an array of states."""
     return states[at]
 
 
-def put_in(states: Any, at: Any, state: Any, more: Any) -> None:
+def put_in(states: Any, at: Any, state: Any, extra_words: Any) -> None:
     """Write it."""
     states[at] = state
 
 
-def is_missing(state: Any, more: Any) -> Any:
+def is_missing(state: Any, extra_words: Any) -> Any:
     """Whether -1 was written in place of a state; of a state of nothing but ones it is said, too."""
     return state < 0
 
 
-def told(state: Any, row: Any, more: Any) -> Any:
+def told(state: Any, row: Any, extra_words: Any) -> Any:
     """What tells Python of a state in one word: itself, or the row of a table that it is in."""
     return state
 
@@ -142,19 +142,19 @@ def in_place_of(plain: Any) -> Callable[[F], F]:
 
 
 @in_place_of(columns)
-def _columns(used: Any, more: Any) -> Any:
-    rows = BEYOND + COLUMNS * len(more)
-    return (lambda used, more: rows) if len(more) else (lambda used, more: used)
+def _columns(used: Any, extra_words: Any) -> Any:
+    rows = BEYOND + COLUMNS * len(extra_words)
+    return (lambda used, extra_words: rows) if len(extra_words) else (lambda used, extra_words: used)
 
 
-def _stored(more: Any) -> int:
-    """`beyond` by the type of `more`."""
-    return sum(isinstance(kind, nb.Integer) for kind in more)
+def _stored(extra_words: Any) -> int:
+    """`beyond` by the type of `extra_words`."""
+    return sum(isinstance(kind, nb.Integer) for kind in extra_words)
 
 
-def _reader(more: Any) -> Any:
+def _reader(extra_words: Any) -> Any:
     """A function that reads a wide state: its first word from `column`, the others from `behind` on."""
-    extra, raised = _stored(more), raised_to(WORD * (1 + len(more)))
+    extra, raised = _stored(extra_words), raised_to(WORD * (1 + len(extra_words)))
 
     @register_jitable(**OPTIONS)
     def read(rows, at, column, behind):
@@ -166,9 +166,9 @@ def _reader(more: Any) -> Any:
     return read
 
 
-def _writer(more: Any) -> Any:
+def _writer(extra_words: Any) -> Any:
     """A function that writes a wide state: its first word to `column`, the others from `behind` on."""
-    extra, wide = _stored(more), widen(WORD * (1 + len(more)))
+    extra, wide = _stored(extra_words), widen(WORD * (1 + len(extra_words)))
 
     @register_jitable(**OPTIONS)
     def write(rows, at, column, behind, state):
@@ -181,49 +181,49 @@ def _writer(more: Any) -> Any:
 
 
 @in_place_of(state_at)
-def _state_at(rows: Any, at: Any, column: Any, more: Any) -> Any:
-    if len(more):
-        extra, read = _stored(more), _reader(more)
-        return lambda rows, at, column, more: read(rows, at, column, BEYOND + column * extra)
+def _state_at(rows: Any, at: Any, column: Any, extra_words: Any) -> Any:
+    if len(extra_words):
+        extra, read = _stored(extra_words), _reader(extra_words)
+        return lambda rows, at, column, extra_words: read(rows, at, column, BEYOND + column * extra)
     return None
 
 
 @in_place_of(put_state)
-def _put_state(rows: Any, at: Any, column: Any, state: Any, more: Any) -> Any:
-    if len(more):
-        extra, write = _stored(more), _writer(more)
-        return lambda rows, at, column, state, more: write(rows, at, column, BEYOND + column * extra, state)
+def _put_state(rows: Any, at: Any, column: Any, state: Any, extra_words: Any) -> Any:
+    if len(extra_words):
+        extra, write = _stored(extra_words), _writer(extra_words)
+        return lambda rows, at, column, state, extra_words: write(rows, at, column, BEYOND + column * extra, state)
     return None
 
 
 @in_place_of(state_in)
-def _state_in(states: Any, at: Any, more: Any) -> Any:
-    if len(more):
-        read = _reader(more)
-        return lambda states, at, more: read(states, at, 0, 1)
+def _state_in(states: Any, at: Any, extra_words: Any) -> Any:
+    if len(extra_words):
+        read = _reader(extra_words)
+        return lambda states, at, extra_words: read(states, at, 0, 1)
     return None
 
 
 @in_place_of(put_in)
-def _put_in(states: Any, at: Any, state: Any, more: Any) -> Any:
-    if len(more):
-        write = _writer(more)
-        return lambda states, at, state, more: write(states, at, 0, 1, state)
+def _put_in(states: Any, at: Any, state: Any, extra_words: Any) -> Any:
+    if len(extra_words):
+        write = _writer(extra_words)
+        return lambda states, at, state, extra_words: write(states, at, 0, 1, state)
     return None
 
 
 @in_place_of(is_missing)
-def _is_missing(state: Any, more: Any) -> Any:
-    words = 1 + _stored(more)
-    if words == 1 + len(more):
+def _is_missing(state: Any, extra_words: Any) -> Any:
+    words = 1 + _stored(extra_words)
+    if words == 1 + len(extra_words):
         return None
-    ones = Constant.of((1 << WORD * words) - 1, WORD * (1 + len(more)))
-    return lambda state, more: state < 0 or state == ones
+    ones = Constant.of((1 << WORD * words) - 1, WORD * (1 + len(extra_words)))
+    return lambda state, extra_words: state < 0 or state == ones
 
 
 @in_place_of(told)
-def _told(state: Any, row: Any, more: Any) -> Any:
-    return (lambda state, row, more: row) if len(more) else None
+def _told(state: Any, row: Any, extra_words: Any) -> Any:
+    return (lambda state, row, extra_words: row) if len(extra_words) else None
 
 
 @in_place_of(folded)

@@ -41,7 +41,7 @@ def has_flag(kind: Any) -> bool:
 def is_foreign(kind: Any) -> bool:
     """Tell whether a type holds numbers that Python does not have: uint8, NumPy's bool, 2**63 and more."""
     if isinstance(kind, types.BaseTuple):
-        return any(is_foreign(part) for part in kind)
+        return any(is_foreign(element) for element in kind)
     if isinstance(kind, types.Array):
         return kind.dtype not in (types.int64, types.float64)
     if isinstance(kind, (types.List, types.Set)):
@@ -53,8 +53,8 @@ def is_foreign(kind: Any) -> bool:
 def parts_of(kind: Any) -> Iterator[Any]:
     """The types in a tuple or an optional type, or the type itself."""
     if isinstance(kind, types.BaseTuple):
-        for part in kind:
-            yield from parts_of(part)
+        for element in kind:
+            yield from parts_of(element)
     else:
         yield kind.type if isinstance(kind, types.Optional) else kind
 
@@ -169,7 +169,7 @@ class Trace:
             return bool(name != value.args[1].name)
         if operator_of(value) is operator.lshift and name == value.rhs.name:
             return False
-        numbers = [self.typeof(other) for other in self.used(inst)]
+        numbers = [self.typeof(used_value) for used_value in self.used(inst)]
         is_modular = operator_of(value) in MODULAR and all(is_int(number) or is_large(number) for number in numbers)
         return isinstance(value, ir.Var) or is_modular
 

@@ -94,9 +94,9 @@ class Constant(int):
 
     @classmethod
     def of(cls, number: int, width: int, size: int | None = None) -> Constant:
-        made = cls(number)
-        made.width, made.size = width, width if size is None else size
-        return made
+        new_type = cls(number)
+        new_type.width, new_type.size = width, width if size is None else size
+        return new_type
 
 
 @typeof_impl.register(Constant)
@@ -141,13 +141,13 @@ def _widened(context: Any, builder: Any, source: Any, target: Any, number: Any) 
 def _narrowed(context: Any, builder: Any, source: Any, target: Any, number: Any) -> Any:
     """The lowest bits of a number as int64. Checked rules (`compiled.checked`) raise where it has more."""
     narrow = sized(builder, number, target.bitwidth)
-    place = getattr(context, "checked_place", None)
-    if place is not None:
+    checked_place = getattr(context, "checked_place", None)
+    if checked_place is not None:
         kind = number.type if number.type.width > target.bitwidth else ir.IntType(2 * target.bitwidth)
-        whole = sized(builder, number, kind.width, isinstance(source, Wide))
-        differs = builder.icmp_signed("!=", builder.sext(narrow, kind), whole)
+        sized_number = sized(builder, number, kind.width, isinstance(source, Wide))
+        differs = builder.icmp_signed("!=", builder.sext(narrow, kind), sized_number)
         with cgutils.if_unlikely(builder, differs):
-            text = f"{place}: a number beyond 64 bits is used as an index, a distance or a result"
+            text = f"{checked_place}: a number beyond 64 bits is used as an index, a distance or a result"
             context.call_conv.return_user_exc(builder, OverflowError, (text,))
     return narrow
 
@@ -164,8 +164,8 @@ def _as_float(context: Any, builder: Any, source: Any, target: Any, number: Any)
     kind = ir.DoubleType()
     negative = builder.icmp_signed("<", number, number.type(0))
     size, total = builder.select(negative, builder.neg(number), number), kind(0.0)
-    for place in reversed(range(0, source.width, WORD)):
-        word = builder.trunc(builder.lshr(size, size.type(place)), INT64)
-        total = builder.fadd(total, builder.fmul(builder.uitofp(word, kind), kind(2.0**place)))
+    for shift in reversed(range(0, source.width, WORD)):
+        word = builder.trunc(builder.lshr(size, size.type(shift)), INT64)
+        total = builder.fadd(total, builder.fmul(builder.uitofp(word, kind), kind(2.0**shift)))
     total = builder.select(negative, builder.fneg(total), total)
     return context.cast(builder, total, nb.float64, target)

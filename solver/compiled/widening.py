@@ -22,28 +22,28 @@ NUMBERS = {
 }
 
 
-def is_large(item: Any) -> bool:
+def is_large(value: Any) -> bool:
     """Whether data has numbers beyond 63 bits."""
-    if isinstance(item, (list, tuple)) and not hasattr(item, "_fields"):
-        return any(map(is_large, item))
-    return type(item) is int and not -(1 << 63) <= item < 1 << 63
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        return any(map(is_large, value))
+    return type(value) is int and not -(1 << 63) <= value < 1 << 63
 
 
-def large(item: Any, width: int, size: int | None = None) -> Any:
+def large(value: Any, width: int, size: int | None = None) -> Any:
     """The same with wide numbers, all of one type where there are several: tuples of one type compile best."""
-    size = size or max(_sizes(item, width), default=0)
-    if isinstance(item, (list, tuple)) and not hasattr(item, "_fields"):
-        return tuple(large(part, width, size) for part in item)
-    return Constant.of(item, width, size) if type(item) is int else item
+    size = size or max(_sizes(value, width), default=0)
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        return tuple(large(element, width, size) for element in value)
+    return Constant.of(value, width, size) if type(value) is int else value
 
 
-def _sizes(item: Any, width: int) -> Iterator[int]:
+def _sizes(value: Any, width: int) -> Iterator[int]:
     """The bits that numbers in data take, in whole words: all of them for those below 0."""
-    if isinstance(item, (list, tuple)):
-        for part in item:
-            yield from _sizes(part, width)
-    elif type(item) is int:
-        yield width if item < 0 else min(width, size_of(item))
+    if isinstance(value, (list, tuple)):
+        for element in value:
+            yield from _sizes(element, width)
+    elif type(value) is int:
+        yield width if value < 0 else min(width, size_of(value))
 
 
 class Widening(ast.NodeTransformer):

@@ -130,9 +130,9 @@ def _enough(deadline: float, progress: Progress, count: int) -> bool:
 
 
 def _costs(
-    searcher: Searcher, states: Iterator[int], most: float, deadline: float, progress: Progress
+    searcher: Searcher, states: Iterator[int], limit: float, deadline: float, progress: Progress
 ) -> tuple[list[float], int]:
-    """The seconds that the search of each state takes, `most` of them or one; how many were not finished in theirs."""
+    """The seconds that the search of each state takes, `limit` of them or one; how many were not finished in theirs."""
     costs: list[float] = []
     unfinished = 0
     for state in states:
@@ -140,7 +140,7 @@ def _costs(
         if started >= deadline:
             break
         try:
-            searcher.value(state, seconds=min(max(1.0, most), deadline - started))
+            searcher.value(state, seconds=min(max(1.0, limit), deadline - started))
         except BudgetExceeded:
             unfinished += 1
         costs.append(time.monotonic() - started)
@@ -154,16 +154,18 @@ def _extrapolated(costs: list[float], count: int, parents: float) -> tuple[float
         return 0.0, 0.0
     share = min(1.0, len(costs) / count)
     error = statistics.stdev(costs) * len(costs) ** 0.5 if len(costs) > 1 else costs[0]
-    done = opening.work_done(share, parents)
-    return sum(costs) / done, error * (1 - share) ** 0.5 / done
+    done_share = opening.work_done(share, parents)
+    return sum(costs) / done_share, error * (1 - share) ** 0.5 / done_share
 
 
 def grown(sizes: list[int], max_ply: int) -> list[int]:
     """The sizes of all plies to `max_ply`: those to come grow as the last ones did, on the geometric mean."""
-    last = [size for size in sizes[-GROWTH - 1 :] if size]
-    rate = (last[-1] / last[0]) ** (1 / (len(last) - 1)) if len(last) > 1 else 1.0
-    more = range(1, max_ply + 2 - len(sizes))
-    return sizes + [round(min(STATE_LIMIT, sizes[-1] * math.exp(min(99.0, ply * math.log(rate))))) for ply in more]
+    last_sizes = [size for size in sizes[-GROWTH - 1 :] if size]
+    rate = (last_sizes[-1] / last_sizes[0]) ** (1 / (len(last_sizes) - 1)) if len(last_sizes) > 1 else 1.0
+    later_plies = range(1, max_ply + 2 - len(sizes))
+    return sizes + [
+        round(min(STATE_LIMIT, sizes[-1] * math.exp(min(99.0, ply * math.log(rate))))) for ply in later_plies
+    ]
 
 
 def _deepest(
@@ -221,13 +223,13 @@ def of_sweep(
         took = DENSE_WHOLE * stored * projection.pace(CompiledMoves(rules)).state / (workers or cores())
         needs = Needs((150 << 20) + arrays, 0, round(2 * book * stored))
         census = census._replace(least=min(census.least, size), most=min(census.most, size))
-    counted, whole, cyclic, tiers = census.counted, census.whole, census.cyclic, len(census.sizes)
+    counted, is_complete, cyclic, tiers = census.counted, census.whole, census.cyclic, len(census.sizes)
     sizes = stored, census.least, census.most, max(stored, census.reached)
     whole_book = demand.BOOK + round(book * stored)
     taken = took, needs.memory, needs.disk, whole_book
     limits = needs.least_memory, budget + PROCESS
     later = books.times(rules, stored, cyclic, took, workers or cores())
-    return Sweep(*sizes, counted, whole, cyclic, tiers, *taken, by_state, placed, *limits, later)
+    return Sweep(*sizes, counted, is_complete, cyclic, tiers, *taken, by_state, placed, *limits, later)
 
 
 class Needs(NamedTuple):
@@ -243,22 +245,24 @@ def _needs(rules: Rules, census: Census, stored: int, book: float, budget: int, 
     from solver.solving.ways.sweep import CHECKPOINT
     from solver.sweep import demand
 
-    each = demand.sizes(rules, census.cyclic)
+    bytes_per_state = demand.sizes(rules, census.cyclic)
     memory = demand.needs(rules, stored, census.cyclic, census.packed, narrowed=census.narrowed)[0]
     least, states = 0, 0.0
-    kept = index = 0
+    largest_kept = index = 0
     if census.cycle is not None:
         cycle = census.cycle
         memory = (150 << 20) + round(2 * cycle.states * (8 + 8 * cycle.moves))
         least = PROCESS + 16 * cycle.states
-        kept, index = demand.index_files(cycle, rules.alternates, budget // 2)
+        largest_kept, index = demand.index_files(cycle, rules.alternates, budget // 2)
         states = demand.CHECKPOINT * cycle.states if seconds > CHECKPOINT else 0.0
     elif census.narrowed:
         least = PROCESS + 2 * census.narrowed
-    seen = 2 * census.packed * census.reached if census.cyclic else 0.0  # two files of states are merged
+    closing_bytes = 2 * census.packed * census.reached if census.cyclic else 0.0  # two files of states are merged
     packed = census.packed * stored
-    written = packed + each.work * stored + 2 * (demand.BOOK + book * stored)
-    return Needs(min(memory, budget + PROCESS), least, round(max(seen, packed + kept + index + states, written)))
+    written = packed + bytes_per_state.work * stored + 2 * (demand.BOOK + book * stored)
+    return Needs(
+        min(memory, budget + PROCESS), least, round(max(closing_bytes, packed + largest_kept + index + states, written))
+    )
 
 
 def need_kernels(rules: Rules) -> None:

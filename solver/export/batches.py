@@ -32,9 +32,9 @@ class Batches:
     """
 
     def __init__(self, book: Book, rules: Rules, split: Callable[[int], str], step: int) -> None:
-        parts = [(np.array(states), np.array(places)) for states, places in streaming.pieces(book)]
-        self._stored = np.concatenate([states for states, _ in parts]).astype(np.int64)
-        self._places = np.concatenate([places for _, places in parts])
+        pieces = [(np.array(states), np.array(places)) for states, places in streaming.pieces(book)]
+        self._stored = np.concatenate([states for states, _ in pieces]).astype(np.int64)
+        self._places = np.concatenate([places for _, places in pieces])
         # a book yields states in the order of its keys, pieces are ascending
         states = np.fromiter(book, np.int64, len(book)) if book.header.encoding.asks_rules else self._stored
         self._palette, self._split = book.header.values, split

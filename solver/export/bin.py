@@ -51,8 +51,8 @@ def write(book: Book, path: Path, progress: Progress) -> None:
             file.write(segment)
             places.append(places[-1] + len(segment))
             progress("export", header.stored * number // len(firsts), header.stored)
-        states = [first.to_bytes(header.key_bytes, "little") for first in firsts]
-        entries = b"".join(state + PLACE.pack(place) for state, place in zip(states, places, strict=False))
+        states = [first_key.to_bytes(header.key_bytes, "little") for first_key in firsts]
+        entries = b"".join(state + PLACE.pack(offset) for state, offset in zip(states, places, strict=False))
         file.seek(0)
         file.write(_prefix(header, places[-1], len(facts), len(firsts)))
         file.write(facts + palette + seal(header.book_id, 2, entries))
@@ -80,13 +80,13 @@ def facts_of(header: Header) -> bytes:
     return json.dumps(_portable(facts), separators=(",", ":")).encode()
 
 
-def _portable(item: Any) -> Any:
+def _portable(value: Any) -> Any:
     """The same with whole numbers as text that JavaScript would round."""
-    if isinstance(item, dict):
-        return {name: _portable(part) for name, part in item.items()}
-    if isinstance(item, list):
-        return [_portable(part) for part in item]
-    return str(item) if type(item) is int and abs(item) > EXACT else item
+    if isinstance(value, dict):
+        return {name: _portable(element) for name, element in value.items()}
+    if isinstance(value, list):
+        return [_portable(element) for element in value]
+    return str(value) if type(value) is int and abs(value) > EXACT else value
 
 
 def _prefix(header: Header, size: int, facts: int, segments: int) -> bytes:

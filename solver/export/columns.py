@@ -47,8 +47,8 @@ class Table(NamedTuple):
 
     def kinds(self) -> list[type]:
         """What the columns hold: int, float, str, or list, of str; None may stand for a distance or best moves."""
-        own = {"score": self.number, "state": self.state}
-        return [own.get(name, COLUMNS[name]) for name in self.names]
+        own_kinds = {"score": self.number, "state": self.state}
+        return [own_kinds.get(name, COLUMNS[name]) for name in self.names]
 
 
 def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Table:
@@ -66,9 +66,9 @@ def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Tab
         "states": str(header.stored),
         "digest": header.digest,
     }
-    said = header.expectation or header.estimate
-    if said:
-        about |= {name: str(fact) for name, fact in said._asdict().items()}
+    meaning = header.expectation or header.estimate
+    if meaning:
+        about |= {name: str(fact) for name, fact in meaning._asdict().items()}
 
     def row(state: int, value: Value) -> Row:
         return tuple([cell(state, value) for cell in cells])
@@ -146,18 +146,18 @@ def rows_of(
     book: Book, pairs: Iterable[tuple[int, Value]], row: Callable[[int, Value], Row | None], progress: Progress
 ) -> Iterator[Row]:
     """Yield the row of each state of a book and its value, where `row` makes one. Raises DamagedBook."""
-    done = 0
+    written = 0
     for state, value in pairs:
         try:
-            made = row(state, value)
+            record = row(state, value)
         except (BookError, LayoutError, MemoryError):
             raise
         except Exception as error:  # rules need not bear numbers that are no states
             name = type(error).__name__
             raise DamagedBook(f"{book.path}: {state} is not a state of its game ({name}): solve it again") from None
-        if made is not None:
-            yield made
-        done += 1
-        if done % STEP == 0:
-            progress("export", done, len(book))
-    progress("export", done, len(book))
+        if record is not None:
+            yield record
+        written += 1
+        if written % STEP == 0:
+            progress("export", written, len(book))
+    progress("export", written, len(book))

@@ -64,9 +64,9 @@ class Expressions(ast.NodeVisitor):
         """Raise MethodError with the line."""
         code = self.function.__code__
         line = code.co_firstlineno - 1 + getattr(node, "lineno", 1)
-        said = ast.unparse(node).partition("\n")[0] if what is None else what
-        place = f"{self.function.__qualname__}, line {line} of {os.path.basename(code.co_filename)}"
-        raise MethodError(f"{place}: {said[:60]!r} has no translation to JavaScript")
+        fragment = ast.unparse(node).partition("\n")[0] if what is None else what
+        location = f"{self.function.__qualname__}, line {line} of {os.path.basename(code.co_filename)}"
+        raise MethodError(f"{location}: {fragment[:60]!r} has no translation to JavaScript")
 
     def generic_visit(self, node: ast.AST) -> Any:
         self.refuse(node)
@@ -93,7 +93,9 @@ class Expressions(ast.NodeVisitor):
     def visit_Name(self, node: ast.Name) -> str:
         if self.names.is_variable(node.id):
             return self.local(node.id)
-        if any(self.names.meaning(node) is one for one in (min, max, sorted)):  # python.js wants their options first
+        if any(
+            self.names.meaning(node) is builtin for builtin in (min, max, sorted)
+        ):  # python.js wants their options first
             self.refuse(node)
         return self._meaning(node)
 
@@ -134,22 +136,22 @@ class Expressions(ast.NodeVisitor):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> str:
         name = "both" if isinstance(node.op, ast.And) else "either"
-        return f"py.{name}({', '.join(f'() => {self.visit(part)}' for part in node.values)})"
+        return f"py.{name}({', '.join(f'() => {self.visit(operand)}' for operand in node.values)})"
 
     def visit_Compare(self, node: ast.Compare) -> str:
         return self._compared(node, self.visit(node.left), list(zip(node.ops, node.comparators, strict=True)))
 
     def _compared(self, node: ast.Compare, left: str, rest: list[tuple[ast.cmpop, ast.expr]]) -> str:
         """A chain, each part worked out once."""
-        operator, other = rest[0]
-        right = self.visit(other)
+        operator, operand = rest[0]
+        right = self.visit(operand)
         if isinstance(operator, (ast.Is, ast.IsNot)):
             same = f"({left} === {right})" if isinstance(operator, ast.Is) else f"({left} !== {right})"
             return same if len(rest) == 1 else str(self.refuse(node))
         if len(rest) == 1:
             return f"py.{OPERATORS[type(operator)]}({left}, {right})"
-        first = f"py.{OPERATORS[type(operator)]}($$left, $$right)"
-        return f"(($$left, $$right) => {first} && {self._compared(node, '$$right', rest[1:])})({left}, {right})"
+        comparison = f"py.{OPERATORS[type(operator)]}($$left, $$right)"
+        return f"(($$left, $$right) => {comparison} && {self._compared(node, '$$right', rest[1:])})({left}, {right})"
 
     def _operated(self, node: ast.expr, operator: ast.AST, *operands: ast.expr) -> str:
         left = operands[0]
@@ -169,26 +171,26 @@ class Expressions(ast.NodeVisitor):
         if isinstance(function, types.FunctionType):
             return f"{self.port.function(function)}({', '.join(self._bound(node, function, item))})"
         keywords = {word.arg: self.visit(word.value) for word in node.keywords if word.arg != "strict"}
-        parts = list(map(self.visit, node.args))
+        arguments = list(map(self.visit, node.args))
         if item is not MISSING and isinstance(node.func, (ast.Name, ast.Attribute)):
-            return self._built_in(node, self._meaning(node.func), parts, keywords)
+            return self._built_in(node, self._meaning(node.func), arguments, keywords)
         if keywords:
             self.refuse(node)
         if isinstance(node.func, ast.Attribute):
-            if len(parts) > METHODS.get(node.func.attr, -1):
+            if len(arguments) > METHODS.get(node.func.attr, -1):
                 self.refuse(node, f".{node.func.attr}()")
-            return f"py.call({', '.join([self.visit(node.func.value), json.dumps(node.func.attr), *parts])})"
-        return f"{self.visit(node.func)}({', '.join(parts)})"
+            return f"py.call({', '.join([self.visit(node.func.value), json.dumps(node.func.attr), *arguments])})"
+        return f"{self.visit(node.func)}({', '.join(arguments)})"
 
-    def _built_in(self, node: ast.Call, name: str, parts: list[str], keywords: dict[str | None, str]) -> str:
+    def _built_in(self, node: ast.Call, name: str, arguments: list[str], keywords: dict[str | None, str]) -> str:
         built_in = name.removeprefix("py.")
         known = WITH_OPTIONS.get(built_in, {"start"})
-        if len(parts) + ("start" in keywords) > BUILTINS.get(built_in, -1) or not keywords.keys() <= known:
+        if len(arguments) + ("start" in keywords) > BUILTINS.get(built_in, -1) or not keywords.keys() <= known:
             self.refuse(node)
         if built_in in WITH_OPTIONS:
-            options = ", ".join(f"{word}: {part}" for word, part in keywords.items())
-            return f"{name}({', '.join([f'{{ {options} }}' if options else '{}', *parts])})"
-        return f"{name}({', '.join([*parts, *keywords.values()])})"
+            options = ", ".join(f"{word}: {argument}" for word, argument in keywords.items())
+            return f"{name}({', '.join([f'{{ {options} }}' if options else '{}', *arguments])})"
+        return f"{name}({', '.join([*arguments, *keywords.values()])})"
 
     def _bound(self, node: ast.Call, function: types.FunctionType, item: Any) -> Iterator[str]:
         """The arguments of a call of a known function, in the order of its parameters."""
@@ -197,11 +199,11 @@ class Expressions(ast.NodeVisitor):
         parameters = list(signature.parameters.values())
         if isinstance(item, classmethod) or (is_bound and not isinstance(item, staticmethod)):
             parameters = parameters[1:]
-        if any(isinstance(part, ast.Starred) for part in node.args):
+        if any(isinstance(argument, ast.Starred) for argument in node.args):
             self.refuse(node)
         try:
-            given = {str(word.arg): word.value for word in node.keywords}
-            bound = signature.replace(parameters=parameters).bind(*node.args, **given)
+            by_name = {str(word.arg): word.value for word in node.keywords}
+            bound = signature.replace(parameters=parameters).bind(*node.args, **by_name)
         except TypeError:
             self.refuse(node)
         bound.apply_defaults()
@@ -214,7 +216,7 @@ class Expressions(ast.NodeVisitor):
     def visit_Lambda(self, node: ast.Lambda) -> str:
         if node.args.defaults or node.args.vararg or node.args.kwonlyargs or node.args.kwarg:
             self.refuse(node)
-        with_names = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
+        with_names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
         body = self._within(set(with_names), lambda: str(self.visit(node.body)))
         return f"(({', '.join(map(self.local, with_names))}) => {body})"
 
@@ -243,8 +245,8 @@ class Expressions(ast.NodeVisitor):
         pairs = zip(filter(None, node.keys), node.values, strict=True)
         return f"py.dict([{', '.join(map(self._row, pairs))}])"
 
-    def _row(self, parts: Sequence[ast.expr]) -> str:
-        return f"[{', '.join(map(self.visit, parts))}]"
+    def _row(self, elements: Sequence[ast.expr]) -> str:
+        return f"[{', '.join(map(self.visit, elements))}]"
 
     def visit_Starred(self, node: ast.Starred) -> str:
         return f"...py.iter({self.visit(node.value)})"
@@ -254,7 +256,7 @@ class Expressions(ast.NodeVisitor):
         if not isinstance(node.slice, ast.Slice):
             return f"py.at({items}, {self.visit(node.slice)})"
         bounds = (node.slice.lower, node.slice.upper, node.slice.step)
-        return f"py.slice({', '.join([items, *('null' if part is None else self.visit(part) for part in bounds)])})"
+        return f"py.slice({', '.join([items, *('null' if bound is None else self.visit(bound) for bound in bounds)])})"
 
     def visit_ListComp(self, node: ast.ListComp) -> str:
         return f"[...{self._clauses(node.generators, node.elt)}]"
@@ -270,16 +272,16 @@ class Expressions(ast.NodeVisitor):
 
     def _clauses(self, clauses: list[ast.comprehension], item: ast.expr) -> str:
         """A generator; what the first clause runs over is worked out outside of it, as Python does."""
-        first = self.visit(clauses[0].iter)
-        names = {one.id for clause in clauses for one in ast.walk(clause.target) if isinstance(one, ast.Name)}
-        return f"(function* ($$items) {{ {self._within(names, lambda: self._loops(clauses, item))} }})({first})"
+        iterable = self.visit(clauses[0].iter)
+        names = {name.id for clause in clauses for name in ast.walk(clause.target) if isinstance(name, ast.Name)}
+        return f"(function* ($$items) {{ {self._within(names, lambda: self._loops(clauses, item))} }})({iterable})"
 
     def _loops(self, clauses: list[ast.comprehension], item: ast.expr) -> str:
         text = f"yield {self.visit(item)};"
-        for place, clause in reversed(list(enumerate(clauses))):
+        for index, clause in reversed(list(enumerate(clauses))):
             for condition in reversed(clause.ifs):
                 text = f"if ({self.test(condition)}) {text}"
-            over = "$$items" if place == 0 else self.visit(clause.iter)
+            over = "$$items" if index == 0 else self.visit(clause.iter)
             text = f"for (const {self.pattern(clause.target)} of py.iter({over})) {text}"
         return text
 
@@ -296,8 +298,10 @@ class Expressions(ast.NodeVisitor):
         return f"({self.pattern(node.target)} = {self.visit(node.value)})"
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> str:
-        parts = (json.dumps(one.value) if isinstance(one, ast.Constant) else self.visit(one) for one in node.values)
-        return f'[{", ".join(parts)}].join("")'
+        pieces = (
+            json.dumps(piece.value) if isinstance(piece, ast.Constant) else self.visit(piece) for piece in node.values
+        )
+        return f'[{", ".join(pieces)}].join("")'
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> str:
         if node.conversion not in (-1, ord("s")):

@@ -37,7 +37,7 @@ class Port:
 
     def text(self) -> str:
         """All functions and constants so far; they want `py`, the module python.js."""
-        fields = ", ".join(f"{name}: {self.constant(name, item)}" for name, item in self.fields.items())
+        fields = ", ".join(f"{name}: {self.constant(name, value)}" for name, value in self.fields.items())
         return "\n".join([*self._parts, f"const self = Object.freeze({{ {fields} }});"])
 
     def function(self, function: types.FunctionType) -> str:
@@ -63,22 +63,24 @@ class Port:
             self._parts.append(f"const {self._name(item, name)} = {text};")
         return self._names[id(item)]
 
-    def _container(self, name: str, item: Any) -> str:
-        if isinstance(item, dict):
-            pairs = (f"[{self.constant(name, key)}, {self.constant(name, part)}]" for key, part in item.items())
+    def _container(self, name: str, value: Any) -> str:
+        if isinstance(value, dict):
+            pairs = (f"[{self.constant(name, key)}, {self.constant(name, element)}]" for key, element in value.items())
             return f"py.dict([{', '.join(pairs)}])"
-        kind, parts = ("set", sorted(item, key=repr)) if isinstance(item, (set, frozenset)) else ("tuple", list(item))
-        return f"py.{kind}([{', '.join(self.constant(name, part) for part in parts)}])"
+        kind, elements = (
+            ("set", sorted(value, key=repr)) if isinstance(value, (set, frozenset)) else ("tuple", list(value))
+        )
+        return f"py.{kind}([{', '.join(self.constant(name, element) for element in elements)}])"
 
-    def _name(self, item: Any, wanted: str) -> str:
+    def _name(self, value: Any, wanted: str) -> str:
         """A new name of the module for a function or a constant."""
         taken = set(self._names.values())
         name = base = "$" + (wanted if wanted.isidentifier() and wanted.isascii() else "item")
         number = 2
         while name in taken:
             name, number = f"{base}_{number}", number + 1
-        self._kept.append(item)
-        self._names[id(item)] = name
+        self._kept.append(value)
+        self._names[id(value)] = name
         return name
 
 
@@ -106,7 +108,7 @@ class _Statements(Expressions):
         """A function, the one that is translated or one within it."""
         if tree.args.kwarg is not None:
             self.refuse(tree, "**" + tree.args.kwarg.arg)
-        every = [one.arg for one in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)]
+        every = [argument.arg for argument in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)]
         parameters = every[1:] if self.names.own and not self.names.scopes else every
         star = [tree.args.vararg.arg] if tree.args.vararg else []
         assigned = sorted(self.variables[tree.name, tree.lineno])
@@ -116,7 +118,7 @@ class _Statements(Expressions):
         lines += self._block(tree.body)
         self.names.scopes.pop()
         yields, self.yields = self.yields, outer
-        listed = ", ".join([*map(self.local, parameters), *(f"...{self.local(one)}" for one in star)])
+        listed = ", ".join([*map(self.local, parameters), *(f"...{self.local(argument)}" for argument in star)])
         falls_out = not yields and not isinstance(tree.body[-1], ast.Return)
         lines += ["return null;"] if falls_out else []
         return [f"function{'*' * yields} {name}({listed}) {{", *_indented(lines), "}"]
@@ -127,8 +129,8 @@ class _Statements(Expressions):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> list[str]:
         if node.decorator_list or node.args.defaults or node.args.kwonlyargs:
             self.refuse(node, "decorators or defaults of a function within a function")
-        first, *rest = self.definition(node, "")
-        return [f"{self.local(node.name)} = {first}", *rest[:-1], rest[-1] + ";"]
+        first_line, *rest = self.definition(node, "")
+        return [f"{self.local(node.name)} = {first_line}", *rest[:-1], rest[-1] + ";"]
 
     def visit_Pass(self, node: ast.Pass) -> list[str]:
         return []
@@ -173,8 +175,10 @@ class _Statements(Expressions):
         if isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice):
             return f"py.put({self.visit(target.value)}, {self.visit(target.slice)}, {value});"
         several = isinstance(target, (ast.Tuple, ast.List))
-        if isinstance(target, (ast.Tuple, ast.List)) and any(isinstance(part, ast.Subscript) for part in target.elts):
-            stores = [self._stored(part, f"$$items[{place}]") for place, part in enumerate(target.elts)]
+        if isinstance(target, (ast.Tuple, ast.List)) and any(
+            isinstance(element, ast.Subscript) for element in target.elts
+        ):
+            stores = [self._stored(element, f"$$items[{index}]") for index, element in enumerate(target.elts)]
             return f"{{ const $$items = py.tuple({value}); {' '.join(stores)} }}"
         return f"{self.pattern(target)} = {f'py.iter({value})' if several else value};"
 
@@ -199,8 +203,8 @@ class _Statements(Expressions):
         return [f'if (!{self.test(node.test)}) throw new Error("an assertion of the rules fails");']
 
     def visit_Raise(self, node: ast.Raise) -> list[str]:
-        said = node.exc.args if isinstance(node.exc, ast.Call) else []
-        text = self.visit(said[0]) if len(said) == 1 else '"the rules raise an error"'
+        message_arguments = node.exc.args if isinstance(node.exc, ast.Call) else []
+        text = self.visit(message_arguments[0]) if len(message_arguments) == 1 else '"the rules raise an error"'
         return [f"throw new Error({text});"]
 
 
@@ -212,5 +216,5 @@ def _variables(table: symtable.SymbolTable) -> Iterator[tuple[tuple[str, int], s
     """The names and lines of functions, of those within them, too, each with the variables that it assigns."""
     names = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_local() and not symbol.is_parameter()}
     yield (table.get_name(), table.get_lineno()), names
-    for part in table.get_children():
-        yield from _variables(part)
+    for scope in table.get_children():
+        yield from _variables(scope)

@@ -104,15 +104,15 @@ def layout_of(rules: Rules, book: Book | None = None) -> Layout:
     declared = own_method(rules.game, "layout")
     if declared is not None:
         return _declared(rules, *declared())
-    found = _explored(type(rules.game), rules.game)  # type: ignore[arg-type]
-    if found is None and book is not None and _has_every_position(rules, book):
-        found = _surveyed(rules, _with_ends(rules, book))
-    if found is None:
+    layout = _explored(type(rules.game), rules.game)  # type: ignore[arg-type]
+    if layout is None and book is not None and _has_every_position(rules, book):
+        layout = _surveyed(rules, _with_ends(rules, book))
+    if layout is None:
         raise GameError(
             f"{rules.name} has over {FEW:,} positions and no layout(self), which gives learners the characters of its"
             " boards and its actions: add it, or take a complete book solved without symmetry"
         )
-    return found
+    return layout
 
 
 def _declared(rules: Rules, symbols: str, actions: Iterable[int]) -> Layout:

@@ -62,9 +62,9 @@ def entry_of(name: str, game: Game, book: Book | None) -> dict[str, Any]:
 
 def files(entries: Sequence[dict[str, Any]]) -> dict[str, str]:
     """The files of an index by their names, but for the pages: those that they share are among them."""
-    own = {part.name: part.read_text("utf-8") for part in (site.WEB / "index").iterdir()}
+    own_files = {path.name: path.read_text("utf-8") for path in (site.WEB / "index").iterdir()}
     listed = json.dumps(entries, separators=(",", ":"), ensure_ascii=True)
-    return {**site.files(), **own, GAMES: f"{MARK}\nexport const games = {listed};\n"}
+    return {**site.files(), **own_files, GAMES: f"{MARK}\nexport const games = {listed};\n"}
 
 
 def write(sources: Sequence[tuple[Game, Book | None]], folder: Path, progress: Progress) -> list[str]:
@@ -75,7 +75,7 @@ def write(sources: Sequence[tuple[Game, Book | None]], folder: Path, progress: P
     folder.mkdir()
     notes, entries = [], []
     for name, (game, book) in zip(names_of(game for game, _ in sources), sources, strict=True):
-        notes += [f"{name}: {note}" for note in write_page(game, book, folder / name, progress)]
+        notes += [f"{name}: {page_note}" for page_note in write_page(game, book, folder / name, progress)]
         entries.append(entry_of(name, game, book))
     for name, text in files(entries).items():
         site.put(folder / name, text)
@@ -84,9 +84,9 @@ def write(sources: Sequence[tuple[Game, Book | None]], folder: Path, progress: P
 
 def write_page(game: Game, book: Book | None, folder: Path, progress: Progress = silent) -> list[str]:
     """Write a page of an index into a new folder beside what the pages share; returns notes, a line each."""
-    made = site.script_of(Rules(game) if book is None else book.rules, book, progress)
-    site.write(made, game, book, folder, progress, ROOT)
-    return made.notes
+    page_script = site.script_of(Rules(game) if book is None else book.rules, book, progress)
+    site.write(page_script, game, book, folder, progress, ROOT)
+    return page_script.notes
 
 
 def _board(game: Game) -> tuple[list[str] | str, int]:

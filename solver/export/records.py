@@ -42,8 +42,8 @@ def record_of(rules: Rules, position: Position, keys: States | None = None) -> R
     }
     if is_drawn(rules.game) and rules.chance is not None:  # cells do not show the dice
         record["text"] = show(rules.game, state, mover)
-    told = None if over or keys is None else keys.told(rules.canonical(state))
-    return record if told is None else {**record, "told": told}
+    ranked = None if over or keys is None else keys.told(rules.canonical(state))
+    return record if ranked is None else {**record, "told": ranked}
 
 
 def check_back(game: Any, board: list[str] | str, state: int, mover: int) -> None:
@@ -52,16 +52,16 @@ def check_back(game: Any, board: list[str] | str, state: int, mover: int) -> Non
     if back is None or isinstance(board, str):
         return
     try:
-        found = back(board, mover)
+        parsed = back(board, mover)
     except ValueError as error:
-        found = f"ValueError, {error}"
-    if found != state:
-        raise GameError(f"from_cells({board}, {mover}) is {found}: these are the cells of state {state}")
+        parsed = f"ValueError, {error}"
+    if parsed != state:
+        raise GameError(f"from_cells({board}, {mover}) is {parsed}: these are the cells of state {state}")
 
 
 def _moves(rules: Rules, position: Position, board: list[str] | str) -> list[Record]:
     """The moves of an unfinished position, or the outcomes where chance decides."""
-    state, found = position.state, []
+    state, moves = position.state, []
     outcomes = chances(rules.game, state)
     for action in choices(rules, state):
         child = next_position(rules, position, action)
@@ -72,45 +72,45 @@ def _moves(rules: Rules, position: Position, board: list[str] | str) -> list[Rec
             "gain": 0 if outcomes else _number(rules.gain(state, action)),
             "place": [] if outcomes else cells_of_move(rules.game, state, action, board),
         }
-        found.append({**move, "weight": int(outcomes[action][0])} if outcomes else move)
-    return found
+        moves.append({**move, "weight": int(outcomes[action][0])} if outcomes else move)
+    return moves
 
 
-def _number(item: Any) -> int | float:
+def _number(number: Any) -> int | float:
     """A number as JSON has it, of what rules may return: truth values, NumPy's numbers."""
-    return int(item) if int(item) == item else float(item)
+    return int(number) if int(number) == number else float(number)
 
 
 def sampled(rules: Rules, count: int, seed: int = 0, keys: States | None = None) -> list[Record]:
     """Records along random games, the start first, none twice; fewer where the game has fewer, or they take long."""
     chance = random.Random(seed)
-    found: dict[tuple[int, int | None], Record] = {}
+    records: dict[tuple[int, int | None], Record] = {}
     position = first_position(rules)
     for _ in range(20 * count):
-        if (position.state, position.mover) not in found:
-            found[position.state, position.mover] = record_of(rules, position, keys)
-        if len(found) == count or sum(len(record["moves"]) for record in found.values()) > MOVES:
+        if (position.state, position.mover) not in records:
+            records[position.state, position.mover] = record_of(rules, position, keys)
+        if len(records) == count or sum(len(record["moves"]) for record in records.values()) > MOVES:
             break
         ended = position.ply == LONGEST or rules.is_terminal(position.state)
         actions = [] if ended else choices(rules, position.state)
         position = next_position(rules, position, chance.choice(actions)) if actions else first_position(rules)
-    return list(found.values())
+    return list(records.values())
 
 
-def all_of(rules: Rules, most: int) -> list[Record] | None:
-    """Records of all positions that play can reach, the start first; None if there are more than `most`."""
-    first = first_position(rules)
-    found: dict[tuple[int, int | None], Record] = {}
-    todo = [first]
+def all_of(rules: Rules, limit: int) -> list[Record] | None:
+    """Records of all positions that play can reach, the start first; None if there are more than `limit`."""
+    start = first_position(rules)
+    records: dict[tuple[int, int | None], Record] = {}
+    todo = [start]
     for position in todo:
-        if (position.state, position.mover) in found:
+        if (position.state, position.mover) in records:
             continue
-        if len(found) == most:
+        if len(records) == limit:
             return None
-        found[position.state, position.mover] = record_of(rules, position)
+        records[position.state, position.mover] = record_of(rules, position)
         if not rules.is_terminal(position.state):
             todo += [next_position(rules, position, action) for action in choices(rules, position.state)]
-    return list(found.values())
+    return list(records.values())
 
 
 def choices(rules: Rules, state: int) -> list[int]:

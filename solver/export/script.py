@@ -60,15 +60,15 @@ def script_of(
 
     Raises MethodError with the line of the rules that has no translation, where they do not compile, either.
     """
-    asked = () if keys is None else keys.ASKED
-    numbers = ranks = _own(rules, [name for name in asked if name != "size"])
+    asked_rules = () if keys is None else keys.ASKED
+    numbers = ranks = _own(rules, [name for name in asked_rules if name != "size"])
     if module is None:
         numbers = [*numbers_of(rules), *ranks, *(_own(rules, LEADING) if "leads" in about else [])]
     refused, (text, notes) = refusal(rules, numbers), _text(rules)
     about = {**about, "searches": module is not None}
-    table = None if asked or not (refused or notes) else all_of(rules, TABLED)
+    table = None if asked_rules or not (refused or notes) else all_of(rules, TABLED)
     if refused is not None and table is None:
-        module, numbers = _told(rules, refused, bool(asked), progress), []
+        module, numbers = _told(rules, refused, bool(asked_rules), progress), []
     if module is not None:
         seal = hashlib.sha256(module).hexdigest()
         about["module"] = {"sha256": seal, "rules": rules.fingerprint, "symmetry": rules.folds}
@@ -79,7 +79,7 @@ def script_of(
     names = [name for name in dir(rules.game) if name not in hidden and not name.startswith("__")]
     shown.game = SimpleNamespace(**{name: own_method(rules.game, name) for name in names})
     records = sampled(shown, CHECKED, keys=keys)
-    return Script(ported(about, *translation(rules, [*numbers, *text], "rank" in asked), records), module, notes)
+    return Script(ported(about, *translation(rules, [*numbers, *text], "rank" in asked_rules), records), module, notes)
 
 
 def tabled(about: dict[str, Any], table: list[Record]) -> str:
@@ -118,13 +118,13 @@ def translation(rules: Rules, names: Sequence[str], ranked: bool = False) -> tup
     """
     port = Port(rules.game)
     listed = {name: port.method(name) for name in names}
-    made = [f"{name}: {function}" for name, function in listed.items()]
+    members = [f"{name}: {function}" for name, function in listed.items()]
     if ranked and own_method(rules.game, "rank") is None:
         if rules.size is not None:
-            made += [f"{name}: within({rules.size()}n)" for name in ("rank", "unrank")]
+            members += [f"{name}: within({rules.size()}n)" for name in ("rank", "unrank")]
         elif "scan" in listed:
-            made.append(f"...numbered(() => [...py.iter({listed['digits']}())], {listed['scan']})")
-    return port.text() if names else "", ", ".join(made)
+            members.append(f"...numbered(() => [...py.iter({listed['digits']}())], {listed['scan']})")
+    return port.text() if names else "", ", ".join(members)
 
 
 def refusal(rules: Rules, names: Sequence[str]) -> MethodError | None:
@@ -158,14 +158,14 @@ def _boards(rules: Rules) -> list[list[str]]:
 
 def _text(rules: Rules) -> tuple[list[str], list[str]]:
     """The methods that tell the text of a game and have a translation; what is to be said of others, a line each."""
-    found, notes = [], []
-    for choices, item in ((_boards(rules), "states"), ([_own(rules, ["format_action"])], "moves")):
+    functions, notes = [], []
+    for choices, subject in ((_boards(rules), "states"), ([_own(rules, ["format_action"])], "moves")):
         best, refused = _first(rules, choices)
-        found += best
+        functions += best
         if refused is not None:
-            notes.append(f"{refused}: the page shows {'boards as text' if best else f'{item} by their numbers'}")
-    found += _first(rules, [_own(rules, ["from_cells"])])[0] if "cells" in found else []
-    return found, notes
+            notes.append(f"{refused}: the page shows {'boards as text' if best else f'{subject} by their numbers'}")
+    functions += _first(rules, [_own(rules, ["from_cells"])])[0] if "cells" in functions else []
+    return functions, notes
 
 
 def _first(rules: Rules, choices: Sequence[list[str]]) -> tuple[list[str], MethodError | None]:
@@ -188,5 +188,5 @@ def _told(rules: Rules, refused: MethodError, ranks: bool, progress: Progress) -
         raise MethodError(f"{refused}, and {error}") from None
 
 
-def _json(item: object) -> str:
-    return json.dumps(item, separators=(",", ":"), ensure_ascii=True)
+def _json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=True)

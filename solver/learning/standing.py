@@ -45,7 +45,7 @@ def standing(scores: Sequence[tuple[float, float]], score_game: bool = False) ->
     """The standing of pairs of games, each two scores for the first player: above 0 is won, below lost."""
     games = [score for pair in scores for score in pair]
     wins, losses = sum(score > 0 for score in games), sum(score < 0 for score in games)
-    halves = [_halves(one) + _halves(other) for one, other in scores]
+    halves = [_halves(one) + _halves(opposite_score) for one, opposite_score in scores]
     counts = tuple(halves.count(number) for number in range(5))
     share = sum(halves) / (4 * len(halves))
     variance = sum((number / 4 - share) ** 2 for number in halves) / len(halves)
@@ -65,7 +65,7 @@ def interval(share: float, variance: float, number: int) -> tuple[float, float]:
     trials = number / max(variance / single, 1 / number) if single else number
     squared = Z * Z / trials
     middle, half = share + squared / 2, Z * math.sqrt(single / trials + squared / (4 * trials))
-    low, high = ((middle + part) / (1 + squared) for part in (-half, half))
+    low, high = ((middle + offset) / (1 + squared) for offset in (-half, half))
     return max(0.0, round(low, DIGITS)), min(1.0, round(high, DIGITS))
 
 

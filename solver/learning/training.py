@@ -97,18 +97,20 @@ def _fitted(
     table = board.tabulate(sample.states)
     largest = float(np.abs(sample.scores).max()) or 1.0
     values = sample.scores / largest
-    part = len(values) // (HELD + 2)
-    fitted, held, kept = slice(2 * part, None), slice(part, 2 * part), slice(0, part)
+    share = len(values) // (HELD + 2)
+    fitted, held, judged_slice = slice(2 * share, None), slice(share, 2 * share), slice(0, share)
     split = Split(table[fitted], values[fitted], table[held], values[held])
-    found = fit(split, model.hidden, model.seed, progress)
-    facts |= {"states": len(split.values), "steps": found.steps}
+    fitted_net = fit(split, model.hidden, model.seed, progress)
+    facts |= {"states": len(split.values), "steps": fitted_net.steps}
     scale = largest / TOLD if board.rules.scores else 1.0
-    whole = Evaluation(game_text(game), identity(game), board.features, "relu", found.layers, float(scale), facts, {})
-    unseen = Sample(sample.states[kept], sample.scores[kept])
+    evaluation = Evaluation(
+        game_text(game), identity(game), board.features, "relu", fitted_net.layers, float(scale), facts, {}
+    )
+    unseen = Sample(sample.states[judged_slice], sample.scores[judged_slice])
     progress("judging", 0, 1)
-    measured = {"states": part, **figures(board, guess_of(board, whole), unseen, truth)}
+    measured = {"states": share, **figures(board, guess_of(board, evaluation), unseen, truth)}
     if board.rules.evaluate is not None:
-        own = figures(board, board.guesses, unseen, truth)
-        measured |= {f"evaluate_{name}": figure for name, figure in own.items()}
+        own_figures = figures(board, board.guesses, unseen, truth)
+        measured |= {f"evaluate_{name}": figure for name, figure in own_figures.items()}
     progress("judging", 1, 1)
-    return whole._replace(figures=measured)
+    return evaluation._replace(figures=measured)

@@ -150,7 +150,9 @@ class Answers:
 
     def _evaluation(self, estimates: list[float | None]) -> str | None:
         """The evaluation on which any of these estimates rests: in a game without margins 1 and -1 are certain."""
-        guessed = any(one is not None and (self.player.rules.scores or abs(one) < 1) for one in estimates)
+        guessed = any(
+            estimate is not None and (self.player.rules.scores or abs(estimate) < 1) for estimate in estimates
+        )
         return self.player.foresight.name if guessed else None
 
     def _moves(self, state: int, moves: list[Move]) -> list[records.Move]:
@@ -199,13 +201,13 @@ def text(player: Player, facts: records.Position) -> str:
     lines += _nimber(facts)
     if facts.moves:
         rows = [
-            ("*" if one.best else " ", one.move, in_words(value_of(one), rules, one.estimate), one.source)
-            for one in facts.moves
+            ("*" if move.best else " ", move.move, in_words(value_of(move), rules, move.estimate), move.source)
+            for move in facts.moves
         ]
-        lines += table([(*row, *_nimber(one.child)) for row, one in zip(rows, facts.moves, strict=True)])
-    for number, one in enumerate(facts.chances or (), 1):
-        shown = "" if one.faces in (None, str(number)) else f" ({one.faces})"
-        lines.append(f"{number:4}{shown}  {100 * one.probability:6.2f} %  {in_words(value_of(one), rules)}")
+        lines += table([(*row, *_nimber(move.child)) for row, move in zip(rows, facts.moves, strict=True)])
+    for number, move in enumerate(facts.chances or (), 1):
+        shown = "" if move.faces in (None, str(number)) else f" ({move.faces})"
+        lines.append(f"{number:4}{shown}  {100 * move.probability:6.2f} %  {in_words(value_of(move), rules)}")
     return "\n".join(lines) + "\n"
 
 

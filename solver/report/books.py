@@ -13,11 +13,11 @@ from solver.report.facts import facts_of
 
 def facts(header: Header, size: int | None) -> dict[str, Any]:
     """The facts of a header; size in bytes, None if no book was written."""
-    numbers, place = header.numbers, header.longest
+    numbers, longest_win = header.numbers, header.longest
     names = ("game", "rules", "method", "scope", "symmetry", "states", "terminal", "stored", "counts", "tiers", "root")
     return {
         **{name: facts_of(getattr(header, name)) for name in names},
-        "longest": None if place is None else {"distance": place[0], "position": f"#{place[1]}"},
+        "longest": None if longest_win is None else {"distance": longest_win[0], "position": f"#{longest_win[1]}"},
         "values": None
         if numbers is None
         else [{**value._asdict(), "stored": number} for value, number in zip(header.palette, numbers, strict=True)],
@@ -65,8 +65,8 @@ def text(facts: dict[str, Any], kind: Kind, counts: bool = False) -> str:
         rows["size"] = f"{facts['bytes']:,} bytes{per_state}, {facts['codec']} codec"
     rows |= {"rules": facts["rules"], "digest": facts["digest"]}
     if "seconds" in facts:
-        place = f"written to {facts['book']}" if facts["book"] else "no book: -o"
-        rows["time"] = f"{facts['seconds']:.2f} s, {place}"
+        written_text = f"written to {facts['book']}" if facts["book"] else "no book: -o"
+        rows["time"] = f"{facts['seconds']:.2f} s, {written_text}"
     lines = [f"{name:8} {value}" for name, value in rows.items() if value]
     return "\n".join([*lines, *(["", tables(facts, kind)] if counts else [])])
 
@@ -78,9 +78,15 @@ def expected(expectation: dict[str, Any]) -> str:
 
 def estimated(estimate: dict[str, Any], values: list[dict[str, Any]] | None) -> str:
     """What a grown book's values are."""
-    said = "estimates of searches of {} by {evaluation} ({identity:.8})".format(in_plies(estimate["depth"]), **estimate)
-    exact = None if values is None else sum(one["stored"] for one in values if not isinstance(one["score"], float))
-    return said if exact is None else f"{exact:,} exact, the others {said}"
+    source_text = "estimates of searches of {} by {evaluation} ({identity:.8})".format(
+        in_plies(estimate["depth"]), **estimate
+    )
+    exact = (
+        None
+        if values is None
+        else sum(value_count["stored"] for value_count in values if not isinstance(value_count["score"], float))
+    )
+    return source_text if exact is None else f"{exact:,} exact, the others {source_text}"
 
 
 def longest(distance: int, position: str) -> str:
@@ -90,16 +96,18 @@ def longest(distance: int, position: str) -> str:
 
 def trimmed(trim: dict[str, Any]) -> str:
     """What a trimmed book holds of which."""
-    kept = []
+    kept_texts = []
     if trim["side"]:
-        kept.append(f"what the {trim['side']} player needs" if trim["side"] != "both" else "what either player needs")
+        kept_texts.append(
+            f"what the {trim['side']} player needs" if trim["side"] != "both" else "what either player needs"
+        )
     if trim["max_ply"] is not None:
-        kept.append(f"to ply {trim['max_ply']}")
+        kept_texts.append(f"to ply {trim['max_ply']}")
     if trim["plies"]:
-        kept.append(f"nothing that {in_plies(trim['plies'])} settle{'s' if trim['plies'] == 1 else ''}")
+        kept_texts.append(f"nothing that {in_plies(trim['plies'])} settle{'s' if trim['plies'] == 1 else ''}")
     if trim["max_bytes"] is not None:
-        kept.append(f"the earliest that fit into {trim['max_bytes']:,} bytes")
-    return f"{', '.join(kept)}; of the {trim['scope']} book {trim['source'][:16]}"
+        kept_texts.append(f"the earliest that fit into {trim['max_bytes']:,} bytes")
+    return f"{', '.join(kept_texts)}; of the {trim['scope']} book {trim['source'][:16]}"
 
 
 def tables(facts: dict[str, Any], kind: Kind) -> str:

@@ -62,8 +62,10 @@ def draw_tree(tree: Tree, trace: Trace, path: str) -> None:
         shares = [f"{written(share)}" for share in tree.shares(state)] or [""] * len(below)
         for child, share in zip(below, shares, strict=True):
             ends = [across[state], across[child]], [-tree.depths[state], -tree.depths[child]]
-            seen = child in trace.nodes
-            axes.plot(*ends, color=LINE if seen else DRAW, linestyle="-" if seen else ":", linewidth=1, zorder=1)
+            is_visited = child in trace.nodes
+            axes.plot(
+                *ends, color=LINE if is_visited else DRAW, linestyle="-" if is_visited else ":", linewidth=1, zorder=1
+            )
             axes.text(sum(ends[0]) / 2, sum(ends[1]) / 2, share, ha="center", fontsize=8, backgroundcolor="w")
     for state in range(nodes):
         _node(axes, tree, trace, state, (across[state], -tree.depths[state]))
@@ -73,7 +75,7 @@ def draw_tree(tree: Tree, trace: Trace, path: str) -> None:
     _save(pyplot, figure, path)
 
 
-def _node(axes: Any, tree: Tree, trace: Trace, state: int, place: tuple[float, int]) -> None:
+def _node(axes: Any, tree: Tree, trace: Trace, state: int, position: tuple[float, int]) -> None:
     """A node: who moves, the value and the window, in a box of the player's shade."""
     node = trace.nodes.get(state)
     player = tree.label(state).partition(" ")[0]
@@ -82,14 +84,14 @@ def _node(axes: Any, tree: Tree, trace: Trace, state: int, place: tuple[float, i
     text = label(tree, trace, state)
     if node is not None and player in ("MAX", "MIN"):
         text += "\n[{}, {}]".format(*map(written, node.after))
-    axes.text(*place, text, ha="center", va="center", fontsize=9, bbox=box, color="black" if node else FAINT)
+    axes.text(*position, text, ha="center", va="center", fontsize=9, bbox=box, color="black" if node else FAINT)
 
 
 def _across(tree: Tree) -> list[float]:
     """How far to the right each node stands: leaves side by side, others over the middle of their children."""
     places = [0.0] * len(tree.children)
-    for place, leaf in enumerate(tree.leaves()):
-        places[leaf] = place
+    for index, leaf in enumerate(tree.leaves()):
+        places[leaf] = index
     for state in range(len(places) - 1, -1, -1):  # children have larger numbers
         below = tree.children[state]
         if below:
@@ -148,19 +150,23 @@ def draw_expectations(axes: Any, expected: dict[float, int], wins: bool) -> None
     bars = [0] * BARS
     for number, count in numbers.items():
         bars[min(BARS - 1, int((number - low) / width))] += count
-    places = [low + width * (at + 0.5) for at in range(BARS)]
+    places = [low + width * (bar_index + 0.5) for bar_index in range(BARS)]
     middle = 50 if wins else 0
-    some = [(place, count, place - middle) for place, count in zip(places, bars, strict=True) if count]
-    _bars(axes, some, EXPECTED, 0.9 * width)
+    shown_bars = [
+        (bar_position, count, bar_position - middle) for bar_position, count in zip(places, bars, strict=True) if count
+    ]
+    _bars(axes, shown_bars, EXPECTED, 0.9 * width)
     _finish(axes, "winning chance of the side to move, %" if wins else "expected margin", "stored states")
 
 
 def _bars(axes: Any, bars: list[tuple[Any, int, float]], names: tuple[str, str, str], width: float = 0.9) -> None:
     """Bars by place, height and what they are good for: more than nothing, nothing or less."""
     for name, color, sign in zip(names, (WIN, DRAW, LOSS), (1, 0, -1), strict=True):
-        some = [(place, height) for place, height, worth in bars if (worth > 0) - (worth < 0) == sign]
-        if some:
-            axes.bar(*zip(*some, strict=True), width, color=color, label=name)
+        shown_bars = [
+            (bar_position, height) for bar_position, height, worth in bars if (worth > 0) - (worth < 0) == sign
+        ]
+        if shown_bars:
+            axes.bar(*zip(*shown_bars, strict=True), width, color=color, label=name)
 
 
 def _finish(axes: Any, across: str, up: str) -> None:

@@ -28,11 +28,11 @@ def text(facts: dict[str, Any]) -> str:
     games = facts["games"]
     lines = [f"{facts['game']}: {facts['states']:,} states of {games['played']} random games keep the protocol"]
     if games["ended"]:
-        plies, first = games["plies"], games["first_player"]
+        plies, first_player = games["plies"], games["first_player"]
         lines.append(
             f"{games['ended']} of them ended, after {plies['shortest']} to {in_plies(plies['longest'])},"
-            f" {plies['mean']:.1f} on average; the first player won {first['win']}, drew {first['draw']},"
-            f" lost {first['loss']}"
+            f" {plies['mean']:.1f} on average; the first player won {first_player['win']}, drew {first_player['draw']},"
+            f" lost {first_player['loss']}"
         )
     else:
         lines.append("none of them ended")
@@ -51,7 +51,7 @@ def text(facts: dict[str, Any]) -> str:
 
 def boards(rules: Rules, games: Sequence[RandomGame]) -> str:
     """The positions of the first game that ended, if one did, each after the move that led to it."""
-    game = next((one for one in games if one.worth is not None), games[0])
+    game = next((each_game for each_game in games if each_game.worth is not None), games[0])
     mover = rules.mover(game.states[0])
     lines = [f"\n{show(rules.game, game.states[0], mover)}"]
     for state, action, child in zip(game.states, game.actions, game.states[1:], strict=False):

@@ -14,30 +14,32 @@ from solver.search.comparison import Tally
 from solver.search.deepening import Look
 
 
-def tallies(found: Sequence[Tally]) -> list[dict[str, Any]]:
+def tallies(tally_list: Sequence[Tally]) -> list[dict[str, Any]]:
     """The facts of searches to the end."""
     return [
         {"search": tally.trial.name, **worth(tally.value), **_counts(tally), "seconds": round(tally.seconds, 6)}
-        for tally in found
+        for tally in tally_list
     ]
 
 
-def compared(rules: Rules, found: Sequence[Tally], limit: int) -> str:
+def compared(rules: Rules, tally_list: Sequence[Tally], limit: int) -> str:
     """Searches to the end as a table, and the value that all of them find."""
     rows = [["nodes", "leaves", "cuts", "from table", "table size", "seconds", "search"]]
-    for tally in found:
+    for tally in tally_list:
         counts = _counts(tally)
         cells = ["" if count is None else f"{count:,}" for count in counts.values()]
         if tally.value is None:
             cells[0] = f">{limit:,}"
         rows.append([*cells, f"{tally.seconds:.2f}", tally.trial.name])
     lines = _table(rows)
-    values = {tally.value for tally in found if tally.value is not None}
-    said = " or ".join(rules.kind.words(value) for value in values)  # of right rules there is one
-    return "\n".join([*lines, "", f"value {said} for the side to move" if said else "none came to its end: --nodes"])
+    values = {tally.value for tally in tally_list if tally.value is not None}
+    value_text = " or ".join(rules.kind.words(value) for value in values)  # of right rules there is one
+    return "\n".join(
+        [*lines, "", f"value {value_text} for the side to move" if value_text else "none came to its end: --nodes"]
+    )
 
 
-def looks(rules: Rules, found: Sequence[Look], state: Any) -> list[dict[str, Any]]:
+def looks(rules: Rules, look_list: Sequence[Look], state: Any) -> list[dict[str, Any]]:
     """The facts of searches of limited depth."""
     return [
         {
@@ -51,47 +53,47 @@ def looks(rules: Rules, found: Sequence[Look], state: Any) -> list[dict[str, Any
             "alphabeta": look.alphabeta,
             "deepening": look.deepening,
         }
-        for look in found
+        for look in look_list
     ]
 
 
-def deepened(rules: Rules, found: Sequence[Look], state: Any, limit: int) -> str:
+def deepened(rules: Rules, look_list: Sequence[Look], state: Any, limit: int) -> str:
     """Searches of limited depth as a table, and the position that the deepest came to, with its evaluation."""
     rows = [["depth", "minimax", "alpha-beta", "deepening", "value", "line"]]
     before: tuple[int, ...] = ()
-    for look in found:
+    for look in look_list:
         line = " ".join(_line(rules, state, look.line))
         changed = f"   now {line.partition(' ')[0]}" if before and look.line[:1] != before[:1] else ""
         nodes = [f">{limit:,}" if count is None else f"{count:,}" for count in (look.minimax, look.alphabeta)]
         counts = [*nodes, f"{look.deepening:,}"]
         rows.append([str(look.depth), *counts, _worth(rules, look.value, look.exact), line + changed])
         before = look.line
-    last = found[-1]
-    if last.estimate is None:
-        said = "the game is over"
+    last_look = look_list[-1]
+    if last_look.estimate is None:
+        value_text = "the game is over"
     else:
-        said = f"cut off here: evaluate says {last.estimate:+.2f} for the side to move"
-    return "\n".join([*_table(rows, 5), "", show(rules.game, last.end), "", said])
+        value_text = f"cut off here: evaluate says {last_look.estimate:+.2f} for the side to move"
+    return "\n".join([*_table(rows, 5), "", show(rules.game, last_look.end), "", value_text])
 
 
 def _counts(tally: Tally) -> dict[str, int | None]:
     """What is counted, None where a search has no such thing."""
-    kept, prunes = bool(tally.trial.table), tally.trial.prune
+    has_table, prunes = bool(tally.trial.table), tally.trial.prune
     return {
         "nodes": tally.nodes,
         "leaves": tally.leaves,
         "cuts": tally.cutoffs if prunes else None,
-        "hits": tally.hits if kept else None,
-        "entries": tally.entries if kept else None,
+        "hits": tally.hits if has_table else None,
+        "entries": tally.entries if has_table else None,
     }
 
 
 def _line(rules: Rules, state: Any, actions: Sequence[int]) -> list[str]:
-    said = []
+    words = []
     for action in actions:
-        said.append(format_action(rules.game, state, action))
+        words.append(format_action(rules.game, state, action))
         state = rules.result(state, action)
-    return said
+    return words
 
 
 def _worth(rules: Rules, value: Value, exact: bool) -> str:

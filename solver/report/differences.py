@@ -20,15 +20,15 @@ WORDS: dict[str, Callable[[Any], str]] = {
 }
 
 
-def facts(found: Any) -> dict[str, Any]:
+def facts(differences: Any) -> dict[str, Any]:
     """The facts of differences (`edit.comparing.diff`); what a book lacks is null."""
     return {
-        "equal": found.equal,
-        "header": {name: [_named(fact) for fact in pair] for name, pair in found.header.items()},
-        "only_first": found.only_first,
-        "only_second": found.only_second,
-        "other_values": found.other_values,
-        "states": facts_of(found.examples),
+        "equal": differences.equal,
+        "header": {name: [_named(fact) for fact in pair] for name, pair in differences.header.items()},
+        "only_first": differences.only_first,
+        "only_second": differences.only_second,
+        "other_values": differences.other_values,
+        "states": facts_of(differences.examples),
     }
 
 
@@ -42,9 +42,15 @@ def text(facts: dict[str, Any]) -> str:
         return "the books hold the same"
     numbers = [facts[name] for name in ("only_first", "only_second", "other_values")]
     header = facts["header"].items()
-    lines = [f"{NAMES.get(name, name)}: {_plain(name, one)} / {_plain(name, other)}" for name, (one, other) in header]
+    lines = [
+        f"{NAMES.get(name, name)}: {_plain(name, left_fact)} / {_plain(name, right_fact)}"
+        for name, (left_fact, right_fact) in header
+    ]
     lines.append("states: {:,} only in the first, {:,} only in the second, {:,} of other values".format(*numbers))
-    lines += [f"  #{one['state']}  {_said(one['first'])} / {_said(one['second'])}" for one in facts["states"]]
+    lines += [
+        f"  #{left_fact['state']}  {_said(left_fact['first'])} / {_said(left_fact['second'])}"
+        for left_fact in facts["states"]
+    ]
     hidden = sum(numbers) - len(facts["states"])
     return "\n".join(lines + ([f"and {hidden:,} more: --most"] if hidden else []))
 

@@ -30,12 +30,12 @@ def opening(facts: dict[str, Any]) -> str:
     lines = [f"ply {ply:3}  {count:,} states" for ply, count in enumerate(facts["plies"])]
     if not facts["counted"]:
         lines.append("the later plies as the earlier ones grow, for want of time")
-    more = f"; {facts['unfinished']} of it not finished, so rather more" if facts["unfinished"] else ""
+    remark = f"; {facts['unfinished']} of it not finished, so rather more" if facts["unfinished"] else ""
     took = f"{duration(facts['seconds'])} +- {duration(facts['margin'])}"
     return "\n".join(
         [
             *lines,
-            f"time     {took}, from a sample of {facts['sample']}{more}",
+            f"time     {took}, from a sample of {facts['sample']}{remark}",
             f"memory   {facts['memory'] / 2**20:,.0f} MiB",
             f"book     {facts['book_bytes']:,} bytes",
         ]
@@ -67,11 +67,11 @@ def plan(facts: dict[str, Any]) -> str:
 
 def _memory(facts: dict[str, Any]) -> str:
     """What a solve takes, or that it is more than there is."""
-    needed, given = (facts[name] / 2**20 for name in ("least_memory", "given_memory"))
-    if needed > given:
-        return f"about {needed:,.0f} MiB are needed, {given:,.0f} MiB are allowed: give more with --memory"
-    more = ", and then more time and disk" if facts["by_state"] or facts["least_memory"] else ""
-    return f"about {facts['memory'] / 2**20:,.0f} MiB, less with --memory{more}"
+    needed, available = (facts[name] / 2**20 for name in ("least_memory", "given_memory"))
+    if needed > available:
+        return f"about {needed:,.0f} MiB are needed, {available:,.0f} MiB are allowed: give more with --memory"
+    remark = ", and then more time and disk" if facts["by_state"] or facts["least_memory"] else ""
+    return f"about {facts['memory'] / 2**20:,.0f} MiB, less with --memory{remark}"
 
 
 def _book_times(facts: dict[str, Any]) -> list[str]:
@@ -94,9 +94,9 @@ def _range(facts: dict[str, Any]) -> list[str]:
 
 def between(low: int, high: int) -> str:
     """A range in two figures, rounded outwards: 1.2 to 120 million."""
-    first, last = (number(_two_figures(count, up)) for count, up in ((low, False), (high, True)))
-    unit = last.partition(" ")[2]
-    return f"{first.removesuffix(f' {unit}') if unit else first} to {last}"
+    lower, upper = (number(_two_figures(count, up)) for count, up in ((low, False), (high, True)))
+    unit = upper.partition(" ")[2]
+    return f"{lower.removesuffix(f' {unit}') if unit else lower} to {upper}"
 
 
 def rounded(count: int) -> str:
@@ -149,7 +149,7 @@ def duration(seconds: float) -> str:
 
 def size(count: float) -> str:
     """Bytes in the unit that suits them."""
-    for unit, one in (("ZB", 1e21), ("EB", 1e18), ("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= one:
-            return f"{count / one:.1f} {unit}"
+    for unit, factor in (("ZB", 1e21), ("EB", 1e18), ("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= factor:
+            return f"{count / factor:.1f} {unit}"
     return f"{count:.0f} B"

@@ -8,15 +8,15 @@ from typing import Any
 MEASURES = {"sign": "sign", "correlation": "correlation", "best_moves": "best moves"}
 
 
-def facts(found: Any, path: str) -> dict[str, Any]:
+def facts(evaluation: Any, path: str) -> dict[str, Any]:
     """The facts of an evaluation (`compiled.lookahead.evaluation`) that was written to a file."""
     return {
-        "game": found.game,
-        "rules": found.rules,
-        "features": found.features,
-        "shape": found.shape(),
-        "training": found.training,
-        "figures": found.figures,
+        "game": evaluation.game,
+        "rules": evaluation.rules,
+        "features": evaluation.features,
+        "shape": evaluation.shape(),
+        "training": evaluation.training,
+        "figures": evaluation.figures,
         "file": path,
         "bytes": os.path.getsize(path),
     }

@@ -7,13 +7,13 @@ from typing import Any
 from solver.base.value import Value
 
 
-def facts_of(found: Any) -> Any:
+def facts_of(record: Any) -> Any:
     """A result, and all in it: named tuples by the names of their fields, values with their outcome."""
-    if isinstance(found, Value):
-        return worth(found)
-    if hasattr(found, "_asdict"):
-        return {name: facts_of(one) for name, one in found._asdict().items()}
-    return [facts_of(one) for one in found] if isinstance(found, (list, tuple)) else found
+    if isinstance(record, Value):
+        return worth(record)
+    if hasattr(record, "_asdict"):
+        return {name: facts_of(field) for name, field in record._asdict().items()}
+    return [facts_of(field) for field in record] if isinstance(record, (list, tuple)) else record
 
 
 def worth(value: Value | None) -> dict[str, Any]:

@@ -72,8 +72,8 @@ def supports(cls: Any) -> list[str]:
 def grouped(games: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """The facts of games by their groups, in the order of those."""
     listed = list(games)
-    found = {group: [game for game in listed if game["group"] == group] for group in GROUPS}
-    return {group: members for group, members in found.items() if members}
+    games_by_group = {group: [game for game in listed if game["group"] == group] for group in GROUPS}
+    return {group: members for group, members in games_by_group.items() if members}
 
 
 def about(game: dict[str, Any]) -> str:
@@ -83,7 +83,7 @@ def about(game: dict[str, Any]) -> str:
 
 def told(game: dict[str, Any]) -> str:
     """What is said of one game after its name: its rules."""
-    paragraphs = [_filled(part) for part in game["rules"].split("\n\n")]
+    paragraphs = [_filled(paragraph) for paragraph in game["rules"].split("\n\n")]
     return "\n\n".join([f"{_parameters(game)}  ({game['group']})\n    {game['about']}", *paragraphs, _closing(game)])
 
 

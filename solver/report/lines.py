@@ -13,7 +13,7 @@ from solver.rules.notation import format_action, parse_position, show
 from solver.rules.words import in_all, in_words
 
 
-def facts(player: Player, position: str, most: int = 1000) -> dict[str, Any]:
+def facts(player: Player, position: str, max_moves: int = 1000) -> dict[str, Any]:
     """Return the facts of a line: its moves, where it ends, and how.
 
     Raises:
@@ -29,21 +29,21 @@ def facts(player: Player, position: str, most: int = 1000) -> dict[str, Any]:
     moves, states = [], [state]
     known = True
     try:
-        for action, child in player.line(state, most):
+        for action, child in player.line(state, max_moves):
             moves.append(format_action(game, states[-1], action))
             states.append(child)
     except MissingState:
         known = False
     if not known:
-        here = in_words(player.value(states[-1]).value, player.rules)
+        value_text = in_words(player.value(states[-1]).value, player.rules)
         whose = "the book ends here" if isinstance(player.solution, Book) else "no more is known"
-        ending = f"{whose}: {here} for the side to move; {_remedy(player)}"
+        ending = f"{whose}: {value_text} for the side to move; {_remedy(player)}"
     elif game.is_terminal(states[-1]):
         ending = "the game is over"
     elif states[-1] in states[:-1]:
         ending = "the position repeats" + player.rules.kind.repeats
     else:
-        ending = f"cut off after {in_plies(most)}: --most"
+        ending = f"cut off after {in_plies(max_moves)}: --most"
     return {
         "position": position,
         "state": state,
@@ -59,7 +59,7 @@ def facts(player: Player, position: str, most: int = 1000) -> dict[str, Any]:
 def text(game: Game, line: dict[str, Any]) -> str:
     """The facts for people: where it begins, its moves, ten in a row, and where it ends."""
     moves = line["moves"]
-    rows = [f"{first + 1:4}  " + " ".join(moves[first : first + 10]) for first in range(0, len(moves), 10)]
+    rows = [f"{index + 1:4}  " + " ".join(moves[index : index + 10]) for index in range(0, len(moves), 10)]
     begun, ended = show(game, line["state"]), show(game, line["end"])
     return "\n".join([f"{begun}\n\n{line['words']} for the side to move", *rows, f"\n{ended}\n\n{line['ending']}"])
 

@@ -27,24 +27,26 @@ def facts(game: str, names: tuple[str, str], played: Any, tallies: tuple[Tally, 
 
 def _by_rule(lost: Any) -> dict[str, Any]:
     """How many games an engine has lost by rule, by the reason, and the first of them."""
-    counts = collections.Counter(one.reason for one in lost)
-    first = min(lost, default=None)
+    counts = collections.Counter(loss.reason for loss in lost)
+    first_loss = min(lost, default=None)
     return {
         "games": len(lost),
         **{reason: counts[reason] for reason in REASONS},
-        "first": None if first is None else {"game": first.game + 1, "reason": first.reason, "said": first.said},
+        "first": None
+        if first_loss is None
+        else {"game": first_loss.game + 1, "reason": first_loss.reason, "said": first_loss.said},
     }
 
 
 def text(facts: dict[str, Any]) -> str:
     """The same for people."""
-    (first, second), games = facts["players"], facts["games"]
+    (first_loss, second), games = facts["players"], facts["games"]
     elo: dict[str, str] = {}
     for name, points in (("elo", "share"), ("elo_low", "low"), ("elo_high", "high")):
         endless = "+∞" if facts[points] > 0.5 else "-∞"
         elo[name] = endless if facts[name] is None else f"{facts[name]:+.0f}"
     lines = [
-        f"{first} against {second}, {facts['game']}: {games:,} games,"
+        f"{first_loss} against {second}, {facts['game']}: {games:,} games,"
         f" {games // 2:,} openings of {facts['plies']} plies, each with both colours",
         "won {wins:,}, drawn {draws:,}, lost {losses:,}".format(**facts),
         "share    {share:.2%} of the points, with 95 % between {low:.2%} and {high:.2%}".format(**facts),
@@ -54,10 +56,10 @@ def text(facts: dict[str, Any]) -> str:
         lines.append(f"margin   {facts['margin']:+.2f} a game")
     for name, lost in zip(facts["players"], facts["forfeits"], strict=True):
         if lost["games"]:
-            first = lost["first"]
-            said = f", {first['said']!r}" if first["said"] else ""
+            first_loss = lost["first"]
+            quote = f", {first_loss['said']!r}" if first_loss["said"] else ""
             what = ", ".join(f"{lost[reason]:,} {WORDS[reason]}" for reason in REASONS if lost[reason])
-            lines.append(f"{name} lost {lost['games']:,} by rule: {what}; first game {first['game']:,}{said}")
+            lines.append(f"{name} lost {lost['games']:,} by rule: {what}; first game {first_loss['game']:,}{quote}")
     for name, tally in zip(facts["players"], facts["grades"] or (), strict=False):
         if tally["moves"]:
             lines.append(f"{name} keeps the value with {tally['share_kept']:.2%} of {tally['moves']:,} moves")

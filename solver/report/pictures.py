@@ -15,5 +15,5 @@ def board(player: Player, facts: records.Position) -> Board:
     position = Position(facts.state, facts.ply, facts.to_move, facts.gained)
     moves = facts.moves or []
     actions = legal_actions(player.rules, position.state) if moves else {}
-    told = ((actions[one.move], value_of(one), one.estimate, one.best) for one in moves)
-    return drawn(player.rules, position, labelled(player.rules, position, told), sentence(player.rules, facts))
+    labels = ((actions[move.move], value_of(move), move.estimate, move.best) for move in moves)
+    return drawn(player.rules, position, labelled(player.rules, position, labels), sentence(player.rules, facts))

@@ -24,19 +24,19 @@ def facts(tree: Tree, trace: Trace, stepwise: bool = True) -> dict[str, Any]:
     """
     root = trace.nodes[tree.initial()]
     leaves = list(tree.leaves())
-    found: dict[str, Any] = {
+    tree_facts: dict[str, Any] = {
         "value": _plain(root.value),
         "best": _name(tree, root, root.best),
         "leaves": len(leaves),
         "pruned": [
-            {"leaf": place, "value": _plain(tree.payoff(leaf))}
-            for place, leaf in enumerate(leaves, 1)
+            {"leaf": index, "value": _plain(tree.payoff(leaf))}
+            for index, leaf in enumerate(leaves, 1)
             if leaf not in trace.nodes
         ],
     }
     if stepwise:
-        found["steps"] = [_step(tree, node, entered) for node, entered in trace.steps]
-    return found
+        tree_facts["steps"] = [_step(tree, node, entered) for node, entered in trace.steps]
+    return tree_facts
 
 
 def check_steps(tree: Tree) -> None:
@@ -48,19 +48,20 @@ def check_steps(tree: Tree) -> None:
         )
 
 
-def text(told: dict[str, Any]) -> list[str]:
+def text(tree_facts: dict[str, Any]) -> list[str]:
     """The value, a best move, and how many leaves were looked at."""
-    count = told["leaves"]
+    count = tree_facts["leaves"]
     return [
-        f"value {_number(told['value'])}" + (f", best move {told['best']}" if told["best"] else ""),
-        f"alpha-beta looked at {count - len(told['pruned'])} of {count} leaves",
+        f"value {_number(tree_facts['value'])}" + (f", best move {tree_facts['best']}" if tree_facts["best"] else ""),
+        f"alpha-beta looked at {count - len(tree_facts['pruned'])} of {count} leaves",
     ]
 
 
-def unseen(told: dict[str, Any]) -> list[str]:
+def unseen(tree_facts: dict[str, Any]) -> list[str]:
     """The leaves that were never looked at, a line each."""
     return [
-        f"never looked at: leaf {leaf['leaf']} from the left, value {_number(leaf['value'])}" for leaf in told["pruned"]
+        f"never looked at: leaf {leaf['leaf']} from the left, value {_number(leaf['value'])}"
+        for leaf in tree_facts["pruned"]
     ]
 
 
@@ -169,8 +170,8 @@ def _remark(tree: Tree, node: Node) -> str:
         return f"best move {best}" if best else ""
     if not node.cut:
         return ""
-    first = len(tree.children[node.state]) - len(node.cut) + 1
-    names = [".".join(map(str, (*node.path, number))) for number in range(first, first + len(node.cut))]
+    first_cut = len(tree.children[node.state]) - len(node.cut) + 1
+    names = [".".join(map(str, (*node.path, number))) for number in range(first_cut, first_cut + len(node.cut))]
     which = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
     return f"cut: alpha >= beta, {which} not looked at"
 

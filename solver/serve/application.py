@@ -40,8 +40,8 @@ class Application:
         self.kept = Kept()
         handlers = Handlers(shelf, self.searches)
         self.routes = [_route(one.path, getattr(handlers, one.name), one.method) for one in OPERATIONS]
-        for others in (Gamesman(handlers), Columns(handlers), Tablebase(handlers), pages):
-            self.routes += [_route(path, answer) for path, answer in others.routes()]
+        for handler_group in (Gamesman(handlers), Columns(handlers), Tablebase(handlers), pages):
+            self.routes += [_route(path, answer) for path, answer in handler_group.routes()]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer, as ASGI has it."""
@@ -104,6 +104,6 @@ def _refused(scope: Any, error: Exception) -> Refused:
         return Refused(404, str(error))
     if isinstance(error, SolverError):
         logging.getLogger(__name__).error("%s: %s", scope["path"], error)
-        said = "a book cannot be read" if isinstance(error, BookError) else str(error)
-        return Refused(500, f"{said}: the server's own log says more")
+        message_text = "a book cannot be read" if isinstance(error, BookError) else str(error)
+        return Refused(500, f"{message_text}: the server's own log says more")
     return Refused(500, "something is wrong with the server: its own log says what")

@@ -89,15 +89,15 @@ class Batch:
         packer = zlib.compressobj(6, wbits=31) if compress else None
         begun = self._begun
 
-        async def put(body: bytes, more: bool = True) -> None:
+        async def put(body: bytes, has_more: bool = True) -> None:
             if packer is not None:
-                body = packer.compress(body) + packer.flush(zlib.Z_SYNC_FLUSH if more else zlib.Z_FINISH)
+                body = packer.compress(body) + packer.flush(zlib.Z_SYNC_FLUSH if has_more else zlib.Z_FINISH)
             if not begun.is_set():
                 headers = [*ALWAYS, (b"content-type", NDJSON.encode()), (b"cache-control", NEVER.encode())]
                 headers += [(b"content-encoding", b"gzip")] if compress else []
                 await send({"type": "http.response.start", "status": 200, "headers": headers})
             begun.set()
-            await send({"type": "http.response.body", "body": body, "more_body": more})
+            await send({"type": "http.response.body", "body": body, "more_body": has_more})
 
         while (lines := await self._waiting()) and (begun.is_set() or self._refusal is None):
             await put(await anyio.to_thread.run_sync(self._answered, lines))
@@ -106,7 +106,7 @@ class Batch:
                 return False
             await put(self._refusal.line())
             await self._whole.wait()
-        await put(b"", more=False)
+        await put(b"", has_more=False)
         return True
 
     async def _waiting(self) -> list[bytes]:
@@ -132,18 +132,18 @@ class Batch:
         await send({"type": "http.response.body"})
 
 
-def _check(count: int, most: int, what: str) -> None:
-    if count > most:
-        raise Refused(413, f"more than {most:,} {what}: send several batches", CLOSING)
+def _check(count: int, limit: int, what: str) -> None:
+    if count > limit:
+        raise Refused(413, f"more than {limit:,} {what}: send several batches", CLOSING)
 
 
 def _answer(answers: Answers, line: bytes) -> bytes:
     """The line that answers a line."""
     try:
-        said = json.loads(line)
+        request = json.loads(line)
     except (ValueError, RecursionError):
-        said = None
-    text = said.get("position") if isinstance(said, dict) else said
+        request = None
+    text = request.get("position") if isinstance(request, dict) else request
     if isinstance(text, str) and len(text) <= MOST_TEXT:
         return answers.line(text)
     remedy = f'a line is a text of at most {MOST_TEXT:,} characters, "11242", or {{"position": "11242"}}'

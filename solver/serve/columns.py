@@ -33,23 +33,25 @@ class Columns:
         text = request.query_params.get("pos", "")
         if len(text) > MOST_TEXT or not (text.isascii() and text.isdecimal() or text == ""):
             raise Refused(400, f"pos={text[:40]!r}: say the columns played, 475")
-        one = self._served(request)
-        facts, cache = await self._handlers.known(request, one, text or "start")
+        served = self._served(request)
+        facts, cache = await self._handlers.known(request, served, text or "start")
         if facts.terminal:
             raise Refused(400, f"pos={text[:80]!r}: the game is over")
         if not all(move.exact for move in facts.moves or ()):
-            raise Refused(404, f"pos={text[:80]!r} is not known to the book of {one.name}: solver serve --live SECONDS")
-        width, height = one.game[:2]  # type: ignore[index]
+            raise Refused(
+                404, f"pos={text[:80]!r} is not known to the book of {served.name}: solver serve --live SECONDS"
+            )
+        width, height = served.game[:2]  # type: ignore[index]
         scores = [FULL] * width
         for move in facts.moves or ():
             distance = move.distance or 0
             score = (width * height + 2 - facts.ply - distance) // 2
             scores[int(move.move) - 1] = move.score * score
-        return reply_of({"pos": text, "score": scores}, cache, "solve", one.digest, text)
+        return reply_of({"pos": text, "score": scores}, cache, "solve", served.digest, text)
 
     def _served(self, request: Any) -> Served:
         name = request.query_params.get("book", NAME)
-        one = self._handlers.shelf.get(name)
-        if one is None or game_text(one.game).partition(":")[0] != NAME:
+        served = self._handlers.shelf.get(name)
+        if served is None or game_text(served.game).partition(":")[0] != NAME:
             raise Refused(404, f"no {NAME} {name[:80]!r} is served: &book=connect-four:4,4 names another")
-        return one
+        return served

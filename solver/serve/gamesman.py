@@ -46,10 +46,10 @@ class Gamesman:
     def __init__(self, handlers: Handlers) -> None:
         self._handlers = handlers
         self._games: dict[str, dict[str, Served]] = {}
-        for one in handlers.shelf:
-            game, _, parameters = one.name.rpartition("::")[2].partition(":")
-            if one.rules.chance is None:
-                self._games.setdefault(game, {})[parameters or REGULAR] = one
+        for served in handlers.shelf:
+            game, _, parameters = served.name.rpartition("::")[2].partition(":")
+            if served.rules.chance is None:
+                self._games.setdefault(game, {})[parameters or REGULAR] = served
 
     def routes(self) -> Iterator[tuple[str, Any]]:
         """Paths, and what answers them."""
@@ -64,19 +64,21 @@ class Gamesman:
             {"id": game, "name": _name_of(game), "type": "twoPlayer", "gui": _gui(next(iter(variants.values())))}
             for game, variants in self._games.items()
         ]
-        return reply_of(sorted(games, key=lambda one: one["name"]))
+        return reply_of(sorted(games, key=lambda served: served["name"]))
 
     async def _game(self, request: Any) -> Reply:
         game = request.path_params["game"]
         variants = self._variants(game)
-        listed = [{"id": name, "name": _variant_name(name, one), "gui": _gui(one)} for name, one in variants.items()]
+        listed = [
+            {"id": name, "name": _variant_name(name, served), "gui": _gui(served)} for name, served in variants.items()
+        ]
         return reply_of(
             {
                 "id": game,
                 "name": _name_of(game),
                 "variants": listed,
                 "allowCustomVariantCreation": False,
-                "supportsWinBy": any(one.rules.margins for one in variants.values()),
+                "supportsWinBy": any(served.rules.margins for served in variants.values()),
             }
         )
 
@@ -131,37 +133,37 @@ def _name_of(game: str) -> str:
     return game.replace("-", " ").title()
 
 
-def _variant_name(name: str, one: Served) -> str:
-    return "Standard" if name == REGULAR else title_of(one.game)
+def _variant_name(name: str, served: Served) -> str:
+    return "Standard" if name == REGULAR else title_of(served.game)
 
 
-def _gui(one: Served) -> str:
-    return "v3" if _is_drawn(one.game) else "v0"
+def _gui(served: Served) -> str:
+    return "v3" if _is_drawn(served.game) else "v0"
 
 
-def _read(one: Served, text: str) -> Place:
+def _read(served: Served, text: str) -> Place:
     """The position of a text. Raises Refused for what cannot be one."""
     match = re.fullmatch(r"([12])_([0-9]{1,160})(?:\.(-?[0-9]{1,9}))?", text, re.ASCII)
-    if not match or int(match[2]) >> one.rules.bits:
+    if not match or int(match[2]) >> served.rules.bits:
         raise _invalid("Position")
     state, mover, gained = int(match[2]), int(match[1]) - 1, int(match[3] or 0)
     try:
-        own = mover if one.rules.to_move is None else one.rules.to_move(state)
-        return _place(one, Position(state, None, own, None if one.rules.reward is None else gained))
+        own = mover if served.rules.to_move is None else served.rules.to_move(state)
+        return _place(served, Position(state, None, own, None if served.rules.reward is None else gained))
     except Exception:  # rules need not bear numbers that are no states
         raise _invalid("Position") from None
 
 
-def _place(one: Served, position: Position) -> Place:
+def _place(served: Served, position: Position) -> Place:
     side = f"{(position.mover or 0) + 1}_"
     name = f"{side}{position.state}" + ("" if position.gained is None else f".{position.gained}")
-    rows = _cells(one, position)
+    rows = _cells(served, position)
     return Place(position, name, name if rows is None else side + "".join(map(_drawn, "".join(rows))))
 
 
-def _cells(one: Served, position: Position) -> list[str] | None:
-    cells = own_method(one.game, "cells")
-    return list(cells(position.state, position.mover)) if _is_drawn(one.game) else None
+def _cells(served: Served, position: Position) -> list[str] | None:
+    cells = own_method(served.game, "cells")
+    return list(cells(position.state, position.mover)) if _is_drawn(served.game) else None
 
 
 @functools.lru_cache(maxsize=1 << 10)
@@ -175,45 +177,45 @@ def _drawn(cell: str) -> str:
     return "-" if cell in ". " else cell if DRAWN.match(cell) else "~"
 
 
-def _told(one: Served, place: Place, worth: Any) -> dict[str, Any]:
+def _told(served: Served, place: Place, worth: Any) -> dict[str, Any]:
     """What is said of a position that is worth so much to its side to move."""
-    value, remoteness = _value(one, place.position, worth)
+    value, remoteness = _value(served, place.position, worth)
     said = {
         "position": place.name,
         "autoguiPosition": place.drawn,
         "positionValue": value,
         "remoteness": remoteness,
     }
-    if one.rules.margins and worth.score is not None:
+    if served.rules.margins and worth.score is not None:
         said["winby"] = worth.score + (place.position.gained or 0)
     return said
 
 
-def _value(one: Served, position: Position, worth: Any) -> tuple[str, int]:
+def _value(served: Served, position: Position, worth: Any) -> tuple[str, int]:
     if worth.score is None:
         return "unsolved", UNKNOWN
     score = worth.score + (position.gained or 0)
-    over = one.rules.is_terminal(position.state)
+    over = served.rules.is_terminal(position.state)
     if score:
         distance = 0 if over and worth.distance is None else worth.distance
         return "win" if score > 0 else "lose", UNKNOWN if distance is None else distance
     if over:
         return "tie", 0
-    return ("draw", ENDLESS) if _is_endless(one) else ("tie", UNKNOWN)
+    return ("draw", ENDLESS) if _is_endless(served) else ("tie", UNKNOWN)
 
 
-def _is_endless(one: Served) -> bool:
+def _is_endless(served: Served) -> bool:
     """Whether a draw is taken for play that goes on for ever: among cycles books do not tell it from a tie to come."""
-    return not one.rules.tiered if one.book is None else one.book.header.method == one.rules.kind.cyclic
+    return not served.rules.tiered if served.book is None else served.book.header.method == served.rules.kind.cyclic
 
 
-def _moves(one: Served, place: Place, facts: Any) -> Iterator[dict[str, Any]]:
-    state, chosen = place.position.state, own_method(one.game, "place")
-    actions = {format_action(one.game, state, action): action for action in one.rules.actions(state)}
+def _moves(served: Served, place: Place, facts: Any) -> Iterator[dict[str, Any]]:
+    state, chosen = place.position.state, own_method(served.game, "place")
+    actions = {format_action(served.game, state, action): action for action in served.rules.actions(state)}
     for move in facts.moves:
         action = actions[move.move]
-        after = _place(one, next_position(one.rules, place.position, action))
-        said = _told(one, after, move.child)
+        after = _place(served, next_position(served.rules, place.position, action))
+        said = _told(served, after, move.child)
         same = after.position.mover == place.position.mover
         value = said["positionValue"]
         yield {
@@ -245,9 +247,9 @@ def _rank(moves: list[dict[str, Any]]) -> None:
     moves.sort(key=lambda move: (ORDER.index(move["moveValue"]), move["deltaRemoteness"]))
 
 
-def _drawing(one: Served) -> dict[str, Any] | None:
+def _drawing(served: Served) -> dict[str, Any] | None:
     """A board of cells, men in two colours; None where the rules draw none."""
-    rows = _cells(one, Position(one.game.initial(), None, 0))
+    rows = _cells(served, Position(served.game.initial(), None, 0))
     if rows is None:
         return None
     width = max(map(len, rows))

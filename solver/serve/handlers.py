@@ -28,7 +28,7 @@ class Handlers:
 
     async def games(self, request: Any) -> Reply:
         """All games."""
-        return reply_of([one.facts() for one in self.shelf])
+        return reply_of([served.facts() for served in self.shelf])
 
     async def game(self, request: Any) -> Reply:
         """One of them."""
@@ -36,7 +36,7 @@ class Handlers:
 
     async def books(self, request: Any) -> Reply:
         """All books."""
-        return reply_of([_row(one, book) for one, book in self.shelf.books])
+        return reply_of([_row(served, book) for served, book in self.shelf.books])
 
     async def book(self, request: Any) -> Reply:
         """What a book holds."""
@@ -61,50 +61,50 @@ class Handlers:
         """A position of a game."""
         return await self._position(request, self.any_game(request))
 
-    async def _position(self, request: Any, one: Served) -> Reply:
+    async def _position(self, request: Any, served: Served) -> Reply:
         text, moves = position_in(request), _truth(request, "moves")
-        facts, cache = await self.known(request, one, text, moves)
-        return reply_of(facts, cache, "position", one.digest, text, str(moves))
+        facts, cache = await self.known(request, served, text, moves)
+        return reply_of(facts, cache, "position", served.digest, text, str(moves))
 
-    async def known(self, request: Any, one: Served, text: str, moves: bool = True) -> tuple[Position, str]:
+    async def known(self, request: Any, served: Served, text: str, moves: bool = True) -> tuple[Position, str]:
         """The facts of a position, by what is known at once, else by live search, if there is any; how long to keep."""
-        ask = one.answers(moves).ask
-        if one.is_quick:
+        ask = served.answers(moves).ask
+        if served.is_quick:
             return ask(text), FOREVER
         facts = await anyio.to_thread.run_sync(ask, text)
         if is_told(facts):
             return facts, FOREVER
-        if self.searches.serves(one):
-            return await self.searches.position(request, one, text, moves), NEVER
+        if self.searches.serves(served):
+            return await self.searches.position(request, served, text, moves), NEVER
         return facts, AGAIN
 
     async def book_line(self, request: Any) -> Reply:
         """Best play by a book."""
-        one, _ = self.any_book(request)
+        served, _ = self.any_book(request)
         text, most = position_in(request), _whole(request, "most", 1, MOST_LINE)
-        facts = await anyio.to_thread.run_sync(lines.facts, one.player, text, most)
-        return reply_of(facts, FOREVER, "line", one.digest, text, str(most))
+        facts = await anyio.to_thread.run_sync(lines.facts, served.player, text, most)
+        return reply_of(facts, FOREVER, "line", served.digest, text, str(most))
 
     async def book_positions(self, request: Any) -> Batch:
         """Many positions of a book, answered as they come in."""
-        one, _ = self.any_book(request)
-        return Batch(one.answers(_truth(request, "moves")))
+        served, _ = self.any_book(request)
+        return Batch(served.answers(_truth(request, "moves")))
 
     def any_game(self, request: Any) -> Served:
         """What the path names. Raises Refused."""
         name = request.path_params["game"]
-        one = self.shelf.get(name)
-        if one is None:
+        served = self.shelf.get(name)
+        if served is None:
             raise Refused(404, f"no game {name[:80]!r} is served: /v1/games lists those that are")
-        return one
+        return served
 
     def any_book(self, request: Any) -> tuple[Served, Book]:
         """The same of books."""
         name = request.path_params["book"]
-        one = self.shelf.get(name)
-        if one is None or one.book is None:
+        served = self.shelf.get(name)
+        if served is None or served.book is None:
             raise Refused(404, f"no book {name[:80]!r} is served: /v1/books lists those that are")
-        return one, one.book
+        return served, served.book
 
 
 def position_in(request: Any) -> str:
@@ -115,10 +115,10 @@ def position_in(request: Any) -> str:
     return text
 
 
-def _row(one: Served, book: Book) -> dict[str, Any]:
+def _row(served: Served, book: Book) -> dict[str, Any]:
     return {
-        "name": one.name,
-        "title": title_of(one.game),
+        "name": served.name,
+        "title": title_of(served.game),
         "verdict": book.header.kind.verdict(book.root),
         "root": facts_of(book.root),
         "states": book.states,

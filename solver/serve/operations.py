@@ -125,8 +125,8 @@ REASONS = {
 def document() -> dict[str, Any]:
     """The OpenAPI document."""
     paths: dict[str, Any] = {}
-    for one in OPERATIONS:
-        paths.setdefault(one.path, {})[one.method.lower()] = _described(one)
+    for operation in OPERATIONS:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _described(operation)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -158,18 +158,20 @@ def _named(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def _described(one: Operation) -> dict[str, Any]:
-    shape = _named(one.gives)
-    responses: dict[str, Any] = {"200": {"description": one.about, "content": {one.media: {"schema": shape}}}}
-    if one.method == "GET":
+def _described(operation: Operation) -> dict[str, Any]:
+    shape = _named(operation.gives)
+    responses: dict[str, Any] = {
+        "200": {"description": operation.about, "content": {operation.media: {"schema": shape}}}
+    }
+    if operation.method == "GET":
         responses["304"] = {"description": "What If-None-Match names has not changed"}
-    for status in one.refuses:
+    for status in operation.refuses:
         error = {JSON: {"schema": _named("Error")}}
         responses[str(status)] = {"description": REASONS[status], "content": error}
-    found: dict[str, Any] = {"operationId": one.name, "summary": one.about, "responses": responses}
-    if one.parameters:
-        found["parameters"] = one.parameters
-    if one.method == "POST":
+    found: dict[str, Any] = {"operationId": operation.name, "summary": operation.about, "responses": responses}
+    if operation.parameters:
+        found["parameters"] = operation.parameters
+    if operation.method == "POST":
         batch = {"schema": _named("Question"), "example": '"11242"\n{"position":"start"}\n'}
         found["requestBody"] = {"required": True, "content": {NDJSON: batch}}
     return found

@@ -40,7 +40,7 @@ class Pages:
     @functools.cached_property
     def _shared(self) -> dict[str, Reply]:
         """The files of the index, and what all pages share."""
-        entries = [listing.entry_of(one.name, one.game, one.book) for one in self._shelf]
+        entries = [listing.entry_of(served.name, served.game, served.book) for served in self._shelf]
         return {name: _reply(name, text) for name, text in listing.files(entries).items()}
 
     async def _index(self, request: Any) -> Reply:
@@ -51,22 +51,22 @@ class Pages:
         return RedirectResponse(f"./{self._served(request).name}/") if found is None else found
 
     async def _file(self, request: Any) -> Any:
-        one = self._served(request)
+        served = self._served(request)
         async with self._turn:
-            if one.name not in self._files:
-                self._files[one.name] = await anyio.to_thread.run_sync(_written, one, self._folder)
+            if served.name not in self._files:
+                self._files[served.name] = await anyio.to_thread.run_sync(_written, served, self._folder)
         file = request.path_params.get("file", "index.html")
-        path = self._files[one.name].get(file)
+        path = self._files[served.name].get(file)
         if path is None:
-            raise Refused(404, f"no file {file[:80]!r} is here: /{one.name}/ is the page")
+            raise Refused(404, f"no file {file[:80]!r} is here: /{served.name}/ is the page")
         return FileResponse(path, headers={"cache-control": AGAIN})
 
     def _served(self, request: Any) -> Served:
         name = request.path_params["game"]
-        one = self._shelf.get(name)
-        if one is None:
+        served = self._shelf.get(name)
+        if served is None:
             raise Refused(404, f"nothing is called {name[:80]!r}: / lists the games")
-        return one
+        return served
 
 
 def _reply(name: str, text: str) -> Reply:
@@ -74,13 +74,13 @@ def _reply(name: str, text: str) -> Reply:
     return Reply(text.encode(), f"{media}; charset=utf-8", cache=AGAIN, tag=tag_of(name, text))
 
 
-def _written(one: Served, folder: Path) -> dict[str, Path]:
+def _written(served: Served, folder: Path) -> dict[str, Path]:
     """The files of a page, written unless they are there: another worker may have been quicker."""
-    page = folder / one.name.replace(":", "-").replace("/", "-")
+    page = folder / served.name.replace(":", "-").replace("/", "-")
     if not page.is_dir():
         try:
             with replacing(page) as made:
-                listing.write_page(one.game, one.book, made)
+                listing.write_page(served.game, served.book, made)
         except SolverError as error:
-            raise Refused(404, f"there is no page of {one.name}: {error}") from None
+            raise Refused(404, f"there is no page of {served.name}: {error}") from None
     return {path.name: path for path in page.iterdir()}

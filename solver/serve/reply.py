@@ -46,9 +46,9 @@ class Refused(Exception):
         return Reply(self.line(), status=self.status, cache=NEVER, headers=self.headers.items())
 
 
-def tag_of(*parts: str) -> str:
+def tag_of(*texts: str) -> str:
     """A strong ETag: of the book's digest, what was asked, and the program, whose answers may look otherwise."""
-    return hashlib.blake2b("\0".join((__version__, *parts)).encode("utf-8", "replace"), digest_size=12).hexdigest()
+    return hashlib.blake2b("\0".join((__version__, *texts)).encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
 def takes_gzip(accepted: bytes) -> bool:
@@ -85,8 +85,13 @@ class Reply:
     ) -> None:
         self.body, self.status, self.cache, self.tag = body, status, cache, tag
         self._compressed: bytes | None = None
-        own = tuple((name.lower().encode(), value.encode("latin-1", "replace")) for name, value in headers)
-        self._headers: Headers = ((b"content-type", media.encode()), (b"cache-control", cache.encode()), *ALWAYS, *own)
+        own_headers = tuple((name.lower().encode(), value.encode("latin-1", "replace")) for name, value in headers)
+        self._headers: Headers = (
+            (b"content-type", media.encode()),
+            (b"cache-control", cache.encode()),
+            *ALWAYS,
+            *own_headers,
+        )
 
     def _variant(self, compress: bool) -> tuple[bytes, Headers]:
         """The body in an encoding, and its headers but for the length."""
@@ -108,14 +113,14 @@ class Reply:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Send it, as ASGI has it."""
-        seen, compress = b"", False
+        requested, compress = b"", False
         for name, value in scope["headers"]:
             if name == b"if-none-match":
-                seen = value
+                requested = value
             elif name == b"accept-encoding":
                 compress = len(self.body) > SMALL and takes_gzip(value)
         status, (body, headers) = self.status, self._variant(compress)
-        if seen and self.tag is not None and (self.tag.encode() in seen or seen.strip() == b"*"):
+        if requested and self.tag is not None and (self.tag.encode() in requested or requested.strip() == b"*"):
             status, body = 304, b""
         elif status != 204:
             headers = (*headers, (b"content-length", str(len(body)).encode()))

@@ -42,11 +42,11 @@ def bound(host: str, port: int, workers: int) -> list[socket.socket]:
     spreads = workers > 1 and system.SPREADS
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        first = _socket(family, address)
+        first_socket = _socket(family, address)
         if not spreads:
-            return [first]
-        address = first.getsockname()  # nobody else listens there: with SO_REUSEPORT that would be no error
-        first.close()
+            return [first_socket]
+        address = first_socket.getsockname()  # nobody else listens there: with SO_REUSEPORT that would be no error
+        first_socket.close()
         return [_socket(family, address, socket.SO_REUSEPORT) for _ in range(workers)]
     except (OSError, UnicodeError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
@@ -55,16 +55,16 @@ def bound(host: str, port: int, workers: int) -> list[socket.socket]:
 
 
 def _socket(family: int, address: Any, *options: int) -> socket.socket:
-    made = socket.socket(family, socket.SOCK_STREAM)
+    new_socket = socket.socket(family, socket.SOCK_STREAM)
     try:
         for option in (system.address_option(), *options):
-            made.setsockopt(socket.SOL_SOCKET, option, 1)
-        made.bind(address)
-        made.listen(BACKLOG)
+            new_socket.setsockopt(socket.SOL_SOCKET, option, 1)
+        new_socket.bind(address)
+        new_socket.listen(BACKLOG)
     except BaseException:
-        made.close()
+        new_socket.close()
         raise
-    return made
+    return new_socket
 
 
 def url_of(listening: socket.socket) -> str:
@@ -155,8 +155,8 @@ class _Team:
         """Until a signal: at once before it serves, when answers under way are sent after that."""
         code = 1
         try:
-            for one in ENDING:
-                signal.signal(one, lambda *_: os._exit(0))
+            for signal_number in ENDING:
+                signal.signal(signal_number, lambda *_: os._exit(0))
             signal.pthread_sigmask(signal.SIG_SETMASK, held)
             os.close(self._alive[1])
             server = _server(self._make(), self._seconds)

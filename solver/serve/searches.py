@@ -42,14 +42,14 @@ class Searches:
         self._answered: dict[str, int] = {}
         self._loaded: weakref.WeakSet[Player] = weakref.WeakSet()
 
-    def serves(self, one: Served) -> bool:
+    def serves(self, served: Served) -> bool:
         """Whether it is searched for what is asked of it."""
-        return self.seconds is not None and one.can_search
+        return self.seconds is not None and served.can_search
 
-    async def position(self, request: Any, one: Served, text: str, moves: bool) -> Position:
+    async def position(self, request: Any, served: Served, text: str, moves: bool) -> Position:
         """The facts of a position, as far as the seconds go; raises as `Answers.ask`, and Refused."""
 
-        player, seconds = self.player_of(one), self.seconds or 0
+        player, seconds = self.player_of(served), self.seconds or 0
 
         def search(stop: Callable[[], bool], share: float = 1.0) -> Position:
             return Answers(player, moves=moves, timed=False).ask(text, player.budget(stop).part(share))
@@ -64,12 +64,12 @@ class Searches:
         self._loaded.add(player)
         return facts
 
-    def player_of(self, one: Served) -> Player:
+    def player_of(self, served: Served) -> Player:
         """The player of a game, the last of those that are kept."""
-        player, answered = self.players.pop(one.name, None), self._answered.get(one.name, 0)
+        player, answered = self.players.pop(served.name, None), self._answered.get(served.name, 0)
         if player is None or answered >= ANSWERS:
-            player, answered = Player(one.book or {}, one.game, seconds=self.seconds), 0
-        self.players[one.name], self._answered[one.name] = player, answered + 1
+            player, answered = Player(served.book or {}, served.game, seconds=self.seconds), 0
+        self.players[served.name], self._answered[served.name] = player, answered + 1
         while len(self.players) > GAMES:
             self.players.pop(next(iter(self.players)))
         return player
@@ -118,7 +118,7 @@ class Searches:
 
 def is_told(facts: Position) -> bool:
     """Whether no search would know more than these answers: all is exact, or an estimate of a book."""
-    return all(one.exact or one.source == "book" for one in (facts, *(facts.moves or ())))
+    return all(served.exact or served.source == "book" for served in (facts, *(facts.moves or ())))
 
 
 async def _gone(request: Any) -> None:

@@ -89,7 +89,7 @@ class Shelf:
     @property
     def books(self) -> list[tuple[Served, Book]]:
         """What has a book, and the book."""
-        return [(one, one.book) for one in self if one.book is not None]
+        return [(served, served.book) for served in self if served.book is not None]
 
 
 def all_shipped(names: Iterable[str]) -> Iterator[Served]:

@@ -42,10 +42,10 @@ class Tablebase:
 
     async def _told(self, request: Any, facts_of: Any) -> Reply:
         fen = request.query_params.get("fen", "").replace("_", " ").strip()
-        one, text, turned = self._served(fen)
-        state = parse_position(one.game, text).state
-        facts = await anyio.to_thread.run_sync(facts_of, one, state, turned)
-        return reply_of(facts, FOREVER, facts_of.__name__, one.digest, fen)
+        served, text, turned = self._served(fen)
+        state = parse_position(served.game, text).state
+        facts = await anyio.to_thread.run_sync(facts_of, served, state, turned)
+        return reply_of(facts, FOREVER, facts_of.__name__, served.digest, fen)
 
     def _served(self, fen: str) -> tuple[Served, str, bool]:
         """The ending of a position, the position with White as who has the pieces, and whether that turned it round."""
@@ -57,49 +57,49 @@ class Tablebase:
             placement = "/".join(reversed(placement.swapcase().split("/")))
         pieces = sorted((mark for mark in placement if mark in NAMED), key=NAMED.index, reverse=True)
         name = f"chess-ending:K{''.join(pieces)}K"
-        one = self._shelf.get(name)
-        if one is None or one.book is None or any(mark in "pnbrq" for mark in placement):
+        served = self._shelf.get(name)
+        if served is None or served.book is None or any(mark in "pnbrq" for mark in placement):
             raise Refused(404, f"fen={fen[:80]!r} is of no ending whose book is served: /v1/books lists them")
         side = {"w": "b", "b": "w"}[rest[0]] if turned else rest[0]
-        return one, " ".join([placement, side, *rest.split()[1:]]), turned
+        return served, " ".join([placement, side, *rest.split()[1:]]), turned
 
 
-def _position(one: Served, state: int, turned: bool) -> dict[str, Any]:
+def _position(served: Served, state: int, turned: bool) -> dict[str, Any]:
     """A position, and its moves, best first."""
-    answer, moves = one.player.examine(state)
+    answer, moves = served.player.examine(state)
     told = []
     for move in moves:
-        said = {**_named(one, state, move.action, turned), **_worth(one, move.child, move.child_value)}
-        told.append({**said, "zeroing": _zeroes(one, state, move.action, move.child)})
-    return {**_worth(one, state, answer.value), "moves": told}
+        said = {**_named(served, state, move.action, turned), **_worth(served, move.child, move.child_value)}
+        told.append({**said, "zeroing": _zeroes(served, state, move.action, move.child)})
+    return {**_worth(served, state, answer.value), "moves": told}
 
 
-def _mainline(one: Served, state: int, turned: bool) -> dict[str, Any]:
+def _mainline(served: Served, state: int, turned: bool) -> dict[str, Any]:
     """The quickest mate against the longest resistance; no moves where it is a draw."""
-    player, line, winner = one.player, [], None
+    player, line, winner = served.player, [], None
     value = player.value(state).value
     if value is not None and value.score:
-        winner = "wb"[_is_black(one, state) ^ turned ^ (value.score < 0)]
+        winner = "wb"[_is_black(served, state) ^ turned ^ (value.score < 0)]
         before = state
         for action, after in player.line(state):
-            said = _named(one, before, action, turned)
-            line.append({**said, "dtz": _worth(one, after, player.value(after).value)["dtz"]})
+            said = _named(served, before, action, turned)
+            line.append({**said, "dtz": _worth(served, after, player.value(after).value)["dtz"]})
             before = after
-    return {"dtz": _worth(one, state, value)["dtz"], "mainline": line, "winner": winner}
+    return {"dtz": _worth(served, state, value)["dtz"], "mainline": line, "winner": winner}
 
 
-def _worth(one: Served, state: int, value: Value | None) -> dict[str, Any]:
+def _worth(served: Served, state: int, value: Value | None) -> dict[str, Any]:
     """What is said of a position, for its side to move."""
     category, dtm = "unknown", None
     if value is not None:
         category = value.outcome
         dtm = 0 if value.distance is None else value.distance if value.score > 0 else -value.distance
-    dtz = None if dtm is None or ("P" in _cells(one, state) and dtm) else dtm
+    dtz = None if dtm is None or ("P" in _cells(served, state) and dtm) else dtm
     if category == "loss" and dtz == 0:
         dtz = -1  # as mates have it
-    over = one.game.is_terminal(state)
+    over = served.game.is_terminal(state)
     mate = over and category == "loss"
-    stuck = over and not mate and next(iter(one.game.actions(state)), None) is None
+    stuck = over and not mate and next(iter(served.game.actions(state)), None) is None
     return {
         "category": category,
         "dtz": dtz,
@@ -113,28 +113,28 @@ def _worth(one: Served, state: int, value: Value | None) -> dict[str, Any]:
     }
 
 
-def _named(one: Served, state: int, action: int, turned: bool) -> dict[str, str]:
+def _named(served: Served, state: int, action: int, turned: bool) -> dict[str, str]:
     """A move as engines and as players write it."""
-    cells = _cells(one, state)
-    start, end = one.game.place(state, action)  # type: ignore[attr-defined]
-    piece, promoted = cells[start].upper(), format_action(one.game, state, action).partition("=")[2]
-    child = one.game.result(state, action)
+    cells = _cells(served, state)
+    start, end = served.game.place(state, action)  # type: ignore[attr-defined]
+    piece, promoted = cells[start].upper(), format_action(served.game, state, action).partition("=")[2]
+    child = served.game.result(state, action)
     uci = _square(start, turned) + _square(end, turned) + promoted.lower()
     takes = "x" if cells[end] != "." else ""
     if piece == "P":
         san = _square(end, turned) + (f"={promoted}" if promoted else "")
     else:
-        san = piece + _told_apart(one, state, action, turned) + takes + _square(end, turned)
-    if _is_check(one, child) and not _is_black(one, state):
-        san += "#" if one.game.is_terminal(child) else "+"
+        san = piece + _told_apart(served, state, action, turned) + takes + _square(end, turned)
+    if _is_check(served, child) and not _is_black(served, state):
+        san += "#" if served.game.is_terminal(child) else "+"
     return {"uci": uci, "san": san}
 
 
-def _told_apart(one: Served, state: int, action: int, turned: bool) -> str:
+def _told_apart(served: Served, state: int, action: int, turned: bool) -> str:
     """The file, rank or square that a move of one of two like pieces is told by."""
-    cells = _cells(one, state)
-    start, end = one.game.place(state, action)  # type: ignore[attr-defined]
-    places = [one.game.place(state, other) for other in one.game.actions(state)]  # type: ignore[attr-defined]
+    cells = _cells(served, state)
+    start, end = served.game.place(state, action)  # type: ignore[attr-defined]
+    places = [served.game.place(state, other) for other in served.game.actions(state)]  # type: ignore[attr-defined]
     others = {at for at, to in places if to == end and at != start and cells[at] == cells[start]}
     if not others:
         return ""
@@ -143,29 +143,29 @@ def _told_apart(one: Served, state: int, action: int, turned: bool) -> str:
     return _square(start, turned)[1] if all(at // 8 != start // 8 for at in others) else _square(start, turned)
 
 
-def _zeroes(one: Served, state: int, action: int, child: int) -> bool:
+def _zeroes(served: Served, state: int, action: int, child: int) -> bool:
     """Whether a move is a pawn's or takes a piece."""
-    cells, after = _cells(one, state), _cells(one, child)
-    start, _ = one.game.place(state, action)  # type: ignore[attr-defined]
+    cells, after = _cells(served, state), _cells(served, child)
+    start, _ = served.game.place(state, action)  # type: ignore[attr-defined]
     return cells[start] == "P" or cells.count(".") != after.count(".")
 
 
-def _is_check(one: Served, state: int) -> bool:
+def _is_check(served: Served, state: int) -> bool:
     """Whether Black is in check: with White to move that would be no position."""
     try:
-        one.game.from_cells(list(one.game.cells(state, 0)), 0)  # type: ignore[attr-defined]
+        served.game.from_cells(list(served.game.cells(state, 0)), 0)  # type: ignore[attr-defined]
     except ValueError:
         return True
     return False
 
 
-def _cells(one: Served, state: int) -> str:
-    return "".join(one.game.cells(state, 0))  # type: ignore[attr-defined]
+def _cells(served: Served, state: int) -> str:
+    return "".join(served.game.cells(state, 0))  # type: ignore[attr-defined]
 
 
-def _is_black(one: Served, state: int) -> bool:
+def _is_black(served: Served, state: int) -> bool:
     """Whether the bare king is to move."""
-    return bool(one.game.format_position(state).split()[1] == "b")  # type: ignore[attr-defined]
+    return bool(served.game.format_position(state).split()[1] == "b")  # type: ignore[attr-defined]
 
 
 def _square(cell: int, turned: bool) -> str:

@@ -105,9 +105,13 @@ def sections(data: bytes) -> Iterator[tuple[int, bytes]]:
         yield kind, reader.take(reader.number())
 
 
-def joined(parts: Mapping[int, bytes]) -> bytes:
+def joined(contents_by_kind: Mapping[int, bytes]) -> bytes:
     """A module of these sections."""
-    return MAGIC + b"".join(bytes([kind]) + number(len(parts[kind])) + parts[kind] for kind in ORDER if kind in parts)
+    return MAGIC + b"".join(
+        bytes([kind]) + number(len(contents_by_kind[kind])) + contents_by_kind[kind]
+        for kind in ORDER
+        if kind in contents_by_kind
+    )
 
 
 class _Import(NamedTuple):
@@ -116,10 +120,10 @@ class _Import(NamedTuple):
 
 
 def _imports(contents: bytes) -> list[_Import]:
-    reader, found = Reader(contents), []
+    reader, imports = Reader(contents), []
     for _ in range(reader.number()):
         reader.name()
-        found.append(_Import(reader.name(), kind := reader.byte()))
+        imports.append(_Import(reader.name(), kind := reader.byte()))
         if kind == OF_FUNCTION:
             reader.number()
         elif kind == OF_GLOBAL:
@@ -131,16 +135,16 @@ def _imports(contents: bytes) -> list[_Import]:
             reader.number()
             if limits & 1:
                 reader.number()
-    return found
+    return imports
 
 
 def _functions(linking: bytes) -> dict[str, int]:
     """The numbers of the functions that an object defines, by their names."""
-    reader, found = Reader(linking), {}
+    reader, functions = Reader(linking), {}
     reader.number()
     while reader:
-        part, contents = reader.byte(), Reader(reader.take(reader.number()))
-        if part != SYMBOLS:
+        subsection, contents = reader.byte(), Reader(reader.take(reader.number()))
+        if subsection != SYMBOLS:
             continue
         for _ in range(contents.number()):
             kind, flags = contents.byte(), contents.number()
@@ -149,48 +153,50 @@ def _functions(linking: bytes) -> dict[str, int]:
                 if not flags & UNDEFINED:
                     contents.number(), contents.number(), contents.number()
                 continue
-            place = contents.number()
+            index = contents.number()
             if kind != 3 and (not flags & UNDEFINED or flags & EXPLICIT_NAME):
                 name = contents.name()
                 if kind == 0 and not flags & UNDEFINED:
-                    found[name] = place
-    return found
+                    functions[name] = index
+    return functions
 
 
 def wanted(compiled: bytes) -> list[str]:
     """The functions of others that an object calls, by their names."""
-    parts = dict(sections(compiled))
-    return [one.name for one in _imports(parts.get(IMPORT, b"\0")) if one.kind == OF_FUNCTION]
+    section_contents = dict(sections(compiled))
+    return [imported.name for imported in _imports(section_contents.get(IMPORT, b"\0")) if imported.kind == OF_FUNCTION]
 
 
 def finished(
-    compiled: bytes, exports: Sequence[str], facts: Mapping[str, Any], stack: int, pages: int, most: int
+    compiled: bytes, exports: Sequence[str], facts: Mapping[str, Any], stack: int, pages: int, max_pages: int
 ) -> bytes:
-    """The module of an object: it has its own memory of so many pages at first, of at most `most`, and a stack that
-    grows down from `stack`; it exports that memory and the functions named, and says `facts` of itself.
+    """Make a WebAssembly module of a compiled object.
+
+    It has its own memory of `pages` pages, which may grow to `max_pages`, and a stack that grows down from `stack`. It
+    exports that memory and the functions in `exports`, and states `facts` in a section of its own.
 
     Raises MethodError where the object wants functions of a host, or is larger than hosts take.
     """
-    parts, linking = {}, b""
+    section_contents, linking = {}, b""
     for kind, contents in sections(compiled):
         if kind != CUSTOM:
-            parts[kind] = contents
+            section_contents[kind] = contents
             continue
         reader = Reader(contents)
         if reader.name() == "linking":
             linking = contents[reader.at :]
-    imports = _imports(parts.pop(IMPORT, b"\0"))
-    strange = [one.name for one in imports if one.name not in ("__linear_memory", "__stack_pointer")]
+    imports = _imports(section_contents.pop(IMPORT, b"\0"))
+    strange = [imported.name for imported in imports if imported.name not in ("__linear_memory", "__stack_pointer")]
     if strange:
         raise MethodError(f"the rules want {', '.join(strange)}, which a module does not have")
     places = _functions(linking)
-    parts[MEMORY] = vector([bytes([1]) + number(pages) + number(most)])
-    if any(one.kind == OF_GLOBAL for one in imports):
-        parts[GLOBAL] = vector([bytes([I32, MUTABLE, I32_CONST]) + signed(stack) + bytes([END])])
+    section_contents[MEMORY] = vector([bytes([1]) + number(pages) + number(max_pages)])
+    if any(imported.kind == OF_GLOBAL for imported in imports):
+        section_contents[GLOBAL] = vector([bytes([I32, MUTABLE, I32_CONST]) + signed(stack) + bytes([END])])
     listed = [text(name) + bytes([OF_FUNCTION]) + number(places[name]) for name in exports]
-    parts[EXPORT] = vector([text("memory") + bytes([OF_MEMORY, 0]), *listed])
-    parts[CUSTOM] = text(FACTS) + json.dumps(facts, separators=(",", ":"), sort_keys=True).encode()
-    module = sealed(joined(parts))
+    section_contents[EXPORT] = vector([text("memory") + bytes([OF_MEMORY, 0]), *listed])
+    section_contents[CUSTOM] = text(FACTS) + json.dumps(facts, separators=(",", ":"), sort_keys=True).encode()
+    module = sealed(joined(section_contents))
     if len(module) > MOST_BYTES:
         raise MethodError(
             f"the module of {facts['game']} has {len(module):,} bytes, and hosts take {MOST_BYTES:,}: shorten its rules"

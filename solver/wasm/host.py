@@ -38,8 +38,8 @@ def check_facts(facts: dict[str, Any], rules: Rules) -> None:
     """Raise ForeignBook unless a module was built of these rules, folded as they are, for this version's hosts."""
     for name, value in (layout.shape_of(rules.bits) | {"symmetry": rules.folds}).items():
         if facts.get(name) != value:
-            told = printable(str(facts.get(name))[:80])
-            raise ForeignBook(f"the module's {name} is {told}, not {value}: build it again: solver build")
+            stated = printable(str(facts.get(name))[:80])
+            raise ForeignBook(f"the module's {name} is {stated}, not {value}: build it again: solver build")
     made_by = Origin(str(facts.get("game")), str(facts.get("rules")))
     check_origin("the module", made_by, rules.origin, "build it again: solver build")
 
@@ -84,8 +84,8 @@ class Module(ExactSearch):
     def _check_exports(self) -> None:
         """Raise DamagedBook where functions are missing, or take or return something else."""
         wanted = dict(layout.REQUIRED)
-        for part, first in ((layout.EXACT, "lay_out"), (layout.DEPTH, "lay_out_look")):
-            wanted |= part if first in self._exports else {}
+        for group, entry_point in ((layout.EXACT, "lay_out"), (layout.DEPTH, "lay_out_look")):
+            wanted |= group if entry_point in self._exports else {}
         import wasmtime
 
         lacks = [name for name, count in wanted.items() if not self._has(name, count)]
@@ -155,11 +155,11 @@ class Module(ExactSearch):
             self._exports["memory"].write(self._store, numbers[0].to_bytes(self._state_bytes, "little"), layout.ROOM)
             numbers = layout.ROOM, *numbers[1:]
         with self._watch.ends(self._store, seconds):
-            found = self._exports[name](self._store, *numbers)
+            result = self._exports[name](self._store, *numbers)
         if is_wide and name in layout.GIVING:
-            data = self._exports["memory"].read(self._store, found, found + self._state_bytes)
+            data = self._exports["memory"].read(self._store, result, result + self._state_bytes)
             return int.from_bytes(data, "little")
-        return found
+        return result
 
     def _merit(self, state: int, low: int, high: int, budget: Budget) -> int:
         self.ask("begin", state, low, high)
@@ -192,14 +192,14 @@ class Module(ExactSearch):
         finally:
             self._nodes += spent
 
-    def look(self, state: int, depth: int, first: int | None = None, budget: Budget | None = None) -> Result:
+    def look(self, state: int, depth: int, first_action: int | None = None, budget: Budget | None = None) -> Result:
         """The best that can be seen so many plies ahead, as `Lookahead.look`; UncompiledRules beyond DEEPEST."""
         rules = self.rules
         if rules.is_terminal(state):
             return ended(rules, state)
         if depth > DEEPEST:
             raise UncompiledRules(f"{rules.name}: a module looks {DEEPEST} plies ahead at most, not {depth}")
-        self.ask("look", state, depth, -1 if first is None else first)
+        self.ask("look", state, depth, -1 if first_action is None else first_action)
         refusal = f"{rules.name}: the module cannot look {depth} plies ahead of {state}"
         nodes = self._run("look_on", "looked", budget or Budget(), refusal)
         merit = self.ask("merit")

@@ -58,17 +58,17 @@ def _compiled_apart(data: bytes) -> bytes:
     """The machine code of a module, made by a child process. Raises DamagedBook, ResourceError without Python."""
     command = [sys.executable or "python3", "-c", APART, *map(str, sys.path)]
     try:
-        done = subprocess.run(command, input=data, capture_output=True, timeout=SECONDS)
+        finished_process = subprocess.run(command, input=data, capture_output=True, timeout=SECONDS)
     except OSError as error:
         reason = error.strerror or error
         raise ResourceError(f"{command[0]} does not start ({reason}): a module is compiled by another Python") from None
     except subprocess.TimeoutExpired:
         raise DamagedBook(f"the module takes more than {SECONDS:g} seconds to compile: build it again") from None
-    if done.returncode == REFUSED:
+    if finished_process.returncode == REFUSED:
         raise DamagedBook("the module does not compile: build it again: solver build")
-    if done.returncode:
+    if finished_process.returncode:
         raise DamagedBook(f"the module takes more than {MEMORY >> 20} MB to compile: build it again")
-    return done.stdout
+    return finished_process.stdout
 
 
 class Watch:

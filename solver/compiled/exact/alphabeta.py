@@ -92,20 +92,20 @@ def consider(table, moves, state, action, bound, best, at, probed):
 @inlined
 def list_children(table, moves, state, choices, bound, first, probed):
     """The best merit of the settled children, and the end of moves[first:], the others; -1 if there is no room."""
-    best, last = np.int64(-LIMIT), first
+    best, end_slot = np.int64(-LIMIT), first
     if REPLIES:
         while choices and best < bound:
             action = (choices & -choices).bit_length() - 1
             choices &= choices - 1
-            best, last = consider(table, moves, state, action, bound, best, last, probed)
+            best, end_slot = consider(table, moves, state, action, bound, best, end_slot, probed)
     else:
         for action in game.actions(state):
-            if last >= len(moves):  # more than WIDE moves
+            if end_slot >= len(moves):  # more than WIDE moves
                 return best, np.int64(-1)
-            best, last = consider(table, moves, state, action, bound, best, last, probed)
+            best, end_slot = consider(table, moves, state, action, bound, best, end_slot, probed)
             if best >= bound:
                 break
-    return best, last
+    return best, end_slot
 
 
 @inlined
@@ -127,7 +127,7 @@ def probe_children(table, moves, bound, best, first, last):
 def arrive(table, frames, moves, ply, nodes):
     """Look at the state of frames[ply]: a result, or LIMIT where moves[FIRST:END] have to be searched, or FULL."""
     state, key = state_at(frames, ply, Frame.STATE, MORE), state_at(frames, ply, Frame.KEY, MORE)
-    bound, first = frames[ply, Frame.BOUND], frames[ply, Frame.FIRST]
+    bound, first_slot = frames[ply, Frame.BOUND], frames[ply, Frame.FIRST]
     choices = state_at(frames, ply, Frame.CHOICES, MORE)
     if ply == 0:
         key = np.int64(-1)
@@ -140,14 +140,14 @@ def arrive(table, frames, moves, ply, nodes):
     if result != LIMIT:
         return result
     probed = not LONGEST or game.longest(state) >= PROBED
-    best, last = list_children(table, moves, state, choices, bound, first, probed)
-    if last < 0:
+    best, end_slot = list_children(table, moves, state, choices, bound, first_slot, probed)
+    if end_slot < 0:
         return FULL
-    left = last - first
+    left = end_slot - first_slot
     if best >= bound or left == 0:
         return best
     if probed and left > 1:
-        best, left = probe_children(table, moves, bound, best, first, last)
+        best, left = probe_children(table, moves, bound, best, first_slot, end_slot)
         if best >= bound:
             return best
         if left == 0:
@@ -155,7 +155,7 @@ def arrive(table, frames, moves, ply, nodes):
             return best
     put_state(frames, ply, Frame.KEY, key, MORE)
     frames[ply, Frame.BEST] = best
-    frames[ply, Frame.END] = last
+    frames[ply, Frame.END] = end_slot
     frames[ply, Frame.LEFT] = left
     frames[ply, Frame.NODES] = nodes
     return LIMIT
@@ -166,9 +166,9 @@ def go_back(table, frames, busy, search, ply, result, nodes):
     """Take the result of the next ply's state back to that of frames[ply]: its result, or LIMIT if moves are left."""
     if len(busy) > 1 and ply + 1 < SPLIT_PLIES:
         state = folded(state_at(frames, ply + 1, Frame.STATE, MORE))
-        place = busy_place(busy, state)
-        if busy[place] == state:
-            busy[place] = IDLE
+        busy_slot = busy_place(busy, state)
+        if busy[busy_slot] == state:
+            busy[busy_slot] = IDLE
     result = max(frames[ply, Frame.BEST], lifted(result, frames[ply + 1, Frame.SIGN], frames[ply + 1, Frame.AWAY]))
     bound = frames[ply, Frame.BOUND]
     if result < bound and frames[ply, Frame.LEFT] > 0:
@@ -198,14 +198,14 @@ def enter(frames, moves, busy, ply, nodes):
     Near the root one that another thread is at is put off, but for the first, whose brothers are only worth the while
     if it fails (Tom Kerrigan's simplification of ABDADA, 2014).
     """
-    first, last = frames[ply, Frame.FIRST], frames[ply, Frame.END]
-    top = first
-    for j in range(first + 1, last):
+    first_slot, end_slot = frames[ply, Frame.FIRST], frames[ply, Frame.END]
+    top = first_slot
+    for j in range(first_slot + 1, end_slot):
         if moves[j, Move.PROMISE] > moves[top, Move.PROMISE]:
             top = j
     if len(busy) > 1 and ply + 1 < SPLIT_PLIES:
         if nodes > frames[ply, Frame.NODES] and is_busy(busy, moves, top):
-            for j in range(first, last):
+            for j in range(first_slot, end_slot):
                 if moves[j, Move.PROMISE] != TAKEN and not is_busy(busy, moves, j):
                     top = j
                     break
@@ -213,7 +213,7 @@ def enter(frames, moves, busy, ply, nodes):
         busy[busy_place(busy, state)] = state
     moves[top, Move.PROMISE] = TAKEN
     frames[ply, Frame.LEFT] -= 1
-    frames[ply + 1, Frame.FIRST] = last
+    frames[ply + 1, Frame.FIRST] = end_slot
     for field in range(Move.PROMISE):
         frames[ply + 1, field] = moves[top, field]
     for field in range(BEYOND, BEYOND + COLUMNS * len(MORE)):
@@ -270,8 +270,8 @@ def solve(table, frames, moves, busy, search, allowance):
         if search[Field.ENTERING] == 0 and search[Field.PLY] == 0:
             if search[Field.LOW] >= search[Field.HIGH]:
                 return SearchStatus.DONE
-            low, high, asked = search[Field.LOW], search[Field.HIGH], search[Field.ASKED]
-            search[Field.ASKED] = frames[0, Frame.BOUND] = question(low, high, longest, asked, SCORES)
+            low, high, question_bound = search[Field.LOW], search[Field.HIGH], search[Field.ASKED]
+            search[Field.ASKED] = frames[0, Frame.BOUND] = question(low, high, longest, question_bound, SCORES)
             search[Field.ENTERING] = 1
             frames[0, Frame.FIRST] = 0
         status = prove(table, frames, moves, busy, search, stop - search[Field.COUNT])

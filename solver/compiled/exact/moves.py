@@ -152,8 +152,8 @@ def look_at(state, action, bound):
     away = gained(state, action)
     if REWARD and away == FAR:
         return FAR, child, 0, sign, away, bound, 0
-    asked = dropped(bound, sign, away)
-    merit, choices = settle(child, asked, True)
+    asked_bound = dropped(bound, sign, away)
+    merit, choices = settle(child, asked_bound, True)
     promise = game.promise(state, action)
     if REPLIES:
         played = 1
@@ -165,9 +165,9 @@ def look_at(state, action, bound):
             child = after
             if REWARD and not -WIN <= away <= WIN:
                 return FAR, child, 0, sign, away, bound, 0
-            asked = dropped(bound, sign, away)
-            merit, choices = settle(child, asked, True)
+            asked_bound = dropped(bound, sign, away)
+            merit, choices = settle(child, asked_bound, True)
             played += 1
     if merit != LIMIT and merit != FAR:
         merit = lifted(merit, sign, away)
-    return merit, child, choices, sign, away, asked, promise
+    return merit, child, choices, sign, away, asked_bound, promise

@@ -74,9 +74,9 @@ class Searcher(ExactSearch):
         self._room = new_table(table) if isinstance(table, int) else table  # of which the table is the head
         self._smallest = min(SMALLEST // 8, len(self._room)) if isinstance(table, int) else len(table)
         self.table = self._room[: self._smallest]
-        self._more = more = more_of(rules.bits)
-        self.frames = np.zeros((128, columns(FRAME, more)), np.int64)
-        self.moves = np.zeros((4096, columns(ROW, more)), np.int64)
+        self._more = extra_words = more_of(rules.bits)
+        self.frames = np.zeros((128, columns(FRAME, extra_words)), np.int64)
+        self.moves = np.zeros((4096, columns(ROW, extra_words)), np.int64)
         self.search = np.zeros(FIELDS, np.int64)
         self.nodes = 0
 
@@ -103,10 +103,10 @@ class Searcher(ExactSearch):
         for state, budget in agreement.sampled(states):
             with contextlib.suppress(BudgetExceeded):
                 plain = plain_search.solve(self.rules, state, table=table, budget=budget).value
-                found = self.value(state)
-                if found != (sign_of(plain) if self._outcomes else plain):
+                value = self.value(state)
+                if value != (sign_of(plain) if self._outcomes else plain):
                     raise UncompiledRules(
-                        f"{self.rules.name}: state {state} is worth {plain} in plain Python, {found} compiled:"
+                        f"{self.rules.name}: state {state} is worth {plain} in plain Python, {value} compiled:"
                         f" bounds, replies, outlook or longest are unsound, or {OTHERWISE}"
                     )
 
@@ -199,9 +199,9 @@ class Searcher(ExactSearch):
             self.clear()
         starts = self.rules.roots()
         values = {}
-        for done, state in enumerate(starts):
+        for searched, state in enumerate(starts):
             values[self.rules.canonical(state)] = merit_of(self.value(state))
-            progress("search", done + 1, len(starts), f"{self.nodes:.3g} nodes")
+            progress("search", searched + 1, len(starts), f"{self.nodes:.3g} nodes")
         found = {state: merit_of(value_of(merit, self.rules.scores, WIN)) for state, merit in self.exact().items()}
         return {**found, **values}
 
@@ -225,10 +225,10 @@ class Team:
         self.count = workers or cores()
         member = functools.partial(Searcher, Rules.of(game, symmetry), outcomes=outcomes)
         leader = member(table=table or TABLE)
-        others = [member(table=leader.table) for _ in range(1, self.count)]
-        self.members = [leader, *others]
+        members = [member(table=leader.table) for _ in range(1, self.count)]
+        self.members = [leader, *members]
         leader.warm()
-        leader.helpers = others
+        leader.helpers = members
         self.value, self.reaches = leader.value, leader.reaches
         self._stop = threading.Event()
 

@@ -84,14 +84,14 @@ class Settling:
         """A function of a part, arrays of states and of indices into `merits`: what is left of it, and the first state
         that a search gives another merit, or -1."""
         worth: NDArray[np.int64] = np.array(merits, np.int64)
-        most = self.rules.kind.most
+        largest = self.rules.kind.most
 
-        def left_of(part: Any) -> tuple[Any, int]:
-            states, indices = part
-            kept = np.empty(len(states), np.bool_)
+        def left_of(chunk: Any) -> tuple[Any, int]:
+            states, indices = chunk
+            is_kept = np.empty(len(states), np.bool_)
             with compiling(self.rules.game):
-                wrong = self.kernels.unsettled(states, worth[indices], plies, most, kept)
-            return (states[kept], indices[kept]), int(wrong)
+                wrong = self.kernels.unsettled(states, worth[indices], plies, largest, is_kept)
+            return (states[is_kept], indices[is_kept]), int(wrong)
 
         return left_of
 

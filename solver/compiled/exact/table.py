@@ -150,13 +150,13 @@ def bucket_of(key, words):
 @register_jitable(forceinline=True)
 def find(table, key):
     """The data of a key, read once, or 0: another thread may write the entry at any time."""
-    at = bucket_of(key, len(table))
-    data = table[at + 1]
-    if has_key(table, at, key, 1, mixed_with(data)):
+    bucket = bucket_of(key, len(table))
+    data = table[bucket + 1]
+    if has_key(table, bucket, key, 1, mixed_with(data)):
         return data
-    at += size_of(key)
-    data = table[at + 1]
-    if has_key(table, at, key, 1, mixed_with(data)):
+    bucket += size_of(key)
+    data = table[bucket + 1]
+    if has_key(table, bucket, key, 1, mixed_with(data)):
         return data
     return np.int64(0)
 
@@ -176,22 +176,22 @@ def high_of(data):
 @register_jitable
 def keep(table, key, low, high, work):
     """Store bounds, joined with what is known; of the bucket's entries the one that cost less makes way."""
-    at, size = bucket_of(key, len(table)), size_of(key)
-    data = table[at + 1]
-    if not has_key(table, at, key, 1, mixed_with(data)):
-        cost, data = data >> WORK_SHIFT, table[at + size + 1]
-        data = data if has_key(table, at + size, key, 1, mixed_with(data)) else np.int64(0)
+    bucket, size = bucket_of(key, len(table)), size_of(key)
+    data = table[bucket + 1]
+    if not has_key(table, bucket, key, 1, mixed_with(data)):
+        cost, data = data >> WORK_SHIFT, table[bucket + size + 1]
+        data = data if has_key(table, bucket + size, key, 1, mixed_with(data)) else np.int64(0)
         if data or work < cost:
-            at += size
+            bucket += size
         else:
-            for place in range(at, at + size):
-                table[place + size] = table[place]
+            for slot in range(bucket, bucket + size):
+                table[slot + size] = table[slot]
     if data:
         low, high = max(low, low_of(data)), min(high, high_of(data))
         work = max(work, data >> WORK_SHIFT)
     data = low + LIMIT | high + LIMIT << 24 | work << WORK_SHIFT
-    table[at + 1] = data
-    write_key(table, at, key, 1, mixed_with(data))
+    table[bucket + 1] = data
+    write_key(table, bucket, key, 1, mixed_with(data))
 
 
 @register_jitable(forceinline=True)

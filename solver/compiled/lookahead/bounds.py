@@ -68,10 +68,10 @@ def holds_at(note, depth):
 def remembered(memory, key, depth, alpha, beta, scores):
     """What the table says of a state: its merit, or a bound outside the window, or else NaN; and the entry's note."""
     table, bounds = memory
-    at = find(table, key)
-    if at < 0:
+    slot = find(table, key)
+    if slot < 0:
         return np.nan, np.int64(0)
-    note, low, high = table[at + 1], bounds[at + 2], bounds[at + 3]
+    note, low, high = table[slot + 1], bounds[slot + 2], bounds[slot + 3]
     if not holds_at(note, depth):
         foreseen = not scores and note & DEPTH_BITS < depth  # a win or loss that less depth has proved
         low = low if foreseen and low >= 1 else -np.inf

@@ -69,12 +69,12 @@ class Evaluation(NamedTuple):
 
 def estimates(evaluation: Evaluation, table: ArrayLike) -> NDArray[np.float64]:
     """The estimates (n,) float64 of states by their features (n, features)."""
-    found = np.asarray(table, np.float64)  # which no sum exceeds
+    unit_values = np.asarray(table, np.float64)  # which no sum exceeds
     for weights, biases in evaluation.layers[:-1]:
-        found = found @ weights + biases
-        found = np.tanh(found) if evaluation.activation == "tanh" else np.maximum(found, 0)
+        unit_values = unit_values @ weights + biases
+        unit_values = np.tanh(unit_values) if evaluation.activation == "tanh" else np.maximum(unit_values, 0)
     weights, biases = evaluation.layers[-1]
-    return np.clip(np.tanh(found @ weights + biases)[:, 0], -LIMIT, LIMIT)
+    return np.clip(np.tanh(unit_values @ weights + biases)[:, 0], -LIMIT, LIMIT)
 
 
 def identity(game: Game) -> str:
@@ -140,8 +140,8 @@ def _packed(weights: Numbers, biases: Numbers) -> tuple[int, int, bytes, bytes]:
 def _unpacked(inputs: int, outputs: int, weights: bytes, biases: bytes) -> tuple[Numbers, Numbers]:
     if type(inputs) is not int or type(outputs) is not int or inputs < 1 or outputs < 1:
         raise ValueError("a layer has no size")
-    found = np.frombuffer(weights, "<f4").reshape(inputs, outputs), np.frombuffer(biases, "<f4")
-    return found[0].astype(np.float32), found[1].astype(np.float32)
+    arrays = np.frombuffer(weights, "<f4").reshape(inputs, outputs), np.frombuffer(biases, "<f4")
+    return arrays[0].astype(np.float32), arrays[1].astype(np.float32)
 
 
 def _check(evaluation: Evaluation) -> None:
@@ -158,7 +158,7 @@ def _check(evaluation: Evaluation) -> None:
     for weights, biases in evaluation.layers:
         if weights.shape != (inputs, len(biases)) or not 0 < len(biases) <= MOST_UNITS:
             raise ValueError("its layers do not fit together")
-        if not all((np.abs(part) <= MOST_WEIGHT).all() for part in (weights, biases)):  # nor NaN
+        if not all((np.abs(array) <= MOST_WEIGHT).all() for array in (weights, biases)):  # nor NaN
             raise ValueError(f"a weight is no number up to {MOST_WEIGHT:,.0f}")
         inputs = len(biases)
     if inputs != 1:

@@ -34,8 +34,8 @@ def features(state, out):
         return count
     mover = 0 if ALTERNATES or AGAIN else game.to_move(state)
     count = BITS if ALTERNATES or AGAIN else 2 * BITS
-    for place in range(min(count, len(out))):
-        out[place] = state >> place % BITS & 1 & (place // BITS == mover)
+    for index in range(min(count, len(out))):
+        out[index] = state >> index % BITS & 1 & (index // BITS == mover)
     return count
 
 
@@ -58,6 +58,6 @@ def tabulate(states, table):
         state = state_in(states, i, MORE)
         if features(game.canonical(state) if FOLDS else state, out) != table.shape[1]:
             return False
-        for place in range(len(out)):
-            table[i, place] = out[place]
+        for index in range(len(out)):
+            table[i, index] = out[index]
     return True

@@ -50,8 +50,8 @@ def model_of(evaluation: Evaluation) -> Model:
 
 def new_model(layers: Sequence[tuple[Any, Any]] = (), activation: str = "tanh", scale: float = 1.0) -> Model:
     """The model of layers of weights (inputs, outputs) and biases (outputs,); `activation` is tanh or relu."""
-    parts = [np.asarray(part, np.float32).ravel() for layer in layers for part in layer]
-    weights = np.concatenate(parts) if parts else np.empty(0, np.float32)
+    arrays = [np.asarray(array, np.float32).ravel() for layer in layers for array in layer]
+    weights = np.concatenate(arrays) if arrays else np.empty(0, np.float32)
     widths = [len(layers[0][0]), *(len(biases) for _, biases in layers)] if layers else []
     widest = max(widths, default=0)
     shape, inputs = np.array(widths, np.int64), np.zeros(widths[0] if widths else 0, np.int64)
@@ -67,20 +67,20 @@ def weighed(shape, weights, relu, inputs, units):
         for i in range(width):
             total += weights[i] * inputs[i]
         return max(-LIMIT, min(LIMIT, math.tanh(total)))
-    at, room = 0, len(units) >> 1
+    offset, room = 0, len(units) >> 1
     for i in range(width):
         units[i] = inputs[i]
     source, target = 0, room
     for layer in range(1, len(shape)):
         outputs = shape[layer]
         for j in range(outputs):
-            units[target + j] = weights[at + width * outputs + j]
+            units[target + j] = weights[offset + width * outputs + j]
         for i in range(width):
             number = units[source + i]
             if number != 0:
                 for j in range(outputs):
-                    units[target + j] += number * weights[at + i * outputs + j]
-        at += (width + 1) * outputs
+                    units[target + j] += number * weights[offset + i * outputs + j]
+        offset += (width + 1) * outputs
         if layer + 1 < len(shape):
             for j in range(outputs):
                 number = units[target + j]

@@ -68,13 +68,13 @@ class Lookahead:
         refuse_chance(self.rules, "a search of limited depth")
         with compiling(game):
             self._depth = CompiledDepth(self.rules)
-        self._more = more = more_of(self.rules.bits)
-        self._asked = self._depth.address, self.rules.scores, *more
+        self._more = extra_words = more_of(self.rules.bits)
+        self._asked = self._depth.address, self.rules.scores, *extra_words
         self._memory = new_bounds(table)
         self._path = Path(
-            np.zeros((64, columns(FRAME, more)), np.int64),
+            np.zeros((64, columns(FRAME, extra_words)), np.int64),
             np.zeros((64, WINDOW), np.float64),
-            np.zeros((4096, columns(MOVE, more)), np.int64),
+            np.zeros((4096, columns(MOVE, extra_words)), np.int64),
             np.zeros(FIELDS, np.int64),
         )
         self.nodes = 0
@@ -92,19 +92,19 @@ class Lookahead:
         compiled rules cannot tell, BudgetExceeded.
         """
         heuristic.check_depth(depth)
-        before, found = self.nodes, self.look(state, 1, budget=budget)
+        before, result = self.nodes, self.look(state, 1, budget=budget)
         for deeper in range(2, depth + 1):
-            if found.exact:
+            if result.exact:
                 break
-            found = self.look(state, deeper, found.action, budget)
-        return found._replace(counts=Counts(self.nodes - before))
+            result = self.look(state, deeper, result.action, budget)
+        return result._replace(counts=Counts(self.nodes - before))
 
-    def look(self, state: int, depth: int, first: int | None = None, budget: Budget | None = None) -> Result:
-        """The same at once at that depth, where less has been searched before; `first` is the action to begin with."""
+    def look(self, state: int, depth: int, first_action: int | None = None, budget: Budget | None = None) -> Result:
+        """Search at one depth at once, after shallower depths were searched. `first_action` is tried first."""
         rules, before = self.rules, self.nodes
         if rules.is_terminal(state):
             return ended(rules, state)
-        self._set_out(depth, first)
+        self._set_out(depth, first_action)
         with compiling(rules.game):
             deepening.begin(self._path, depth)
             write_state(self._path.frames, 0, Frame.STATE, state, self._more)
@@ -122,13 +122,13 @@ class Lookahead:
     def _work(self) -> tuple[Any, ...]:
         return self._asked, self._memory, self._path, self._model
 
-    def _set_out(self, depth: int, first: int | None) -> None:
+    def _set_out(self, depth: int, first_action: int | None) -> None:
         heuristic.check_depth(depth)
         if depth > DEEPEST:
             raise MethodError(f"a search of depth {depth} is too deep: look at most {DEEPEST} plies ahead")
         while depth + 2 > len(self._path.frames):
             self._path = self._path._replace(frames=_doubled(self._path.frames), windows=_doubled(self._path.windows))
-        self._path.search[Field.CHOICE] = -1 if first is None else first
+        self._path.search[Field.CHOICE] = -1 if first_action is None else first_action
 
     def _run(self, ask: Callable[[int], int], budget: Budget | None) -> None:
         """Ask until there is an answer. Raises as `search`."""
@@ -151,12 +151,12 @@ class Lookahead:
 
     def _culprit(self) -> int:
         """The state that something is wrong with."""
-        told, path = int(self._path.search[Field.CULPRIT]), self._path
+        culprit, path = int(self._path.search[Field.CULPRIT]), self._path
         if not self._more:
-            return told
-        if told < 0:
+            return culprit
+        if culprit < 0:
             return read_state(path.frames, int(path.search[Field.PLY]), Frame.STATE, self._more)
-        return read_state(path.moves, told, Move.CHILD, self._more)
+        return read_state(path.moves, culprit, Move.CHILD, self._more)
 
     def _refused(self, status: int, state: int) -> Exception:
         """What is wrong with a state, as plain Python says; UncompiledRules where it finds nothing."""
@@ -197,11 +197,11 @@ class Lookahead:
                         symmetry=self.rules.symmetry,
                         budget=budget,
                     )
-                    found = self.look(state, depth)
-                    if (plain.value, plain.action) != (found.value, found.action):
+                    result = self.look(state, depth)
+                    if (plain.value, plain.action) != (result.value, result.action):
                         raise UncompiledRules(
                             f"{self.rules.name}: {depth} plies ahead state {state} is worth {plain.value} in plain"
-                            f" Python, {found.value} compiled: {OTHERWISE}"
+                            f" Python, {result.value} compiled: {OTHERWISE}"
                         )
         self.use(model)
 
@@ -233,22 +233,26 @@ class Chooser:
 
     def choose(self, states: Sequence[int] | States, depth: int) -> Choices:
         """Search unfinished states (n,) int64, each to `depth`. Raises as `Lookahead.search`."""
-        asked = packed(states, self._more)
-        count = len(asked)
-        found = Choices(np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.float64))
+        packed_states = packed(states, self._more)
+        count = len(packed_states)
+        choices = Choices(np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.float64))
         idle = list(self.members)
 
         def search(begin: int) -> None:
             member = idle.pop()  # there are as many as threads
             try:
-                part = slice(begin, begin + SHARE)
-                member.choose(asked[part], depth, Choices(found.actions[part], found.places[part], found.merits[part]))
+                chunk = slice(begin, begin + SHARE)
+                member.choose(
+                    packed_states[chunk],
+                    depth,
+                    Choices(choices.actions[chunk], choices.places[chunk], choices.merits[chunk]),
+                )
             finally:
                 idle.append(member)
 
         with Workers(len(self.members)) as workers:
             list(workers.map(search, range(0, count, SHARE)))
-        return found
+        return choices
 
 
 def _doubled(array: NDArray[Any]) -> NDArray[Any]:

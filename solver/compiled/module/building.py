@@ -44,14 +44,14 @@ def build(rules: Rules, ranks: bool = False, *, progress: Progress = silent) -> 
         what = "a module with ranks" if ranks else "that of a game of chance"
         refuse_wide(rules.name, rules.bits, what, "where Numba is, live search takes it as it is")
     with compiling(rules.game):
-        parts = [_Part(of_rules, rules, _exported(rules, ranks), progress)]
+        module_parts = [_Part(of_rules, rules, _exported(rules, ranks), progress)]
         if searches(rules):
-            parts.append(_Part(exact, rules, layout.EXACT, progress))
+            module_parts.append(_Part(exact, rules, layout.EXACT, progress))
         if rules.chance is None:
-            parts.append(_Part(depth, rules, layout.DEPTH, progress))
+            module_parts.append(_Part(depth, rules, layout.DEPTH, progress))
         progress("link", 0, 0)
-        code = _linked(parts)
-    names = [name for part in parts for name in part.names]
+        code = _linked(module_parts)
+    names = [name for module_part in module_parts for name in module_part.names]
     return finished(code, names, facts(rules), layout.DESK, 2, layout.MOST_PAGES)
 
 
@@ -87,8 +87,8 @@ class _Part:
         self.texts, self.wrappers = [], []
         for name, count in names.items():
             progress("compile", 0, 0, name)
-            first = (state,) if name in layout.TAKING else ()
-            kernel, kinds = getattr(kernels, name), first + (nb.int64,) * (count - len(first))
+            first_types = (state,) if name in layout.TAKING else ()
+            kernel, kinds = getattr(kernels, name), first_types + (nb.int64,) * (count - len(first_types))
             kernel.compile(kinds)
             compiled = kernel.overloads[kinds]
             self.texts.append(compiled.library.get_llvm_str())
@@ -96,47 +96,47 @@ class _Part:
             self.wrappers.append(wrapper(name, mangled, kinds, result, rules.bits))
 
 
-def _linked(parts: list[_Part]) -> bytes:
+def _linked(module_parts: list[_Part]) -> bytes:
     """The object code of all functions of the parts for wasm32."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple(TRIPLE)
     machine = target.create_target_machine(opt=3, features=FEATURES)
-    whole = None
-    for part in parts:
-        for text in part.texts:
+    linked = None
+    for module_part in module_parts:
+        for text in module_part.texts:
             module = _retargeted(text, machine)
-            if whole is None:
-                whole = module
+            if linked is None:
+                linked = module
             else:
-                whole.link_in(module)
-    wrappers = HELPERS + "".join(one for part in parts for one in part.wrappers)
-    assert whole is not None
-    names = {name for part in parts for name in part.names}
-    whole.link_in(_retargeted(wrappers, machine))
-    for function in whole.functions:
+                linked.link_in(module)
+    wrappers = HELPERS + "".join(wrapper for module_part in module_parts for wrapper in module_part.wrappers)
+    assert linked is not None
+    names = {name for module_part in module_parts for name in module_part.names}
+    linked.link_in(_retargeted(wrappers, machine))
+    for function in linked.functions:
         if not function.is_declaration and function.name not in names:
             function.linkage = "internal"
-    for item in whole.global_variables:
-        if not item.is_declaration:
-            item.linkage = "internal"
-    whole.verify()
+    for variable in linked.global_variables:
+        if not variable.is_declaration:
+            variable.linkage = "internal"
+    linked.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(whole, builder)
-    return _emitted(whole, machine)
+    builder.getModulePassManager().run(linked, builder)
+    return _emitted(linked, machine)
 
 
-def _emitted(whole: Any, machine: Any) -> bytes:
+def _emitted(linked: Any, machine: Any) -> bytes:
     """The object code of an optimized module, and of what LLVM calls to compute with wide numbers."""
     lent: set[str] = set()
     while True:
-        code = bytes(machine.emit_object(whole))
+        code = bytes(machine.emit_object(linked))
         missing = {*LENT} & {*wanted(code)} - lent
         if not missing:
             return code
         for name in sorted(missing):
-            whole.link_in(_retargeted(LENT[name], machine))
+            linked.link_in(_retargeted(LENT[name], machine))
         lent |= missing
 
 

@@ -119,9 +119,9 @@ define i128 @__multi3(i128 %one, i128 %other) {{
 def wrapper(name: str, mangled: str, kinds: Sequence[Any], result: Any, bits: int) -> str:
     """A function of plain numbers around a compiled one: of wide states it takes and returns addresses."""
     stored = f"i{words_of(bits) * WORD}"
-    taken = ", ".join(f"i64 %a{place}" for place in range(len(kinds)))
-    names = ["%state" if isinstance(kind, Wide) else f"%a{place}" for place, kind in enumerate(kinds)]
-    given = "".join(f", {_kind(kind)} {name}" for kind, name in zip(kinds, names, strict=True))
+    taken = ", ".join(f"i64 %a{index}" for index in range(len(kinds)))
+    names = ["%state" if isinstance(kind, Wide) else f"%a{index}" for index, kind in enumerate(kinds)]
+    passed = "".join(f", {_kind(kind)} {name}" for kind, name in zip(kinds, names, strict=True))
     kind = _kind(result)
     returned = "double" if result == nb.float64 else "i64"
     load, store = "", f"  ret {kind} %value"
@@ -138,7 +138,7 @@ def wrapper(name: str, mangled: str, kinds: Sequence[Any], result: Any, bits: in
 define {returned} @{name}({taken}) {{{load}
   %result = alloca {kind}, align 8
   %error = alloca ptr, align 8
-  %status = call i32 @{mangled}(ptr %result, ptr %error{given})
+  %status = call i32 @{mangled}(ptr %result, ptr %error{passed})
   %fine = icmp eq i32 %status, 0
   br i1 %fine, label %done, label %failed
 failed:
