@@ -70,9 +70,12 @@ class _Shared:
 
 
 class SolverGame(pyspiel.Game):  # type: ignore[misc]
-    """A game of ours. Parameters: `game`, its string, with semicolons for commas where it stands in one of OpenSpiel's,
+    """A game of ours.
+
+    Parameters: `game`, its string, with semicolons for commas where it stands in one of OpenSpiel's,
     `solverbook(game=connect-four:4;4)`; `longest`, the moves after which play without an end is drawn. An action is a
-    dense number: `shared.layout.actions[action]` is that of the rules and of books."""
+    dense number: `shared.layout.actions[action]` is that of the rules and of books.
+    """
 
     def __init__(self, parameters: dict[str, Any] | None = None) -> None:
         options = {**DEFAULTS, **(parameters or {})}

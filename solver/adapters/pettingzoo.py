@@ -242,8 +242,12 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         return {"observation": board.reshape(self.layout.shape).copy(), "action_mask": mask}
 
     def render(self) -> Any:
-        """Return the board as text, printed where the mode is "human"; as an array (height, width, 3) of uint8 where it
-        is "rgb_array"."""
+        """Draw the board.
+
+        Returns:
+            Text, which is printed as well, in the mode "human". A (height, width, 3) uint8 array in the mode
+            "rgb_array".
+        """
         if self.render_mode == "rgb_array":
             return picture(self.rules.game, self.position.state, _mover(self.position))
         board = show(self.rules.game, self.position.state, _mover(self.position))

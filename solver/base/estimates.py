@@ -42,8 +42,11 @@ class _Fields(NamedTuple):
 
 
 class Estimate(_Fields, Kind):
-    """What the values of a grown book are: of "outcome" or "margin", by searches `depth` plies deep and an evaluation:
-    its name, and a hash that tells it from others; the exact ones by searches of so many `nodes`, when it last grew."""
+    """How the values of a grown book were made.
+
+    The kind of value ("outcome" or "margin"), the depth of the searches in plies, the evaluation (its name, and a hash
+    of it), and the nodes that the searches for exact values were allowed when the book last grew.
+    """
 
     name = "estimate"
     number = float

@@ -50,8 +50,11 @@ class _Fields(NamedTuple):
 
 
 class Expectation(_Fields, Margins):
-    """What a book's values are: expectations of the "utility", from -1 to 1, or of the "margin", in steps of `step`,
-    each within `error` of the true one, its rounding to steps included. Of rules both are 0: not known yet."""
+    """The kind of values in a game of chance.
+
+    They are expectations of the "utility", from -1 to 1, or of the "margin". They are stored in steps of `step`, and
+    each is within `error` of the true one, rounding included. Both are 0 for rules, before a book exists.
+    """
 
     name = "expectation"
     number = float
@@ -126,8 +129,14 @@ class Expectation(_Fields, Margins):
 
 
 def kind_of(margins: bool, wdl: bool, by_chance: bool, nimbers: bool = False) -> Kind:
-    """The kind of a game's values: margins or outcomes, `wdl` without distances, `by_chance` expectations of these; or
-    `nimbers`."""
+    """Return the kind of a game's values.
+
+    Args:
+        margins: Values are margins, not outcomes.
+        wdl: Outcomes have no distances.
+        by_chance: Values are expectations of margins or outcomes.
+        nimbers: Values are nimbers.
+    """
     if nimbers:
         return NIMBER
     return Expectation("margin" if margins else "utility") if by_chance else without_chance(margins, wdl)
@@ -148,8 +157,10 @@ def spanned(span: int, name: str) -> int:
 
 
 def number_of(value: Any) -> Any:
-    """The number that a book holds for a value in units, or for an array of them: the nearest, halves away from 0, so
-    that both sides see a value alike."""
+    """Return the number that a book stores for a value in units, or for an array of them.
+
+    It is rounded to the nearest, and halves away from 0, so that both sides round alike.
+    """
     return (value + (1 << DROPPED - 1) - (value < 0) >> DROPPED) + MIDDLE
 
 

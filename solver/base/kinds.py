@@ -235,8 +235,14 @@ def without_chance(margins: bool, wdl: bool) -> Kind:
 
 
 class Units(NamedTuple):
-    """What the whole numbers of a solve count: of which kind its values are, the merit of a win at once, the units of a
-    margin of 1, and by how many half units a number may be off."""
+    """The meaning of the whole numbers in a solve.
+
+    Attributes:
+        kind: The kind of value.
+        win: Merit of an immediate win.
+        point: Units of a margin of 1.
+        error: How many half units a number may be off.
+    """
 
     kind: Kind
     win: int = WIN

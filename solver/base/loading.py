@@ -12,8 +12,13 @@ from solver.base.progress import Progress, silent
 
 
 class Listener(NamedTuple):
-    """Whoever waits: what is told how far it is, what gets a remark, and the bytes that the game may take, None for a
-    share of what is free."""
+    """The caller that waits while a game is loaded.
+
+    Attributes:
+        progress: Called as the work goes on.
+        say: Called with a remark.
+        memory: Bytes that the game may take. None for a share of what is free.
+    """
 
     progress: Progress = silent
     say: Say = quiet

@@ -6,8 +6,11 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """`progress(step, done, total, note)`: the step's name, units done and in all (None while unknown, 0 where there
-    is nothing to count), a remark."""
+    """A callback: `progress(step, done, total, note)`.
+
+    `step` is the step's name, `done` the units done, and `total` the units in all: None while that is unknown, 0 if
+    there is nothing to count. `note` is a remark.
+    """
 
     def __call__(self, step: str, done: int, total: int | None, note: str = "") -> None: ...
 

@@ -28,8 +28,12 @@ class Tier:
 
 @dataclass(frozen=True, slots=True)
 class SizedTier(Tier):
-    """A tier with the moves from its unfinished states, a child that a state has twice counted once, and how many tiers
-    they lead to."""
+    """A tier, its size in moves, and how far it reaches.
+
+    Attributes:
+        moves: Moves from its unfinished states. Two moves of a state to the same child count once.
+        leads: How many tiers the moves lead to.
+    """
 
     moves: int
     leads: int

@@ -34,7 +34,7 @@ class Value(NamedTuple):
 
     @property
     def outcome(self) -> str:
-        """ "win", "draw" or "loss" for the side to move; "expectation" if chance still decides."""
+        """Return "win", "draw" or "loss" for the side to move, or "expectation" if chance still decides."""
         return "expectation" if isinstance(self.score, float) else self.leaning
 
     @property

@@ -235,4 +235,5 @@ class _Walk:
 
 
 def damaged(number: int, what: str) -> DamagedBook:
+    """Return the error for a damaged page."""
     return DamagedBook(f"is damaged, page {number} {what}: fetch or solve the book again")

@@ -15,6 +15,7 @@ PALETTE_KEY = b"palette"
 
 
 def segment_key(number: int) -> bytes:
+    """Return the key of a segment's record."""
     return number.to_bytes(8, "big")
 
 

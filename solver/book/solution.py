@@ -12,8 +12,14 @@ Part = tuple[Sequence[int], Sequence[int]]
 
 
 class Encoded(NamedTuple):
-    """Groups of a book, one after the other in `payload`: the first state and the bytes of each, and how many states
-    they have together."""
+    """Encoded groups of a book, one after the other.
+
+    Attributes:
+        firsts: First state of each group.
+        payload: The groups' bytes.
+        lengths: Bytes of each group.
+        states: How many states they hold together.
+    """
 
     firsts: Sequence[int]
     payload: Any

@@ -11,8 +11,13 @@ MOST_MOVES = 500  # of one game, which may go in circles
 
 
 class RandomGame(NamedTuple):
-    """One random game: its states from a start on, the actions between them, None where chance decided, and what its
-    end is worth for who began, None without an end."""
+    """A game of random moves.
+
+    Attributes:
+        states: The states, from a start on.
+        actions: The actions between them. None where chance decided.
+        worth: Value of the end for the first player. None if the game did not end.
+    """
 
     states: list[int]
     actions: list[int | None]

@@ -67,8 +67,12 @@ def own(keys, bits, owner):
 
 
 class Block(NamedTuple):
-    """Keys for some shards: those of tier table[i, 0] for the shard table[i, 1] end at table[i, 2] of `keys`, sorted
-    and without doubles."""
+    """Keys for some shards, sorted and without duplicates.
+
+    Attributes:
+        table: One row for each part: the tier, the shard, and the part's end in `keys`.
+        keys: The keys of all parts.
+    """
 
     table: NDArray[np.int64]
     keys: States

@@ -43,8 +43,14 @@ from solver.sweep.scale import Scale
 
 
 class Explored(NamedTuple):
-    """A generation of a shard, or some: how many files of what it has seen stay as they are, the file that takes the
-    place of the others, how many states are new, and the highest tier led to."""
+    """A generation of one shard, or the sum over several.
+
+    Attributes:
+        kept: How many files of visited states stay as they are.
+        seen: The file that replaces the others.
+        reached: How many states are new.
+        highest: Highest tier that they lead to.
+    """
 
     kept: int
     seen: File
@@ -60,8 +66,10 @@ class Resolved(NamedTuple):
 
 
 class Pile:
-    """Sorted states seen, in few arrays: newer ones are merged with the older where those are not much larger. The
-    first `kept` have stayed as they were."""
+    """Sorted states seen, in few arrays: newer ones are merged with the older where those are not much larger.
+
+    The first `kept` have stayed as they were.
+    """
 
     def __init__(self, arrays: list[States]) -> None:
         self.arrays, self.kept = arrays, len(arrays)
@@ -92,8 +100,12 @@ def explore(
     bits: int,
     limit: int,
 ) -> list[Any]:
-    """A shard, (bits, owner), one generation further: what `Explored` says, and blocks of the children in its tier for
-    2**`bits` shards. A shard that is alone goes on until there is no further generation, or more than `limit` states.
+    """Explore one more generation of a shard, (bits, owner).
+
+    A shard that is alone goes on until there is no further generation, or more than `limit` states.
+
+    Returns:
+        `Explored`, and blocks of the children in the same tier for 2**`bits` shards.
     """
     bench = bench_of(job)
     store = bench.store
@@ -114,8 +126,14 @@ def explore(
 
 
 def close(job: Job, tier: int, shard: tuple[int, int], visited: Sequence[Segment], bits: int, leads: bool) -> list[Any]:
-    """A shard, (bits, owner), of which all states have been seen: what `advance` returns, without children that stay
-    in the tier. `leads`: whether there are others at all."""
+    """Finish a shard, (bits, owner), once all its states have been visited.
+
+    Args:
+        leads: Whether there are children in other tiers at all.
+
+    Returns:
+        The same as `advance`, without children that stay in the tier.
+    """
     bench, begun = bench_of(job), time.monotonic()
     with compiling(bench.game):
         states = read_segments(bench.store, visited, *shard)
@@ -130,8 +148,10 @@ def close(job: Job, tier: int, shard: tuple[int, int], visited: Sequence[Segment
 def resolve(
     job: Job, tier: ShardedTier, scale: Scale, memory: int, children: Block, queried: int, *answers: Any
 ) -> Resolved:
-    """The values of a tier, by those of its children in later tiers, which 2**`queried` shards have answered, within
-    about `memory` bytes."""
+    """Value a tier that one task can hold.
+
+    Its children in later tiers were valued by 2**`queried` shards. Takes about `memory` bytes.
+    """
     bench, kind = bench_of(job), np.dtype(scale.kind)
     tier_states = [bench.store.get(file, np.int64) for file in tier.states]
     known = miniature(tier.number, united(tier_states), children, queried, answers, kind)

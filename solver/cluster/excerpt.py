@@ -34,8 +34,11 @@ def _look_up(keys, states, known, values):
 def miniature(
     tier: int, states: States, children: Block, bits: int, answers: Sequence[NDArray[Any]], kind: np.dtype[Any]
 ) -> TierLookup:
-    """States of a tier, and behind them their unfinished children of later tiers, with the values that their 2**`bits`
-    shards have answered. A child whose value is the least number of its type nobody has reached: it is left out."""
+    """Build a small game of a tier's states, followed by their unfinished children in later tiers.
+
+    2**`bits` shards have given the children's values. A child whose value is the least number of its type was never
+    reached, and is left out.
+    """
     begins = np.empty(1 << bits, np.int64)
     count_dealt(children.keys, bits, begins)
     dealt = np.concatenate(answers) if answers else np.empty(0, kind)

@@ -39,8 +39,10 @@ class Place(NamedTuple):
 
 
 class Filing(Engine):
-    """An engine over another one, for tasks that may read results from files of a store and, if it `files`, write all
-    of several but the first to one."""
+    """An engine around another one that lets tasks exchange results through files of a store.
+
+    Tasks may read results from files. With `files`, a task writes all its results but the first to one file.
+    """
 
     def __init__(self, engine: Engine, store: Store, files: bool) -> None:
         self.engine, self.store, self.files = engine, store, files

@@ -63,7 +63,8 @@ def tier_of(number: int, bits: int, results: Sequence[Advanced], highest: int, c
 class Found(NamedTuple):
     """The states of a tier were found, or without one the starts.
 
-    The files of what they led to, the largest margin of a finished state, and how many states one led to."""
+    The files of what they led to, the largest margin of a finished state, and how many states one led to.
+    """
 
     tier: ShardedTier | None
     runs: list[Run]
@@ -72,9 +73,16 @@ class Found(NamedTuple):
 
 
 class Closing(NamedTuple):
-    """A tier with cycles that is being closed, breadth first: 2**`bits` shards, for each the files of what it has seen,
-    older ones first; the front, what the last generation led to; how many states were seen, and the highest tier that
-    they lead to."""
+    """A tier with cycles whose states are being found, breadth first.
+
+    Attributes:
+        number: The tier.
+        bits: There are 2**bits shards.
+        seen: For each shard, the files of its visited states, older ones first.
+        front: What the last generation led to.
+        reached: How many states were visited.
+        highest: Highest tier that they lead to.
+    """
 
     number: int
     bits: int
@@ -90,8 +98,10 @@ class Closing(NamedTuple):
 
 
 class Resolving(NamedTuple):
-    """A tier with cycles that is being resolved by rounds: for each of its shards that have states the arrays that
-    `rounds.step` takes, after the round of this distance."""
+    """A tier with cycles that is being resolved in rounds, after the round of `distance`.
+
+    For each shard that has states, it holds the arrays that `rounds.step` takes.
+    """
 
     number: int
     begins: list[File]
@@ -114,7 +124,8 @@ class Solved(NamedTuple):
     """The values of a tier were found.
 
     Their files, how many there are of each, the slowest win and its first state, and how far apart the bounds of
-    expectations are."""
+    expectations are.
+    """
 
     values: list[File]
     tally: Counter[int]

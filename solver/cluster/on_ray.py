@@ -161,11 +161,16 @@ REMEDIES = {
 
 
 def connect(where: str, memory: int | None = None) -> Hosted:
-    """An engine on `local` or `local:N` workers of this machine, on `auto`, the cluster of the environment, or on the
-    one at an address (`host:6379`, `ray://host:10001`).
+    """Connect to a Ray cluster, and return an engine on it.
 
-    `memory` is what workers started here may take in all. Raises MethodError if Ray is not installed, or `where` is
-    none of these; ResourceError if there is no cluster.
+    Args:
+        where: "local" or "local:N" for workers of this machine, "auto" for the cluster of the environment, or an
+            address: "host:6379", "ray://host:10001".
+        memory: Bytes that workers started here may take in all.
+
+    Raises:
+        MethodError: Ray is not installed, or `where` is none of these.
+        ResourceError: There is no cluster there.
     """
     if importlib.util.find_spec("ray") is None:
         raise MethodError(CLUSTER)

@@ -1,9 +1,11 @@
-"""The book, by workers: some shards each are put in the order of states and cut into ranges, and a range each of all
-of them becomes groups of the book.
+"""Write the book by workers.
 
-What goes from the ones to the others lies in the store, a file for each task and in it a slice for each range: states
-packed in blocks, and their values. So nobody holds more than what one task takes, and the driver only passes on where
-a slice is. Cost, of connect-four 5x5 on one core: 43 ns a state to put in order, 44 to encode.
+Some tasks each sort a few shards by state and cut them into ranges. Then a task for each range makes groups of the book
+of it.
+
+The sorted slices lie in the store, one file for each task and in it a slice for each range: states packed in blocks,
+and their values. So no process holds more than one task needs, and the driver only passes on where a slice lies. Cost,
+for connect-four 5x5 on one core: 43 ns a state to sort, 44 to encode.
 """
 
 from __future__ import annotations
@@ -58,8 +60,13 @@ class Form(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """A range of the book: states that end a block begun before it, groups of whole blocks, and states that begin one
-    that ends behind it."""
+    """A range of the book.
+
+    Attributes:
+        head: States that complete a block begun in an earlier range.
+        groups: Groups of whole blocks.
+        tail: States of a block that ends in a later range.
+    """
 
     head: Piece
     groups: list[Encoded]

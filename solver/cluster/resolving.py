@@ -99,8 +99,10 @@ def _at_once(shards: Shards, tier: ShardedTier, scale: Scale) -> Resolved:
 
 
 class Rounds:
-    """A tier that is resolved by rounds: handles of the arrays of its shards at `places`, by name, and of what they
-    tell each other."""
+    """A tier that is resolved in rounds.
+
+    It holds handles of the arrays of its shards at `places`, by name, and of the messages between them.
+    """
 
     def __init__(self, shards: Shards, tier: ShardedTier, scale: Scale, places: list[int]) -> None:
         self.shards, self.engine, self.job = shards, shards.engine, shards.job

@@ -56,8 +56,13 @@ class Mail(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What a shard did in a round: how many states it resolved, how many parents it told, and the next distance at
-    which it has more by itself, 0 if it has none."""
+    """The result of a shard's round.
+
+    Attributes:
+        resolved: States that it resolved.
+        sent: Parents that it sent messages to.
+        following: Next distance at which it has more states by itself. 0 if none.
+    """
 
     resolved: int
     sent: int
@@ -66,18 +71,22 @@ class Told(NamedTuple):
 
 @shared
 def owners_of(keys, bits, owners):
+    """Write the shard of each key to `owners`."""
     for i in range(len(keys)):
         owners[i] = owner_of(keys[i], bits)
 
 
 @shared
 def open_links(moves, known, begin, end, batch, endless, left, merits):
-    """List the moves inside the tier of states[begin:end] in row 0, as many as fit: the arrays, or larger ones, their
-    number, the first state left over, and a fault and its state, as `parents.count_children` has them.
+    """List the moves of states[begin:end] in row 0 that stay inside the tier, as many as fit.
 
-    `known` passes over the tier itself. The keys of the batch get the children, its weights twice the place of
-    the state and one if the same player moves again; left (n,) and merits (n,) what `parents.count_children` says of
-    `left` and `candidates`.
+    `known` passes over the tier itself. The batch's keys get the children. Its weights get twice the index of the
+    state, plus one if the same player moves again. left (n,) and merits (n,) get `left` and `candidates` of
+    `parents.count_children`.
+
+    Returns:
+        The arrays, or larger ones; how many moves; the first state left over; and a fault with its state, as from
+        `parents.count_children`.
     """
     batch, count, next_state = next_batch(moves, known, begin, end, 0, LAST, batch)
     if count < 0:
@@ -106,8 +115,10 @@ def open_links(moves, known, begin, end, batch, endless, left, merits):
 
 @shared
 def find_links(known, keys, begins):
-    """Replace keys by their places among the states of row 0, counted in begins (n + 1,) in the next one's place; the
-    index of the first that is not there, or -1."""
+    """Replace keys by their indices among the states of row 0, and count them.
+
+    begins[i + 1] counts the links to state i. Returns the index of the first key that is not there, or -1.
+    """
     rows, places, highs = new_indices(BATCH)
     rows[:] = 0
     for first_key in range(0, len(keys), BATCH):
@@ -138,8 +149,14 @@ def hear_all(messages, merit, left, merits):
 
 @shared
 def front_of(distance, once, left, merits):
-    """The places of the states of a distance, which are resolved at the latest now, and the next distance that other
-    states have already, 0 if none has. `once`: but for those that have told already."""
+    """List the states to resolve in the round of a distance.
+
+    Args:
+        once: Leave out states that were resolved before.
+
+    Returns:
+        Indices of the states of this distance, and the next distance that other states have already, 0 if none.
+    """
     count = nearest = 0
     front = np.empty(len(left), np.int64)
     for i in range(len(left)):
@@ -184,9 +201,12 @@ def link(
     queried: int,
     *answers: Any,
 ) -> list[Any]:
-    """Of a shard, (bits, owner), whose children in later tiers 2**`queried` shards have answered for: at which distance
-    it has its first states, its open children and merits so far, and for the shards of its tier the parents of their
-    states."""
+    """Prepare the rounds of a shard, (bits, owner), once 2**`queried` shards have valued its children in later tiers.
+
+    Returns:
+        The distance of its first states, the open children and merits so far, and, for the shards of the tier, the
+        parents of their states.
+    """
     bench = bench_of(job)
     own_states = bench.store.get(states, np.int64)
     known = miniature(tier, own_states, children, queried, answers, np.dtype(scale.kind))
@@ -217,8 +237,10 @@ def _links(
 
 
 def index(job: Job, tier: ShardedTier, owner: int, *mails: Mail) -> list[Array]:
-    """The lists of the parents of a shard's states, and where they begin: arrays `begins` and `parents`. `mails` are of
-    the shards that have states, in their order."""
+    """The lists of the parents of a shard's states, and where they begin: arrays `begins` and `parents`.
+
+    `mails` are of the shards that have states, in their order.
+    """
     bench = bench_of(job)
     states = bench.store.get(tier.states[owner], np.int64)
     known = miniature(tier.number, states, NOTHING, 0, [], np.dtype(np.int16))
@@ -248,8 +270,11 @@ def step(
     merits: Array,
     *mails: Mail,
 ) -> list[Any]:
-    """A round: the states of a shard, (bits, owner), that are of this distance, some by what they are told, tell their
-    parents. What `Told` says, open children and merits after it, and mail for the shards of the tier."""
+    """Run one round of a shard, (bits, owner): its states of this distance send their values to their parents.
+
+    Returns:
+        `Told`, the open children and merits afterwards, and messages for the shards of the tier.
+    """
     left, merits = left.copy(), merits.copy()
     for mail in mails:
         hear_all(mail.of(shard[1])[0], WIN - distance, left, merits)

@@ -116,8 +116,12 @@ class Shards:
     def asked(
         self, tier: ShardedTier, parts: list[list[File]], memory: int | None = None
     ) -> tuple[int, list[Any], list[list[Any]]]:
-        """What parts of a tier, of some files each, need of later tiers: as a power of two how many shards were asked,
-        handles of the children of each part, and of what it is answered, in the order of the shards asked."""
+        """Ask later tiers for the values that parts of a tier need. A part is some files.
+
+        Returns:
+            The number of shards asked, as a power of two; handles of the children of each part; and handles of the
+            answers, in the order of the shards.
+        """
         scale, later, engine = self.course.scale, self.course.later(tier), self.engine_for(tier.kept)
         assert scale is not None
         if not later or not parts:

@@ -51,8 +51,11 @@ class Clustered:
         self.lease = self.store.hold()
 
     def solve(self, states: Sequence[int] = ()) -> Solved:
-        """The solution, which is in the files. Compiled rules are held against the plain ones as `exhaustive.solve`
-        does. Raises what that does, and ResourceError where the store or the cluster fail."""
+        """The solution, which is in the files.
+
+        Compiled rules are held against the plain ones as `exhaustive.solve` does. Raises what that does, and
+        ResourceError where the store or the cluster fail.
+        """
         begun, driver, rules = time.monotonic(), self.driver, self.rules
         if not is_local(self.options.cluster or ""):
             self._look()

@@ -156,8 +156,11 @@ class Store:
         return np.frombuffer(self.read(file.name, 0, file.length * np.dtype(dtype).itemsize, digest), dtype)
 
     def write(self, name: str, data: memoryview | bytes, lasting: bool = False) -> None:
-        """Write a file that appears whole or not at all. One that is `lasting` is on the disk when this returns; of
-        others what is lost with the power is missed by its digest, and computed again."""
+        """Write a file that appears whole or not at all.
+
+        One that is `lasting` is on the disk when this returns; of others what is lost with the power is missed by its
+        digest, and computed again.
+        """
 
         def once() -> None:
             if not self.renames:
@@ -242,8 +245,10 @@ class Store:
         return [name for name in names if OURS.fullmatch(name)]
 
     def clear(self, but: Sequence[str] = ()) -> None:
-        """Remove all that is ours, but for some; commits first, from the last on, so that what is left of them is what
-        came before, and the lease last."""
+        """Remove all of our files except `but`.
+
+        Commits go first, from the last on, so that an interruption leaves the earlier ones. The lease goes last.
+        """
         names = sorted(set(self.listed()) - set(but))
         commits = [name for name in names if name.startswith("commit")]
         others = [name for name in names if name not in commits and name != LEASE]
@@ -256,8 +261,10 @@ class Store:
                 self._patiently(functools.partial(self.files.rmdir, self.root))
 
     def _patiently(self, operation: Callable[[], Result], wrong: tuple[type[Exception], ...] = (EOFError,)) -> Result:
-        """Do what may fail for a while: a store that is throttled, or restarted. What is `wrong` with a file is raised
-        as it is, after fewer tries."""
+        """Do what may fail for a while: a store that is throttled, or restarted.
+
+        What is `wrong` with a file is raised as it is, after fewer tries.
+        """
         for attempt in range(1, TRIES + 1):
             try:
                 return operation()

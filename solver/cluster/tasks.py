@@ -45,8 +45,16 @@ SAMPLE = 8  # states of a shard that are held against the plain rules
 
 
 class Job(NamedTuple):
-    """A solve, as every process of a cluster needs to know it: the string of the game, the fingerprint of its rules,
-    whether states are folded and tiers asked for, where the files are, and whether values are nimbers."""
+    """A solve, as every process of a cluster needs to know it.
+
+    Attributes:
+        game: The game's name.
+        fingerprint: Of its rules.
+        symmetry: Whether states are folded.
+        tiers: Whether tiers are asked for.
+        url: Where the files lie.
+        nimbers: Whether values are nimbers.
+    """
 
     game: str
     fingerprint: str
@@ -82,8 +90,17 @@ class Spent(NamedTuple):
 
 
 class Advanced(NamedTuple):
-    """A shard of a tier: the file of its unfinished states; how many it has of all kinds, the finished ones by outcome
-    and their largest margin; the highest tier led to, some of its states, and who took how long."""
+    """A shard of a tier after the forward pass.
+
+    Attributes:
+        states: File of its unfinished states.
+        reached: How many states it has, finished ones included.
+        ends: Finished states by outcome.
+        largest: Largest margin of a finished state.
+        highest: Highest tier that it leads to.
+        sample: Some of its states.
+        spent: Which process took how long.
+    """
 
     states: File
     reached: int
@@ -95,8 +112,14 @@ class Advanced(NamedTuple):
 
 
 class Folded(NamedTuple):
-    """The values of a shard: their file, how many there are of each (of each sign, in a game of chance), the slowest
-    win and its first state, and who took how long, if one task did."""
+    """The values of a shard.
+
+    Attributes:
+        values: Their file.
+        tally: How many there are of each value; in a game of chance, of each sign.
+        slowest: The slowest win, and the first state that has it.
+        spent: Which process took how long, if one task did it all.
+    """
 
     values: File
     tally: dict[int, int]
@@ -210,10 +233,10 @@ class Shard(NamedTuple):
 
 
 def answer(job: Job, owner: int, scale: Scale, shards: Sequence[Shard], *items: Block | list[Block]) -> Any:
-    """For each block the values of its keys for this owner, for a list of blocks a list of these; the least number of
-    the type for those that nobody reached.
+    """Look up the values of each block's keys for this owner.
 
-    `shards` have what it owns of every tier that may be asked for, perhaps among other keys.
+    A list of blocks gives a list of answers. A key that was never reached gets the least number of the type. `shards`
+    hold all that the owner has of every tier that may be asked for, perhaps among other keys.
     """
     store, kind = bench_of(job).store, np.dtype(scale.kind)
     asked: dict[int, list[tuple[States, NDArray[Any]]]] = {}

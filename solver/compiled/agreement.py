@@ -199,8 +199,10 @@ def _failure(moves: CompiledMoves, states: list[int], error: Exception) -> GameE
 
 
 class Solution:
-    """A solution, to be looked up state by state: `merit_of` gives the merit of a folded state that is not finished, in
-    units, None if it was not reached."""
+    """A solution to check, state by state.
+
+    `merit_of` returns the merit in units of a folded, unfinished state, or None if it was not reached.
+    """
 
     def __init__(self, rules: Rules, merit_of: Callable[[int], int | None], units: Units) -> None:
         self.rules, self.merit_of, self.units = rules, merit_of, units

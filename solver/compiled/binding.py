@@ -224,6 +224,7 @@ def _teach_functions(function: types.FunctionType) -> None:
 
 
 def teach_function(function: Any) -> None:
+    """Let Numba compile a function, and the functions that it calls, when kernels call it."""
     if isinstance(function, types.FunctionType) and function not in _taught:
         _taught.add(function)
         register_jitable(**PART)(function)

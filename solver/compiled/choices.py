@@ -37,12 +37,14 @@ PATTERNS = _patterns()
 
 
 def choose(items, some):
+    """Return the binomial coefficient of `some` items out of `items`."""
     if not (0 <= some < MOST and 0 <= items < MOST):
         raise ValueError("choices are of at most 63 items")
     return WAYS[items, some]
 
 
 def place_of(chosen, cells):
+    """Return the number of a choice of cells among all choices of as many cells."""
     place = some = 0
     while chosen:
         cell = chosen & -chosen
@@ -53,6 +55,7 @@ def place_of(chosen, cells):
 
 
 def choice_at(place, some, cells):
+    """Return the choice of `some` cells that has the number `place`: the inverse of `place_of`."""
     left = cells.bit_count()
     chosen = 0
     while some > 0 and left > 0 and (left > LOW or not 0 <= place < WAYS[left, some]):

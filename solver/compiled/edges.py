@@ -219,10 +219,10 @@ def endless_margins(states, begin, end, margins):
 
 @kernel
 def list_starts(begin, starts, tiers):
-    """The canonical starts from number `begin` on, doubles included, as far as they fit; where none do, how many there
-    are in all.
+    """List the canonical starts from number `begin` on, with duplicates, as many as fit.
 
-    Of more than MOST_STARTS only those are counted: there may be no end of them.
+    Returns how many were listed; if none, how many starts there are in all. If there are more than MOST_STARTS, only
+    those are counted: the rules may yield starts without end.
     """
     count = 1
     for state in game.starts():
@@ -287,9 +287,17 @@ def _keep_at(typingctx, address, states, begin, end, kept, report):
 
 
 class Moves(NamedTuple):
-    """What passes over arrays are told of a game: addresses of `edges` and `keep`; the win, 0 where none is asked for,
-    and the merit that is `enough`, 0 where all moves are wanted; whether values are scores, moves have rewards, or
-    weights, and players strictly alternate."""
+    """The compiled moves of a game, as kernels over arrays take them.
+
+    Attributes:
+        edges, keep: Addresses of the two functions.
+        win: Merit of an immediate win. 0 if merits are not asked for.
+        enough: Merit at which no further moves are needed. 0 if all moves are.
+        scores: Whether values are scores.
+        rewarded: Whether moves have rewards.
+        weighted: Whether moves have weights.
+        alternates: Whether the players strictly alternate.
+    """
 
     edges: Any
     keep: Any

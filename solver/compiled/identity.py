@@ -50,8 +50,11 @@ CHECKS_ALL = False  # tests check the package's own rules, too
 
 
 def identity_of(rules: Rules, constants: dict[str, Any], module: str) -> str:
-    """24 hex digits: of the rules, of where they lie, since moved ones must not load old files, and of all sources
-    that are compiled together with them: what a file of kernels imports, and what compiles them."""
+    """Return 24 hex digits that identify compiled code.
+
+    They depend on the rules, on the folder of their file, since moved rules must not load old code, and on all sources
+    that are compiled with them: the imports of the kernels' file, and the compiler's own.
+    """
     home = type(rules.game).__module__
     sources = digest_behind(str(HOME / "binding.py"), module)
     code = f"{fingerprint(rules.game, ALSO)} {home} {constants} {is_checked(type(rules.game))} {sources}"

@@ -19,6 +19,7 @@ SIZE = OTHERS = 0
 
 
 def rank(self, state):
+    """Return the number of a state, or -1 if it has none."""
     if state & OTHERS:
         return -1
     number = 0
@@ -36,6 +37,7 @@ def rank(self, state):
 
 
 def unrank(self, rank):
+    """Return the state with a number, or -1 if there is none."""
     if rank < 0 or rank >= SIZE:
         return -1
     low_index, after = 0, len(FIRSTS)

@@ -24,10 +24,12 @@ SHORT = 1 << 31  # what is masked by less is int64: an index, a count, what is c
 
 
 def is_number(kind: Any) -> bool:
+    """Return whether a Numba type is a whole number or a truth value."""
     return isinstance(kind, (Wide, Unsigned, nb.Integer, nb.Boolean))
 
 
 def is_large(kind: Any) -> bool:
+    """Return whether a Numba type is a number of more than 64 bits."""
     return isinstance(kind, (Wide, Unsigned))
 
 
@@ -101,6 +103,7 @@ def _emit_masked(builder: Any, sig: Any, args: Any) -> Any:
 
 
 def emit_left(builder: Any, sig: Any, args: Any) -> Any:
+    """Emit a shift to the left. A distance of the whole width or more gives 0."""
     number, distance = args
     within = builder.icmp_unsigned("<", distance, distance.type(sig.args[0].width))
     return builder.select(within, builder.shl(number, builder.zext(distance, number.type)), number.type(0))

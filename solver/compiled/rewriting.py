@@ -114,8 +114,10 @@ class Rewriter:
         return copy
 
     def _parsed(self, function: types.FunctionType, method: str) -> tuple[_Rewrite | None, Any]:
-        """The rewriting of a function and the tree that came of it; None where there is nothing to rewrite, or it has
-        no source."""
+        """Return the rewriting of a function and its new tree.
+
+        Returns None if there is nothing to rewrite, or if the function has no source.
+        """
         if self.width is None and self._is_plain(function.__code__):
             return None, None
         try:

@@ -30,6 +30,7 @@ def is_int(kind: Any) -> bool:
 
 
 def is_large(kind: Any) -> bool:
+    """Return whether a Numba type is a number of more than 64 bits."""
     return isinstance(kind, (Wide, Unsigned))
 
 
@@ -71,6 +72,7 @@ def has_no_value(value: Any) -> bool:
 
 
 def is_call(value: Any) -> bool:
+    """Return whether a value is a call."""
     return isinstance(value, ir.Expr) and value.op == "call"
 
 

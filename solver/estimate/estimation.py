@@ -53,14 +53,26 @@ class Opening(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """An exhaustive solve: states that will be stored, exact if `counted`, else estimated from samples and then most
-    likely from `least` to `most`; `states` are all that are reached, finished ones too.
+    """The estimate of an exhaustive solve.
 
-    `whole`: the estimate came to the last tier in its time; else there are more states than `stored`. `memory` is what
-    the solve takes of the memory that it is given, `least_memory` what it needs of it; `disk` is the most that the work
-    folder and the book take at a time, with that memory. `by_state`: arrays by state take the game, as long as it has
-    that memory; with less its states are sorted, which takes longer. `placements` are all positions that the rules
-    number, None where they number none: no more than these are stored. `book_times` are those of work on the book.
+    Attributes:
+        stored: States that will be stored. Exact if `counted`, otherwise an estimate from samples.
+        least, most: The likely range of `stored`.
+        states: All states that are reached, finished ones included.
+        counted: Whether all states were counted.
+        whole: Whether the estimate came to the last tier in its time. If not, there are more states than `stored`.
+        cyclic: Whether tiers have cycles.
+        tiers: How many tiers there are.
+        seconds: Time of the solve.
+        memory: Bytes that the solve takes of the memory that it is given.
+        disk: Most bytes that the work folder and the book take at a time, with that memory.
+        book_bytes: Size of the book.
+        by_state: Whether arrays by state take the game, if it has that memory. With less, states are sorted, which
+            takes longer.
+        placements: All positions that the rules number. No more are stored. None if they number none.
+        least_memory: Bytes of memory that the solve needs.
+        given_memory: Bytes of memory that it is given.
+        book_times: Times of work on the book.
     """
 
     stored: int
@@ -266,6 +278,7 @@ def _needs(rules: Rules, census: Census, stored: int, book: float, budget: int, 
 
 
 def need_kernels(rules: Rules) -> None:
+    """Raise MethodError if the rules cannot be compiled here."""
     if rules.plain_only:
         raise MethodError(f"{rules.name} runs in plain Python only, and there is no estimate for that: solve it")
     if not extras.has_kernels():

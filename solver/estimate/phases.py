@@ -31,9 +31,17 @@ FORM = "write nodes=64,cores=32,memory=256G,network=25G, with storage=40G and pr
 
 
 class Cluster(NamedTuple):
-    """Equal nodes: cores and bytes of memory of each; bits a second that a node sends while it receives as many, bytes
-    a second that all read or write in the store together (0: not a limit); the price of a node for an hour; bytes that
-    a task takes at most, of which plans try others."""
+    """A cluster of equal nodes.
+
+    Attributes:
+        nodes: How many nodes.
+        cores: Cores of a node.
+        memory: Bytes of memory of a node.
+        network: Bits a second that a node sends while it receives as many.
+        storage: Bytes a second that all nodes together read or write in the store. 0 for no limit.
+        price: Price of a node for an hour.
+        task: Most bytes of memory that a task takes. Plans try several.
+    """
 
     nodes: int
     cores: int
@@ -50,8 +58,15 @@ class Cluster(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What a phase takes of a core: so many times the listing of a move and the sorting of a key, and seconds beside;
-    all that for each move, or key, then seconds a state reached, and seconds a task."""
+    """The work of a phase, for one core.
+
+    Attributes:
+        listing: How often a move is listed, for each move or key.
+        sorting: How often a key is sorted, for each move or key.
+        each: Further seconds for each move or key.
+        state: Seconds for each state reached.
+        task: Seconds for each task.
+    """
 
     listing: float
     sorting: float
@@ -61,9 +76,10 @@ class Work(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """Seconds. The first two, of a core, are measured on the spot: a move listed, and a key sorted and freed of
-    doubles. The others were measured once, on the tasks of five games one by one, and on Ray
-    (docs/explanation/scale.md).
+    """Seconds.
+
+    The first two, of a core, are measured on the spot: a move listed, and a key sorted and freed of doubles. The others
+    were measured once, on the tasks of five games one by one, and on Ray (docs/explanation/scale.md).
     """
 
     listing: float
@@ -99,10 +115,13 @@ PLAIN = Kind()
 
 
 class Phase(NamedTuple):
-    """A phase of a tier. `work`: seconds of cores, all tasks together; `passed`: bytes from task to task, `crossing`
-    those that go from node to node by Ray; `stored`: bytes read and written in the store; `handles`: results that the
-    driver owns, `arguments`: how often it passes one to a task, `places`: results in files that it knows; then the
-    seconds that each resource takes, what the phase does by the longest of these, and which that is."""
+    """A phase of a tier.
+
+    `work`: seconds of cores, all tasks together; `passed`: bytes from task to task, `crossing` those that go from node
+    to node by Ray; `stored`: bytes read and written in the store; `handles`: results that the driver owns, `arguments`:
+    how often it passes one to a task, `places`: results in files that it knows; then the seconds that each resource
+    takes, what the phase does by the longest of these, and which that is.
+    """
 
     name: str
     tasks: int
@@ -122,8 +141,18 @@ class Phase(NamedTuple):
 
 
 class TierPlan(NamedTuple):
-    """A tier: the states reached and kept, its shards, seconds of both passes, bytes of storage once it is done forward
-    (those of all tiers before it included), bytes shuffled in both passes, and its phases."""
+    """The plan of a tier.
+
+    Attributes:
+        tier: The tier.
+        reached: States reached.
+        states: States kept.
+        shards: Its shards.
+        forward, backward: Seconds of each pass.
+        storage: Bytes in the store once the forward pass is through this tier, those of earlier tiers included.
+        shuffle: Bytes that both passes shuffle.
+        phases: Its phases.
+    """
 
     tier: int
     reached: int
@@ -203,8 +232,10 @@ def turn_of(phases: Sequence[Phase]) -> int:
 
 
 def dealt(moves: int, children: int, count: int) -> int:
-    """Of `moves` to so many different children from states in `count` shards: those left when each shard has dropped
-    its doubles. Shards are of hashes, so the parents of a child are anywhere."""
+    """Return how many of `moves` are left after each of `count` shards has dropped its duplicates.
+
+    The moves lead to `children` different states. Shards are by hash, so the parents of a child may be in any shard.
+    """
     if not children or count == 1:
         return children
     return round(children * count * -math.expm1(moves / children * math.log1p(-1 / count)))
@@ -267,8 +298,16 @@ def _phases(tier: SizedTier, later: SizedTier | None, costs: Costs, cluster: Clu
 
 
 class Flow(NamedTuple):
-    """What goes through the tasks of a phase: states reached; bytes that they put where others find them, take from
-    there, and read and write in the store; results that each of them gives, and takes; whether those lie in files."""
+    """The data that goes through the tasks of a phase.
+
+    Attributes:
+        states: States reached.
+        passed: Bytes that tasks put where others find them.
+        taken: Bytes that tasks take from there.
+        stored: Bytes read and written in the store.
+        gives, takes: Results that each task gives, and takes.
+        filed: Whether the results lie in files.
+    """
 
     states: int = 0
     passed: int = 0

@@ -111,8 +111,10 @@ def _cells(book: Book, names: list[str], kind: type) -> list[Cell]:
 
 
 def _best_of(book: Book) -> Cell:
-    """The moves that are known to keep a state's value; None without any, which a complete book always has, but where
-    chance decides."""
+    """Return a function that lists the moves known to keep a state's value.
+
+    It returns None if there is none, which in a complete book happens only where chance decides.
+    """
     player, complete = Player(book, live=False), book.header.scope == "complete" and not book.header.kind.error
     game, rules = player.game, player.rules
     named, result, canonical, reward = own_method(game, "format_action"), rules.result, rules.canonical, rules.reward

@@ -59,8 +59,12 @@ class Opening(NamedTuple):
 
 
 class Played(NamedTuple):
-    """How games ended, for who was to move at the opening: scores (n,) float64, in a score game margins; and, if they
-    were recorded, each game's actions from the start."""
+    """The results of some games.
+
+    Attributes:
+        scores: (n,) float64, for the player who moved first from the opening. Margins in a score game.
+        actions: Each game's actions from the start, if they were recorded.
+    """
 
     scores: Worths
     actions: list[list[int]]

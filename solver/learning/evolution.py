@@ -47,8 +47,10 @@ class Evolved(NamedTuple):
 
 
 class _Field:
-    """Who plays whom: the board, the features' spread, and openings: `pool` for generations, `held` for checks, and
-    those by which the outcome is `judged`."""
+    """The field of a contest: the board, the spread of the features, and the openings.
+
+    `pool` has openings for generations, `held` for checks, and `judged` those that the outcome is judged by.
+    """
 
     def __init__(self, rules: Rules, seed: int) -> None:
         self.board = Board(rules)
@@ -191,8 +193,11 @@ def _fitness(field: _Field, models: list[Weights], former: list[Weights], draw: 
 
 
 def _figures(field: _Field, whole: Evaluation, weights: Weights, first: list[Weights], seed: int) -> dict[str, Any]:
-    """Shares of the points, both colours from openings that were used for nothing else: against the first generation,
-    each of its models alike, and the best of them; against random moves, and the rules' own `evaluate`."""
+    """Measure the share of points, with both colours, from openings that were used for nothing else.
+
+    The opponents are the first generation (each model alike, and its best), random moves, and the rules' own
+    `evaluate`.
+    """
     board, guess = field.board, guess_of(field.board, whole)
 
     def share(other: contest.Chooser) -> float:

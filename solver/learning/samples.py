@@ -139,8 +139,11 @@ def by_play(board: Board, number: int, *, seed: int = 0) -> States:
 
 
 def openings(board: Board, number: int, *, seed: int = 0) -> States:
-    """So many distinct unfinished states in random order, after as few random plies as lead to that many; or the most
-    that any number of plies does."""
+    """Return `number` different unfinished states in random order.
+
+    They lie after as few random plies as lead to that many states. If no number of plies does, it is the most that any
+    does.
+    """
     draw = np.random.default_rng(seed)
     best = np.zeros(0, board.dtype)
     for states in _random_play(board, 8 * number, draw):

@@ -186,8 +186,11 @@ def _worth(move: Move) -> float:
 
 
 def rank(move: Move) -> tuple[float, bool, float]:
-    """The order of merits: higher scores first, quick wins, slow losses, no distance being the slowest; estimates by
-    their number, or 0."""
+    """Return the sort key of a move: lower is better.
+
+    Higher scores first, then quick wins and slow losses; no distance counts as the slowest. Estimates rank by their
+    number, and unknown moves as 0.
+    """
     if move.value is None:
         return -(move.estimate or 0), True, 0
     return -move.value.score, False, -merit_of(move.value)

@@ -50,7 +50,8 @@ class Knowledge:
     """
 
     def __init__(self, source: Mapping[int, Value], rules: Rules) -> None:
-        """
+        """Collect what is known about a game.
+
         Args:
             source: A `Book`, or a mapping from canonical states to values.
             rules: The game's rules, folded by symmetry if and only if `source` is.

@@ -21,8 +21,10 @@ BARS = 40  # of a histogram
 
 
 def draw(facts: dict[str, Any], path: str, expected: dict[float, int] | None = None) -> None:
-    """Draw the facts of a book (`books.facts`), and how many states have an expectation. Raises MethodError where that
-    cannot be."""
+    """Draw the facts of a book (`books.facts`), and how many states have an expectation.
+
+    Raises MethodError where that cannot be.
+    """
     pyplot = _pyplot(path)
     tiers = facts["tiers"] or []
     if expected and len(tiers) == 1:

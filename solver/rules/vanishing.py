@@ -19,11 +19,14 @@ child."""
 
 
 def edges(rules: Rules, state: Any) -> Iterator[Edge]:
-    """The stored and finished states that may follow a state: `Rules.children`, where a child that vanishes stands for
-    its own.
+    """Return the stored and finished states that may follow a state.
 
-    These are a group, numbered by the place of its first from 1 on, and of the weight of what vanishes: of a group the
-    best counts. Raises GameError where rules break what `vanishing` promises.
+    This is `Rules.children`, in which a child that vanishes is replaced by its own children. These form a group, of
+    which the best counts. Groups are numbered from 1 by the position of their first child, and have the weight of the
+    child that vanished.
+
+    Raises:
+        GameError: The rules break the promises of `vanishing`.
     """
     vanishing = rules.vanishing
     if vanishing is None:

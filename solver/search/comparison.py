@@ -23,8 +23,14 @@ NODES = 1_000_000
 
 
 class Trial(NamedTuple):
-    """A search: minimax or alpha-beta (`prune`); its table, "" for none, "exact" or "bounds"; whether symmetric states
-    are one there; and the order of moves, "given", "promise", "best" or "worst"."""
+    """A variant of the search.
+
+    Attributes:
+        prune: Alpha-beta if True, otherwise minimax.
+        table: "" for no table, "exact" or "bounds".
+        symmetry: Whether symmetric states share an entry.
+        order: Order of moves: "given", "promise", "best" or "worst".
+    """
 
     prune: bool
     table: str = ""
@@ -42,8 +48,18 @@ class Trial(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What a trial took: states visited, finished ones among them, states of which moves were left out, values taken
-    from the table, its entries, seconds of the processor. `value` is None where the search was given up."""
+    """The cost of a trial.
+
+    Attributes:
+        trial: The variant.
+        value: The value it found. None if the search was given up.
+        nodes: States visited, finished ones included.
+        leaves: Finished states visited.
+        cutoffs: States at which some moves were skipped.
+        hits: Values taken from the table.
+        entries: Entries of the table.
+        seconds: Processor time.
+    """
 
     trial: Trial
     value: Value | None

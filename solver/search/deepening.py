@@ -20,10 +20,17 @@ from solver.search.heuristic import back_up, checked, estimated_value, estimates
 
 
 class Look(NamedTuple):
-    """What a search of a depth sees from a state: the value, `exact` if no estimate had a say; the best line; the state
-    at its end, and what `evaluate` says of it for the side to move there, None at an end of the game.
+    """The result of a search to one depth.
 
-    `minimax`, `alphabeta` and `deepening` count states visited, the last those of all depths so far; None: given up.
+    Attributes:
+        depth: In plies.
+        value: The value of the state searched.
+        exact: Whether no estimate had a part in it.
+        line: Best play.
+        end: The state at its end.
+        estimate: What `evaluate` says of `end` for the side to move there. None if the game is over.
+        minimax, alphabeta: States that each search visited. None if it was given up.
+        deepening: States visited at all depths so far.
     """
 
     depth: int

@@ -57,8 +57,15 @@ Round = Callable[[bool, int, int], list[tuple[int, int, bool]]]
 
 
 class Met(NamedTuple):
-    """Bounds, as `meet` has them; how many units are left between them; a state where that is too much, else None; the
-    rounds that it took, and whether more would have brought them nearer."""
+    """The result of `meet`.
+
+    Attributes:
+        bounds: Lower and upper bounds, as in `meet`.
+        gap: Units left between them.
+        place: A state where the gap is too wide. None if there is none.
+        rounds: Rounds taken.
+        moving: Whether more rounds would have narrowed the gap.
+    """
 
     bounds: Any
     gap: int
@@ -104,8 +111,11 @@ def _to_come(last_gap: int, gap: int) -> float:
 
 
 def _exact(net: Net, bounds: Any) -> Any:
-    """The units below and above the exact values of a net of few states, in arrays as those of its bounds; None where
-    they are not few, or play need not end."""
+    """Solve a small net exactly.
+
+    Returns the units below and above the exact values, in arrays like those of its bounds. Returns None if there are
+    too many states, or if play need not end.
+    """
     if len(net.weight) > FEW_STATES or not must_end(listed(net)):
         return None
     plain = listed(net)

@@ -20,8 +20,10 @@ NODES = 100_000
 
 
 def solve(rules: Rules, *, budget: Budget | None = None, progress: Progress = silent) -> Result:
-    """The nimbers of all states, of `rules` with nimbers: `table` has their merits. Raises what `nimber` does, and
-    BudgetExceeded."""
+    """The nimbers of all states, of `rules` with nimbers: `table` has their merits.
+
+    Raises what `nimber` does, and BudgetExceeded.
+    """
     check(rules)
     search = _Nimbers(rules, None, budget, progress)
     for root in roots_of(rules, None):

@@ -168,8 +168,10 @@ class _Tier:
         heapq.heappush(self.waiting, (-abs(merit), next(self._order), state, merit))
 
     def _tell(self, child: Any, merit: int) -> None:
-        """The parents of a resolved state hear of it: the first that costs the opponent so much resolves them, or the
-        last."""
+        """Pass the merit of a resolved state to its parents.
+
+        The first child that is bad enough for the opponent resolves a parent; otherwise the last child does.
+        """
         if self.budget is not None:
             self.budget.spend(nodes=0)
         for parent, same in self.parents.get(child, ()):

@@ -72,8 +72,11 @@ class Ahead:
 
 
 def assured(rules: Rules, state: Any, plies: int, find: Find) -> Value | None:
-    """The value of an unfinished state that `find` knows; or that a search of so many plies settles, if who is to move
-    can also keep it by what is known, whatever is replied: see `covers`. Else None."""
+    """Return the value of an unfinished state that `find` knows, or that a search of some plies settles.
+
+    A search settles a value if the side to move can also keep it, by what is known, against every reply: see `covers`.
+    Returns None otherwise.
+    """
     value = find(rules.canonical(state))
     if value is not None or not plies:
         return value

@@ -26,9 +26,15 @@ Child = tuple[int, Any, bool, int, int]
 
 
 class Expectations(NamedTuple):
-    """The value of the state that was asked for, and a best action, None where no player decides; the values of all
-    that were met and do not vanish, canonical ones, finished ones included, as numbers of `units`. `cyclic`: some tier
-    had moves that stay in it."""
+    """The solution of a game of chance.
+
+    Attributes:
+        value: Value of the state that was asked for.
+        action: A best action. None if no player decides there.
+        table: Values of all canonical states met that do not vanish, finished ones included, as numbers of `units`.
+        units: The meaning of these numbers.
+        cyclic: Whether moves of some tier stay in it.
+    """
 
     value: Value
     action: int | None
@@ -45,11 +51,16 @@ def solve(
     budget: Budget | None = None,
     progress: Progress = silent,
 ) -> Expectations:
-    """The expectation of every state that play can reach from `state` (from the game's starts if None), for the side
-    to move.
+    """Return the expectation of every state that play can reach, for the side to move.
 
-    Raises MethodError without `chance`, where play need not end, or where moves of a game with rewards stay in a tier;
-    GameError where the rules break the protocol; BudgetExceeded.
+    Args:
+        state: Where play begins. None for the game's starts.
+
+    Raises:
+        MethodError: The rules have no `chance`; play need not end; or a game with rewards has moves that stay in a
+            tier.
+        GameError: The rules break the protocol.
+        BudgetExceeded: The budget ran out.
     """
     rules = Rules.of(game, symmetry)
     chance = chance_of(rules)

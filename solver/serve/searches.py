@@ -48,7 +48,6 @@ class Searches:
 
     async def position(self, request: Any, served: Served, text: str, moves: bool) -> Position:
         """The facts of a position, as far as the seconds go; raises as `Answers.ask`, and Refused."""
-
         player, seconds = self.player_of(served), self.seconds or 0
 
         def search(stop: Callable[[], bool], share: float = 1.0) -> Position:

@@ -77,8 +77,14 @@ def contents_of(rules: Rules, options: Options) -> Mapping[str, str]:
 
 
 class Outcome(NamedTuple):
-    """A solution, the method and scope of its header, what removes all that was kept of it once its book is written,
-    and what may mend a fault that comes to light while it is: whether it did."""
+    """The outcome of a solve.
+
+    Attributes:
+        solved: The solution.
+        method, scope: For the header of the book.
+        remove: Removes all work files once the book is written.
+        mend: Called with a fault that comes to light while the book is written. Returns whether it was mended.
+    """
 
     solved: Solved
     method: str
@@ -88,8 +94,10 @@ class Outcome(NamedTuple):
 
 
 class Way(Protocol):
-    """A way of solving. `heeds` are options that only some ways heed: the others mean something to all, or are refused
-    beforehand."""
+    """A way of solving.
+
+    `heeds` are options that only some ways heed: the others mean something to all, or are refused beforehand.
+    """
 
     name: str
     heeds: set[str]

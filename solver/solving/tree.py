@@ -20,8 +20,14 @@ PLIES = 4.0  # that a move which loses as much as may be lost counts for
 
 
 class Move(NamedTuple):
-    """What a move leads to: a canonical state, or the merit of a finished one; whether its player moves again, and what
-    it scores."""
+    """A move of the tree.
+
+    Attributes:
+        child: The canonical state that it leads to.
+        end: Merit of the child if it is finished.
+        same: Whether the same player moves again.
+        gain: What the move scores.
+    """
 
     child: Any
     end: Any

@@ -38,8 +38,10 @@ ONES = 0x0101010101010101
 
 @register_jitable
 def gather(words, mark, begin, end, states):
-    """Put the places of the bytes equal to `mark` in words[begin:end] into `states` until another word's might not fit;
-    how many, and the first word left over."""
+    """List the indices of the bytes equal to `mark` in words[begin:end], in `states`, until another word might not fit.
+
+    Returns how many there are, and the first word left over.
+    """
     count = 0
     pattern = np.int64(mark) * ONES
     for state in range(begin, end):

@@ -49,8 +49,14 @@ class ForwardState:
 
 
 class BackwardState(NamedTuple):
-    """Where the pass backward stands: the shelf of merits, what they are, their counts, and those of the tier that is
-    under way."""
+    """The state of the backward pass.
+
+    Attributes:
+        merits: Name of the shelf of merits.
+        scale: The meaning of the merits.
+        tally: Counts of values.
+        of_layer: Counts of the tier under way.
+    """
 
     merits: str
     scale: Scale
@@ -68,8 +74,17 @@ class ResolverState(NamedTuple):
 
 @dataclass
 class DenseState:
-    """Where a sweep by state stands: the tiers, the number of the first, the largest margin, the mark of the tier whose
-    turn it is, forward, the highest mark, the counts of values, and columns of its arrays."""
+    """The state of a sweep by state.
+
+    Attributes:
+        layers: The tiers.
+        first_tier: Number of the first tier.
+        largest: Largest margin.
+        next: Mark of the tier whose turn it is in the forward pass.
+        last: Highest mark.
+        tally: Counts of values.
+        marks, merits: Columns of the two arrays.
+    """
 
     layers: list[Tier] = field(default_factory=list)
     first_tier: int = 0
@@ -91,8 +106,10 @@ class Checkpoint(NamedTuple):
 
 
 def resumed(work: Work) -> Checkpoint:
-    """What the last checkpoint of an earlier run says, if there was one. Raises ResourceError if it is of another
-    version."""
+    """What the last checkpoint of an earlier run says, if there was one.
+
+    Raises ResourceError if it is of another version.
+    """
     if work.resumed is None:
         return Checkpoint()
     try:

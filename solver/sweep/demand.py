@@ -16,8 +16,14 @@ DENSE_VALUE = 2  # bytes of a value in such arrays, at most
 
 
 class Sizes(NamedTuple):
-    """Bytes that a stored state takes: of a complete book, of its value in a solve, of the work folder beside the state
-    itself, of memory."""
+    """Bytes for each stored state.
+
+    Attributes:
+        book: In a complete book.
+        value: For its value during a solve.
+        work: In the work folder, besides the state itself.
+        memory: In memory.
+    """
 
     book: float
     value: int
@@ -104,8 +110,10 @@ def index_in_memory(memory: int, states: int, entry: int) -> int:
 
 
 def index_files(cycle: Cycle, alternates: bool, memory: int) -> tuple[int, int]:
-    """Bytes of the files that retrograde analysis makes of a tier's moves, where memory is short: the moves as they
-    are counted, and their index."""
+    """Return the bytes of the files that retrograde analysis makes of a tier's moves if memory is short.
+
+    They hold the moves as they are counted, and their index.
+    """
     moves = round(cycle.states * cycle.moves)
     places = cycle.states if alternates else 2 * cycle.states
     entry = 4 if places < 1 << 32 else 8

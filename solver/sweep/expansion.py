@@ -171,8 +171,10 @@ class Expansion:
         return unfinished[:count], report
 
     def later(self, moves: Moves, tier: int, states: States) -> list[tuple[int, States]]:
-        """Return runs of the children in later tiers of unfinished states; if `moves` have a win, of unfinished
-        children."""
+        """Return runs of the children that unfinished states have in later tiers.
+
+        If `moves` have a win, only unfinished children are returned.
+        """
         runs: list[tuple[int, States]] = []
         scattered: list[Scattered] = []
         self._expand(moves, tier, states, DROPPED, runs, scattered)

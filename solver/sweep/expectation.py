@@ -175,8 +175,10 @@ def count_inside(moves, known, tier_row, begin, end, point, net):
 
 @shared
 def list_inside(moves, inside, tier_row, begin, end, constant, net):
-    """The moves of the states begin..end that stay in the tier, into net.targets and net.weights, with their constants
-    from that number on; `inside` is what is known of the tier alone."""
+    """List the moves of the states begin..end that stay in the tier, in net.targets and net.weights.
+
+    Their constants are numbered from `constant` on. `inside` is the look-up of the tier alone.
+    """
     begins, targets, shares, _, totals, _ = net
     tier_begin, entry = inside.table[tier_row, BEGIN], begins[begin]
     batch, cursor = new_batch(ROOM), tier_begin + begin
@@ -275,8 +277,10 @@ class ExpectationPass(Backward):
 
 
 class Bounds:
-    """The values of the tier with cycles in row `own`, narrowed from both sides; `gap` is how many units are left
-    between them."""
+    """The values of the tier with cycles in row `own`, narrowed from both sides.
+
+    `gap` is the number of units left between the bounds.
+    """
 
     def __init__(self, solve: Solve, tier_row: int, known: TierLookup) -> None:
         self.rules, self.moves, self.progress = solve.rules, solve.moves, solve.progress

@@ -43,13 +43,17 @@ class Swept(Protocol):
         """Some states of every tier, or nearly."""
 
     def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterable[Piece]:
-        """States, ascending, and the places of their merits among all, or the numbers of expectations where there are
-        none, in pieces of any size."""
+        """Yield the states, ascending, and the indices of their merits among all merits, in pieces of any size.
+
+        In a game of chance the numbers of expectations take the place of the indices.
+        """
 
 
 def finish(rules: Rules, swept: Swept, options: Options, begun: float) -> Solved:
-    """The solution that a sweep has found, once some of it agrees with the plain rules, for a share of the time since
-    `begun`."""
+    """Return the solution of a sweep, after checking a part of it with the plain rules.
+
+    The check takes a share of the time since `begun`.
+    """
     units, tally, layers = swept.scale.units(rules, swept.tally.error), swept.tally, swept.layers
     solution = agreement.Solution(rules, swept.merit_of, units)
     seconds = max(agreement.AUDIT_SECONDS, AUDIT_SHARE * (time.monotonic() - begun))
@@ -102,4 +106,5 @@ def places_of(ascending: NDArray[np.int64], merits: NDArray[Any]) -> NDArray[Any
 
 
 def numbers_of(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the numbers that a book stores for expectations, as uint32."""
     return np.asarray(number_of(values), np.uint32)

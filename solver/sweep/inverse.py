@@ -32,8 +32,15 @@ BLOCK = 32  # differences that are tried together where one parent is enough
 
 
 class Inverse(NamedTuple):
-    """How to take moves back: differences (n,) int64 to `over` plies, one or two, frequent ones first; and what is
-    known of the numbers: bits that some state has, bits that all have, the largest."""
+    """A way to take moves back: parent = child - difference.
+
+    Attributes:
+        differences: (n,) int64, frequent ones first.
+        over: Plies that a difference spans, 1 or 2.
+        some: Bits that some state has.
+        every: Bits that all states have.
+        largest: The largest state.
+    """
 
     differences: States
     over: int
@@ -52,8 +59,10 @@ class Inverse(NamedTuple):
 
 
 def learnt(moves: Moves, parents: States, children: States) -> Inverse | None:
-    """How to take such moves back, from pairs of a parent and its child in random order, the second half of which the
-    first must explain; None where there is no way."""
+    """Learn to take moves back, from pairs of a parent and its child in random order.
+
+    The differences of the first half must explain the second half. Returns None if they do not.
+    """
     for over in (1, 2):
         last_children = _last(moves, over, children)
         has_child = last_children >= 0
@@ -92,11 +101,15 @@ def first_children(moves, states, firsts, listed):
 
 @shared
 def step(moves, states, tier, finished, draws, children, tiers, counts):
-    """From each unfinished state of a tier (n,) to one of its later children (n,), of the finished or of the unfinished
-    ones, -1 where it has none; its tier (n,).
+    """Move each unfinished state of a tier (n,) to one of its children in later tiers, at random.
 
-    `draws` (n,) in [0, 1) choose. counts (n, 3) int64: the children of that sort, those that stay in the tier, and all;
-    each child counts once.
+    Args:
+        finished: Whether to choose among the finished children, or among the unfinished ones.
+        draws: (n,) random numbers in [0, 1).
+        children: (n,) gets the children. -1 if a state has none.
+        tiers: (n,) gets their tiers.
+        counts: (n, 3) int64 gets the children of that sort, those that stay in the tier, and all. Each child counts
+            once.
     """
     listed = new_edges(ROOM)
     open_states, report = np.empty(1, np.int64), np.zeros(FIELDS, np.int64)
@@ -111,8 +124,10 @@ def step(moves, states, tier, finished, draws, children, tiers, counts):
 
 @register_jitable
 def _distinct(moves, states, index, tier, finished, listed, open_states, report):
-    """Of a state: how many later children of that sort it has, put first in `listed`, how many stay in its tier, how
-    many there are in all."""
+    """List the later children of a state that are of the sort asked for, at the front of `listed`.
+
+    Returns how many there are, how many children stay in the tier, and how many children there are in all.
+    """
     count, _ = list_edges(moves, states, index, index + 1, listed)
     keys, tiers, different = listed.keys, listed.tiers, keep_distinct(listed, count)
     sort = staying = 0
@@ -137,6 +152,7 @@ class Bench(NamedTuple):
 
 
 def bench(inverse: Inverse) -> Bench:
+    """Return the scratch arrays of a thread."""
     count = len(inverse.differences)
     numbers, open_states = np.empty(count, np.int64), np.empty(count, np.int64)
     parents, further = np.empty(MOST_PARENTS, np.int64), np.empty(MOST_PARENTS, np.int64)

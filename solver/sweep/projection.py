@@ -63,14 +63,24 @@ States = NDArray[np.int64]
 
 
 class Census(NamedTuple):
-    """Unfinished states of each tier (of each generation where a tier has cycles), whether they were all counted, and
-    the seconds that counting took, those of compiling left out, with the unfinished states found in them. `whole`: the
-    estimate came to the last tier in its time. `tiers`: more about each tier, where it was asked for; those of a tier
-    with cycles under way are one. `reached`: all states, the finished ones too. `least`, `most`: unfinished states, and
-    how many more or fewer there may be, by twice the standard error. `packed`: bytes of one, of those counted.
-    `narrowed`: bytes of memory for the bounds of the largest tier with cycles of a game of chance, by a sample of its
-    moves; 0 of other games. `keys`: bytes of a state's key in an instant book. `cycle`: the largest tier with cycles,
-    where retrograde analysis takes the game."""
+    """The size of a game, counted or estimated.
+
+    Attributes:
+        sizes: Unfinished states of each tier; of each generation, if tiers have cycles.
+        counted: Whether all of them were counted.
+        whole: Whether the estimate came to the last tier in its time.
+        cyclic: Whether tiers have cycles.
+        seconds: Time of counting, without compiling.
+        in_seconds: Unfinished states found in that time.
+        tiers: More about each tier, if that was asked for. A tier with cycles under way is one.
+        reached: All states, finished ones included.
+        least, most: Range of the unfinished states: twice the standard error to both sides.
+        packed: Bytes of a packed state, of those counted.
+        narrowed: In a game of chance, bytes of memory for the bounds of the largest tier with cycles, by a sample of
+            its moves. 0 in other games.
+        keys: Bytes of a state's key in an instant book.
+        cycle: The largest tier with cycles, if retrograde analysis takes the game.
+    """
 
     sizes: list[int]
     counted: bool
@@ -174,8 +184,11 @@ def key_bytes(forward: Forward, stored: int) -> float:
 
 
 def _largest_cycle(forward: Forward, projected: Estimate) -> tuple[int, States, int] | None:
-    """How many states the largest tier with cycles has, some unfinished ones of the largest that was met, and its
-    number; None where no tier has cycles."""
+    """Find the largest tier with cycles.
+
+    Returns its number of states, some unfinished states of the largest such tier that was met, and its number. None if
+    no tier has cycles.
+    """
     layers = [layer for layer in forward.layers if layer.cyclic]
     sizes = [layer.kept for layer in layers]
     met = forward.met()
@@ -249,7 +262,9 @@ def sorting(bits: int) -> float:
 
 class Estimate(NamedTuple):
     """Unfinished states of each tier, of the first ones if not `whole`; `cyclic`: moves were met that stay in one.
-    `tiers`: more of those that were not counted. `error`: of the logarithm of their unfinished states in all."""
+
+    `tiers`: more of those that were not counted. `error`: of the logarithm of their unfinished states in all.
+    """
 
     sizes: list[int]
     whole: bool
@@ -378,8 +393,10 @@ class _Sampler:
         return sum(len(children) * weight for children, weight in self.moves[tier])
 
     def _expand(self, tier: int, states: States, weight: float) -> tuple[float, float, int]:
-        """Enter the moves from states of a tier that stand for `weight` states each; the share of unfinished ones,
-        their mean number of moves, and how many tiers these lead to."""
+        """Add the moves from states of a tier that stand for `weight` states each.
+
+        Returns the share of unfinished states, their mean number of moves, and how many tiers the moves lead to.
+        """
         self.chance.shuffle(states)  # so that any of them are a sample
         open_states = self.expansion.keep(states)[0]
         begin = moves = 0
@@ -422,8 +439,10 @@ def _trend(parents: list[tuple[int, float]], tier: int) -> float:
 
 
 def continued(sizes: list[int]) -> list[int]:
-    """How the sizes of generations may go on: they grow by less from one to the next, as the last ones did, and that
-    ever sooner."""
+    """Extrapolate the sizes of generations.
+
+    Each grows by less than the one before, as the last ones did, and this happens faster and faster.
+    """
     logs = [math.log(size) for size in sizes if size > 0][-GENERATIONS:]
     if len(logs) < 4:
         return sizes

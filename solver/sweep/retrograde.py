@@ -181,7 +181,6 @@ class Resolver:
 
     def _count(self, team: Workers, begin: int) -> None:
         """Count the open children of every state, and its place in the reverse index."""
-
         counters = Counted(self.endless, self.begins, self.left, self.merits)  # whatever a thread comes late with
         room = moves_in_memory(self.memory, self.size)
         is_keeping = begin == 0 and 2 * self.size < 1 << 32
@@ -323,8 +322,10 @@ class Resolver:
                     yield piece
 
     def _settled_by_distance(self, team: Workers, distance: int) -> tuple[dict[int, list[States]], dict[int, States]]:
-        """Return the states that are resolved before the first round, by distance, and the states that other
-        tiers resolve later."""
+        """Return the states that are resolved before the first round, by distance.
+
+        The states that other tiers resolve later are returned as well.
+        """
         due = np.zeros(self.size, np.int16)
 
         def settle_piece(begin: int) -> None:

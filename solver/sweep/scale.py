@@ -16,8 +16,13 @@ WIN = np.iinfo(np.int16).max  # at once, in a game with cycles
 
 
 class Scale(NamedTuple):
-    """What values are: the merit of a win at once, the type that holds them and, in a game of chance, the units of a
-    margin of 1, else 0."""
+    """The scale of merits.
+
+    Attributes:
+        win: Merit of an immediate win.
+        kind: The dtype that holds merits.
+        point: In a game of chance, units of a margin of 1. Otherwise 0.
+    """
 
     win: int
     kind: str

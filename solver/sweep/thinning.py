@@ -40,8 +40,12 @@ States = NDArray[np.int64]
 
 
 class Seen(NamedTuple):
-    """The unfinished states that a search of a part has kept: a hash table of them, -1 where there is none, and how
-    often each was reached, to 255 times."""
+    """A hash table of the unfinished states that a search of a part has kept.
+
+    Attributes:
+        keys: The states. -1 in an empty slot.
+        times: How often each was reached, up to 255.
+    """
 
     keys: States
     times: NDArray[np.uint8]
@@ -74,8 +78,11 @@ def hashed(state):
 
 @shared
 def list_kept(moves, states, begin, end, below, listed):
-    """List the unfinished children of unfinished states[begin:end] whose hash is below a threshold, each once for each
-    parent, as far as they fit: the arrays, or larger ones, how many, and the first state left over."""
+    """List the unfinished children of states[begin:end] whose hash is below a threshold, as many as fit.
+
+    A child is listed once for each parent. Returns the arrays, or larger ones, how many children, and the first state
+    left over.
+    """
     listed, count, next_state = list_children(moves, states, begin, end, listed)
     keys, left = listed.keys, 0
     for i in range(count):
@@ -208,8 +215,10 @@ class Thinning:
 
 
 def thinned(forward: Forward, team: Workers, seconds: float, progress: Progress) -> Thinned | None:
-    """The states of a game by searches of its parts, in about so many seconds, compiling apart; None where they tell
-    too little."""
+    """Estimate a game's states by searching parts of it, in about so many seconds, without compiling.
+
+    Returns None if the parts tell too little.
+    """
     thinning = Thinning(forward, team, min(MEMORY, working_memory(None) // 2), progress)
     thinning.warm()
     return judged(thinning.parts(seconds), forward.found)

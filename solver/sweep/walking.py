@@ -189,8 +189,10 @@ class Walkers:
         return states
 
     def _advance(self, states: States, tier: int, weight: float) -> tuple[float, int]:
-        """Each state of a tier that stands for `weight` of them goes on to a child; children in all, a state, and how
-        many tiers these are in. Raises Lost."""
+        """Move each of some states of a tier on to a child. Each stands for `weight` states.
+
+        Returns the mean number of children, and how many tiers these are in. Raises Lost.
+        """
         children, tiers, counts = self._step(states, tier, False)
         has_child = children >= 0
         parents, missed = self._parents(states[has_child], children[has_child])

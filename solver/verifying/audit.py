@@ -86,9 +86,17 @@ class Stored(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """Moves (room,): the folded child, twice the state's number in its run and one if the same player moves again, what
-    a finished child is worth to who is to move there, after so many plies or OPEN, and the reward; then where the child
-    is among the states, or -1, and scratch."""
+    """Moves, as arrays with one entry each.
+
+    Attributes:
+        keys: The folded child.
+        owners: Twice the state's number in its run, plus 1 if the same player moves again.
+        scores: Value of a finished child for the side to move there.
+        distances: Its distance in plies, or OPEN.
+        rewards: Reward of the move.
+        places: Index of the child among the states, or -1.
+        highs: Scratch.
+    """
 
     keys: NDArray[np.int64]
     owners: NDArray[np.int64]
@@ -136,9 +144,11 @@ def audit(stored, reached, tiers, tallies, begin, end, ends, report):
 
 @kernel
 def list_moves(states, begin, ends, report, listed):
-    """List the moves of these states, the first of which has the number `begin`, of as many as fit, the finished
-    children into `ends`, too: how many moves, and the number of the first state left over, of which the report tells if
-    it is the first of all."""
+    """List the moves of some states, as many as fit, and add finished children to `ends`.
+
+    `begin` is the number of the first state. Returns how many moves, and the number of the first state left over. If
+    that is the first of all, the report says why.
+    """
     keys, owners, scores, distances, rewards, _, _ = listed
     count = 0
     for i in range(len(states)):
@@ -174,8 +184,10 @@ def list_moves(states, begin, ends, report, listed):
 
 @kernel
 def find_moves(stored, reached, count, listed):
-    """Look up the unfinished children of listed moves, each step for all of them, so that what they wait for comes
-    together; how many there are."""
+    """Look up the unfinished children of listed moves, and return how many there are.
+
+    Each step is done for all moves before the next, so that their memory accesses overlap.
+    """
     states = stored.states
     begins, shift = states.begins, states.shift
     keys, places, highs = listed.keys, listed.places, listed.highs
@@ -202,8 +214,10 @@ def find_moves(stored, reached, count, listed):
 
 @kernel
 def judge(stored, states, begin, reached, tiers, tallies, count, listed, report):
-    """Compare these states, the first of which has the number `begin`, with the values that their moves give them, as
-    found; False at the first that is wrong."""
+    """Compare states with the values that their moves give them.
+
+    `begin` is the number of the first state. Returns False at the first state that is wrong.
+    """
     indices, scores, distances = stored.indices, stored.scores, stored.distances
     j = 0
     for i in range(len(states)):

@@ -34,8 +34,15 @@ FINISHED = -1  # what a move leads to
 
 
 class Move(NamedTuple):
-    """A move to state number `child`, or FINISHED: the child's value times `sign`, plus `constant` units; its weight
-    where chance makes it, else 0; the group of which the best counts, 0 without one (`edges`)."""
+    """A move for bounding.
+
+    Attributes:
+        weight: Weight of an outcome of chance. 0 for a player's move.
+        group: Group of which the best counts (`edges`). 0 for none.
+        child: Number of the child, or FINISHED.
+        sign: The child's value times `sign`, plus `constant`, is the value of the move.
+        constant: In units.
+    """
 
     weight: int
     group: int
@@ -183,8 +190,10 @@ class _Intervals:
 
 
 def components(children: list[list[int]]) -> Iterator[list[int]]:
-    """The strongly connected components of a graph, each behind those that its states lead to; negative children are
-    none."""
+    """Yield the strongly connected components of a graph, each after those that its states lead to.
+
+    Negative children stand for none.
+    """
     index, lowest = [-1] * len(children), [0] * len(children)
     under_way: list[int] = []  # states whose component is not complete
     open_states, count = bytearray(len(children)), 0

@@ -38,8 +38,16 @@ class Means(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Whether all that a book claims is proved, in words by what; of how many of the values that only a search proves
-    it did; what was played out; and why plain Python searched what the compiled search could not."""
+    """The proof of an incomplete book's values.
+
+    Attributes:
+        proved: Whether all that the book claims is proved.
+        basis: By what, in words.
+        by_search: Values that a search proved, of `to_search`.
+        to_search: Values that only a search can prove.
+        played: What was played out.
+        note: Why plain Python searched where the compiled search could not. None if it did not.
+    """
 
     proved: bool
     basis: str

@@ -19,8 +19,11 @@ from solver.rules.width import column_of
 
 
 def check(book: Book, rules: Rules, progress: Progress) -> tuple[MutableSequence[int], int]:
-    """Compare each value whose moves are all known with what they make of it; the exact ones that do not follow from
-    them, and how many are exact. Raises DamagedBook that names a state."""
+    """Compare each value whose moves are all known with the value that they give it.
+
+    Returns the exact values that do not follow from their moves, and how many values are exact. Raises DamagedBook that
+    names a state.
+    """
     kind, unproved, exact = book.header.estimate, column_of(rules.bits), 0
     assert kind is not None
     counts: Counter[str] = Counter()

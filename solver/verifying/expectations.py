@@ -37,8 +37,14 @@ NOTHING = np.int64(-(1 << 45))  # without an action: less than any number, and w
 
 
 class Numbered(NamedTuple):
-    """`Stored` of a book of expectations: numbers of steps, how many of them a margin of 1 has, and by how many 1024ths
-    of a step a number may differ from what its children make of it."""
+    """`Stored` of a book of expectations.
+
+    Attributes:
+        states: The states.
+        numbers: Their values, in steps.
+        point: Steps of a margin of 1.
+        slack: How far a number may differ from the one that its children give, in 1024ths of a step.
+    """
 
     states: Sorted
     numbers: NDArray[np.int64]

@@ -22,8 +22,11 @@ ALTERNATES = AGAIN = REWARD = ENDLESS = FOLDS = TIERS = TIERED = False
 
 @kernel
 def ground(stored, grounded, pending, left):
-    """Set grounded (n,) uint8 of the states at the places `pending`, as far as can be seen; the places of the others go
-    into `left`: how many there are. The number is -SCORING or -UNEVEN at such a state, whose place comes first."""
+    """Set grounded (n,) uint8 of the states at the indices `pending`, as far as can be seen.
+
+    The indices of the others go into `left`. Returns how many there are; -SCORING or -UNEVEN at a state with that
+    fault, whose index then comes first.
+    """
     count = 0
     for state_index in pending:
         is_held = held_up(stored, grounded, state_index)

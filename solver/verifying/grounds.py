@@ -77,4 +77,5 @@ def _moves(
 
 
 def refusal(book: Book, state: int, fault: int) -> DamagedBook:
+    """Return the error for a state whose value has no ground."""
     return DamagedBook(f"{book.path}: state {state} {FAULTS[fault]}: solve again")

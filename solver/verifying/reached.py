@@ -41,8 +41,13 @@ SPARE = 3  # as many fewer leading bits than states have numbers: the table take
 
 
 class Sorted(NamedTuple):
-    """States, ascending: where those begin that have these leading bits (cells + 1,), and the `shift` other bits of
-    each state (n,)."""
+    """Ascending states, split into leading and other bits.
+
+    Attributes:
+        begins: (cells + 1,) where the states with the same leading bits begin.
+        lows: (n,) the `shift` other bits of each state.
+        shift: How many these are.
+    """
 
     begins: NDArray[np.int64]
     lows: NDArray[Any]
@@ -110,6 +115,7 @@ def mark_starts(stored, reached, begin, ends, report):
 
 @kernel
 def mark_start(start, stored, reached, ends, report):
+    """Mark a start as reached, or add it to `ends` if it is terminal."""
     key = game.canonical(start) if FOLDS else start
     if game.is_terminal(start):
         ends[report[COUNT]] = key
@@ -141,8 +147,10 @@ def unfit(state):
 
 @kernel
 def reach(key, stored, reached, report):
-    """The index of an unfinished state that a move or the start leads to, marked as reached; -1, a fault, if it is
-    missing."""
+    """Mark the unfinished state that a move or the start leads to, and return its index.
+
+    Returns -1, a fault, if it is missing.
+    """
     index = look_up(stored.states, key)
     report[LOOKS] += 1
     if index < 0:

@@ -1,8 +1,10 @@
-"""The bytes of a module: sections, and what is made of the object that LLVM writes (WebAssembly Core Specification 2.0,
-chapter 5; the object's conventions: WebAssembly tool-conventions, Linking.md).
+"""WebAssembly modules, made of the objects that LLVM writes.
 
-An object of one tree of functions is a module already, but that it takes its memory and its stack pointer from a
-linker, and exports nothing. So no linker is needed: `finished` writes those sections anew.
+Sources: WebAssembly Core Specification 2.0, chapter 5; for the object's conventions, WebAssembly tool-conventions,
+Linking.md.
+
+An object of one tree of functions is nearly a module. It only imports its memory and its stack pointer from a linker,
+and exports nothing. So no linker is needed: `finished` writes those sections anew.
 """
 
 from __future__ import annotations

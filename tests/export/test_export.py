@@ -224,7 +224,7 @@ def test_what_cannot_be_written_is_said_in_one_line(small, tmp_path, monkeypatch
     facts = {"game": "mu-torere", "rules": fingerprint(load_game("mu-torere"))}
     path = tmp_path / "cycles.lmdb"
     write_values(path, VECTOR, facts=facts)
-    assert "leave out the column tier" in refused(path, "-o", tmp_path / "b.csv", "--columns", "tier")
+    assert "omit the column tier" in refused(path, "-o", tmp_path / "b.csv", "--columns", "tier")
 
 
 def test_a_book_of_what_is_no_state_is_damaged(tmp_path):

@@ -128,6 +128,7 @@ def put_keys(states: Any, first_index: int, count: int, mode: int, keys: Any, at
 
 
 def deflated(data: Any, strategy: int) -> bytes:
+    """Compress data by DEFLATE, with one of zlib's strategies."""
     packer = zlib.compressobj(LEVEL, zlib.DEFLATED, WINDOW, 9, strategy)
     return packer.compress(data) + packer.flush()
 
@@ -321,8 +322,11 @@ def decode_all(segment: Any, states: Any, indices: Any, compiled: Callable[..., 
 
 
 def spread_keys(keys: Any, mode: int, first_key: int, states: Any, places: Any) -> int:
-    """Write the states of a group and their places; how many, one more than there is room for, or 0 if it begins
-    elsewhere."""
+    """Write the states of a group and their indices.
+
+    Returns:
+        How many there are; one more than there is room for; or 0 if the group does not begin at `first_key`.
+    """
     count_found = len(states) if mode else 0
     for i in range(count_found):
         offset = 0

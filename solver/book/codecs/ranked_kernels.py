@@ -82,6 +82,7 @@ def end_of(state, bare):
 
 @inlined
 def wins_at_once(state):
+    """Return whether a move of the state wins immediately."""
     for action in game.actions(state):
         child = game.result(state, action)
         if game.is_terminal(child) and game.utility(child) < 0:

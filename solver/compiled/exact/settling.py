@@ -81,8 +81,11 @@ class Settling:
         self.kernels = bind(sys.modules[__name__], rules.game, rules.symmetry, rules.wdl)
 
     def unsettled(self, plies: int, merits: list[int]) -> Callable[[Any], tuple[Any, int]]:
-        """A function of a part, arrays of states and of indices into `merits`: what is left of it, and the first state
-        that a search gives another merit, or -1."""
+        """Return a function that drops from a chunk the states that a short search settles.
+
+        It takes a chunk, that is, arrays of states and of indices into `merits`. It returns the states left, and the
+        first state that the search gives another merit than the book, or -1.
+        """
         worth: NDArray[np.int64] = np.array(merits, np.int64)
         largest = self.rules.kind.most
 

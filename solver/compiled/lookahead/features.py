@@ -51,8 +51,10 @@ guess = respelled(list_tiers, "guess", {"tier": "evaluate"})  # of unfinished st
 
 @kernel
 def tabulate(states, table):
-    """The features of unfinished states as the rows of a table (n, features) int16; False if one has more
-    or fewer."""
+    """Write the features of unfinished states to the rows of a table, (n, features) int16.
+
+    Returns False if a state has more or fewer features.
+    """
     out = np.empty(table.shape[1], np.int64)
     for i in range(len(states)):
         state = state_in(states, i, MORE)
