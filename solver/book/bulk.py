@@ -136,7 +136,7 @@ def arrays(segment: Segment) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDAr
 
 
 def _array(buffer: memoryview, dtype: Any) -> NDArray[Any]:
-    """What cannot be written to, and lies as arrays do, so that one compiled function takes all segments."""
+    """Return a read-only array of a buffer, in the usual layout, so that one compiled function takes all segments."""
     array = np.require(np.frombuffer(buffer, dtype), requirements="A")
     array.flags.writeable = False
     return array

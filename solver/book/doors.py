@@ -1,4 +1,4 @@
-"""Open what names a book or a game, for whatever takes either: `naming` has the order in which a name is read."""
+"""Open a book or a game by its name. `naming` has the order in which a name is read."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def book_and_game(
 
 
 def _existing(source: Any) -> Path | Game | str:
-    """What a source stands for (`naming.resolved`). Raises GameError or BookError for what is not there."""
+    """Return what a name stands for (`naming.resolved`). Raises GameError or BookError if there is no such thing."""
     resolved_source = resolved(source)
     if not isinstance(resolved_source, Path) or os.path.exists(resolved_source):
         return resolved_source

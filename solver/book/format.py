@@ -167,16 +167,18 @@ class Header(NamedTuple):
         return 1 if symbols <= 1 << 8 else 2 if symbols <= 1 << 16 else 4
 
     def keys(self, rules: Rules | None) -> States:
-        """What the codec knows states by; rules are needed where it asks them. Raises BookError.
+        """Return the codec's keys. Some codecs need the rules for them.
 
-        Raises DamagedBook where the game cannot tell what the book leaves out.
+        Raises:
+            BookError: The codec does not fit the rules.
+            DamagedBook: The game cannot tell the values that the book leaves out.
         """
         if self.sparse and rules is not None:
             self.encoding.keys.check_left_out(rules, self.sparse)
         return self.encoding.keys(rules, self.palette, self.sparse if self.wdl else int(self._is_acyclic))
 
     def sparsely(self, rules: Rules | None) -> Header:
-        """The header of a book to be written: a complete one without distances leaves out what its codec can tell."""
+        """Return the header of a book that leaves out the values its codec can tell, if the book is complete."""
         return self._replace(sparse=self.encoding.keys.left_out(rules) if rules and len(self.may_leave_out) > 1 else 0)
 
     def holding(self, numbers: Mapping[Value, int], longest: tuple[int, int] | None) -> Header:
@@ -198,7 +200,7 @@ class Header(NamedTuple):
 
     @property
     def may_leave_out(self) -> tuple[int, ...]:
-        """What `sparse` may be."""
+        """The allowed values of `sparse`."""
         return self.encoding.keys.LEFT_OUT if self._is_acyclic and self.wdl else (0,)
 
     @property
@@ -262,7 +264,7 @@ class Header(NamedTuple):
 
     @classmethod
     def _checked(cls, fields: dict[str, Any]) -> Header:
-        """A header of fields of the right types; raises what goes wrong."""
+        """Return a header of fields of the right types. Raises whatever error a wrong field causes."""
         for name, kind in KINDS.items():
             if type(fields[name]) is not kind:
                 raise ValueError(f"{name} is no {kind.__name__}")
@@ -300,7 +302,7 @@ def is_name(text: str) -> bool:
 
 
 def check_facts(header: Header) -> None:
-    """Raise ValueError for a header that contradicts itself: what it says holds of no game, whatever the rules."""
+    """Raise ValueError for a header that contradicts itself, whatever the rules are."""
     scope = header.scope
     if (header.trim is None) != (scope != TRIMMED):
         raise ValueError("scope and trim differ")

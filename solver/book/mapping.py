@@ -68,7 +68,7 @@ class Mapped:
         return self._has(GAME_KEY, 0)
 
     def game(self) -> bytes:
-        """What the book keeps of a game that no name tells; nothing in most."""
+        """Return the record of a game that has no name. Empty in most books."""
         return b"".join(self._parts(GAME_KEY, "the game"))
 
     def _has(self, kind: bytes, part_index: int) -> bool:
@@ -141,7 +141,7 @@ def when_unmapped(mapped: Mapped, action: Callable[[], Any]) -> None:
 
 @atexit.register
 def _unmap_temporary() -> None:
-    """What is to be done afterwards may be to remove the file, and Windows removes none that is mapped."""
+    """Unmap temporary books, since Windows removes no file that is mapped."""
     for registered in [*_registered.values()]:
         if registered.afterwards is not None:
             registered.close()

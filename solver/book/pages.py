@@ -145,7 +145,7 @@ def read_tree(file: BinaryIO) -> Tree:
 
 
 class _Walk:
-    """A walk through the tree: what was counted so far."""
+    """A walk through the tree, with counts so far."""
 
     def __init__(self, file: BinaryIO, tree: Tree) -> None:
         self.file = file

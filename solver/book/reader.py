@@ -1,7 +1,7 @@
 """Reading a book: a Mapping from stored states to values, answered from mapped memory in about 1.5 us.
 
-Safety comes first: what is read was examined before it was mapped (`mapping`), and views of mapped memory never leave
-this folder's modules. `close` only lets go of the book's own reference to the mapping.
+Safety comes first. The file is examined before it is mapped (`mapping`), and views of mapped memory never leave this
+folder's modules. `close` only drops the book's own reference to the mapping.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class Book(Mapping[int, Value]):
             raise self._malformed(error) from None
 
     def _image(self, state: int) -> int:
-        """The one of symmetric states that a folded book would store; -1 of what is no state."""
+        """Return the state that a folded book would store for this one, or -1 if this is not a state."""
         try:
             return self._canonical(state) if 0 <= state < self._limit else -1
         except (ArithmeticError, LookupError, TypeError, ValueError):  # rules need not bear what is no state
@@ -147,7 +147,7 @@ class Book(Mapping[int, Value]):
 
     @functools.cached_property
     def _limit(self) -> int:
-        """What all states are below."""
+        """An upper limit of all states."""
         return 1 << 8 * self.header.state_bytes if self.header.state_bytes else STATE_LIMIT
 
     @functools.cached_property
@@ -174,7 +174,7 @@ class Book(Mapping[int, Value]):
 
     @functools.cached_property
     def codec_keys(self) -> States:
-        """What the codec knows states by. Raises ForeignBook as `game` does, where it asks the rules."""
+        """The codec's keys. Raises ForeignBook as `game` does, if they need the rules."""
         return self.header.keys(self.rules if self.header.encoding.asks_rules else None)
 
     def lookup(self, states: Any, *, missing: Literal["raise", "mask"] = "raise") -> Values:
@@ -411,7 +411,7 @@ class Book(Mapping[int, Value]):
 
     @property
     def trim(self) -> Trim | None:
-        """What was dropped from the book, and from which book. None for a book that was not trimmed."""
+        """The states that were dropped, and the book they were dropped from. None for a book that was not trimmed."""
         return self.header.trim
 
     @property
@@ -488,7 +488,7 @@ def _reopened(path: str, digest: str, game: Game | None = None, sha256: str | No
 
 
 class _Items(ItemsView[int, Value]):
-    """The view that Mapping.items promises, of what is stored, without a look-up for each state."""
+    """The view that Mapping.items promises, over stored states, without a look-up for each."""
 
     _mapping: Book
 

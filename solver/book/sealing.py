@@ -20,7 +20,7 @@ def segment_key(number: int) -> bytes:
 
 
 def part_key(kind: bytes, part_index: int) -> bytes:
-    """The key of a part of what is not a segment: of `DIRECTORY_KEY`, `GAME_KEY` or `PALETTE_KEY`."""
+    """Return the key of a part of a record that is not a segment: `DIRECTORY_KEY`, `GAME_KEY` or `PALETTE_KEY`."""
     return kind + part_index.to_bytes(4, "big")
 
 

@@ -1,4 +1,4 @@
-"""What every way of solving hands over to the writer of books, whatever arrays or lists it worked in."""
+"""The solution that every way of solving hands to the writer of books, whatever arrays or lists it worked in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a trimmed book leaves out, as its header says it."""
+"""The record, in a book's header, of the states that a trimmed book leaves out."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Trim(NamedTuple):
 
 
 def check_trim(trim: Trim) -> None:
-    """Raise ValueError for what no book leaves out, or no reader makes up for."""
+    """Raise ValueError if no book leaves this out, or no reader can make up for it."""
     limits = [limit for limit in (trim.max_ply, trim.max_bytes) if limit is not None]
     if any(type(text) is not str for text in (trim.source, trim.scope)) or not HASH.fullmatch(trim.source):
         raise ValueError("trim names no book")

@@ -47,7 +47,7 @@ def check_target(path: str | os.PathLike[str]) -> Path:
 
 @contextlib.contextmanager
 def nameable(path: str | os.PathLike[str]) -> Iterator[None]:
-    """What the system says of names that no file can have becomes a BookError."""
+    """Turn the system's error about an impossible file name into a BookError."""
     try:
         yield
     except BookError:

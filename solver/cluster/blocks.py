@@ -78,7 +78,7 @@ class Block(NamedTuple):
     keys: States
 
     def parts(self) -> Iterator[Part]:
-        """What it has for each shard of each tier."""
+        """Yield the keys for each shard of each tier."""
         begin = 0
         for tier, owner, end in self.table.tolist():
             yield tier, owner, self.keys[begin:end]
@@ -89,7 +89,7 @@ class Block(NamedTuple):
         return ((tier, keys) for tier, part_owner, keys in self.parts() if part_owner == owner)
 
     def split(self, first_block: int, count: int) -> list[Block]:
-        """What it has for each of `count` shards from the first on."""
+        """Return the part of the block for each of `count` shards, from the first on."""
         return _blocks(self.parts(), count, lambda owner: owner - first_block)
 
 

@@ -1,7 +1,7 @@
-"""Tiers whose moves stay inside them, on the driver's side: the pass forward.
+"""The forward pass through tiers whose moves stay inside them, on the driver's side.
 
-Such a tier is closed breadth first: a generation is what the one before led to inside the tier, without what was seen
-before. When there is no further one its states are complete, and their moves to later tiers are gone through.
+Such a tier is closed breadth first. A generation is the set of new states that the one before leads to inside the tier.
+When a generation is empty, the states are complete, and their moves to later tiers are followed.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _whole(name: str, length: int, bits: int, owner: int) -> Segment:
 
 
 def closed(shards: Shards, closing: Closing, bits: int, later: int) -> tuple[ShardedTier, list[Advanced], list[Run]]:
-    """A tier whose states have all been seen, its 2**`bits` shards, and what they lead to in 2**`later`."""
+    """Complete a tier whose states were all visited: its 2**`bits` shards, their children in 2**`later` shards."""
     number, engine, leads = closing.number, shards.engine_for(closing.reached), closing.highest > closing.number
     visited = list(dict.fromkeys(file for files in closing.seen for file in files))  # shards that were split share some
     tasks = [

@@ -1,4 +1,4 @@
-"""What is done to tiers whose moves stay inside them: pure functions, as `tasks` has them.
+"""Tasks for tiers whose moves stay inside them: pure functions, like those of `tasks`.
 
 Forward, `explore` takes a shard one generation further, and `close` ends it when there is no further one. Backward,
 `resolve` finds the values of a whole tier at once, by the analysis of one machine.

@@ -39,7 +39,7 @@ class Driver(Shards):
     """Drives a job on an engine, tier by tier."""
 
     def resume(self, identity: str) -> bool:
-        """Take over what was committed; whether there is anything. Raises ResourceError if it is of another solve."""
+        """Take over committed work. Returns whether there is any. Raises ResourceError if it is of another solve."""
         while (facts := self.store.committed(self._commits)) is not None:
             if facts["identity"] != identity:
                 raise ResourceError(f"{self.store.url} belongs to another solve: --restart discards it")
@@ -98,7 +98,7 @@ class Driver(Shards):
         self.done(Found(None, self.gathered(None, [handles], bits, self.here), 1, GROWTH))
 
     def _advance(self, tier: int) -> None:
-        """Find the states of a tier, and what they lead to."""
+        """Find the states of a tier and their children."""
         started, course, rules = time.monotonic(), self.course, self.rules
         if course.under_way is None and self.job.tiers and rules.tiered:
             try:
@@ -118,7 +118,7 @@ class Driver(Shards):
         self._complete(*closed(self, closing, max(bits, closing.bits), later), started)
 
     def _advanced(self, tier: int) -> tuple[ShardedTier, list[Advanced], list[Run]]:
-        """A tier whose moves leave it, its shards and what they lead to. Raises Stays if some do not."""
+        """Return a tier's shards and their children. Raises Stays if some moves stay inside the tier."""
         course = self.course
         segments = course.pending(tier)
         total = sum(segment.end - segment.begin for segment in segments) // 8

@@ -47,9 +47,9 @@ class Engine(ABC):
 
     @abstractmethod
     def result(self, handle: Any, within: float | None = None) -> Any:
-        """What the task returned, once it has; raises what it raised. Arrays in it are read-only.
+        """Wait for a task, and return its result. Arrays in it are read-only.
 
-        Raises TimeoutError if it has not returned `within` so many seconds.
+        Raises the task's error, or TimeoutError if the task takes longer than `within` seconds.
         """
 
     def results(self, handles: Iterable[Any]) -> Iterator[Any]:
@@ -64,7 +64,7 @@ class Engine(ABC):
         return self
 
     def __exit__(self, *raised: object) -> None:  # noqa: B027
-        """Give up what is under way, and end what this engine started."""
+        """Give up running tasks, and end all that this engine started."""
 
 
 class Here(Engine):

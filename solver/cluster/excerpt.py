@@ -1,6 +1,6 @@
-"""What one task sees of a solution: the states of its shard and the children that it asked for, as one small `Known`.
+"""A task's view of a solution: the states of its shard and the children that it asked for, as one small look-up.
 
-So the passes of the sweep do for a shard what they do for a whole game.
+So the passes of the sweep do for a shard the same as for a whole game.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from solver.store.sorting import gallop
 
 
 def look_up(keys: States, states: States, known: NDArray[Any], values: NDArray[Any]) -> None:
-    """values[i] = known[j] where states[j] == keys[i], both ascending; what is not there stays as it is."""
+    """Set values[i] = known[j] where states[j] == keys[i], both ascending. Other values stay as they are."""
     _look_up(read_only(keys), read_only(states), read_only(known), values)
 
 

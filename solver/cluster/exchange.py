@@ -19,14 +19,14 @@ from solver.cluster.engine import Engine
 
 
 def split(first_block: int, count: int, *blocks: Block) -> Any:
-    """For each of `count` shards from the first on: what these blocks have for it, block by block."""
+    """Return, for each of `count` shards from the first on, the parts of these blocks for it, block by block."""
     return several(
         [list(block_parts) for block_parts in zip(*(block.split(first_block, count) for block in blocks), strict=True)]
     )
 
 
 def unsplit(*answers: list[NDArray[Any]]) -> Any:
-    """For each task of a batch what the shards of a block have answered it, one behind the other."""
+    """Return, for each task of a batch, the answers of a block's shards, one after the other."""
     return several([np.concatenate(pieces) for pieces in zip(*answers, strict=True)])
 
 
@@ -37,7 +37,7 @@ def each_block(items: Iterable[Block | list[Block]]) -> Iterator[Block]:
 
 
 def sent(engine: Engine, tasks: Sequence[Sequence[Any]], bits: int) -> list[list[Any]]:
-    """For each of 2**`bits` shards handles of what tasks, which have returned these blocks, send it, in their order."""
+    """Return, for each of 2**`bits` shards, handles of the blocks that the tasks send it, in the tasks' order."""
     share = (1 << bits) // block_count(bits)
     if share == 1:
         return [[results[block_for(owner, bits)] for results in tasks] for owner in range(1 << bits)]
@@ -54,7 +54,7 @@ def sent(engine: Engine, tasks: Sequence[Sequence[Any]], bits: int) -> list[list
 
 
 def sent_back(engine: Engine, answers: Sequence[Sequence[Any]], count: int, bits: int) -> list[list[Any]]:
-    """For each of `count` tasks handles of what 2**`bits` shards have answered it, in the order of shards."""
+    """Return, for each of `count` tasks, handles of the answers of 2**`bits` shards, in their order."""
     share = (1 << bits) // block_count(bits)
     if share == 1 or not answers:
         return [[answer[task] for answer in answers] for task in range(count)]

@@ -153,7 +153,7 @@ def events_of(facts: dict[str, Any]) -> list[Event]:
 
 
 class Course:
-    """`tiers` in order, `runs` of what they led to, and from the last tier on their `values`, which `tally` counts."""
+    """The history of a solve: `tiers` in order, `runs` of their children, and from the last tier on their `values`."""
 
     def __init__(self) -> None:
         self.begun = False
@@ -186,7 +186,7 @@ class Course:
         return self.tiers[left - 1] if left else None
 
     def pending(self, tier: int) -> list[Segment]:
-        """What a tier has been led to."""
+        """Return the runs of states that earlier tiers lead to in this one."""
         return [run.segments[tier] for run in self.runs if tier in run.segments]
 
     def later(self, tier: ShardedTier) -> list[ShardedTier]:
@@ -198,7 +198,7 @@ class Course:
         ]
 
     def shards(self, tiers: list[ShardedTier], bits: int, owner: int) -> list[Shard]:
-        """Of each of these tiers the shard that has what `owner` of 2**`bits` owns; none has more shards than that."""
+        """Return, for each of these tiers, the shard that holds the states of `owner`, one of 2**`bits`."""
         last_tier, segments = len(self.tiers) - 1, []
         for tier in tiers:
             owner_index = owner >> bits - tier.bits
@@ -207,7 +207,7 @@ class Course:
         return [shard for shard in segments if shard.states.length]
 
     def apply(self, event: Event) -> list[str]:
-        """Take over what a commit says; the names of files that are not needed any more."""
+        """Apply an event. Returns the names of files that are no longer needed."""
         self.begun = True
         if isinstance(event, Scale):
             obsolete = [file.name for files in self.values for file in files]

@@ -107,7 +107,7 @@ class Hosted(Engine):
             self.child.wait()
 
     def _ask(self, *question: Any) -> Any:
-        """The child's answer; raises what it raised."""
+        """Return the child's answer, or raise its error."""
         with self._lock:
             if self._is_asking:  # what interrupted the last question left its answer in the pipe
                 raise self._gone()
@@ -151,7 +151,7 @@ class Host:
             raise SystemExit
 
     def serve(self, pipe: Connection) -> None:
-        """Answer until the other side is gone; then end what was started."""
+        """Answer until the other side is gone. Then end everything that was started."""
         waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         threading.Thread(target=self._listen, args=(pipe, waiting), daemon=True).start()
         with self._stack:
@@ -190,7 +190,7 @@ class Host:
         self._engine = self._stack.enter_context(self._opening(where, **options))
 
     def _look(self, name: str) -> Any:
-        """An attribute of the engine, or what its method returns."""
+        """Return an attribute of the engine, or the result of its method."""
         attribute = getattr(self._engine, name)
         return attribute() if callable(attribute) else attribute
 

@@ -46,12 +46,12 @@ def _starts(shards: Shards, bits: int) -> list[Any]:
 
 
 def _leading(shards: Shards, tier: ShardedTier, which: Scale, bits: int, only: int | None) -> list[list[Any]]:
-    """Blocks of what the states of a tier lead to, of each of its shards."""
+    """Return blocks of the states that each shard of a tier leads to."""
     return [shards.requested(tier, files, which, bits, only=only)[1:] for files in tier.parts]
 
 
 def _led(shards: Shards, tier: ShardedTier) -> list[Any]:
-    """Blocks of what leads to a tier from before it."""
+    """Return blocks of the states that earlier tiers lead to in this one."""
     tasks = [_starts(shards, tier.bits)]
     for one in shards.course.tiers:
         if one.number < tier.number <= one.highest:

@@ -26,7 +26,7 @@ NEAR = 1 << 12  # states that are read with one that is asked for: a bisection e
 
 
 class Merged:
-    """`Swept`, in the files of a store; `tier` is what tells a state's."""
+    """`Swept`, in the files of a store. `tier` gives the tier of a state."""
 
     def __init__(self, shards: Shards, tier: Callable[[int], int]) -> None:
         course = shards.course
@@ -71,7 +71,7 @@ class Merged:
             yield self._at(file, int(chance.integers(file.length)), np.dtype(np.int64))
 
     def check(self, key: int | None = None) -> None:
-        """Raise Damaged for the first file that is not what was written: of all, or of the two that have a state."""
+        """Raise Damaged for the first file that has changed: of all files, or of the two that hold a state."""
         row = None if key is None else self.rows.get(self.tier(key))
         if row is None:
             pairs = self._pairs()
@@ -122,7 +122,7 @@ class Merged:
         yield from engine.results(waiting)
 
     def _ranges(self) -> Iterator[list[Share]]:
-        """What each range of states has in the files of ordered shards, which tasks make."""
+        """Yield, for each range of states, its slices in the files of ordered shards, which tasks write."""
         shards, kind = self.shards, self.kind.str
         bits, ranges = (shards.bits_for(self.stored, bytes_per_state) for bytes_per_state in (ARRANGED, BOUND))
         keys = cuts([(tier.sample, tier.kept) for tier in self.course.tiers], 1 << ranges)

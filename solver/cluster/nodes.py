@@ -1,4 +1,4 @@
-"""The nodes of a cluster, looked at before they get work: one task on each says what it has, and tries the store.
+"""A look at the nodes of a cluster before they get work: a task on each reports its software and tries the store.
 
 A look takes about a second, and a file of 4 MB for each node.
 """
@@ -28,7 +28,7 @@ LESS = "give all nodes the same files"
 
 
 class Wanted(NamedTuple):
-    """What all nodes must have: a game, its fingerprint, both empty if none matters, and the view of a store."""
+    """The requirements of all nodes: a game and its fingerprint (empty if none matters), and a view of the store."""
 
     game: str
     fingerprint: str

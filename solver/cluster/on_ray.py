@@ -69,7 +69,7 @@ LOCAL = {
 
 
 class RayEngine(Engine):
-    """A connection to a cluster; `started` has what to undo when it ends, last first."""
+    """A connection to a cluster. `started` lists actions to undo at the end, last first."""
 
     def __init__(self, ray: Any, started: contextlib.ExitStack) -> None:
         self._ray = ray
@@ -124,7 +124,7 @@ class RayEngine(Engine):
         self._started.close()
 
     def _nodes(self) -> list[dict[str, float]]:
-        """What each machine has; asked for once a second at most."""
+        """Return Ray's record of each machine. Ray is asked at most once a second."""
         if time.monotonic() > self._asked + 1:
             alive = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
             self._known = [{"CPU": node.get("CPU", 0), "memory": node.get("memory", 0)} for node in alive]
@@ -133,7 +133,7 @@ class RayEngine(Engine):
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
-        """Raise what a task raised as it was, and what Ray raises as ResourceError."""
+        """Raise a task's own error as it was, and Ray's errors as ResourceError."""
         try:
             yield
         except self._ray.exceptions.RayError as error:
@@ -184,7 +184,7 @@ def is_local(where: str) -> bool:
 
 
 def refuse_address(where: str) -> None:
-    """Raise MethodError for what is no address of a cluster."""
+    """Raise MethodError for a text that is not the address of a cluster."""
     if re.fullmatch(rf"{LOCAL_WORKERS}|auto|(?!local:)(ray://)?[^/\s]+:\d+", where) is None:
         reason = "describes machines, for solver estimate" if "=" in where else "is no address of a cluster"
         raise MethodError(f"{where[:80]!r} {reason}: say local, local:N, auto, host:6379 or ray://host:10001")
@@ -193,7 +193,7 @@ def refuse_address(where: str) -> None:
 
 
 def host(pipe: int) -> None:
-    """Be the child of `connect`: answer what is asked over the pipe of this descriptor."""
+    """Be the child of `connect`: answer requests over the pipe of this descriptor."""
     os.set_inheritable(pipe, False)  # Ray's own processes have no part in it
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     served = Host(opened)
@@ -431,5 +431,5 @@ def _shared_memory() -> int:
 
 
 def one_line(error: BaseException) -> str:
-    """The first line of what an error says."""
+    """Return the first line of an error's message."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".: ")

@@ -33,7 +33,7 @@ NOTHING: Piece = np.empty(0, np.int64), np.empty(0, np.uint8)
 
 
 class Share(NamedTuple):
-    """What a file of ordered states has for a range: how many states, and they with their values."""
+    """The slice of a file of ordered states that belongs to a range: how many states, and they with their values."""
 
     states: int
     part: Slice
@@ -46,7 +46,7 @@ class Arranged(NamedTuple):
     file: Sliced
 
     def share(self, number: int) -> Share:
-        """What it has for a range."""
+        """Return the slice of a range."""
         return Share(int(self.states[number]), self.file.part(number))
 
 

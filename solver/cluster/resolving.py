@@ -155,7 +155,7 @@ class Rounds:
         )
 
     def load(self, saved: Resolving) -> int:
-        """Go on from files; the distance of the round that is done again: what it told is not kept."""
+        """Continue from files. Returns the distance of the round to repeat, whose messages were not kept."""
         shards = zip(*(getattr(saved, name) for name in ARRAYS), strict=True)
         handles = [self.engine.submit(load, self.job, *files, returns=len(ARRAYS)) for files in shards]
         self._take(**{name: number for number, name in enumerate(ARRAYS)}, of=handles)
@@ -218,7 +218,7 @@ class Rounds:
         return list(self.engine.results(folds))
 
     def _take(self, of: list[list[Any]], **names: int) -> None:
-        """Handles of arrays, by their number among what each shard has returned."""
+        """Return handles of arrays, by their position in each shard's result."""
         for name, number in names.items():
             self.arrays[name] = [handles[number] for handles in of]
 

@@ -43,7 +43,7 @@ Array = NDArray[Any]
 
 
 class Mail(NamedTuple):
-    """What one shard tells others: for some of them where the rows for each end, and columns of numbers."""
+    """The messages of one shard to others: the end of each recipient's rows, and columns of numbers."""
 
     ends: NDArray[np.int64]
     columns: list[NDArray[np.int64]]
@@ -142,7 +142,7 @@ def enter_links(places, entries, shard, free, parents):
 
 @shared
 def hear_all(messages, merit, left, merits):
-    """Enter what states are told: twice their places, and one for a win; all of one distance."""
+    """Enter messages into states, all of one distance. A message is twice the state's index, plus one for a win."""
     for message in messages:
         hear(message >> 1, merit if message & 1 else -merit, left, merits)
 
@@ -173,7 +173,7 @@ def front_of(distance, once, left, merits):
 
 @shared
 def tell(front, begins, parents, scores, merits):
-    """The shards of the parents of the states of a front, and what they are told: see `hear_all`."""
+    """Return the shards of the parents of some states, and the messages for them: see `hear_all`."""
     room = 0
     for state_index in front:
         room += begins[state_index + 1] - begins[state_index]
@@ -300,7 +300,7 @@ def load(job: Job, *files: File) -> list[Array]:
 def settled(
     job: Job, tier: int, shard: tuple[int, int], states: File, scale: Scale, left: Array, merits: Array
 ) -> Folded:
-    """The values of a shard, (bits, owner), when there are no more rounds: what was never resolved is drawn."""
+    """Return the values of a shard, (bits, owner), after the last round. States never resolved are draws."""
     bench = bench_of(job)
     values, own_states = np.where(left < 0, merits, 0), bench.store.get(states, np.int64)
     if len(endless := bench.compiled.endless(own_states)):

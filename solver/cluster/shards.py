@@ -25,7 +25,7 @@ EVERY = 1.0  # seconds between commits, at least
 
 
 class Shards:
-    """A job on an engine. `course` is what has been done, `tell` hears of every tier in a line."""
+    """A job on an engine. `course` is its history, and `tell` is called with a line about every tier."""
 
     def __init__(
         self, rules: Rules, job: Job, store: Store, engine: Engine, *, progress: Progress, tell: Say, cyclic: bool
@@ -44,7 +44,7 @@ class Shards:
         self.inspect: Callable[[list[int]], None] | None = None  # looks at some states of each tier
 
     def done(self, event: Event) -> None:
-        """Enter what has been done, and commit it if that is due."""
+        """Enter an event, and commit if that is due."""
         self.filing.step()
         self._obsolete += self.course.apply(event)
         self._uncommitted.append(event)
@@ -52,7 +52,7 @@ class Shards:
             self.commit()
 
     def commit(self) -> None:
-        """Say for good what has been done since the last time, and remove what is not needed any more."""
+        """Commit the events since the last time, and remove files that are no longer needed."""
         if self._uncommitted:
             events = [(NAMES[type(event)], event) for event in self._uncommitted]
             self.store.commit(self._commits, {"format": FORMAT, "identity": self.identity, "done": events})
@@ -80,7 +80,7 @@ class Shards:
         return sharding.bits_for(states, each, self.memory, self.engine.workers)
 
     def engine_for(self, states: int) -> Engine:
-        """What runs the tasks of a tier of so many states."""
+        """Return the engine for the tasks of a tier of so many states."""
         if states <= sharding.NEAR:
             return self.here
         return self.filing if 1 << self.bits_for(states) > sharding.FILED else self.engine
@@ -88,7 +88,7 @@ class Shards:
     def gathered(
         self, source: int | None, tasks: Sequence[Sequence[Any]], bits: int, engine: Engine | None = None
     ) -> list[Run]:
-        """The run files of what the tasks of a tier, on an engine, have dealt to 2**`bits` shards."""
+        """Return the run files of the states that a tier's tasks have dealt to 2**`bits` shards."""
         engine, memory = engine or self.engine, GATHERED * self.memory // BYTES
         handles = [
             engine.submit(gather, self.job, source, (bits, owner), *items, memory=memory if bits else 0)[0]
@@ -106,7 +106,7 @@ class Shards:
             self.ahead = {before.number: self._requests(before, before.parts)}
 
     def _requests(self, tier: ShardedTier, parts: list[list[File]], memory: int | None = None) -> list[list[Any]]:
-        """Handles of what `request` returns for some parts of a tier."""
+        """Return handles of the results of `request` for some parts of a tier."""
         scale, later = self.course.scale, self.course.later(tier)
         assert scale is not None
         bits = max((one.bits for one in later), default=0)
@@ -154,7 +154,7 @@ class Shards:
         only: int | None = None,
         memory: int | None = None,
     ) -> list[Any]:
-        """Handles of what `request` returns for a part of a tier."""
+        """Return handles of the results of `request` for one part of a tier."""
         return self.engine_for(tier.kept).submit(
             request,
             self.job,

@@ -1,4 +1,4 @@
-"""A game solved whole on a cluster: the store, the engine and the driver together, and what they hand over."""
+"""Solve a whole game on a cluster: the store, the engine and the driver together, and the solution they hand over."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Clustered:
             raise
 
     def mend(self, error: SolverError) -> bool:
-        """Whether what is wrong was mended: a shard file that is computed again."""
+        """Mend a damaged shard file by computing it again. Returns whether that worked."""
         if isinstance(error, ResourceError):
             return False
         try:

@@ -90,7 +90,7 @@ class Sliced(NamedTuple):
 
 
 class Damaged(SolverError):
-    """A shard file is missing, or is not what its name says: its name, and the host that finds it so."""
+    """A shard file is missing, or is not the one that its name promises. Names the file, and the host that found it."""
 
     @property
     def name(self) -> str:
@@ -117,7 +117,7 @@ def store_at(url: str) -> Store:
 
 
 class Store:
-    """The folder of one solve. Raises ResourceError for what does not pass after some tries."""
+    """The folder of one solve. Raises ResourceError for trouble that outlasts some tries."""
 
     def __init__(self, url: str) -> None:
         try:
@@ -158,8 +158,8 @@ class Store:
     def write(self, name: str, data: memoryview | bytes, lasting: bool = False) -> None:
         """Write a file that appears whole or not at all.
 
-        One that is `lasting` is on the disk when this returns; of others what is lost with the power is missed by its
-        digest, and computed again.
+        A `lasting` one is on the disk when this returns. Another one may be lost with the power; then its digest is
+        missed, and it is computed again.
         """
 
         def once() -> None:
@@ -203,13 +203,13 @@ class Store:
                 self._patiently(functools.partial(self.files.rm_file, self.path(name)))
 
     def commit(self, number: int, facts: dict[str, Any]) -> None:
-        """Say for good what has been done, if this process still drives the solve."""
+        """Commit events for good, if this process still drives the solve."""
         if self._lease is not None:
             self._lease.confirm()
         self.write(f"commit-{number:06}", sealed(facts), True)
 
     def committed(self, number: int) -> dict[str, Any] | None:
-        """What a commit says; None if it was never made."""
+        """Return the contents of a commit. None if it was never made."""
         name = f"commit-{number:06}"
 
         def once() -> dict[str, Any]:
@@ -261,9 +261,9 @@ class Store:
                 self._patiently(functools.partial(self.files.rmdir, self.root))
 
     def _patiently(self, operation: Callable[[], Result], wrong: tuple[type[Exception], ...] = (EOFError,)) -> Result:
-        """Do what may fail for a while: a store that is throttled, or restarted.
+        """Run an operation that may fail for a while, because a store is throttled or restarted.
 
-        What is `wrong` with a file is raised as it is, after fewer tries.
+        An error that is the file's own fault, by `wrong`, is raised as it is, after fewer tries.
         """
         for attempt in range(1, TRIES + 1):
             try:
@@ -342,7 +342,7 @@ class Lease:
         self.store.write(LEASE, json.dumps({**self.holder, "time": time.time()}).encode())
 
     def _read(self) -> dict[str, Any] | None:
-        """What the file says; None if there is none, or nobody can tell what it says."""
+        """Return the contents of the file. None if there is none, or if it cannot be read."""
 
         def once() -> dict[str, Any]:
             found = json.loads(self.store.files.cat_file(self.store.path(LEASE)))
@@ -375,7 +375,7 @@ _held: set[Any] = set()  # the tokens of this process
 
 
 def one_line(error: BaseException) -> str:
-    """What an error says."""
+    """Return the message of an error, in one line."""
     return " ".join(str(error).split())[:200].rstrip(".: ") or type(error).__name__
 
 

@@ -76,7 +76,7 @@ class Segment(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A file of what tiers led to: its name, and a segment for each tier that it has states of."""
+    """A file of the children of tiers: its name, and a segment for each tier that it has states of."""
 
     name: str
     segments: dict[int, Segment]
@@ -128,7 +128,7 @@ class Folded(NamedTuple):
 
 
 class Bench:
-    """What a process keeps of a job: its rules, compiled, and its store."""
+    """A process's own copy of a job: its rules, compiled, and its store."""
 
     def __init__(self, job: Job) -> None:
         game = load_game(job.game)
@@ -145,7 +145,7 @@ class Bench:
         self.store: Store = store_at(job.url)
 
     def moves(self, scale: Scale) -> Moves:
-        """The moves, with what finished children give."""
+        """Return the moves, with the values of finished children."""
         return self.compiled.valued(scale.win)
 
 
@@ -160,7 +160,7 @@ def bench_of(job: Job) -> Bench:
 
 
 def warm(job: Job) -> None:
-    """Nothing but what a process has to do before its first task: load the rules, and kernels."""
+    """Do only what a process must do before its first task: load the rules and the kernels."""
     bench = bench_of(job)
     start = np.array([bench.rules.canonical(bench.game.initial())], np.int64)
     with compiling(bench.game):
@@ -177,7 +177,7 @@ def begin(job: Job, bits: int) -> Any:
 
 
 def advance(job: Job, tier: int, shard: tuple[int, int], segments: Sequence[Segment], bits: int) -> list[Any]:
-    """A shard, (bits, owner), of a tier: what `Advanced` says, and blocks of children for 2**`bits` shards."""
+    """Advance a shard, (bits, owner), of a tier. Returns `Advanced`, and blocks of children for 2**`bits` shards."""
     bench, begun = bench_of(job), time.monotonic()
     with compiling(bench.game):
         states = read_segments(bench.store, segments, *shard)
@@ -192,7 +192,7 @@ def advance(job: Job, tier: int, shard: tuple[int, int], segments: Sequence[Segm
 
 
 def gather(job: Job, source: int | None, shard: tuple[int, int], *blocks: Block | list[Block]) -> Run | None:
-    """What a shard, (bits, owner), of later tiers was dealt by the tier `source`, or by the starts, as a run file."""
+    """Gather, as a run file, the states that the tier `source`, or the starts, dealt to a shard, (bits, owner)."""
     bits, owner = shard
     runs = list(by_tiers(run for block in each_block(blocks) for run in block.of(owner)))
     if not runs:

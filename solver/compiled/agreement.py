@@ -58,7 +58,7 @@ def compare(game: Game, states: Sequence[int], *, symmetry: bool = True, tiers: 
 
 
 def sampled(states: Sequence[int]) -> Iterator[tuple[int, Budget]]:
-    """Yield some of the states, each with what a plain search may spend on it."""
+    """Yield some of the states, each with the effort that a plain search may spend on it."""
     for state in random.Random(0).sample(states, min(SAMPLED, len(states))):
         yield state, Budget(SAMPLED_NODES, 0.1)
 
@@ -227,7 +227,7 @@ class Solution:
         return self.units.lift(merit, self.rules.same_mover(state, action, child), gain)
 
     def agree(self, merit: int | None, derived: int | str) -> bool:
-        """Whether a merit may be what the children's make of it."""
+        """Return whether a merit may follow from the children's."""
         return merit is not None and not isinstance(derived, str) and self.units.agrees(merit, derived)
 
 

@@ -111,7 +111,7 @@ FAILURES = (ArithmeticError, LookupError, ValueError, TypeError, AssertionError,
 
 @contextlib.contextmanager
 def compiling(game: Game) -> Iterator[None]:
-    """Turn what Numba raises, when a kernel is first called, and what compiled rules raise into UncompiledRules."""
+    """Turn the errors of Numba at a kernel's first call, and those of compiled rules, into UncompiledRules."""
     try:
         yield
     except SolverError:
@@ -132,7 +132,7 @@ def is_of_compiler(error: Exception) -> bool:
 
 
 def uncompiled(game: Game, error: Exception) -> UncompiledRules:
-    """What Numba says of rules that it cannot compile, in one line."""
+    """Return Numba's reason for not compiling some rules, in one line."""
     return UncompiledRules(f"{type(game).__name__} cannot be compiled: {reason(type(game), str(error))}")
 
 

@@ -180,7 +180,7 @@ class CheckedLower(Lower):
         return place_of(self.loc.filename, self.loc.line)
 
     def _lost_text(self, lines: Iterable[tuple[int, str]]) -> str:
-        """What made a number too large: "<< gives a number beyond 64 bits", "+ in line 3 or * in line 4 gives ..."."""
+        """Name the operations that made a number too large: "<< gives a number beyond 64 bits", and so on."""
         bits = "the bits of a state" if self._is_wide else "64 bits"
         signs = [sign if line == self.loc.line else f"{sign} in line {line}" for line, sign in sorted(lines)]
         return f"{' or '.join(signs)} gives a number beyond {bits}"

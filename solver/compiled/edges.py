@@ -212,7 +212,7 @@ def keep(states, begin, end, kept, report):
 
 @kernel
 def endless_margins(states, begin, end, margins):
-    """What play without end is worth in states[begin:end], into `margins` from there on."""
+    """Write the value of endless play from states[begin:end] to `margins`, from there on."""
     for i in range(begin, end):
         margins[i] = game.endless(state_in(states, i, MORE))
 
@@ -352,9 +352,9 @@ class CompiledMoves:
         return self.moves._replace(win=win, enough=enough)
 
     def endless(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
-        """What play without end is worth in each state; empty where that is nothing everywhere.
+        """Return the value of endless play from each state. Empty if it is 0 everywhere.
 
-        Raises GameError where it is beyond the limits of margins.
+        Raises GameError if a value is beyond the limits of margins.
         """
         margins = np.empty(len(states) if own_method(self.rules.game, "endless") else 0, np.int64)
         if len(margins):

@@ -29,7 +29,7 @@ ASKED = (
 
 
 def constants_of(rules: Rules, outcomes: bool = False, tiers: bool = True) -> dict[str, bool]:
-    """What kernels are told of the rules: see `binding.bind`."""
+    """Return the constants that kernels get from the rules: see `binding.bind`."""
     return {
         "SCORES": rules.scores or outcomes,
         "ALTERNATES": rules.alternates,
@@ -42,7 +42,7 @@ def constants_of(rules: Rules, outcomes: bool = False, tiers: bool = True) -> di
 
 
 def is_checked(cls: type) -> bool:
-    """Tell whether rules are compiled with tests for what Python does otherwise: all but the package's own are."""
+    """Tell whether rules are compiled with tests for differences from Python: all but the package's own are."""
     return CHECKS_ALL or not cls.__module__.startswith("solver.games.")
 
 

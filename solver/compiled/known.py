@@ -47,7 +47,7 @@ class Known(ast.NodeTransformer):
         return self.generic_visit(node) if number is None else ast.copy_location(ast.Constant(number), node)
 
     def number(self, node: Any) -> int | None:
-        """What an expression is, None if that is not known, or no number."""
+        """Return the number that an expression stands for. None if it is not known, or not a number."""
         try:
             constant = self._worked_out(node)
         except Exception:  # whatever rules raise, they may never come here

@@ -75,7 +75,7 @@ def _both(kind: Any, fit: Any = _widest) -> Any:
 
 
 def _masked(context: Any, args: Any) -> Any:
-    """That of `&`: what is masked by a number from 0 on is no larger than that."""
+    """Type `&`: a number masked by a non-negative number is no larger than the mask."""
     wide = _widest(args) if len(args) == 2 else None
     if wide is None:
         return None

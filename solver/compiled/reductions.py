@@ -18,7 +18,7 @@ Yields = Callable[[ast.expr], bool]
 
 
 class Fold(NamedTuple):
-    """A reduction, or `next`, of clauses; `start` is what it begins with, or where there are no items."""
+    """A reduction of clauses, or `next`. `start` is its first value, or its value if there are no items."""
 
     name: str
     clauses: Clauses
@@ -58,7 +58,7 @@ def _over(items: ast.expr, each: ast.expr | None = None) -> Clauses:
 
 
 def _iterated(items: ast.expr) -> ast.expr:
-    """What is inside `iter(...)`."""
+    """Return the argument of `iter(...)`."""
     if isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id == "iter" and items.args:
         return items.args[0]
     return items

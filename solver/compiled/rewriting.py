@@ -143,7 +143,7 @@ class Rewriter:
         return not within and all(isinstance(function, types.FunctionType) for function in items)
 
     def _substitutes(self, function: types.FunctionType) -> dict[str, Any]:
-        """What the function's globals and cells have to be in its copy, where that is something else."""
+        """Return the globals and cells of a function that must be replaced in its copy, with their substitutes."""
         known = known_to(function)
         named = {name: known[name] for name in (*names_in(function.__code__), *cells_of(function)) if name in known}
         substitutes = {name: self.substitute(value) for name, value in named.items()}

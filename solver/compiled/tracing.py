@@ -101,7 +101,7 @@ class Trace:
         self.floats = self._floats(assigns)
 
     def _follow(self, assign: Any, reads_numpy: bool) -> None:
-        """Note what one assignment says of its variable."""
+        """Note what one assignment does to its variable."""
         target, value, used = assign.target.name, assign.value, self.used(assign)
         if has_no_value(value) or (isinstance(value, ir.Var) and value.name in self.unset):
             self.unset.add(target)

@@ -105,13 +105,13 @@ narrow: Any = _cast(lambda kind: nb.int64 if is_large(kind) else kind)  # what i
 
 @functools.cache
 def widen(width: int) -> Any:
-    """What is a state is wide."""
+    """Make a state wide."""
     return _cast(lambda kind: Wide(width) if isinstance(kind, (nb.Integer, Unsigned)) else kind)
 
 
 @functools.cache
 def raised_to(width: int) -> Any:
-    """A function of a word and its place: what it is worth there, as a wide number."""
+    """Return a function that gives the value of a word at a place, as a wide number."""
     wide, kind = Wide(width), ir.IntType(width)
 
     @intrinsic

@@ -178,5 +178,5 @@ def test_actions_lead_to_nothing_that_vanishes():
     class Sure(NamedTuple):
         initial = actions = result = is_terminal = utility = vanishing = lambda self, *_: 0
 
-    with pytest.raises(GameError, match=r"vanishing\(state\) without chance\(state\)"):
+    with pytest.raises(GameError, match=r"vanishing\(state\) but not chance\(state\)"):
         Rules(Sure())

@@ -464,7 +464,11 @@ def test_a_folder_with_anything_else_is_left_alone(pages, tmp_path, monkeypatch)
     (tmp_path / "file").write_text("mine")
     shutil.copytree(pages("tic-tac-toe") / "site", tmp_path / "ours")
     (tmp_path / "ours" / "CNAME").write_text("mine")
-    for name, reason in (("mine", "holds files that are no page"), ("ours/", "holds CNAME"), ("file/", "is no folder")):
+    for name, reason in (
+        ("mine", "holds files that are no page"),
+        ("ours/", "holds CNAME"),
+        ("file/", "is not a folder"),
+    ):
         code, out, err = run("export", book, "-o", f"{tmp_path}/{name}")
         assert (code, out) == (2, "") and reason in err and err.count("\n") == 1
     code, _, err = run("export", book, "-o", tmp_path / "site")
@@ -478,7 +482,7 @@ def test_a_folder_with_anything_else_is_left_alone(pages, tmp_path, monkeypatch)
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
     code, _, err = run("export", book, "-o", ".")
-    assert code == 2 and "is the folder you are in" in err
+    assert code == 2 and "is the current folder" in err
     monkeypatch.chdir(tmp_path)
     assert "627 states" in ok("export", book, "-o", tmp_path / "empty")
 

@@ -1,4 +1,4 @@
-"""What a codec is: a record of how the states of a group and their values are encoded."""
+"""The record that describes a codec: how the states of a group and their values are encoded."""
 
 from __future__ import annotations
 
@@ -93,5 +93,5 @@ class Codec(NamedTuple):
         return bool(self.keys.ASKED)
 
     def wide_bytes(self, bits: int) -> int:
-        """Return what a header says of states of so many bits: their bytes, or 0 of one word."""
+        """Return the bytes of a state for the header, for states of so many bits. 0 for states of one word."""
         return 8 * words_of(bits) if self.is_wide else 0

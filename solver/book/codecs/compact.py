@@ -134,7 +134,7 @@ def deflated(data: Any, strategy: int) -> bytes:
 
 
 def inflated(data: Any, size: int) -> bytes:
-    """The first `size` bytes of what was deflated; nothing more is made, whatever the data say."""
+    """Decompress the first `size` bytes. Never makes more, whatever the data claim."""
     data_out = zlib.decompressobj(WINDOW).decompress(data, size)
     if len(data_out) != size:
         raise ValueError("data end early")

@@ -36,9 +36,9 @@ def encoder_of(codec: Codec) -> Callable[..., Groups]:
 def prepared(
     header: Header, keys: States, pieces: Iterable[Any], team: Workers
 ) -> tuple[Iterable[Any], Callable[..., Any]] | None:
-    """Prepare what `write_book` takes for this header: parts of the pieces, and the encoder.
+    """Prepare the arguments of `write_book` for this header: parts of the pieces, and the encoder.
 
-    None if the methods that the keys ask of the rules do not compile.
+    Returns None if the methods that the keys need of the rules do not compile.
     """
     if not isinstance(keys, Ranks):
         return parts(pieces), encoder_of(header.encoding)
@@ -83,5 +83,5 @@ def tallied(states: Any, indices: Any, values: int) -> tuple[list[int], list[int
 
 
 def taken(table: list[int], indices: Any) -> NDArray[np.int32]:
-    """What a table has for each of some indices."""
+    """Return the entries of a table at some indices."""
     return np.array(table, np.int32)[np.asarray(indices, np.int32)]

@@ -1,4 +1,4 @@
-"""What codecs know states by: themselves, or what their rules make of them."""
+"""The keys of a codec: the states themselves, or numbers that the rules make of them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class States:
 
     @classmethod
     def left_out(cls, rules: Rules) -> int:
-        """Return what a complete book without distances leaves out."""
+        """Return which values a complete book without distances leaves out."""
         return 0
 
     @classmethod
@@ -76,7 +76,7 @@ class States:
         yield states, indices
 
     def told(self, state: int) -> list[str] | None:
-        """What the rules are asked about a state, as text."""
+        """Return, as text, which questions the rules answer about a state."""
         return None
 
 

@@ -192,7 +192,7 @@ class Ranks(States):
 
     @classmethod
     def left_out(cls, rules: Rules, games: int = GAMES) -> int:
-        """Return what a complete book without distances leaves out, as far as so many random games show."""
+        """Return which values a complete book without distances leaves out, judged by some random games."""
         if not rules.alternates:
             return 0
         return HALVED if rules.tiered and _turns(rules, games) else TELLING
@@ -285,7 +285,7 @@ class Ranks(States):
         return -1 if value is None else self._places.get(value, len(self.palette))
 
     def _told(self, state: int) -> tuple[int | None, list[int]]:
-        """The merit of a state, if the rules tell it, or the states whose merits do; neither of what is stored."""
+        """Return the merit of a state if the rules tell it, or else the states whose merits do. Neither is stored."""
         rules = self.rules
         if not self.tells:
             return None, []

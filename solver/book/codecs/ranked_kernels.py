@@ -152,9 +152,10 @@ def told_by_children(states, merits, indices, shift, cells, state, choices, bare
 
 @kernel
 def add_symbols(states, merits, indices, begin, end, shift, cells, tells, bits, keys):
-    """Append to keys[begin:end], as their low bits, the index of each state: what is stored, less TOLD.
+    """Append the symbol of each state, the index of its stored value less TOLD, to keys[begin:end] as their low bits.
 
-    That is 0 where rules or children tell the merit. The first place where the merit they tell is wrong, or -1.
+    The symbol is 0 if the rules or the children tell the merit. Returns the first place where they tell a wrong one, or
+    -1.
     """
     for i in range(begin, end):
         index = np.int64(indices[i])
@@ -227,7 +228,7 @@ def index_of(state, index, tells, firsts, starts, symbols, merits, path):
 
 @kernel
 def indices_of(states, tells, firsts, starts, symbols, merits, indices):
-    """Write the palette index of each of some numbers, -1 for what is no state of the book."""
+    """Write the palette index of each rank, or -1 for a rank that no state of the book has."""
     path = np.empty((FURTHEST, 4), np.int64)
     for i in range(len(states)):
         state, indices[i] = states[i], -1
@@ -391,14 +392,14 @@ class Compiled:
             yield states[:count], indices[:count]
 
     def indices(self, states: NDArray[np.int64], groups: list[Group]) -> NDArray[np.int64]:
-        """The palette index of each of some numbers in a book of these groups, -1 for what is none of its states."""
+        """Return the palette index of each state in a book of these groups, or -1 for a state that is not in it."""
         palette_indices = np.full(len(states), -1, np.int64)
         with compiling(self.rules.game):
             self.kernels.indices_of(states, *self._laid_out(groups), self.merits, palette_indices)
         return palette_indices
 
     def _laid_out(self, groups: list[Group]) -> Any:
-        """What the rules tell, the first ranks of all groups, where their symbols begin, and those."""
+        """Return the values that the rules tell, each group's first rank, where its symbols begin, and the symbols."""
         firsts = np.array([first_rank for first_rank, _ in groups], np.int64)
         starts = np.cumsum([0, *(len(symbols) for _, symbols in groups)])
         return self._tells, firsts, starts, np.concatenate([symbols for _, symbols in groups])

@@ -52,7 +52,7 @@ FULL = FAR + 1  # in place of a merit: `moves` has too few rows
 
 @inlined
 def put(moves, at, child, key, choices, asked, promise):
-    """Write a row of `moves`; what is asked of the child: sign, plies away, bound."""
+    """Write a row of `moves`: the child, and the question to ask of it: sign, plies away, bound."""
     sign, away, bound = asked
     put_state(moves, at, Move.STATE, child, MORE)
     put_state(moves, at, Move.KEY, key, MORE)
@@ -65,7 +65,7 @@ def put(moves, at, child, key, choices, asked, promise):
 
 @inlined
 def looked_up(table, key, bound):
-    """What the table says of a state that answers whether it is worth at least `bound`: a bound on it; or LIMIT."""
+    """Return the table's bound on a state, if it tells whether the state is worth `bound` or more. Otherwise LIMIT."""
     data = find(table, key)
     if data:
         if low_of(data) >= bound:

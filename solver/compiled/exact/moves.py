@@ -71,7 +71,7 @@ def lifted(merit, sign, away):
 
 @inlined
 def dropped(bound, sign, away):
-    """What is asked of a state, where `lifted` is asked whether it is at least `bound`."""
+    """Return the bound to ask of a state, so that its lifted merit is at least `bound`."""
     if not SCORES:
         return drop(bound, True, False, away) if sign > 0 else drop(bound, False, False, away) + 1
     return bound - away if sign > 0 else away - bound + 1
@@ -79,9 +79,9 @@ def dropped(bound, sign, away):
 
 @inlined
 def settle(state, bound, foreseen):
-    """What answers without search whether a state is worth at least `bound`: a bound on its merit, or FAR.
+    """Return a bound on a state's merit that answers whether it is at least `bound`, without search.
 
-    If nothing does, LIMIT; then its replies. `foreseen`: a reply led here.
+    FAR if the rules fail; LIMIT if a search is needed, followed by the replies. `foreseen`: a reply led here.
     """
     if REWARD and not -WIN < bound <= WIN:
         return FAR, 0
@@ -133,7 +133,7 @@ def sign_of(state, action, child):
 
 @inlined
 def gained(state, action):
-    """The plies that an action takes; in a score game what it scores, or FAR."""
+    """Return the plies that an action takes, or in a score game the points it scores. FAR if the rules fail."""
     if not REWARD:
         return 0 if SCORES else 1
     gain = game.reward(state, action)

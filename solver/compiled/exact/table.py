@@ -70,9 +70,9 @@ def _size_of(key: Any) -> Any:
 
 @register_jitable(forceinline=True)
 def mixed_with(data):
-    """What the words of a key are xor-ed with: the data, every bit of which has changed many.
+    """Return the number that the words of a key are xor-ed with. One changed bit of the data changes many of its bits.
 
-    The product wraps. Of signed numbers the compiler takes for granted that none does.
+    The product wraps, so it is unsigned: the compiler assumes that signed numbers never wrap.
     """
     return np.int64(np.uint64(data) * UNSIGNED)
 

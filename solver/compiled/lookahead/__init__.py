@@ -1,1 +1,1 @@
-"""Searches of limited depth, and what is said of the states where they end: `evaluate`, learned evaluations."""
+"""Searches of limited depth, and the evaluation of the states where they end: `evaluate`, learned evaluations."""

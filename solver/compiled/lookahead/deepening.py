@@ -52,7 +52,7 @@ def is_own_image(frames, ply, more):
 
 @register_jitable(forceinline=True, **PART)
 def put_away(memory, path, ply, more):
-    """Store what was found of the frame's state; but not of the root, nor of the last ply."""
+    """Store the result of the frame's state, unless it is the root or at the last ply."""
     frames, windows, moves, _ = path
     if ply > 0 and frames[ply, Frame.LEFT] > 1:
         best = windows[ply, Window.BEST]

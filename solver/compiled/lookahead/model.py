@@ -60,7 +60,7 @@ def new_model(layers: Sequence[tuple[Any, Any]] = (), activation: str = "tanh", 
 
 @shared
 def weighed(shape, weights, relu, inputs, units):
-    """What the layers make of the inputs, from -LIMIT to LIMIT."""
+    """Return the output of the layers for the inputs, from -LIMIT to LIMIT."""
     width = shape[0]
     if len(shape) == 2:
         total = np.float64(weights[width])

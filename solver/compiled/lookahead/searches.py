@@ -81,7 +81,7 @@ class Lookahead:
         self.use(model)
 
     def use(self, model: Model | None) -> None:
-        """Estimate by another model, or by the rules; what was found by the one before is forgotten."""
+        """Evaluate by another model, or by the rules. Results of the one before are forgotten."""
         self._model = new_model() if model is None else model.copy()
         self._memory[0][:] = 0
 
@@ -159,7 +159,7 @@ class Lookahead:
         return read_state(path.moves, culprit, Move.CHILD, self._more)
 
     def _refused(self, status: int, state: int) -> Exception:
-        """What is wrong with a state, as plain Python says; UncompiledRules where it finds nothing."""
+        """Return the error that plain Python finds at a state, or UncompiledRules if it finds none."""
         rules = self.rules
         if status == SearchStatus.STUCK and not any(True for _ in rules.actions(state)):
             return stuck(rules, state)
@@ -183,7 +183,7 @@ class Lookahead:
             self._compare(check_game(self.rules.game))
 
     def _compare(self, states: list[int]) -> None:
-        """What both searches find in states of random games by the rules' `evaluate`."""
+        """Compare both searches on states of random games, by the rules' `evaluate`."""
         model, self._model = self._model, new_model()
         evaluate = self.rules.evaluate or heuristic.even
         for depth in (1, 2):

@@ -61,7 +61,7 @@ def searches(rules: Rules) -> bool:
 
 
 def facts(rules: Rules) -> dict[str, Any]:
-    """What a module says of itself."""
+    """Return the facts that a module states about itself."""
     about = {"game": rules.name, "rules": rules.fingerprint, "symmetry": rules.folds}
     return layout.shape_of(rules.bits) | about | {"scores": rules.scores, "win": WIN, "limit": LIMIT}
 

@@ -31,7 +31,7 @@ def list_moves_at(address, path, model, ply, wanted):
 
 @inlined
 def weighed(shape, weights, relu, inputs, units):
-    """What a model says: there is none."""
+    """A module has no model. This stands in its place."""
     return 0.0
 
 
@@ -76,7 +76,7 @@ def look(state, depth, first):
 
 @kernel
 def look_on(allowance):
-    """Search on for so many nodes at most; what `deepening.look` returns."""
+    """Continue the search for at most so many nodes. Returns as `deepening.look`."""
     desk = words(LOOK, LOOK_BOUNDS + 1)
     at, size = desk[LOOK_BOUNDS_AT], desk[LOOK_BOUNDS]
     model = Model(words(0, 0), singles(0, 0), False, 1.0, words(0, 0), floats(0, 0))

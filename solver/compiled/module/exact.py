@@ -49,7 +49,7 @@ def begin(state, low, high):
 
 @kernel
 def go_on(allowance):
-    """Search on for so many nodes at most; what `solve` returns."""
+    """Continue the search for at most so many nodes. Returns as `solve`."""
     desk = words(DESK, USED + 1)
     search = words(DESK, FIELDS)
     used = desk[USED]
@@ -89,6 +89,6 @@ def forget():
 
 @kernel
 def settled(state, bound):
-    """What answers without search whether a state is worth at least `bound`: a bound on its merit, or LIMIT."""
+    """Return a bound on a state's merit that tells, without search, whether it is `bound` or more. Otherwise LIMIT."""
     merit, _ = settle_first(state, bound)
     return merit

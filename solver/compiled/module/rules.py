@@ -83,7 +83,7 @@ rank, unrank, tier, outlook, replies = _asking(_of_state, "rank", "unrank", "tie
 
 
 def answer(kernels: Any, rule: str, *arguments: int) -> Any:
-    """What the kernels of a game answer as the method of this name does: a list of actions, a truth value, a number."""
+    """Return the answer of a game's kernels to a method: a list of actions, a truth value or a number."""
     if rule != "actions":
         found = getattr(kernels, rule)(*arguments)
         return bool(found) if rule in ("is_terminal", "again") else found
