@@ -113,7 +113,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):  # type: ignore[misc]
         return self._observed(), gained if loss is None else -loss, *over, self._info()
 
     def action_masks(self) -> Any:
-        """Which actions are legal, as booleans: what sb3-contrib's MaskablePPO asks for."""
+        """Return which actions are legal, as booleans. MaskablePPO of sb3-contrib calls this."""
         return self._observed()["action_mask"].astype(bool)
 
     def render(self) -> Any:
@@ -144,7 +144,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):  # type: ignore[misc]
         return self._observed(), -penalty, True, False, {"illegal": True}
 
     def _given_away(self, action: int) -> float:
-        """What an action of the rules loses of the position's value."""
+        """Return how much of the position's value an action of the rules loses."""
         best, values = self._best()
         if action not in values:
             raise self._unknown()

@@ -59,7 +59,7 @@ def _kind(rules: Rules) -> Any:
 
 
 class _Shared:
-    """What all states of a game have in common; a copy of a state does not copy it."""
+    """The data that all states of a game share. A copy of a state does not copy it."""
 
     def __init__(self, rules: Rules, longest: int) -> None:
         self.rules, self.longest = rules, longest
@@ -195,7 +195,7 @@ class SolverState(pyspiel.State):  # type: ignore[misc]
         return self.is_over
 
     def returns(self) -> list[float]:
-        """What each player has, or 0 before the end and where play did not come to one."""
+        """Return each player's result. 0 before the end, and if play did not come to one."""
         rules = self.shared.rules
         if not rules.is_terminal(self.number):
             return [0.0, 0.0]

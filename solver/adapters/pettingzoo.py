@@ -58,7 +58,7 @@ def env(game: Source, **options: Any) -> AECEnv[Any, Any, Any]:
 
 
 class _Acting(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
-    """Ends the game at an illegal action; refuses what is not in the space of actions, before its mask is asked."""
+    """Ends the game at an illegal action, and refuses one outside the space of actions before its mask is read."""
 
     def step(self, action: Any) -> None:
         inner = self.unwrapped
@@ -68,7 +68,7 @@ class _Acting(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
 
 
 def action_in(action: Any, actions: int) -> int:
-    """Return an action as Python's int. Raises GameError for what is none of so many."""
+    """Return an action as an `int`. Raises GameError if it is not one of so many."""
     try:
         number = -1 if isinstance(action, (bool, np.bool_)) else operator.index(action)
     except TypeError:

@@ -1,7 +1,7 @@
 """A position as pixels, drawn from the shapes that also make its SVG (`solver.rules.boards`).
 
-Every shape is a distance from a centre, a line or an outline, smoothed over one pixel, so that numpy is enough. What
-does not change between positions is painted once: the ground of a board, and each kind of man.
+Every shape is a distance from a centre, a line or an outline, smoothed over one pixel, so NumPy is enough. The ground
+of a board and each kind of man do not change between positions, and are painted once.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _stamp(shapes: tuple[Shape, ...], scale: float) -> Layers:
 
 
 def _stamp_on(layers: Layers, man: Group) -> None:
-    """Lay a man over what is there; its middle goes to a whole pixel."""
+    """Lay a man over the picture. Its middle goes to a whole pixel."""
     stamp = _stamp(man.shapes, man.scale * SCALE)
     middle = len(stamp) // 2
     left, top = round(man.x * SCALE) - middle, round(man.y * SCALE) - middle
@@ -141,7 +141,7 @@ class _Canvas:
         region += (_layers_of(colour) - region) * share
 
     def _words(self, words: Words) -> None:
-        """Letters of 5 x 7 dots. What the font lacks is a question mark."""
+        """Draw letters of 5 x 7 dots. A character that the font lacks becomes a question mark."""
         dot = words.size / 10
         width = dot * (6 * len(words.text) - 1)
         left = words.x - {"start": 0.0, "middle": width / 2, "end": width}[words.anchor]

@@ -1,4 +1,4 @@
-"""What every room stands on: values and their arithmetic, errors, progress, files, memory, threads.
+"""The base of every room: values and their arithmetic, errors, progress, files, memory, threads.
 
 Imports no other room.
 """

@@ -39,7 +39,7 @@ class LayoutError(GameError):
 
 
 class UncompiledRules(GameError):
-    """Rules that Numba cannot compile, or that it does not compile to what Python makes of them.
+    """Numba cannot compile the rules, or would compile them to something that differs from Python.
 
     The plain algorithms may still run them.
     """

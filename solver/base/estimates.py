@@ -108,10 +108,10 @@ class Estimate(_Fields, Kind):
         return float(merit) if self.scores else max(-1.0, min(1.0, merit))
 
     def backed_up(self, merits: Sequence[Any]) -> Any:
-        """What the merits that its moves give a state make of it, of which some may be estimates.
+        """Return the merit of a state from the merits of its moves, some of which may be estimates.
 
-        It is exact where all are, or where no move can win sooner than the one that does: an estimate says that no win
-        or loss is within `depth` plies.
+        It is exact if all of them are, or if no move can win sooner than the one that does: an estimate says that there
+        is no win or loss within `depth` plies.
         """
         best = max(merits)
         if isinstance(best, float) or not any(isinstance(merit, float) for merit in merits):

@@ -19,7 +19,7 @@ def has_kernels() -> bool:
 
 
 def remedy() -> str:
-    """What to do where `has_kernels()` is False."""
+    """Return the remedy to name if `has_kernels()` is False."""
     return kernel_defect() or INSTALL
 
 
@@ -32,7 +32,7 @@ def has_learning() -> bool:
 
 
 def learning_remedy() -> str:
-    """What to do where `has_learning()` is False."""
+    """Return the remedy to name if `has_learning()` is False."""
     return LEARN if not all(importlib.util.find_spec(name) for name in ("sklearn", "cma")) else remedy()
 
 
@@ -53,7 +53,7 @@ def has_cluster() -> bool:
 
 
 def cluster_remedy() -> str:
-    """What to do where `has_cluster()` is False."""
+    """Return the remedy to name if `has_cluster()` is False."""
     return CLUSTER if not all(importlib.util.find_spec(name) for name in ("ray", "fsspec")) else remedy()
 
 

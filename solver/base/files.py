@@ -102,7 +102,7 @@ def write_whole(target: str | os.PathLike[str], data: bytes) -> None:
 
 
 def _exchange(partial: Path, target: Path, older: Path) -> None:
-    """Rename a folder to its place, and what is there to `older`. Other processes may do the same at any moment."""
+    """Rename a folder to its final name, and any folder there to `older`. Other processes may do so at any time."""
     for attempt in range(ATTEMPTS):
         shutil.rmtree(older, ignore_errors=True)
         with contextlib.suppress(FileNotFoundError):  # nothing is there, or another has taken it away
@@ -116,7 +116,7 @@ def _exchange(partial: Path, target: Path, older: Path) -> None:
 
 
 def sweep_up(target: Path) -> None:
-    """Remove what writers of a file or folder who were killed have left beside it."""
+    """Remove files that killed writers of a file or folder have left beside it."""
     pattern = re.compile(rf"\.{re.escape(target.name)}\.([0-9]{{1,10}})\.(build|partial|replaced)")
     for path in target.parent.iterdir():
         match = pattern.fullmatch(path.name)

@@ -15,9 +15,9 @@ from solver.base.value import WIN, Value, in_plies, lift, sign_of, terminal_meri
 
 
 class Kind:
-    """Wins, draws and losses with their distances; the other kinds have otherwise what they say.
+    """Wins, draws and losses with their distances. Subclasses are the other kinds of value.
 
-    `unfit` has a sentence for each method, option or use that values of this kind are not for.
+    `unfit` has a sentence for each method, option or use that values of this kind do not fit.
     """
 
     name = "outcome"
@@ -69,7 +69,7 @@ class Kind:
         return value_of(merit, self.scores, win)
 
     def kept(self, value: Value) -> Value:
-        """What this kind keeps of a value."""
+        """Return the part of a value that this kind stores."""
         return value
 
     def fits(self, value: Value) -> bool:
@@ -78,11 +78,11 @@ class Kind:
         return score in (-1, 1) and 0 <= distance < WIN if distance is not None else not score
 
     def agrees(self, merit: Any, value: Value) -> bool:
-        """Whether a value in a book may be what the children's, which make this merit, make of it."""
+        """Return whether a value in a book may follow from its children's, which give this merit."""
         return self.value(merit) == value
 
     def best(self, merits: Collection[Any]) -> Any:
-        """What a state's moves make of it: their merits, some, are for its side to move."""
+        """Return a state's merit from the merits of its moves, at least one, for its side to move."""
         return max(merits)
 
     def values(self, palette: Sequence[Value]) -> Sequence[Value]:
@@ -90,11 +90,11 @@ class Kind:
         return palette
 
     def pack(self, merit: Any) -> Any:
-        """What a book keeps of a merit in a solve: a number of the same sign. Of an array of them as well."""
+        """Return the number that a book keeps for a merit, of the same sign. Takes arrays as well."""
         return merit
 
     def unpack(self, packed: int, win: int = WIN) -> Value:
-        """The value of what `pack` gave."""
+        """Return the value of a packed number."""
         return self.value(packed, win)
 
     def listed(self, merits: Iterable[int]) -> list[int] | None:
@@ -117,7 +117,7 @@ class Kind:
         return f"{winner} player wins" + ("" if value.distance is None else f" in {in_plies(value.distance)}")
 
     def impression(self, estimate: float) -> str:
-        """What an estimate for the side to move says."""
+        """Say an estimate, for the side to move, in words."""
         if abs(estimate) >= 1:
             return f"{'win' if estimate > 0 else 'loss'}, distance unknown"
         looks = "even" if abs(estimate) < 0.05 else "better" if estimate > 0 else "worse"
@@ -258,7 +258,7 @@ class Units(NamedTuple):
         return lift(number, same_mover, self.kind.scores) + gain * self.point
 
     def agrees(self, stored: int, derived: int) -> bool:
-        """Whether a number may be what the children's make of it."""
+        """Return whether a stored number may follow from the children's."""
         return abs(stored - derived) <= self.error
 
     def value(self, number: int) -> Value:

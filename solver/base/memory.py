@@ -1,4 +1,4 @@
-"""How much memory work may take: what was asked for, or a share of what the system and its control groups leave."""
+"""The memory that work may take: as asked for, or a share of what the system and its control groups leave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The methods of solving: what each is for. A method is its name, too, as books and the command line have it."""
+"""The methods of solving, and their purposes. A method is also its name, as books and the command line have it."""
 
 from __future__ import annotations
 

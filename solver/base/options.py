@@ -1,4 +1,4 @@
-"""What solving is asked for besides a game and a path, as it travels from `pipeline.solve` to whoever heeds it."""
+"""The options of a solve, as they travel from `pipeline.solve` to the code that heeds them."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _running: list[bool] = []  # whether a command is, which an exception may interr
 
 
 def catch() -> dict[int, Any]:
-    """Take the signals over, for `give_back` what took them before; nothing except in the main thread."""
+    """Handle the signals here, until `give_back` restores the handlers before. Only does so in the main thread."""
     try:
         return {number: signal.signal(number, _end) for number in ENDING}
     except ValueError:
@@ -95,7 +95,7 @@ def _end(number: int, frame: Any) -> None:
 
 
 def _end_again(number: int, frame: Any) -> None:
-    """Raise once more what a callback out of the compiler may have swallowed, unless the end is under way."""
+    """Raise an end again that a callback from compiled code may have swallowed, unless the end is under way."""
     if _asked and _running and not isinstance(sys.exc_info()[1], (KeyboardInterrupt, Terminated)):
         raise _asked_for()
 
@@ -105,6 +105,6 @@ def _asked_for() -> BaseException:
 
 
 def _report_lost(lost: Any) -> None:
-    """Nothing of our own exceptions, which come again; of others what Python would say."""
+    """Report lost exceptions as Python would, except our own, which are raised again."""
     if not isinstance(lost.exc_value, (KeyboardInterrupt, Terminated)):
         sys.__unraisablehook__(lost)

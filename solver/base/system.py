@@ -68,7 +68,7 @@ def cut(descriptor: int, size: int) -> None:
 
 
 def sync(descriptor: int) -> None:
-    """Wait until what was written to a file lies on the disk. On macOS `fsync` does not wait for the disk itself."""
+    """Wait until written data is on the disk. On macOS `fsync` alone does not wait for the disk itself."""
     if sys.platform == "darwin":
         import fcntl
 
@@ -307,7 +307,7 @@ def available_memory(root: Path) -> int:
 
 
 def _left_in_groups(root: Path) -> Iterator[int]:
-    """Yield what the limits of this process's control groups leave, in version 2 and in version 1."""
+    """Yield the memory that the limits of this process's control groups leave, in version 2 and in version 1."""
     try:
         lines = (root / "proc/self/cgroup").read_text("utf-8").splitlines()
     except OSError:

@@ -34,7 +34,7 @@ PARTS = {mark[:length] for mark in MARKS for length in range(1, len(mark))}  # a
 
 
 class TextError(ValueError):
-    """What is no text, or has a line without an end in sight. The message begins with the line's number."""
+    """A text is not readable, or has a line without an end in sight. The message begins with the line's number."""
 
 
 def read_text(path: str | os.PathLike[str], max_bytes: int) -> str:

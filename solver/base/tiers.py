@@ -1,4 +1,4 @@
-"""What every pass over a game knows of a tier, whatever holds its states: files, arrays, shards or a sample."""
+"""Tiers as every pass over a game sees them, whether files, arrays, shards or a sample hold their states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rules promise, tried: by random games, and by searches of single states.
+"""Checks of a game's promises, by random games and by searches of single states.
 
 Imports base, rules, search.
 """

@@ -138,7 +138,7 @@ def confirmed(game: Any, states: Iterable[int], fault: str, known: bool = True) 
 
 
 def unlike(game: Any, fault: str, cause: str = OTHERWISE) -> UncompiledRules:
-    """Return the error for a fault that compiled rules show and plain ones do not; `cause`: what it may come from."""
+    """Return the error for a fault that compiled rules show and plain ones do not. `cause`: its likely cause."""
     reason = f"not as plain Python: {cause}" if cause else "plain Python does not fail there"
     return UncompiledRules(f"{game_text(game)}: as compiled, {fault}; {reason}")
 
@@ -162,12 +162,12 @@ def blamed(error: BaseException) -> SolverError | None:
 
 
 def told(error: BaseException) -> str:
-    """What is said of what rules raised."""
+    """Say an error that rules raised."""
     return f"{type(error).__name__}: {error}".removesuffix(": ")
 
 
 def failure(error: BaseException) -> type[SolverError]:
-    """The class of the error to tell of what rules raised: memory may not suffice without any fault of theirs."""
+    """Return the class of error to raise for an error of the rules. Lack of memory is not their fault."""
     return ResourceError if isinstance(error, MemoryError) else GameError
 
 
@@ -321,7 +321,7 @@ class _Inspector:
         return self.call("plies_left", state) if own_method(self.game, "plies_left") else 0
 
     def check_move(self, state: int, action: Any) -> None:
-        """Whether the same player moves again, and what the action scores, if the rules say that."""
+        """Check whether the same player moves again, and the action's reward, if the rules have these methods."""
         if own_method(self.game, "again"):
             again = self.call("again", state, action)
             if type(again) not in (bool, int) or again not in (0, 1):
@@ -398,7 +398,7 @@ class _Inspector:
                 raise self.fault(state, f"is worth {ends[0][0]}, its canonical {twin} {ends[1][0]}: they must be equal")
 
     def call(self, name: str, *arguments: Any) -> Any:
-        """A rule's answer, the same when it is asked again; what it raises becomes a GameError."""
+        """Call a rule twice, which must give the same answer. An error of its own becomes a GameError."""
         method: Callable[..., Any] = getattr(self.game, name)
         try:
             answer, again = method(*arguments), method(*arguments)

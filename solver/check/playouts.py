@@ -1,4 +1,4 @@
-"""Random games: what they went through, and what they tell of the rules."""
+"""Random games: their course, and the facts about the rules that they show."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RandomGame(NamedTuple):
 
 
 def worth_of(rules: Rules, states: Sequence[int], actions: Sequence[int | None]) -> int | None:
-    """What a game's end is worth for who began it, None if its last state is none."""
+    """Return the value of a game's end for the player who began it. None if its last state is not an end."""
     if not rules.is_terminal(states[-1]):
         return None
     worth: int = rules.utility(states[-1])
@@ -46,7 +46,7 @@ def states_of(games: Iterable[RandomGame]) -> list[int]:
 
 
 def endless(games: Sequence[RandomGame]) -> str | None:
-    """What is to be said if none of the games has ended, and time was not what ended them."""
+    """Return the message for games none of which ended, unless the time limit ended them."""
     if not games or any(game.worth is not None or len(game.actions) < MOST_MOVES for game in games):
         return None
     return (
@@ -67,7 +67,7 @@ def repeated(rules: Rules, games: Iterable[RandomGame]) -> int | None:
 
 
 def summary(games: Sequence[RandomGame]) -> dict[str, Any]:
-    """How many games there were, and of those that ended how many plies they took and what they gave who began."""
+    """Count the games. Of those that ended, summarize their plies and the first player's results."""
     ended = [game for game in games if game.worth is not None]
     plies = [game.plies for game in ended]
     signs = [(game.worth > 0) - (game.worth < 0) for game in ended if game.worth is not None]

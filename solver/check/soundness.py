@@ -40,7 +40,7 @@ class Twins:
         self._table: dict[Any, Any] = {}
 
     def compare(self, path: list[Any]) -> Iterator[tuple[Any, str]]:
-        """States of a game, from its end back as far as they are quickly solved, with what is wrong with them."""
+        """Yield states of a game, from its end back while they are quickly solved, each with its fault."""
         rules = self.rules
         for state in reversed(path) if rules.folds else ():
             twin = rules.canonical(state)
@@ -74,7 +74,7 @@ class Twins:
 
 
 class Hints:
-    """What a game says besides its rules, looked at until the time for it is used up."""
+    """The hints that a game gives besides its rules, checked until the time for it is used up."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
@@ -86,12 +86,12 @@ class Hints:
         self._table: dict[Any, int] = {}
 
     def look(self, state: Any, children: Children) -> str | None:
-        """What is wrong with what an unfinished state says of the next plies, or None."""
+        """Return the fault in an unfinished state's hints about the next plies, or None."""
         fault: str | None = _tried("what the rules say of it", lambda: self._look(state, list(children)))
         return fault
 
     def passed(self, state: Any) -> str | None:
-        """What is wrong with what vanishes at an unfinished state or behind it, or None. Raises GameError, too."""
+        """Return the fault in states that vanish at an unfinished state or behind it, or None. Raises GameError."""
         rules, vanishing = self.rules, self.rules.vanishing
         if vanishing is None:
             return None
@@ -101,7 +101,7 @@ class Hints:
         return fault if isinstance(fault, str) else None
 
     def compare(self, path: list[Any]) -> Iterator[tuple[Any, str]]:
-        """States of a game, from its end back, with what is wrong with what they say of their values."""
+        """Yield states of a game, from its end back, each with the fault in the hints about its value."""
         begun, budget, rules = time.perf_counter(), Budget(NODES, self._seconds), self.rules
         if not self._speak_of_values or self._seconds <= 0:
             return
@@ -140,7 +140,7 @@ class Hints:
         return None if self.rules.outlook is None else self._look_beyond(state, replies)
 
     def _look_at_features(self, features: list[Any], state: Any) -> str | None:
-        """What is wrong with the features of a state: their number, which must always be the same, their range."""
+        """Return the fault in a state's features: their number, which must never change, or their range."""
         count = self._feature_count = self._feature_count or len(features)
         if not 0 < len(features) == count <= MOST_FEATURES:
             return f"has {len(features)} features, others {count}: as many for each state, from 1 to {MOST_FEATURES}"
@@ -197,7 +197,7 @@ class Hints:
 
 
 def _tried(what: str, ask: Callable[[], Any]) -> Any:
-    """Return what rules answer, or a text that says that they fail."""
+    """Return the answer of the rules, or a text that says that they fail."""
     try:
         return ask()
     except (GameError, MemoryError):

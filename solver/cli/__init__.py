@@ -84,7 +84,7 @@ RUN_OUT = {errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
 
 
 class Commands(click.Group):
-    """Commands by name, imported on demand; `main` turns what they raise into exit codes."""
+    """Commands by name, imported on demand. `main` turns their errors into exit codes."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -110,7 +110,7 @@ class Commands(click.Group):
         sys.exit(code)
 
     def _code(self, *arguments: Any, **options: Any) -> int:
-        """Run a command; its exit code, what went wrong said on stderr."""
+        """Run a command, and print its error to stderr. Returns the exit code."""
         _open_streams()
         options["standalone_mode"] = False
         output, requested = sys.stdout, None
@@ -167,7 +167,7 @@ def _go_unheard(output: IO[str]) -> int:
 
 
 def _told_of_system(error: OSError, output: IO[str]) -> int:
-    """The exit code of what the system cannot do, said on stderr."""
+    """Print an error of the system to stderr, and return its exit code."""
     reason = error.strerror or str(error)
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     if error.filename is None and frame.f_globals["__name__"].startswith(("click", __name__)):  # only they write there
@@ -179,7 +179,7 @@ def _told_of_system(error: OSError, output: IO[str]) -> int:
 
 
 def _give_up(output: IO[str]) -> None:
-    """What is left to be written goes nowhere: Python tries again in the end."""
+    """Discard output that is still to be written. Python would try again at exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(open_descriptor(os.devnull, os.O_WRONLY), output.fileno())
 

@@ -58,7 +58,7 @@ def command(game: str, seed: int, quick: bool, boards: bool, as_json: bool, quie
 
 
 def _run(job: Any, games: Sequence[RandomGame], quick: bool) -> dict[str, Any]:
-    """What solve would do at first: how many states it values in plain Python, or whether the rules compile."""
+    """Do the first steps of a solve: count the states it values in plain Python, or compile the rules."""
     from solver.solving.ways.plain import tried
 
     outcome = None if quick or job.rules.bits > USUAL else tried(job)
@@ -73,7 +73,7 @@ def _run(job: Any, games: Sequence[RandomGame], quick: bool) -> dict[str, Any]:
 
 
 def _compiled(rules: Rules, states: list[int]) -> tuple[bool, str | None]:
-    """Whether the rules compile to what they say, and why not."""
+    """Return whether the rules compile to code that agrees with them, and if not, why."""
     if rules.plain_only:
         return False, "the game says so"
     if not extras.has_kernels():

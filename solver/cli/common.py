@@ -1,4 +1,4 @@
-"""What the commands share: opening a source, progress bars, sizes, and what is printed."""
+"""Shared parts of the commands: opening a source, progress bars, sizes, and printing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 class Text(click.ParamType):  # type: ignore[type-arg]
-    """A text that `read` makes a value of; its ValueError says what is wrong."""
+    """A text that `read` turns into a value. Its ValueError is the message."""
 
     def __init__(self, name: str, read: Callable[[str], Any]) -> None:
         self.name, self._read = name, read
@@ -84,7 +84,7 @@ SPAN = Text("range", _span)
 
 
 class Seconds(click.FloatRange):
-    """A time; unlike its parent it refuses what is no number."""
+    """A time. Unlike its parent it refuses NaN."""
 
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float:
         seconds = float(super().convert(value, parameter, context))

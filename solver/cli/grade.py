@@ -44,7 +44,7 @@ def command(source: str, games: str, as_json: bool, own: str | None, quiet: bool
 
 
 def _lines(path: str) -> Iterator[str]:
-    """The lines of a file, or of standard input. Raises PositionError for what holds no games."""
+    """Yield the lines of a file, or of standard input. Raises PositionError if it does not hold games."""
     try:
         yield from text_lines(sys.stdin.buffer) if path == "-" else file_lines(path)
     except TextError as error:

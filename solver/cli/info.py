@@ -50,5 +50,5 @@ def command(source: str, counts: bool, plot: str | None, as_json: bool, quiet: b
 
 
 def report(header: Header, book: str | None, seconds: float, as_json: bool) -> None:
-    """Print what a book that was just made holds; None: it was not written."""
+    """Print the contents of a book just made. A book of None was not written."""
     tell(books.written(header, book, seconds), lambda facts: books.text(facts, header.kind), as_json)

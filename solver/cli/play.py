@@ -122,7 +122,7 @@ def command(
 
 
 def greeting(table: Table, book: str | None, budget: float) -> str:
-    """Who plays, how strong, and what to type."""
+    """Say who plays, how strong, and which input is expected."""
     opponent, name = table.opponent, game_text(table.game)
     how = f"level {opponent.level}"
     if opponent.method != "best":
@@ -295,7 +295,7 @@ class Table:
         self._show()
 
     def _score(self) -> str:
-        """What the moves have scored so far."""
+        """Say the score so far."""
         gained = self.positions[-1].gained or 0
         if gained == 0:
             return "level so far"
@@ -312,7 +312,7 @@ class Table:
 
 
 def _begun(rules: Rules, position: Position) -> Position:
-    """A position that play can begin from: what is not known of the moves before it is nothing."""
+    """Return a position to begin play from. Unknown facts about the moves before it count as none."""
     mover, gained = position.mover, position.gained
     if mover is None:
         mover = rules.mover(position.state)

@@ -85,7 +85,7 @@ def command(
 
 
 def _named(sources: tuple[str, ...], own: str | None) -> Iterator[Served]:
-    """What the command line names."""
+    """Yield the sources that the command line names."""
     from solver.serve.shelf import Served
 
     for source in sources:

@@ -108,7 +108,7 @@ def command(
 
 
 def _refuse_beside(option: str, options: Any, book: str | None) -> None:
-    """Raise UsageError for what means nothing where a tree is gone through and no book is made."""
+    """Raise UsageError for options that have no effect when a tree is searched and no book is made."""
     from solver.solving.choosing import refuse_ignored
 
     options_given = {"output": book} | options._asdict() | {"method": options.method not in (AUTO, Method.ALPHABETA)}
@@ -117,7 +117,7 @@ def _refuse_beside(option: str, options: Any, book: str | None) -> None:
 
 
 def _print_visit(game: Any, traced: bool, plot: str | None, as_json: bool) -> None:
-    """What left-to-right alpha-beta looks at in a tree, step by step if it is `traced`, and what it does not."""
+    """Print the nodes that left-to-right alpha-beta visits in a tree, step by step if `traced`, and those it skips."""
     from solver.games.tree import Tree
     from solver.report import trees
     from solver.search.trace import trace

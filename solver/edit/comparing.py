@@ -1,6 +1,6 @@
-"""Two books side by side, in ascending order of their states: what tells them apart, and what they hold together.
+"""Two books side by side, in ascending order of their states: their differences, and their union.
 
-Both are gone through a piece at a time, so that memory does not depend on their sizes.
+Both are read a piece at a time, so that memory does not depend on their sizes.
 """
 
 from __future__ import annotations

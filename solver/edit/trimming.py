@@ -117,7 +117,7 @@ def trim(
 
 
 def _refuse(header: Header, rules: Rules, wanted: Trim, wdl: bool) -> None:
-    """Raise MethodError for what cannot be done."""
+    """Raise MethodError for a trim that cannot be done."""
     header.kind.refuse("trim", rules.name)
     if not wdl and wanted == Trim():
         raise MethodError("trim has nothing to drop: choose --max-ply, --for, --drop-plies, --wdl or --max-bytes")
@@ -185,7 +185,7 @@ def _refuse_beyond(count: int, limit: int) -> None:
 
 
 def _needed(task: Task, keys: list[int] | None) -> Kept:
-    """What the sides need of a book, or of these states in it."""
+    """Return the states that the sides need, of a book or of some of its states."""
     allowed, wanted = None if keys is None else set(keys), task.wanted
 
     def find(state: int) -> Value | None:
@@ -208,7 +208,7 @@ def _found(task: Task, keys: Iterable[int]) -> Kept:
 
 
 def _unsettled(task: Task, keys: list[int] | None) -> Iterator[Part]:
-    """What a search of so many plies does not settle of a book, or of these states in it."""
+    """Yield the states that a search of so many plies does not solve, of a book or of some of its states."""
     book, rules, plies = task.book, task.rules, task.wanted.plies
     looked_up = None if keys is None else _found(task, keys)
     merits = [merit_of(rules.kind.kept(value)) for value in book.header.palette]
@@ -295,7 +295,7 @@ def _tallied(rules: Rules, stored: Kept, values: int) -> tuple[list[int], list[i
 
 
 def _renumbered(rules: Rules, stored: Kept, table: list[int]) -> Iterator[Part]:
-    """The states, some at a time, and what the table has for their indices."""
+    """Yield the states, some at a time, and the table's entries at their indices."""
     take: Callable[[list[int], Any], Any] = _taken
     if not _runs_plainly(rules, len(stored.states)):
         from solver.book.codecs.encoders import taken as take

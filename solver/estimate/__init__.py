@@ -1,4 +1,4 @@
-"""What solving will take, before it is begun, here or on a cluster.
+"""The cost of solving, before it is begun, here or on a cluster.
 
 Imports solving, sweep and below.
 """

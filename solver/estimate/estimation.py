@@ -1,4 +1,4 @@
-"""What solving will take, before it is begun: by searching a sample, or by counting for a while."""
+"""The cost of solving, before it is begun: by searching a sample, or by counting for a while."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ class Needs(NamedTuple):
 
 
 def _needs(rules: Rules, census: Census, stored: int, book: float, budget: int, seconds: float) -> Needs:
-    """What a sorted sweep takes, with so many bytes of memory, in so many seconds."""
+    """Return the needs of a sorted sweep, with so many bytes of memory, in so many seconds."""
     from solver.solving.ways.sweep import CHECKPOINT
     from solver.sweep import demand
 

@@ -52,7 +52,7 @@ class Cluster(NamedTuple):
     task: int = sharding.MEMORY
 
     def shards(self, states: int, bytes_per_state: int = sharding.BYTES) -> int:
-        """Of a tier, a power of two: what fits the memory of a worker, or more where workers would be idle."""
+        """Return the shards of a tier, a power of two: as many as memory needs, or more so that no worker is idle."""
         memory = min((1 - sharding.OBJECTS) * self.memory / self.cores, self.task)
         return 1 << sharding.bits_for(states, bytes_per_state, memory, self.nodes * self.cores)
 
@@ -201,7 +201,7 @@ def parse_cluster(text: str) -> Cluster:
 
 
 def predict(tiers: Sequence[SizedTier], costs: Costs, cluster: Cluster, kind: Kind = PLAIN) -> list[TierPlan]:
-    """What each tier takes."""
+    """Yield the plan of each tier."""
     plans: list[TierPlan] = []
     previous_kept = 0
     for index, tier in enumerate(tiers):
@@ -256,7 +256,7 @@ def _phases(tier: SizedTier, later: SizedTier | None, costs: Costs, cluster: Clu
         return _phase(name, tasks, items, Flow(filed=shard_count > sharding.FILED, **exchange), costs, cluster)
 
     def split(tasks: int, shards: int, items: int, size: int) -> Iterator[Phase]:
-        """What tasks and shards send each other, where several shards share a block."""
+        """Return the exchange between tasks and shards, where several shards share a block."""
         if shards > sharding.MOST_BLOCKS:
             count, share = bundles(tasks, shards) * sharding.MOST_BLOCKS, shards // sharding.MOST_BLOCKS
             exchange = dict(gives=share, takes=min(tasks, sharding.BATCH))

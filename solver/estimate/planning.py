@@ -1,7 +1,7 @@
-"""What a solve on a cluster will take: time, memory, storage, traffic and price, tier by tier, before one is rented.
+"""The cost of a solve on a cluster: time, memory, storage, traffic and price, tier by tier, before one is rented.
 
-`phases` is the model. What listing a game's moves and sorting its keys take is measured on the spot; the other costs
-were measured once, as docs/explanation/scale.md says. Nothing of it needs Ray, or a cluster.
+`phases` is the model. The times of listing a game's moves and sorting its keys are measured here; the other costs were
+measured once, as docs/explanation/scale.md says. None of this needs Ray, or a cluster.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def measured(rules: Rules) -> Costs:
 
 
 def kind_of(rules: Rules) -> Kind:
-    """What a state of a game takes in the store, and in the book."""
+    """Return the size of a game's state in the store and in the book."""
     from solver.sweep import demand
 
     sizes = demand.sizes(rules, cyclic=False)
@@ -118,7 +118,7 @@ def _in_order(states: int, kind: Kind) -> float:
 
 
 def _book_seconds(states: int, costs: Costs, cluster: Cluster, kind: Kind) -> float:
-    """The book: workers put some shards each in order, and encode a range each; the driver writes what they made."""
+    """Return the time of the book: workers sort some shards each and encode a range each, and the driver writes."""
     files, ranges = cluster.shards(states, ARRANGED), cluster.shards(states, BOUND)
     between = _in_order(states, kind)
     moved = (KEY + kind.merit_bytes + kind.book_bytes) * states + 2 * between
@@ -130,5 +130,5 @@ def _book_seconds(states: int, costs: Costs, cluster: Cluster, kind: Kind) -> fl
 
 
 def _worker_memory(tier: SizedTier, plan: TierPlan) -> int:
-    """The peak of a worker in a tier: the states of a shard, what they lead to, and copies of both."""
+    """Return the peak memory of a worker in a tier: the states of a shard, their children, and copies of both."""
     return PROCESS + round((STATE_MEMORY * tier.reached + MOVE_MEMORY * tier.moves) / plan.shards)

@@ -103,7 +103,7 @@ def export_all(sources: Sequence[Source], path: str | os.PathLike[str], *, progr
 
 @contextlib.contextmanager
 def _writing(target: Path) -> Iterator[None]:
-    """What the system says while a file is written becomes a ResourceError."""
+    """Turn the system's errors while a file is written into a ResourceError."""
     try:
         yield
     except BookError:  # an OSError, too

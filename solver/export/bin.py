@@ -66,7 +66,7 @@ def _packed(value: Value) -> bytes:
 
 
 def facts_of(header: Header) -> bytes:
-    """What a book says of itself, as JSON."""
+    """Return a book's facts, as JSON."""
     facts = header._asdict()
     for name in ("palette", "numbers", "book_id"):
         del facts[name]

@@ -34,9 +34,10 @@ Row = tuple[Any, ...]
 
 
 class Table(NamedTuple):
-    """A table to write: its columns' names, the rows once, as tuples, and what the book says of itself.
+    """A table to write.
 
-    `number`: what scores are; `state`: what states are, text where they take more than 63 bits.
+    It has the columns' names, the rows as tuples, which can be read once, and the book's facts. `number` is the type of
+    scores, and `state` that of states: text if they take more than 63 bits.
     """
 
     names: list[str]
@@ -46,7 +47,7 @@ class Table(NamedTuple):
     state: type = int
 
     def kinds(self) -> list[type]:
-        """What the columns hold: int, float, str, or list, of str; None may stand for a distance or best moves."""
+        """Return the types of the columns: int, float, str, or list of str. Distances and best moves may be None."""
         own_kinds = {"score": self.number, "state": self.state}
         return [own_kinds.get(name, COLUMNS[name]) for name in self.names]
 

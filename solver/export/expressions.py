@@ -1,7 +1,7 @@
-"""Python's expressions as JavaScript: of what a name stands for to comprehensions and f-strings.
+"""Python's expressions as JavaScript: from names to comprehensions and f-strings.
 
-Operators, truth and built-in functions are calls of `web/site/python.js`, whose module is `py`; what a name means is
-told here, since rules are one class and plain functions.
+Operators, truth and built-in functions are calls of `web/site/python.js`, whose module is `py`. Names are resolved
+here, since rules are one class and plain functions.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ OPERATORS: dict[type[ast.AST], str] = {
 
 
 class Port(Protocol):
-    """What an expression asks of the rules that it is of: their class, their parameters, what a name stands for."""
+    """The rules around an expression: their class, their parameters, and the meaning of names."""
 
     cls: Any
     fields: dict[str, Any]
@@ -109,7 +109,7 @@ class Expressions(ast.NodeVisitor):
         return self._meaning(node)
 
     def _meaning(self, node: ast.Name | ast.Attribute) -> str:
-        """What a name that is no variable is in JavaScript."""
+        """Return the JavaScript for a name that is not a variable."""
         item = self.names.meaning(node)
         if item is MISSING:
             self.refuse(node)
@@ -221,7 +221,7 @@ class Expressions(ast.NodeVisitor):
         return f"(({', '.join(map(self.local, with_names))}) => {body})"
 
     def _within(self, names: set[str], translate: Callable[[], str]) -> str:
-        """What is translated where these are variables, too."""
+        """Translate with these names as additional variables."""
         self.names.scopes.append(names)
         try:
             return translate()
@@ -271,7 +271,7 @@ class Expressions(ast.NodeVisitor):
         return self._clauses(node.generators, node.elt)
 
     def _clauses(self, clauses: list[ast.comprehension], item: ast.expr) -> str:
-        """A generator; what the first clause runs over is worked out outside of it, as Python does."""
+        """Translate a generator. The first clause's iterable is evaluated outside of it, as Python does."""
         iterable = self.visit(clauses[0].iter)
         names = {name.id for clause in clauses for name in ast.walk(clause.target) if isinstance(name, ast.Name)}
         return f"(function* ($$items) {{ {self._within(names, lambda: self._loops(clauses, item))} }})({iterable})"

@@ -48,7 +48,7 @@ class Port:
         return self._names[id(function)]
 
     def constant(self, name: str, item: Any) -> str:
-        """Data as an expression; containers are made once. Raises MethodError for what is no data."""
+        """Return data as an expression. Containers are made once. Raises MethodError for anything else."""
         item = item.tolist() if hasattr(item, "tolist") else item  # of NumPy
         if item is None or isinstance(item, (bool, str)):
             return json.dumps(item)

@@ -46,7 +46,7 @@ def names_of(games: Iterable[Game]) -> list[str]:
 
 
 def entry_of(name: str, game: Game, book: Book | None) -> dict[str, Any]:
-    """What the index says of a game whose page lies in the folder `name`."""
+    """Return the index's entry of a game whose page lies in the folder `name`."""
     board, mover = _board(game)
     return {
         "name": name,

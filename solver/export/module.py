@@ -15,9 +15,9 @@ from solver.rules.game import Rules, is_built_in
 
 
 def write(rules: Rules, path: str | os.PathLike[str], ranks: bool = False, *, progress: Progress = silent) -> int:
-    """Build the module of a game into a file; its size in bytes.
+    """Build the module of a game into a file, and return its size in bytes.
 
-    Raises what `built` does; BookError, ResourceError for what is no place.
+    Raises as `built`, and BookError or ResourceError if the file cannot be written.
     """
     target = check_target(path)
     data = built(rules, ranks, progress=progress)

@@ -77,7 +77,7 @@ def _moves(rules: Rules, position: Position, board: list[str] | str) -> list[Rec
 
 
 def _number(number: Any) -> int | float:
-    """A number as JSON has it, of what rules may return: truth values, NumPy's numbers."""
+    """Return a number as JSON has it. Rules may return truth values and NumPy's numbers."""
     return int(number) if int(number) == number else float(number)
 
 
@@ -114,5 +114,5 @@ def all_of(rules: Rules, limit: int) -> list[Record] | None:
 
 
 def choices(rules: Rules, state: int) -> list[int]:
-    """The actions at an unfinished state, or the numbers of what chance may do there, however likely."""
+    """Return the actions at an unfinished state, or the numbers of chance's outcomes, however likely."""
     return list(range(len(chances(rules.game, state)))) or list(rules.actions(state))

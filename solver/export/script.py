@@ -46,7 +46,7 @@ OPENED = 'const module = await Search.open(new URL("game.wasm", import.meta.url)
 
 
 class Script(NamedTuple):
-    """What a page has of a game: `game.js`; the module, if it has one; what is to be said of it, a line each."""
+    """The files of a game's page: `game.js`; the module, if it has one; and notes, a line each."""
 
     text: str
     module: bytes | None
@@ -157,7 +157,7 @@ def _boards(rules: Rules) -> list[list[str]]:
 
 
 def _text(rules: Rules) -> tuple[list[str], list[str]]:
-    """The methods that tell the text of a game and have a translation; what is to be said of others, a line each."""
+    """Return the methods for a game's text that have a translation, and notes about the others, a line each."""
     functions, notes = [], []
     for choices, subject in ((_boards(rules), "states"), ([_own(rules, ["format_action"])], "moves")):
         best, refused = _first(rules, choices)

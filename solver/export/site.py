@@ -87,7 +87,7 @@ def put(path: Path, text: str) -> None:
 
 
 def _adapted(text: str, made: Script, game: Game, within: str) -> str:
-    """The page's HTML: its title, what its policy allows, its link to an index and where the shared files lie."""
+    """Return the page's HTML, with its title, its content policy, its link to an index, and the shared files' path."""
     text = text.replace("GAME-TITLE", html.escape(title_of(game)))
     if made.module is not None:
         text = text.replace(SCRIPTS, f"{SCRIPTS} 'wasm-unsafe-eval'")

@@ -54,7 +54,7 @@ def open_text(path: Path, mode: str) -> TextIO:
 
 
 def write_sqlite(table: Table, path: Path) -> None:
-    """A table `states`, its key the state, and a table `about` of what the book says of itself."""
+    """Write a table `states`, whose key is the state, and a table `about` of the book's facts."""
     columns = ", ".join(
         f"{name} {TYPES[kind]}{' PRIMARY KEY' if name == 'state' else ''}"
         for name, kind in zip(table.names, table.kinds(), strict=True)
@@ -76,7 +76,7 @@ def write_sqlite(table: Table, path: Path) -> None:
 
 
 def write_parquet(table: Table, path: Path) -> None:
-    """A Parquet file of zstd-compressed row groups; best moves are a list; the metadata say what the book says."""
+    """Write a Parquet file of zstd-compressed row groups. Best moves are a list. The metadata hold the book's facts."""
     try:
         import pyarrow
         from pyarrow import parquet

@@ -27,7 +27,7 @@ MOST_DEPTH = 99
 
 
 class Contender(NamedTuple):
-    """What a name stands for: an evaluation or a book where it is a file; how deep it looks, None if as all do."""
+    """A player of a match: an evaluation, or a book if its name is a file; and its depth, None for that of all."""
 
     name: str
     file: Evaluation | Book | None
@@ -35,7 +35,7 @@ class Contender(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What all players of a match have in common."""
+    """The setting that all players of a match share."""
 
     rules: Rules
     depth: int = 1

@@ -33,7 +33,7 @@ SHOWN = 40  # characters of a move that is none
 
 
 class Forfeit(NamedTuple):
-    """A game that was lost by rule: its number, from 0, the `reason`, one of REASONS, and what was said for a move."""
+    """A game lost by rule: its number, from 0, the `reason`, one of REASONS, and the engine's answer."""
 
     game: int
     reason: str
@@ -125,7 +125,7 @@ class Process:
             raise Lost("crash") from None
 
     def ask(self, line: str, awaited: str, seconds: float) -> str:
-        """What follows the awaited word in a line that begins with it. Raises Lost where none comes in time."""
+        """Return the rest of the line that begins with the awaited word. Raises Lost if none comes in time."""
         self.tell(line)
         deadline = time.monotonic() + seconds
         while True:

@@ -65,7 +65,7 @@ class _Field:
         self.judged, self.held, self.pool = np.array_split(opened, 3)
 
     def _largest(self, starts: States, seed: int) -> float:
-        """The largest margin of random games, what an estimate of 1 stands for."""
+        """Return the largest margin of random games, which an estimate of 1 stands for."""
         seats = np.zeros((len(starts), 2), np.int64)
         return float(np.abs(contest.play(self.board, starts, seats, [Random(seed)]).scores).max()) or 1.0
 

@@ -1,4 +1,4 @@
-"""What a guess is worth, measured on states it never saw."""
+"""The quality of guesses, measured on states that were never seen in training."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def best_share(board: Board, guess: Guess, states: States, truth: Truth) -> floa
 
 
 def truth_of(book: Book) -> Truth:
-    """What a book says of states, folded as it is."""
+    """Return a book's values of states, folded as it is."""
 
     def truth(states: States) -> tuple[Worths, NDArray[np.bool_]]:
         values = book.lookup(states, missing="mask")

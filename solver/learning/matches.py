@@ -1,4 +1,4 @@
-"""Matches: two players from random openings, each with both colours, and what a book says of their moves."""
+"""Matches: two players from random openings, each with both colours, and a book's judgement of their moves."""
 
 from __future__ import annotations
 

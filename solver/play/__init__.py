@@ -1,4 +1,4 @@
-"""Answers: a player from a book, live search where it is silent, and what is said of its moves.
+"""Answers: a player from a book, live search where the book is silent, and the judgement of its moves.
 
 Imports book, compiled and below.
 """

@@ -20,10 +20,14 @@ from solver.rules.notation import chances, format_action, moves_played
 
 
 class Graded(NamedTuple):
-    """One move: `line` and `ply` count from 1; `side` is the mover, 0 or 1, None where states do not tell.
+    """The grade of a move.
 
-    `before` is what the position was worth for the mover, `after` what the move made of it; both are None where the
-    player does not know one of them. `best` are the moves that would have been perfect, where this one was not.
+    Attributes:
+        line, ply: Where it was played, from 1.
+        side: Who moved, 0 or 1. None if states do not tell.
+        before: Value of the position for the mover. None if the player does not know it.
+        after: Value of the move for the mover. None if the player does not know it.
+        best: The moves that would have been perfect, if this one was not.
     """
 
     line: int
@@ -42,7 +46,7 @@ class Graded(NamedTuple):
 
     @property
     def kept(self) -> bool:
-        """Whether win, draw or loss, or the margin, stayed what it was."""
+        """Whether the move kept a win, a draw or the margin as it was."""
         return self.before is not None and self.after is not None and self.after.score == self.before.score
 
 

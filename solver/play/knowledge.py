@@ -201,7 +201,7 @@ class Knowledge:
         return Move(action, lifted, exact, source, False, child, value, estimate)
 
     def outcomes(self, state: int) -> list[Outcome]:
-        """List what chance may do at a state, in the game's order. Nothing if a player decides."""
+        """List the outcomes of chance at a state, in the game's order. Empty if a player decides."""
         pairs = [] if self.rules.is_terminal(state) else list(self.rules.outcomes(state))
         total = sum(weight for weight, _ in pairs)
         outcomes = []

@@ -25,10 +25,10 @@ QUICK = 2_000  # nodes that a plain search may take before the compiled one, whi
 
 
 class Compiled:
-    """A compiled search of one game, `it`, made in a thread once it is asked for; None until then, and where it cannot.
+    """A compiled search of one game, `it`, made in a thread at the first request; None until then, or if it cannot be.
 
-    It is the module that was `given`, else the game's, if one is shipped and no compiler is loaded; where that is not
-    `enough`, what `make` makes.
+    It is the module that was given; or the game's, if one is shipped and no compiler is loaded; or the result of
+    `make`, if that module is not `enough`.
     """
 
     def __init__(

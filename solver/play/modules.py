@@ -43,9 +43,12 @@ def data_of(rules: Rules) -> bytes | None:
 
 
 def given(source: str | os.PathLike[str] | bytes, rules: Rules) -> bytes:
-    """The bytes of a module of a game that a user names, or gives, once it has started.
+    """Return the bytes of a game's module that a user names or passes, after a trial start.
 
-    Raises BookError for what is none, ForeignBook for one of other rules, MethodError where wasmtime is missing.
+    Raises:
+        BookError: It is not a module.
+        ForeignBook: It has other rules.
+        MethodError: wasmtime is missing.
     """
     if not extras.has_live():
         raise MethodError(extras.LIVE)

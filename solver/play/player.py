@@ -191,10 +191,11 @@ class Player:
         return move._replace(best=all(move.exact for move in moves))
 
     def _keeper(self, state: int, moves: list[Move], budget: Budget) -> tuple[Move | None, list[Move]]:
-        """Look for a move that keeps the state's value, by as little search as that takes.
+        """Look for a move that keeps the state's value, with as little search as possible.
 
         Returns:
-            The move, None if none is shown to keep it within the budget; and all moves with what searches told of them.
+            The move, or None if none is shown to keep it within the budget; and all moves, with the results of
+            searches.
         """
         value = self.knowledge.answer(state).value
         if value is None and self.live:
@@ -284,7 +285,7 @@ class Player:
         return self.knowledge.outcomes(self.check(state))
 
     def _expected(self, state: int, outcomes: list[Outcome]) -> int:
-        """Return the number of the outcome that is worth most nearly what the state is."""
+        """Return the number of the outcome whose value is nearest to the state's."""
         value = self.knowledge.answer(state).value
         if value is None or any(outcome.value is None for outcome in outcomes):
             raise MissingState(f"an outcome of state {state} has no known value: {self._remedy()}")

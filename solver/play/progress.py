@@ -46,7 +46,7 @@ class Leading:
         return best
 
     def _gets_there(self, state: Any, child: Any, plies: int) -> bool:
-        """Whether a move does at once, or what it leads to does within so many plies."""
+        """Return whether a move reaches the goal at once, or its child does within so many plies."""
         key = self.rules.canonical(child)
         self._left -= 1
         return self.rules.is_terminal(child) or self.rules.tier(key) > self.rules.tier(state) or self._does(key, plies)
@@ -68,7 +68,7 @@ class Leading:
         return does
 
     def _children(self, state: Any, value: Value, only_best: bool) -> Sequence[Any]:
-        """What the moves lead to, or the best of them alone."""
+        """Return the children of the moves, or of the best moves alone."""
         rules, children = self.rules, []
         for action in rules.actions(state):
             child = rules.result(state, action)

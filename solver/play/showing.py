@@ -1,4 +1,4 @@
-"""What notebooks show of a player's answers: boards as SVG, and tables of moves as HTML."""
+"""The view of a player's answers in notebooks: boards as SVG, and tables of moves as HTML."""
 
 from __future__ import annotations
 

@@ -25,9 +25,9 @@ PAUSE = 0.02  # seconds between two looks at whether the compiled searches are l
 
 
 class Thought(NamedTuple):
-    """What the best action makes of a state for its side to move, and how that was found.
+    """The best action, its value for the state's side to move, and how that was found.
 
-    `depth` is in plies, 0 where the value is known; `nodes` of the searches so far; `line` begins with the action.
+    `depth` is in plies, 0 if the value is known. `nodes` counts the searches so far. `line` begins with the action.
     """
 
     answer: Answer
@@ -83,7 +83,7 @@ class Thinker:
             ready, turn = self.is_ready(), 2 * turn
 
     def _known(self, state: int) -> Thought | None:
-        """What the solution, and a look of two plies, know."""
+        """Return the answer of the solution and of a look of two plies."""
         with contextlib.suppress(MissingState):
             move = self._silent.choose(state)
             if (move.best and move.value is not None) or all(
@@ -110,7 +110,7 @@ class Thinker:
                 yield thought
 
     def _expected(self, state: int, thought: Thought, budget: Budget) -> Iterator[int]:
-        """Yield what is expected behind an action, by a search of a ply less each, which the table makes short."""
+        """Yield the expected line after an action, by searches one ply shorter each, which the table makes fast."""
         rules, nodes, action = self.player.rules, max(LINE_NODES, thought.nodes // 20), thought.line[0]
         with contextlib.suppress(BudgetExceeded, MethodError):
             for left in range(thought.depth - 1, max(0, thought.depth - LINE), -1):

@@ -61,7 +61,7 @@ class Session:
         }
 
     def obey(self, line: str) -> bool:
-        """Do what a line says; False after `quit`."""
+        """Obey a line. Returns False after `quit`."""
         if self._error is not None:
             raise self._error
         name, *words = line.split() or [""]
@@ -110,7 +110,7 @@ class Session:
         self._note("there are no options: those of the command line count")
 
     def _forget(self, words: list[str]) -> None:
-        """A new game begins at the start; what is known of states stays true."""
+        """Begin a new game at the start. Values of states stay known."""
         self._position = first_position(self.rules)
 
     def _set_up(self, words: list[str]) -> None:
@@ -185,7 +185,7 @@ class Session:
         return "chance decides here" if chances(self.rules.game, self._position.state) else None
 
     def _run(self, task: tuple[int, Budget, int | None], stop: threading.Event, endless: bool) -> None:
-        """What the thread of a search does: it always ends with a move."""
+        """Run a search in its thread. It always ends with a move."""
         state, began, thought = task[0], time.monotonic(), None
         try:
             try:
@@ -214,7 +214,7 @@ class Session:
 
 
 def score(answer: Answer) -> str:
-    """What a state is worth to its side to move, as engines say it."""
+    """Return the value of a state for its side to move, in the notation of engines."""
     if answer.value is None:
         return f"cp {round(100 * (answer.estimate or 0))}"
     number, distance = answer.value
@@ -230,7 +230,7 @@ def _result(rules: Rules, position: Position) -> str:
 
 
 def _limits(words: list[str]) -> dict[str, int]:
-    """What follows `go`, by name. Raises ValueError."""
+    """Return the options after `go`, by name. Raises ValueError."""
     limits: dict[str, int] = {}
     left = iter(words)
     for name in left:

@@ -49,9 +49,9 @@ def draw(facts: dict[str, Any], path: str, expected: dict[float, int] | None = N
 
 
 def draw_tree(tree: Tree, trace: Trace, path: str) -> None:
-    """Draw a tree and what alpha-beta saw of it: values, windows as they were left, in grey what was never looked at.
+    """Draw a tree and alpha-beta's way through it: values, windows as they were left, and in grey the nodes it skipped.
 
-    Raises MethodError where that cannot be.
+    Raises MethodError if that cannot be done.
     """
     nodes = len(tree.children)
     if nodes > MOST_NODES:
@@ -102,7 +102,7 @@ def _across(tree: Tree) -> list[float]:
 
 
 def _pyplot(path: str) -> Any:
-    """What charts are drawn with, if a chart may lie there. Raises MethodError."""
+    """Return the library for charts, if a chart may lie at this path. Raises MethodError."""
     if Path(path).suffix.lower() not in (".png", ".svg"):
         raise MethodError(f"{path}: a chart is a .png or a .svg file")
     check_target(path)

@@ -1,4 +1,4 @@
-"""What random games have shown of rules, and what solving will do at first."""
+"""The results of random games, and of the first steps of a solve, in words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from solver.rules.protocol import OPTIONAL, near_misses
 
 
 def facts(rules: Rules, games: Sequence[RandomGame]) -> dict[str, Any]:
-    """What is known before anything is solved or compiled."""
+    """Return the facts known before anything is solved or compiled."""
     return {
         "game": rules.name,
         "states": len(states_of(games)),

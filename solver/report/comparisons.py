@@ -77,7 +77,7 @@ def deepened(rules: Rules, look_list: Sequence[Look], state: Any, limit: int) ->
 
 
 def _counts(tally: Tally) -> dict[str, int | None]:
-    """What is counted, None where a search has no such thing."""
+    """Return a search's counts. None for a count that it does not have."""
     has_table, prunes = bool(tally.trial.table), tally.trial.prune
     return {
         "nodes": tally.nodes,

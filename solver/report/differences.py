@@ -1,4 +1,4 @@
-"""What tells two books apart."""
+"""The differences of two books, in words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORDS: dict[str, Callable[[Any], str]] = {
 
 
 def facts(differences: Any) -> dict[str, Any]:
-    """The facts of differences (`edit.comparing.diff`); what a book lacks is null."""
+    """Return the facts of differences (`edit.comparing.diff`). A value that a book lacks is null."""
     return {
         "equal": differences.equal,
         "header": {name: [_named(fact) for fact in pair] for name, pair in differences.header.items()},

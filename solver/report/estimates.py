@@ -1,4 +1,4 @@
-"""What solving a game will take, in words. The facts are `facts_of` a plan or an estimate of `estimate`."""
+"""The cost of solving a game, in words. The facts are `facts_of` a plan or an estimate of `estimate`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def plan(facts: dict[str, Any]) -> str:
 
 
 def _memory(facts: dict[str, Any]) -> str:
-    """What a solve takes, or that it is more than there is."""
+    """Say the memory that a solve takes, or that it is more than there is."""
     needed, available = (facts[name] / 2**20 for name in ("least_memory", "given_memory"))
     if needed > available:
         return f"about {needed:,.0f} MiB are needed, {available:,.0f} MiB are allowed: give more with --memory"
@@ -119,7 +119,7 @@ def _two_figures(count: int, up: bool) -> int:
 
 
 def _placements(facts: dict[str, Any]) -> list[str]:
-    """What the rules number bounds what is stored from above."""
+    """Say the upper bound of stored states that the rules' numbering gives."""
     if facts["placements"] is None:
         return []
     numbered, unfinished = facts["placements"]["numbered"], facts["placements"]["unfinished"]

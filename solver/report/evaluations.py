@@ -1,4 +1,4 @@
-"""What was learned, and how good it is."""
+"""A learned evaluation and its quality, in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results as plain facts: what JSON can say."""
+"""Results as plain facts, ready for JSON."""
 
 from __future__ import annotations
 

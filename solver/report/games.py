@@ -44,7 +44,7 @@ WIDTH = 100  # of rules that are told
 
 
 def facts(name: str) -> dict[str, Any]:
-    """The facts of a game: its parameters with their defaults, and what it supports."""
+    """Return the facts of a game: its parameters with their defaults, and the features it supports."""
     cls = class_of(name)
     own_text = own_method(cls, "from_text")
     return {
@@ -59,13 +59,13 @@ def facts(name: str) -> dict[str, Any]:
 
 
 def rules_of(cls: Any) -> str:
-    """What the docstring of a game's file says before it comes to states, in paragraphs."""
+    """Return the rules of a game in paragraphs: its file's docstring, up to the description of states."""
     text = inspect.cleandoc(sys.modules[cls.__module__].__doc__ or "")
     return re.split(r"(?:^|\n\n|(?<=[.:)])\s)A state\b", text)[0].strip()
 
 
 def supports(cls: Any) -> list[str]:
-    """What a game's class supports."""
+    """Return the features that a game's class supports."""
     return [feature for method, feature in FEATURES.items() if own_method(cls, method)]
 
 
@@ -77,12 +77,12 @@ def grouped(games: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
 
 
 def about(game: dict[str, Any]) -> str:
-    """What a list says of a game after its name."""
+    """Return the rest of a game's line in a list, after its name."""
     return f"{_parameters(game)}\n    {game['about']}\n    {_values(game)}; {', '.join(game['supports'])}"
 
 
 def told(game: dict[str, Any]) -> str:
-    """What is said of one game after its name: its rules."""
+    """Return the rules of one game, to print after its name."""
     paragraphs = [_filled(paragraph) for paragraph in game["rules"].split("\n\n")]
     return "\n\n".join([f"{_parameters(game)}  ({game['group']})\n    {game['about']}", *paragraphs, _closing(game)])
 

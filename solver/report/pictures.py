@@ -11,7 +11,7 @@ from solver.rules.notation import Position, legal_actions
 
 
 def board(player: Player, facts: records.Position) -> Board:
-    """Draw what `query --json` says of a position: its board, its value, and those of its moves."""
+    """Draw the answer of `query --json` for a position: its board, its value, and those of its moves."""
     position = Position(facts.state, facts.ply, facts.to_move, facts.gained)
     moves = facts.moves or []
     actions = legal_actions(player.rules, position.state) if moves else {}

@@ -80,7 +80,7 @@ class Move(Struct, gc=False, forbid_unknown_fields=True):
 
 
 class Chance(Struct, gc=False, forbid_unknown_fields=True):
-    """What chance may do, its value for the side to move before"""
+    """An outcome of chance, and its value for the side to move before"""
 
     faces: Annotated[str | None, Meta(description="of dice, 6-5")]
     probability: float
@@ -91,7 +91,7 @@ class Chance(Struct, gc=False, forbid_unknown_fields=True):
 
 
 class Position(Struct, gc=False, forbid_unknown_fields=True):
-    """What `solver query --json` prints, but for the time that it took. Values are for the side to move"""
+    """The answer of `solver query --json`, without the time it took. Values are for the side to move"""
 
     game: str
     position: Annotated[str, Meta(description="as it was asked")]
@@ -120,14 +120,14 @@ class Position(Struct, gc=False, forbid_unknown_fields=True):
 
 
 class PositionError(TypedDict):
-    """What is wrong with a line of a batch"""
+    """The fault in a line of a batch"""
 
     position: str
     error: str
 
 
 class Error(TypedDict):
-    """What went wrong"""
+    """The fault"""
 
     error: Annotated[str, Meta(description="one line, which names the remedy")]
 
@@ -188,7 +188,7 @@ class Longest(TypedDict):
 
 
 class Book(Counts):
-    """What `solver info --json` prints, but for the longest line"""
+    """The answer of `solver info --json`, without the longest line"""
 
     game: str
     rules: Annotated[str, Meta(description="the fingerprint of the rules that made it")]
@@ -208,7 +208,7 @@ class Book(Counts):
 
 
 class ListedBook(TypedDict):
-    """What a list says of a book"""
+    """A book in a list"""
 
     name: str
     title: str
@@ -221,7 +221,7 @@ class ListedBook(TypedDict):
 
 
 class Game(TypedDict):
-    """What a list says of a game"""
+    """A game in a list"""
 
     name: str
     title: str

@@ -84,7 +84,7 @@ def _aligned(cell: str, align: str, width: int) -> str:
 
 
 def worth_of(node: Node) -> str:
-    """The value of a node that was looked at: a number, or <= or >= one where what was cut off may change it."""
+    """Return the value of a visited node: a number, or one with <= or >= if skipped moves may change it."""
     if node.low == node.high:
         return written(node.value)
     return ("<=" if node.value == node.high else ">=") + written(node.value)
@@ -100,7 +100,7 @@ def drawing(tree: Tree, trace: Trace) -> list[str]:
 
 
 def label(tree: Tree, trace: Trace, state: int) -> str:
-    """What a drawing says at a node: who moves and the value; in brackets if it was never looked at."""
+    """Return the text at a node of a drawing: who moves, and the value; in brackets if it was never visited."""
     node = trace.nodes.get(state)
     name = written(tree.payoff(state)) if tree.is_terminal(state) else tree.label(state)
     if node is None:
@@ -113,7 +113,7 @@ Block = tuple[list[str], int, int]
 
 
 def _block(tree: Tree, trace: Trace, state: int) -> Block:
-    """The drawing of a node and of what is below it."""
+    """Return the drawing of a node and all below it."""
     name = label(tree, trace, state)
     if tree.is_terminal(state):
         return [name], len(name), len(name) // 2
@@ -164,7 +164,7 @@ def _titled(node: Node) -> str:
 
 
 def _remark(tree: Tree, node: Node) -> str:
-    """What is to be said where a node is left: its best move at the root, what was cut off elsewhere."""
+    """Return the remark at a node when it is left: its best move at the root, the skipped moves elsewhere."""
     if node.parent is None:
         best = _name(tree, node, node.best)
         return f"best move {best}" if best else ""
@@ -198,7 +198,7 @@ def _name(tree: Tree, node: Node, child: Any) -> str | None:
 
 
 def _plain(number: Any) -> Any:
-    """A number as JSON has it; None of what has no bound."""
+    """Return a number as JSON has it. None if it has no bound."""
     if isinstance(number, int):
         return number
     return None if number in (math.inf, -math.inf) else float(number)

@@ -1,4 +1,4 @@
-"""What verifying a book has found, in words. The facts are `facts_of` a report of `verifying`."""
+"""The result of verifying a book, in words. The facts are `facts_of` a report of `verifying`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def text(facts: dict[str, Any]) -> str:
-    """The verdict, how it was come by, what it rests on, and for whom the book was played out."""
+    """Say the verdict, how it was reached, its basis, and the sides for which the book was played out."""
     work_text = "{states:,} states verified in {seconds:.2f} s, {plain:,} of them in plain Python".format(**facts)
     verdict_text = f"{facts['verdict']}: {work_text}; {facts['basis']}"
     if facts["note"]:

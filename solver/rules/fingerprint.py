@@ -98,7 +98,7 @@ def check_origin(subject: str, made_by: Origin, wanted: Origin, remedy: str, oth
 
 
 def contents(game: Any, also: tuple[str, ...] = ()) -> dict[str, str]:
-    """A text for each thing that a fingerprint is over, by its name. Raises what `fingerprint` does."""
+    """Return the texts that a fingerprint covers, by name. Raises as `fingerprint`."""
     return _told(game, also)[1]
 
 
@@ -129,7 +129,7 @@ def sibling_modules(function: types.FunctionType) -> Iterator[types.ModuleType]:
 
 
 class _Walk:
-    """What the rules reach: a text for each thing, by a name that tells it apart."""
+    """A walk through all that the rules reach: a text for each function and datum, by a unique name."""
 
     def __init__(self, cls: type) -> None:
         self.cls = cls
@@ -147,7 +147,7 @@ class _Walk:
             self.visit(f"{label}.{name}", vars(owner)[name])
 
     def visit(self, name: str, value: Any) -> None:
-        """Record a function, with what it names, or data."""
+        """Record a function, with all that it names, or data."""
         while name in self.seen:
             if self._items.get(name) is value:
                 return
@@ -236,7 +236,7 @@ class _Walk:
         return self._reduced(value)
 
     def _reduced(self, value: Any) -> str:
-        """What would make the object again."""
+        """Return the recipe from which pickle would make the object again."""
         cls = type(value)
         try:
             reduced = value.__reduce_ex__(4)
@@ -251,7 +251,7 @@ class _Walk:
         return f"{cls.__qualname__}({', '.join(map(self.content, pieces))}){self._class(cls)}"
 
     def _callable(self, value: Any) -> str:
-        """A function among data, or what wraps one."""
+        """Return a function among data, or an object that wraps one."""
         function = inner(value)
         name = f"{_label(function.__module__)} {function.__qualname__}"
         if _is_own(function.__module__):
@@ -305,7 +305,7 @@ class _Walk:
             self.seen[f"file {path.name}"] = hashlib.sha256(path.read_bytes()).hexdigest()
 
     def _named(self, function: types.FunctionType) -> None:
-        """Record what a function names."""
+        """Record all that a function names."""
         modules = list(sibling_modules(function))
         for used in names_in(function.__code__):
             is_own = any(used in vars(base) for base in _own_bases(self.cls))

@@ -11,12 +11,12 @@ HOME = "solver.games.graph"
 
 
 def kept_game(game: Any) -> bytes:
-    """What a book keeps of its game; nothing where the name tells all."""
+    """Return the record of a game for its book. Empty if the name says it all."""
     return bytes(game.to_bytes()) if type(game).__module__ == HOME else b""
 
 
 def game_kept(text: str, data: bytes) -> Any:
-    """The game, by its name and what a book kept of it. Raises GameError."""
+    """Return the game of a name and a book's record. Raises GameError."""
     from solver.games.graph import Graph
 
     name, _, source = text.partition(":")

@@ -85,7 +85,7 @@ def is_user_file(module: str) -> bool:
 
 
 def _check_file(source: str) -> None:
-    """Raise GameError for what is no file of rules."""
+    """Raise GameError if this is not a file of rules."""
     try:
         open_input(source, MOST_BYTES).close()
     except FileNotFoundError:
@@ -133,9 +133,9 @@ class _FromSource(importlib.machinery.SourceFileLoader):
 
 
 def _without_numba(module: types.ModuleType) -> None:
-    """Functions and methods that Numba has wrapped as what they were: rules are compiled whole, and run as they are.
+    """Undo Numba's wrapping of functions and methods: rules are compiled whole, and run as plain Python.
 
-    Numba's own cache does not look at what a function names, so it would run old code after an edit elsewhere.
+    Numba's own cache ignores the names that a function uses, so it would run old code after an edit elsewhere.
     """
     classes = [
         value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__

@@ -1,4 +1,4 @@
-"""What names mean in the functions of rules, whatever the state: looked up as Python would, by syntax or by code."""
+"""The meaning of names in the functions of rules, for any state: looked up as Python would, by syntax or by code."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ class Names:
         return isinstance(node, ast.Name) and node.id == self.own and not self.is_variable(node.id)
 
     def meaning(self, node: ast.AST) -> Any:
-        """The thing that a name or a chain of attributes stands for; MISSING if it is none, or a parameter of the game.
+        """Return the object that a name or a chain of attributes stands for.
 
-        `self` stands for the class, `self.method` for what the class has under that name.
+        MISSING if there is none, or if it is a parameter. `self` stands for the class, and `self.method` for its
+        attribute of that name.
         """
         if isinstance(node, ast.Name) and not self.is_variable(node.id):
             return self.cls if node.id == self.own else self._known.get(node.id, MISSING)

@@ -60,7 +60,7 @@ def next_position(rules: Rules, position: Position, action: int) -> Position:
 
 
 def chances(game: Any, state: int) -> list[tuple[int, int]]:
-    """What chance may do at an unfinished state, (weight, next state) each; nothing where a player decides."""
+    """List the outcomes of chance at an unfinished state, (weight, next state) each. Empty if a player decides."""
     chance = own_method(game, "chance")
     return list(chance(state)) if chance else []
 
@@ -122,7 +122,7 @@ def _meant(rules: Rules, state: int, text: str, legal: dict[str, int]) -> Iterat
 
 
 def _bare(text: str) -> str:
-    """A move without case and without what only separates: spaces, hyphens and colons."""
+    """Return a move in lower case and without separators: spaces, hyphens and colons."""
     return text.casefold().translate(SEPARATORS)
 
 

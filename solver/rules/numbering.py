@@ -44,7 +44,7 @@ class Diagram(NamedTuple):
     bits: int
 
     def rank(self, state: int) -> int:
-        """The number of a position, from 0; -1 of what is none."""
+        """Return the number of a position, from 0. -1 if it has none."""
         if state & ~self.bits:
             return -1
         nodes, rank = self.nodes, 0

@@ -1,4 +1,4 @@
-"""What the methods of a game are called, and what their parameters: required ones, optional ones, and near misses."""
+"""The names of a game's methods and of their parameters: required ones, optional ones, and near misses."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def lacking(cls: type, name: str) -> GameError:
 
 
 def near_misses(cls: type) -> dict[str, str]:
-    """Names of a class that neither the protocol nor its own methods use, and what of the protocol may be meant."""
+    """Return names of a class that nothing uses, each with the method of the protocol that was probably meant."""
     members = {name: member for base in cls.__mro__[-2::-1] if base is not tuple for name, member in vars(base).items()}
     codes = [inner(member).__code__ for member in members.values() if isinstance(inner(member), types.FunctionType)]
     known = [*REQUIRED, *OPTIONAL, *ATTRIBUTES]

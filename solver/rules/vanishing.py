@@ -51,7 +51,7 @@ def edges(rules: Rules, state: Any) -> Iterator[Edge]:
 
 
 def best_of_groups(worths: Iterable[tuple[int, int, Any]]) -> Iterator[tuple[int, Any]]:
-    """(weight, worth) of what has a group, or none, besides: of each group the best."""
+    """Return (weight, worth) of the best of each group, and of all that have no group."""
     groups: dict[int, tuple[int, Any]] = {}
     for weight, group, worth in worths:
         if not group:

@@ -34,7 +34,7 @@ def words_of(bits: int) -> int:
 
 
 def outside(bits: int) -> str:
-    """What is wrong with a state that is none of so many bits."""
+    """Say why a number is not a state of so many bits."""
     if bits == USUAL:
         return "is outside [0, 2**63): states are non-negative 63-bit integers, wider ones if the class says bits = 128"
     return f"is outside [0, 2**{bits}): states have as many bits as the rules say, raise bits if they need more"
@@ -79,6 +79,6 @@ def column_of(bits: int) -> Any:
 
 
 def refuse_wide(name: str, bits: int, what: str, remedy: str, error: type[SolverError] = MethodError) -> None:
-    """Raise an error where the states of a game or a book of that name do not fit one word, which `what` needs."""
+    """Raise an error if the states of a game or a book do not fit one word, as `what` needs."""
     if bits > USUAL:
         raise error(f"{name} has states of {bits} bits, {what} takes {USUAL}: {remedy}")

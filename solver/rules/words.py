@@ -7,7 +7,7 @@ from solver.rules.game import Rules
 
 
 def in_words(value: Value | None, rules: Rules, estimate: float | None = None) -> str:
-    """A value for the side to move: win in 5, +3, draw; of one that is not known what it looks like."""
+    """Say a value for the side to move: win in 5, +3, draw. Say the estimate if the value is not known."""
     if value is None:
         return "unknown" if estimate is None else rules.kind.impression(estimate)
     return rules.kind.words(value, rules.reward is not None)

@@ -29,7 +29,7 @@ NODES_PER_CLOCK_CHECK = 1 << 16  # of a compiled search: 10 to 20 ms
 
 @dataclass
 class Counts:
-    """What a search did: states visited, values taken from the table, and cut-offs."""
+    """The work of a search: states visited, values taken from the table, and cut-offs."""
 
     nodes: int = 0
     hits: int = 0
@@ -72,7 +72,7 @@ class Budget:
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
     def part(self, share: float, nodes: int | None = None, stop: Callable[[], bool] | None = None) -> Budget:
-        """A share of what is left, at most `nodes`; the nodes spent of it are spent of the whole, too."""
+        """Return a share of the budget left, at most `nodes`. Its nodes are spent from the whole as well."""
         left, seconds = self.nodes_left, self.seconds_left
         limits = [*([] if left is None else [int(share * left)]), *([] if nodes is None else [nodes])]
         share_budget = Budget(min(limits, default=None), None if seconds is None else share * seconds, stop)
@@ -87,7 +87,7 @@ class Budget:
                 self._whole.take(nodes)
 
     def extend(self, seconds: float) -> None:
-        """Put the deadline off, also that of the whole: what took so long was no search."""
+        """Move the deadline back, and that of the whole: the time was not spent on search."""
         if self.deadline is not None:
             self.deadline += seconds
         if self._whole is not None:
@@ -129,9 +129,9 @@ class Budget:
 
 
 class Search:
-    """One search: the rules, the merits known by canonical state, the states being visited, and what was done so far.
+    """One search: the rules, the merits known by canonical state, the states being visited, and the work so far.
 
-    An algorithm says what a `visit(state, ...)` is, and by what name it goes in messages.
+    An algorithm defines `visit(state, ...)`, and its own name for messages.
     """
 
     method = ""
@@ -151,7 +151,7 @@ class Search:
         raise NotImplementedError
 
     def run(self, step: Visit) -> Any:
-        """What a visit, or a part of one, returns."""
+        """Return the result of a visit, or of a part of one."""
         waiting = [step]
         answer = None
         while waiting:

@@ -90,7 +90,7 @@ class _AlphaBeta(Search):
         return best
 
     def worth(self, state: Any, action: int, alpha: int, beta: int) -> Visit:
-        """What an action makes of a state, within its window: the child's merit from the table or from a visit."""
+        """Return the merit of an action within its window: the child's merit, from the table or from a visit."""
         rules = self.rules
         child = rules.result(state, action)
         key = rules.canonical(child)

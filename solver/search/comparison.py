@@ -39,7 +39,7 @@ class Trial(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What a list says: alpha-beta, best moves first."""
+        """The trial's name in a list: alpha-beta, best moves first."""
         order = {"best": ", best moves first", "worst": ", worst moves first", "promise": ", the rules' promise first"}
         table = {"exact": ", table of exact values", "bounds": ", table with bounds"}.get(self.table, "")
         table = table if self.prune else ", table" * bool(self.table)
@@ -130,7 +130,7 @@ def order_of(trial: Trial, rules: Rules, truth: dict[Any, tuple[int, int]]) -> C
 def run_trial(
     trial: Trial, rules: Rules, state: Any, ordered: Callable[[Any], Iterable[int]], nodes: int, progress: Progress
 ) -> tuple[Tally, dict[Any, tuple[int, int]]]:
-    """What a trial took, and its table."""
+    """Run a trial. Returns its cost and its table."""
     search = _Compared(rules, trial, ordered, Budget(nodes), progress)
     started, value = time.process_time(), None
     with contextlib.suppress(BudgetExceeded):
@@ -179,7 +179,7 @@ class _Compared(Search):
         return best
 
     def worth(self, state: Any, action: int, alpha: int, beta: int) -> Visit:
-        """What an action makes of a state: the child's merit, or a bound that is enough, from the table or a visit."""
+        """Return the merit of an action, or a bound that suffices, from the table or from a visit."""
         rules = self.rules
         child = rules.result(state, action)
         key = rules.canonical(child)

@@ -47,9 +47,11 @@ class Look(NamedTuple):
 def looks(
     game: Any, state: Any = None, *, depth: int, nodes: int = NODES, progress: Progress = silent
 ) -> Iterator[Look]:
-    """What searches of 1 to `depth` plies see from a state, the start if None, as far as that takes so many nodes each.
+    """Yield the results of searches of 1 to `depth` plies from a state, the start if None, within so many nodes each.
 
-    Raises MethodError without `evaluate` or with chance, GameError where an estimate is out of bounds.
+    Raises:
+        MethodError: The rules have no `evaluate`, or have chance.
+        GameError: An estimate is out of bounds.
     """
     rules = Rules(game)
     refuse_chance(rules, "a search of limited depth")
@@ -99,7 +101,7 @@ class _Limited(Search):
         self.first, self.best = first_actions, dict[Any, int]()
 
     def visit(self, state: Any, left: int, alpha: Any, beta: Any) -> Visit:
-        """The merit of a state, or its estimate from so many plies ahead, and the line to what it comes from."""
+        """Return the merit of a state, or its estimate from some plies ahead, and the line that leads there."""
         self.count()
         rules = self.rules
         if rules.is_terminal(state):
@@ -133,7 +135,7 @@ class _Limited(Search):
         )
 
     def worth(self, state: Any, action: int, left: int, alpha: Any, beta: Any) -> Visit:
-        """What an action makes of a state, within its window, and the line from there."""
+        """Return the merit of an action within its window, and the line from there."""
         rules = self.rules
         child = rules.result(state, action)
         same, gain = rules.same_mover(state, action, child), rules.gain(state, action)

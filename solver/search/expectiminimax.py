@@ -62,7 +62,7 @@ class _Expectiminimax(Search):
         self.chance = chance
 
     def visit(self, state: Any, key: Any) -> Visit:
-        """The expectation at a state: the end's utility, the mean of what chance may do, or the best of the actions."""
+        """Return the expectation of a state: the utility at an end, the mean over chance, or the best action's."""
         self.count()
         if self.rules.is_terminal(state):
             self.table[key] = self.rules.utility(state)
@@ -86,7 +86,7 @@ class _Expectiminimax(Search):
         return value
 
     def worth(self, state: Any, action: Any, child: Any) -> Visit:
-        """What an action, or chance where that is None, makes of a state: the child's expectation, seen from it."""
+        """Return the expectation of an action, or of an outcome if that is None, for the state's side to move."""
         key = self.rules.canonical(child)
         value = self.table.get(key)
         if value is None:

@@ -113,7 +113,7 @@ class _Heuristic(Search):
         return best
 
     def worth(self, state: Any, action: int, ply: int, alpha: Any, beta: Any) -> Visit:
-        """What an action makes of a state, within its window."""
+        """Return the value of an action within its window."""
         rules = self.rules
         child = rules.result(state, action)
         same, gain = rules.same_mover(state, action, child), rules.gain(state, action)

@@ -54,7 +54,7 @@ class _Minimax(Search):
     method = Method.MINIMAX
 
     def visit(self, state: Any, key: Any) -> Visit:
-        """The merit of a state: what the rules say at the end, else that of the best child."""
+        """Return the merit of a state: the utility at an end, otherwise that of the best child."""
         self.count()
         rules, table = self.rules, self.table
         if rules.is_terminal(state):

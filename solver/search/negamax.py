@@ -56,7 +56,7 @@ class _Negamax(Search):
         return best
 
     def worth(self, state: Any, action: int, left: int) -> Visit:
-        """What an action makes of a state."""
+        """Return the merit of an action."""
         rules = self.rules
         child = rules.result(state, action)
         merit = back_up((yield child, left - 1), rules.same_mover(state, action, child), rules.scores)

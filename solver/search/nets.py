@@ -225,7 +225,7 @@ def unmet(name: str, state: int, met: Met, net: Net, span: int) -> MethodError:
 
 
 def listed(net: Net) -> Net:
-    """The same of lists, and without constants: what vanishes is a state of its own behind the others."""
+    """Return the net as lists, without constants: a state that vanishes is a state of its own behind the others."""
     begins, targets, weights, outside, weight, constants = (list(map(int, column)) for column in net)
     size = len(weight)
     moves: list[list[tuple[int, int]]] = [[] for _ in range(size)]
@@ -301,7 +301,7 @@ def _best(net: Net, i: int, values: list[Fraction], chosen: int | None) -> int:
 
 
 def _equation(net: Net, i: int, chosen: int) -> dict[int, Fraction]:
-    """What the choice makes of state i: coefficients by state, their sum under the number of states."""
+    """Return the equation of state i for a choice: coefficients by state, and their sum under the number of states."""
     size, weight = len(net.weight), net.weight[i] or 1
     constant = 0 if chosen != OUT else net.outside[i]
     row = {size: Fraction(constant, weight), i: Fraction(1)}
@@ -312,7 +312,7 @@ def _equation(net: Net, i: int, chosen: int) -> dict[int, Fraction]:
 
 
 def _sign(net: Net, j: int) -> int:
-    """Whether what a move leads to is worth the same before it, or the opposite."""
+    """Return 1 if a move's child has the same value before the move, -1 if the opposite."""
     return 1 if net.targets[j] & 1 else -1
 
 

@@ -20,9 +20,9 @@ NODES = 100_000
 
 
 def solve(rules: Rules, *, budget: Budget | None = None, progress: Progress = silent) -> Result:
-    """The nimbers of all states, of `rules` with nimbers: `table` has their merits.
+    """Return the nimbers of all states; `table` has their merits.
 
-    Raises what `nimber` does, and BudgetExceeded.
+    Raises as `nimber`, and BudgetExceeded.
     """
     check(rules)
     search = _Nimbers(rules, None, budget, progress)

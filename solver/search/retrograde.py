@@ -149,7 +149,7 @@ class _Tier:
                 raise stuck(self.rules, state)
 
     def _enter(self, state: Any) -> None:
-        """What the children in later tiers make of a state, and who its children in this tier are."""
+        """Enter a state: the merit that later tiers give it, and its children in this tier."""
         rules, table = self.rules, self.table
         self.open[state] = 0
         for action in rules.actions(state):

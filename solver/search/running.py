@@ -14,9 +14,9 @@ from solver.search import Budget, Counts, Result, heuristic
 
 
 class SearchStatus(enum.IntEnum):
-    """What a search says when a call ends; modules of WebAssembly return the numbers.
+    """The status at the end of a call. Modules of WebAssembly return the numbers.
 
-    The last two are said within a search alone: moves of a state are left, or one is to be asked again.
+    The last two occur within a search alone: moves of a state are left, or one must be searched again.
     """
 
     PAUSED = 0  # the call has spent its nodes: call again
@@ -84,11 +84,11 @@ class ExactSearch:
 
 
 def ended(rules: Rules, state: int) -> Result:
-    """Return what a search of limited depth finds in a finished state."""
+    """Return the result of a search of limited depth at a finished state."""
     return Result(heuristic.estimated_value(rules.end(state), rules.scores), None, True, Counts(1), {})
 
 
 def looked(rules: Rules, depth: int, merit: float, action: int, is_cut: bool, nodes: int) -> Result:
-    """Return what a search found `depth` plies ahead; `is_cut`: it cut a state off."""
+    """Return the result of a search of `depth` plies. `is_cut`: it cut a state off."""
     value = heuristic.estimated_value(merit if -1 < merit < 1 or merit % 1 else int(merit), rules.scores)
     return Result(value, action, heuristic.is_exact(value, depth if is_cut else None), Counts(nodes), {})

@@ -45,9 +45,9 @@ def value_within(rules: Rules, bounds: Range) -> Value | None:
 
 
 class Ahead:
-    """Looks of a few plies, by what `find(canonical state)` knows: full-width, each kept, as many ask the same.
+    """Looks ahead of a few plies, over the values that `find(canonical state)` knows: full-width, and cached.
 
-    `known()` is a number that changes when `find` comes to know more. A look at more than MOST_MOVES moves is given up.
+    `known()` is a number that changes when `find` learns more. A look at more than MOST_MOVES moves is given up.
     """
 
     def __init__(self, rules: Rules, find: Find, known: Callable[[], int]) -> None:

@@ -115,7 +115,7 @@ def _children(rules: Rules, chance: Chance, state: Any) -> Iterator[Child]:
 
 
 def _weight(children: list[Child]) -> int:
-    """The weights of what chance does, together; 0 where a player decides."""
+    """Return the total weight of chance's outcomes. 0 if a player decides."""
     return sum(weight for weight, _ in _outcomes(children))
 
 
@@ -177,7 +177,7 @@ class _Solve:
         return lowest == tier or not self.rules.tiered
 
     def _seen(self, child: Child) -> int:
-        """What a known child is worth one ply earlier."""
+        """Return the value of a known child, one ply earlier."""
         _, key, same, gain, _ = child
         value = (self.table[key] if same else -self.table[key]) + gain * self.point
         if abs(value) > SPAN:
@@ -185,7 +185,7 @@ class _Solve:
         return value
 
     def _worth(self, state: Any, action: int) -> int:
-        """What an action makes of a state."""
+        """Return the value of an action."""
         child = self.rules.result(state, action)
         same, gain = bool(self.rules.same_mover(state, action, child)), self.rules.gain(state, action)
         return self._seen((0, self.rules.canonical(child), same, gain, 0))

@@ -24,7 +24,7 @@ METHODS = "GET, HEAD, POST, OPTIONS"
 
 
 class Route(NamedTuple):
-    """A path, the methods that it takes, and what answers them."""
+    """A path, its methods, and their handler."""
 
     path: str
     methods: frozenset[str]
@@ -95,7 +95,7 @@ _PREFLIGHT = Reply(
 
 
 def _refused(scope: Any, error: Exception) -> Refused:
-    """What is said of an error."""
+    """Return the message for an error."""
     if isinstance(error, Refused):
         return error
     if isinstance(error, PositionError):

@@ -120,7 +120,7 @@ class Batch:
         return b"".join(_answer(self._answers, line) for line in lines)
 
     async def _refuse(self, scope: Any, receive: Any, send: Any) -> None:
-        """Send the refusal, whole, and end with it when what was still coming is read."""
+        """Send the refusal, whole, and end once the rest of the request was read."""
         assert self._refusal is not None
 
         async def held(message: Any) -> None:

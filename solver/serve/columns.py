@@ -1,7 +1,7 @@
-"""What scripts ask connect-four solvers: `/solve?pos=475`, moves from the start, a score for each column.
+"""The protocol of scripts for connect-four solvers: `/solve?pos=475`, moves from the start, gives each column's score.
 
-As gamesolver.org has it, by Pascal Pons: for the side to move, how many of the winner's own stones are left at the end,
-the last one included; negative where it loses; 100 of a column that is full.
+As at gamesolver.org, by Pascal Pons: for the side to move, the number of the winner's own stones left at the end, the
+last one included; negative if it loses; 100 for a full column.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Columns:
         self._handlers = handlers
 
     def routes(self) -> Iterator[tuple[str, Any]]:
-        """Paths, and what answers them."""
+        """Return the paths and their handlers."""
         yield "/solve", self._solve
 
     async def _solve(self, request: Any) -> Reply:

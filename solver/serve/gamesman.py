@@ -33,7 +33,7 @@ IMAGES = {"X": "general/whitepiece.svg", "x": "general/blackpiece.svg"}  # of th
 
 
 class Place(NamedTuple):
-    """A position, and what it is in the interface."""
+    """A position, and its name in the interface."""
 
     position: Position
     name: str
@@ -52,7 +52,7 @@ class Gamesman:
                 self._games.setdefault(game, {})[parameters or REGULAR] = served
 
     def routes(self) -> Iterator[tuple[str, Any]]:
-        """Paths, and what answers them."""
+        """Return the paths and their handlers."""
         yield "/uwapi/", self._list
         yield "/uwapi/{game}/", self._game
         yield "/uwapi/{game}/{variant}/", self._variant
@@ -142,7 +142,7 @@ def _gui(served: Served) -> str:
 
 
 def _read(served: Served, text: str) -> Place:
-    """The position of a text. Raises Refused for what cannot be one."""
+    """Return the position of a text. Raises Refused if there is none."""
     match = re.fullmatch(r"([12])_([0-9]{1,160})(?:\.(-?[0-9]{1,9}))?", text, re.ASCII)
     if not match or int(match[2]) >> served.rules.bits:
         raise _invalid("Position")
@@ -178,7 +178,7 @@ def _drawn(cell: str) -> str:
 
 
 def _told(served: Served, place: Place, worth: Any) -> dict[str, Any]:
-    """What is said of a position that is worth so much to its side to move."""
+    """Return the facts of a position with this value for its side to move."""
     value, remoteness = _value(served, place.position, worth)
     said = {
         "position": place.name,

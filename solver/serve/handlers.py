@@ -1,4 +1,4 @@
-"""What `/v1` answers: one method for each of `operations.OPERATIONS`, from a request to a reply."""
+"""The answers of `/v1`: one method for each of `operations.OPERATIONS`, from a request to a reply."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class Handlers:
         return reply_of([_row(served, book) for served, book in self.shelf.books])
 
     async def book(self, request: Any) -> Reply:
-        """What a book holds."""
+        """Answer with a book's facts."""
         _, book = self.any_book(request)
         return reply_of(books.facts(book.header, book.size))
 
     async def counts(self, request: Any) -> Reply:
-        """What of it is counted."""
+        """Answer with a book's counts."""
         _, book = self.any_book(request)
         facts = books.facts(book.header, None)
         return reply_of({name: facts[name] for name in TOLD})
@@ -91,7 +91,7 @@ class Handlers:
         return Batch(served.answers(_truth(request, "moves")))
 
     def any_game(self, request: Any) -> Served:
-        """What the path names. Raises Refused."""
+        """Return the game that the path names. Raises Refused."""
         name = request.path_params["game"]
         served = self.shelf.get(name)
         if served is None:

@@ -55,7 +55,7 @@ class Protocol(Base):  # type: ignore[misc]
         super().on_headers_complete()
 
     def data_received(self, data: bytes) -> None:
-        """Take what has come; what comes after a refusal is dropped."""
+        """Take in data. Data after a refusal are dropped."""
         if self._closing:
             return
         head = self.headers  # a list of its own for each request

@@ -1,4 +1,4 @@
-"""What can be asked of `/v1`: the one table that routes requests and that the OpenAPI document is made of."""
+"""The requests of `/v1`: the one table that routes them and that the OpenAPI document is made of."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Pages to look at: an index of the games, and for each what `solver export` writes, made when it is first asked for.
+"""Pages for people: an index of the games, and each game's page of `solver export`, made at the first request.
 
-They lie in a folder that the server makes and removes. A request chooses among the names of files that are there.
+They lie in a folder that the server makes and removes. A request chooses among the names of existing files.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Pages:
         self._turn = asyncio.Lock()
 
     def routes(self) -> Iterator[tuple[str, Any]]:
-        """Paths, and what answers them."""
+        """Return the paths and their handlers."""
         yield "/", self._index
         yield "/{game}", self._shared_or_redirect
         yield "/{game}/", self._file
@@ -39,7 +39,7 @@ class Pages:
 
     @functools.cached_property
     def _shared(self) -> dict[str, Reply]:
-        """The files of the index, and what all pages share."""
+        """Return the files of the index, and those that all pages share."""
         entries = [listing.entry_of(served.name, served.game, served.book) for served in self._shelf]
         return {name: _reply(name, text) for name, text in listing.files(entries).items()}
 

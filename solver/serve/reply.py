@@ -1,7 +1,7 @@
-"""What goes out: bodies that are made once, in both encodings, and errors as one line of JSON.
+"""Replies: bodies that are made once, in both encodings, and errors as one line of JSON.
 
-A reply is an ASGI application, as Starlette's responses are. What comes from a book alone never changes: such replies
-carry a strong ETag, and are `Kept`, so that who asks again gets the same bytes without a rule being run.
+A reply is an ASGI application, like Starlette's responses. An answer from a book alone never changes. Such replies
+carry a strong ETag and are `Kept`: the same request gets the same bytes again, and no rule is run.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Refused(Exception):
         self.status, self.message, self.headers = status, message, headers or {}
 
     def line(self) -> bytes:
-        """What is sent of it."""
+        """Return the body to send."""
         return line_of({"error": " ".join(self.message.split())})
 
     def reply(self) -> Reply:
@@ -47,7 +47,7 @@ class Refused(Exception):
 
 
 def tag_of(*texts: str) -> str:
-    """A strong ETag: of the book's digest, what was asked, and the program, whose answers may look otherwise."""
+    """Return a strong ETag: of the book's digest, the request, and the program, whose answers may change."""
     return hashlib.blake2b("\0".join((__version__, *texts)).encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
@@ -129,7 +129,7 @@ class Reply:
 
 
 class Kept:
-    """Replies by what was asked, the oldest going when there are too many bytes of them."""
+    """Replies by request. The oldest go when they take too many bytes."""
 
     def __init__(self, most: int = MOST_KEPT) -> None:
         self._replies: dict[tuple[bytes, bytes], Reply] = {}

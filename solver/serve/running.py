@@ -74,9 +74,9 @@ def url_of(listening: socket.socket) -> str:
 
 
 def run(make: Callable[[], Any], sockets: list[socket.socket], workers: int, seconds: float) -> None:
-    """Serve what `make()` makes in each worker until a signal ends it, which is raised; searches take such `seconds`.
+    """Serve the application of `make()` in each worker until a signal ends it, which is raised.
 
-    Raises ResourceError where workers die as soon as they start.
+    Searches take at most `seconds`. Raises ResourceError if workers die right after their start.
     """
     gc.freeze()  # what is there stays: nobody need look through it again, or copy it from the parent's memory
     if workers == 1:

@@ -43,7 +43,7 @@ class Searches:
         self._loaded: weakref.WeakSet[Player] = weakref.WeakSet()
 
     def serves(self, served: Served) -> bool:
-        """Whether it is searched for what is asked of it."""
+        """Return whether requests about it are searched for."""
         return self.seconds is not None and served.can_search
 
     async def position(self, request: Any, served: Served, text: str, moves: bool) -> Position:
@@ -76,9 +76,9 @@ class Searches:
     async def run(
         self, request: Any, search: Callable[[Callable[[], bool]], Found], load: Callable[[], None] | None = None
     ) -> Found:
-        """What `search(stop)` finds in its turn, after `load()`; `stop()` becomes true when the client goes.
+        """Return the result of `search(stop)` in its turn, after `load()`. `stop()` becomes True when the client goes.
 
-        Raises Refused, 503, where too many wait.
+        Raises Refused, 503, if too many wait.
         """
         if self.under_way >= self.most:
             seconds = max(1, math.ceil((self.seconds or 0) * self.under_way))

@@ -1,6 +1,6 @@
-"""What is served: books and games by their names, each opened once, before the workers part.
+"""The served books and games by their names. Each is opened once, before the workers fork.
 
-A name is the game's string, `connect-four:4,4`. Requests choose among these names; none becomes a path.
+A name is the game's string, `connect-four:4,4`. Requests choose among these names, and none becomes a path.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from solver.rules.game import Game, Rules, game_text, is_built_in, load_game
 
 
 class Served:
-    """A game, and its book if there is one: what is known of positions without a live search."""
+    """A game, and its book if there is one: positions are answered from it without a live search."""
 
     def __init__(self, game: Game, book: Book | None) -> None:
         self._answers: dict[bool, Answers] = {}
@@ -40,7 +40,7 @@ class Served:
 
     @property
     def digest(self) -> str:
-        """What tells its answers from those of other books and rules."""
+        """A digest that changes with the book and its rules."""
         return self.rules.fingerprint if self.book is None else self.book.digest
 
     @property
@@ -54,7 +54,7 @@ class Served:
         return "live" not in self.rules.kind.unfit and not (self.book is not None and self.book.header.is_gapless)
 
     def facts(self) -> dict[str, Any]:
-        """What a list of games says of it."""
+        """Return its entry in a list of games."""
         return {
             "name": self.name,
             "title": title_of(self.game),
@@ -67,7 +67,7 @@ class Served:
 
 
 class Shelf:
-    """All that is served, by name. Raises BookError where two have one name, and what opening them raises."""
+    """All that is served, by name. Raises BookError if two have one name, and errors of opening them."""
 
     def __init__(self, served: Iterable[Served]) -> None:
         self._served: dict[str, Served] = {}
@@ -77,7 +77,7 @@ class Shelf:
             self._served[one.name] = one
 
     def get(self, name: str) -> Served | None:
-        """What is served by a name."""
+        """Return the game of a name."""
         return self._served.get(name)
 
     def __iter__(self) -> Iterator[Served]:
@@ -88,7 +88,7 @@ class Shelf:
 
     @property
     def books(self) -> list[tuple[Served, Book]]:
-        """What has a book, and the book."""
+        """Return the games that have a book, with the book."""
         return [(served, served.book) for served in self if served.book is not None]
 
 

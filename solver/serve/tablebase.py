@@ -30,7 +30,7 @@ class Tablebase:
         self._shelf = handlers.shelf
 
     def routes(self) -> Iterator[tuple[str, Any]]:
-        """Paths, and what answers them."""
+        """Return the paths and their handlers."""
         yield "/standard", self._standard
         yield "/standard/mainline", self._mainline
 
@@ -89,7 +89,7 @@ def _mainline(served: Served, state: int, turned: bool) -> dict[str, Any]:
 
 
 def _worth(served: Served, state: int, value: Value | None) -> dict[str, Any]:
-    """What is said of a position, for its side to move."""
+    """Return the facts of a position, for its side to move."""
     category, dtm = "unknown", None
     if value is not None:
         category = value.outcome

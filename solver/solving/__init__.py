@@ -1,4 +1,4 @@
-"""From a game to its book: which way of solving is taken, what it refuses and heeds, and writing what it found.
+"""From a game to its book: choose a way of solving, refuse options that do not fit, solve, and write the book.
 
 Imports the rooms of ways, sweep and cluster, and below.
 """

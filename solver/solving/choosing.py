@@ -1,4 +1,4 @@
-"""Which way a game is solved, and what is refused before any work is done."""
+"""Choose the way a game is solved, and refuse bad options before any work is done."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def way_of(job: Job) -> Way:
 
 
 def refuse(job: Job, way: Way) -> None:
-    """Raise MethodError for what cannot be done so, or asks for what would be ignored."""
+    """Raise MethodError if this way cannot do the job, or would ignore one of its options."""
     rules, options = job.rules, job.options
     if options.method not in ASKED:
         raise MethodError(f"no method {options.method!r}: choose one of {', '.join(ASKED)}")
@@ -60,9 +60,9 @@ def refuse(job: Job, way: Way) -> None:
 
 
 def refuse_ignored(name: str, heeds: set[str], keeps: bool, options_given: Mapping[str, Any]) -> None:
-    """Raise MethodError if an option was given, neither None nor False, that what has this name would ignore.
+    """Raise MethodError for an option that was given, neither None nor False, but would be ignored.
 
-    `keeps`: whether a book is written.
+    `name` is that of the way, and `keeps` says whether a book is written.
     """
     for option_name, value in options_given.items():
         if value is None or value is False:

@@ -1,4 +1,4 @@
-"""What is to be solved, what was found, and what a way of solving is: a file of `ways`."""
+"""The job of a solve, its outcome, and the interface of a way of solving: a file of `ways`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Job:
     contents: Mapping[str, str] | None = None
 
     def beside(self, ending: str) -> Path | None:
-        """Where what is done of it lies until the book is written."""
+        """Return the path of work in progress, beside the book."""
         return None if self.target is None else self.target.with_name(self.target.name + ending)
 
     def checked(self) -> list[int]:
@@ -45,7 +45,7 @@ class Job:
         return states
 
     def refuse_changed(self) -> None:
-        """Raise GameError if the rules have changed what they name while they ran: no other process has such rules."""
+        """Raise GameError if the rules changed anything they name while they ran: other processes have the old one."""
         if self.contents is None:
             return
         before, after = self.contents, contents_of(self.rules, self.options)
@@ -58,7 +58,7 @@ class Job:
             )
 
     def compiled(self, make: Callable[[], T]) -> T | None:
-        """What a compiled search makes; None, having said why, where plain Python must."""
+        """Return the result of a compiled search. None, after saying why, if plain Python must do."""
         if self.rules.plain_only:
             return None
         reason = extras.remedy()
@@ -72,7 +72,7 @@ class Job:
 
 
 def contents_of(rules: Rules, options: Options) -> Mapping[str, str]:
-    """What the fingerprint of a job's book is over. Of the package's rules nothing: they do not change."""
+    """Return the texts that the fingerprint of a job's book covers. None of the package's rules: they do not change."""
     return {} if is_built_in(rules.name) else contents(rules.game, CODECS[codec_of(rules, options.codec)].keys.ASKED)
 
 
@@ -106,4 +106,4 @@ class Way(Protocol):
         """Why the job cannot be done so, as far as rules and options tell it before any work is done."""
 
     def solve(self, job: Job) -> Outcome:
-        """Do it. Raises what `pipeline.solve` does."""
+        """Solve the job. Raises as `pipeline.solve`."""

@@ -193,7 +193,7 @@ def run(game: Source, path: str | os.PathLike[str] | None, options: Options, way
 def _prepared(
     source: Source, path: str | os.PathLike[str] | None, options: Options, way: Way | None = None
 ) -> tuple[Job, Way]:
-    """A job that nothing is known to stand against, and the way to do it. Raises what `solve` does."""
+    """Return a checked job and the way to solve it. Raises as `solve`."""
     with listening(options.progress, options.say, options.memory):
         game = game_of(source)
     check_parameters(game)
@@ -213,7 +213,7 @@ def _prepared(
 
 @contextlib.contextmanager
 def _solved(job: Job, way: Way) -> Iterator[Outcome]:
-    """The solution, while its files are open. What was kept of it is removed if nothing is raised meanwhile."""
+    """Yield the solution while its files are open. They are removed unless an error is raised meanwhile."""
     with job.files:
         with _blaming():
             outcome = way.solve(job)
@@ -224,7 +224,7 @@ def _solved(job: Job, way: Way) -> Iterator[Outcome]:
 
 @contextlib.contextmanager
 def _blaming() -> Iterator[None]:
-    """Make of what a user's rules raise, wherever they do, a line that names the state."""
+    """Turn an error of a user's rules, wherever it is raised, into a line that names the state."""
     try:
         yield
     except SolverError:

@@ -1,4 +1,4 @@
-"""Tables of merits, as plain Python finds them, in the shape in which all ways hand over what they found."""
+"""Tables of merits, as plain Python makes them, in the form that all ways hand over."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def solved_by(
 def _tallied(
     rules: Rules, table: Table, terminal: set[int], tier: Callable[[int], int], pack: Callable[[int], int]
 ) -> list[TierCount]:
-    """Count the states of each tier by what is kept of their numbers. Raises GameError for a tier beyond the limits."""
+    """Count the states of each tier by their packed numbers. Raises GameError for a tier beyond the limits."""
     tallies: dict[int, list[int]] = {}
     for state, number in table.items():
         tally, packed = tallies.setdefault(tier(state), [0, 0, 0, 0, 0]), pack(number)

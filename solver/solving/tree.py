@@ -47,7 +47,7 @@ class Tree:
         self._stale: list[tuple[int, Any]] = []  # what is to be valued anew, the last tier first
 
     def add(self, values: Iterable[tuple[Any, Any]]) -> None:
-        """Put states with their merits in, and value anew what depends on them. Raises MethodError for cycles."""
+        """Add states with their merits, and value all that depends on them again. Raises MethodError for cycles."""
         for state, merit in values:
             if state not in self.merits:
                 self._add(state, merit)
@@ -117,7 +117,7 @@ class Tree:
                     self._mark(parent)
 
     def _made(self, move: Move) -> Any:
-        """What a move makes of its state."""
+        """Return the merit that a move gives its state."""
         return self.kind.lifted(self.merits[move.child] if move.end is None else move.end, move.same, move.gain)
 
     def leaves(self, limit: int, error: float, side: int | None) -> list[Any]:

@@ -24,7 +24,7 @@ FILED = 1 << 16  # bytes from which a column is a file
 
 
 class Folder(Protocol):
-    """What a column asks of the work folder in which it lies; `folder` is None where its file has no name."""
+    """The part of a work folder that a column needs. `folder` is None if its file has no name."""
 
     folder: Path | None
 
@@ -107,7 +107,7 @@ class Column:
             system.advise_unneeded(self._map)
 
     def sync(self) -> None:
-        """What is written lies on the disk, for a checkpoint."""
+        """Wait until the written data are on the disk, for a checkpoint."""
         descriptor = self._filed()
         if self._unsynced:
             with self.work.guarded():
@@ -125,7 +125,7 @@ class Column:
             self.checksum = self._checksum_of(size) if self.work.folder is not None else 0
 
     def check(self) -> bool:
-        """Whether the file has what the manifest promised; what is behind it is cut off."""
+        """Check that the file has all that the manifest promised, and cut off the rest."""
         wanted = self.size * self.dtype.itemsize
         if os.fstat(self._descriptor).st_size < wanted:
             return False

@@ -26,7 +26,7 @@ def sealed(facts: dict[str, Any]) -> bytes:
 
 
 def unsealed(data: bytes) -> dict[str, Any]:
-    """What was sealed, its records as JSON has them. Raises ValueError if it is damaged."""
+    """Return sealed records as JSON has them. Raises ValueError if they are damaged."""
     digest, _, body = data.partition(b"\n")
     if hashlib.sha256(body.removesuffix(b"\n")).hexdigest().encode() != digest:
         raise ValueError("it is damaged")
@@ -35,7 +35,7 @@ def unsealed(data: bytes) -> dict[str, Any]:
 
 
 def _fields_of(record: Any) -> list[Any]:
-    """What JSON has of a dataclass; it knows tuples."""
+    """Return a dataclass for JSON, which knows only tuples."""
     if not is_dataclass(record):
         raise TypeError(f"{record!r} is no record")
     kind: Any = type(record)

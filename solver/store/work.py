@@ -177,7 +177,7 @@ class Work:
 
     @contextlib.contextmanager
     def guarded(self) -> Iterator[None]:
-        """Turn what the disk refuses into a ResourceError that names the folder."""
+        """Turn an error of the disk into a ResourceError that names the folder."""
         try:
             yield
         except OSError as error:
@@ -216,7 +216,7 @@ class Work:
         self.close()
 
     def _remove(self, folder: Path, locked: int) -> None:
-        """Remove all our files: the manifest first, so that what an interrupted removal leaves is no checkpoint."""
+        """Remove all our files. The manifest goes first, so that an interrupted removal leaves no checkpoint."""
         with self.guarded():
             try:
                 _forget(folder / MANIFEST)
@@ -235,7 +235,7 @@ class Work:
         return f"the disk of {folder} is full ({free:,} bytes free): make room, then the same command goes on"
 
     def _wait(self) -> None:
-        """Until the background has synced what it was given; its error is fatal."""
+        """Wait until the background has synced its files. Its error is fatal."""
         if self._syncing is not None:
             with self.guarded():
                 self._syncing.result()
@@ -257,7 +257,7 @@ class Work:
             self._mapped_still = [path for path in self._mapped_still if not system.discard(path)]
 
     def _open(self, folder: Path, restart: bool) -> None:
-        """Lock the folder, and take over what an earlier run left."""
+        """Lock the folder, and take over the files of an earlier run."""
         self._lock = _locked(folder)
         try:
             manifest = folder / MANIFEST

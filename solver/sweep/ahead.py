@@ -33,7 +33,7 @@ class Ahead:
         self.process = _fork(rules, tiers) if not self.cached and _may_fork() else None
 
     def wait(self) -> None:
-        """Until it has compiled what it can; meanwhile the rest is compiled here."""
+        """Wait until it has compiled all it can. Meanwhile the rest is compiled here."""
         if self.process is not None:
             with contextlib.suppress(Exception):  # the solve meets it again, and says so
                 _compile_others(self.rules, self.tiers)
@@ -97,7 +97,7 @@ def _run(parent: int, rules: Rules, tiers: bool) -> NoReturn:
 
 
 def _compile_edges(rules: Rules, tiers: bool) -> None:
-    """What takes longest."""
+    """Compile the slowest part."""
     from solver.compiled import edges
 
     edges.address_of(edges.CompiledMoves(rules, tiers).kernels.edges, edges.EDGES)

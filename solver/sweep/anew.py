@@ -31,7 +31,7 @@ class Apart(NamedTuple):
 def compare(book: Book, rules: Rules, options: Options) -> Apart:
     """Solve the game of a complete book and compare every value.
 
-    Raises DamagedBook if it has other states; what `exhaustive.solve` does.
+    Raises DamagedBook if it has other states, and as `exhaustive.solve`.
     """
     with Work() as work:
         solved = exhaustive.solve(rules, work, options)

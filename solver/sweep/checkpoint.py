@@ -1,4 +1,4 @@
-"""What a checkpoint of a sweep says: one record, with a part for each pass that is under way."""
+"""The checkpoint of a sweep: one record, with a part for each pass that is under way."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Checkpoint(NamedTuple):
 
 
 def resumed(work: Work) -> Checkpoint:
-    """What the last checkpoint of an earlier run says, if there was one.
+    """Return the last checkpoint of an earlier run, if there was one.
 
     Raises ResourceError if it is of another version.
     """

@@ -1,4 +1,4 @@
-"""What a sweep asks of memory and disk, measured: for estimates beforehand, and refusals on the way."""
+"""The memory and disk that a sweep needs, measured: for estimates beforehand, and refusals on the way."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def by_state(rules: Rules, tiered: bool) -> tuple[int, int] | None:
 
 
 def sizes(rules: Rules, cyclic: bool, codec: str | None = None) -> Sizes:
-    """What a stored state of a game takes, in tiers with cycles or without, in a book of that codec."""
+    """Return the sizes of a game's stored state, in tiers with cycles or without, in a book of that codec."""
     bytes_per_item = SIZES[(rules.kind.cyclic or Method.RETROGRADE) if cyclic else rules.kind.acyclic]
     return bytes_per_item._replace(book=bytes_per_item.book * CODECS[codec or DEFAULT].share)
 

@@ -152,7 +152,7 @@ class Dense:
         return ((begin, min(begin + SPAN // 8, words)) for begin in range(0, words, SPAN // 8))
 
     def _expand(self, team: Workers) -> None:
-        """Mark what the states of the next tier lead to."""
+        """Mark the children of the next tier's states."""
         state, mark, words = self.state, self.state.next, self.marks.view(np.int64)
         total = np.zeros(edges.FIELDS + 3, np.int64)
         sampled: list[int] = []

@@ -144,7 +144,7 @@ def _solved_sorted(forward: Forward, saved: Checkpoint, options: Options, team: 
 
 
 def _refuse_the_hopeless(forward: Forward, work: Work, options: Options, team: Workers) -> None:
-    """Raise ResourceError if the disk cannot hold even half of what the estimate says, and a dearer one after it."""
+    """Raise ResourceError if the disk cannot hold half of the estimate. A second, dearer estimate must confirm it."""
     if forward.closing or any(layer.cyclic for layer in forward.layers):
         return  # generations tell too little of those to come
     packed, room = forward.states.bytes_each(demand.PACKED), work.free() + work.size()
@@ -165,7 +165,7 @@ def _refuse_the_hopeless(forward: Forward, work: Work, options: Options, team: W
 
 
 def _refuse_without_room(work: Work, stored: int, bytes_each: float) -> None:
-    """Raise ResourceError if the disk cannot hold what so many states still need there, book and all."""
+    """Raise ResourceError if the disk cannot hold the further needs of so many states, book and all."""
     needed, free = round(bytes_each * stored), work.free()
     if needed > free:
         raise ResourceError(

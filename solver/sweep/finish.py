@@ -1,4 +1,4 @@
-"""Any sweep becomes a solution: what it found is held against the plain rules, and put in the order of states."""
+"""From any sweep to a solution: its values are checked against the plain rules, and sorted by state."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Piece = tuple[NDArray[np.int64], NDArray[Any]]
 
 
 class Swept(Protocol):
-    """What a sweep hands over, whether it sorted states, had arrays by state, or has shards of a cluster."""
+    """The result of a sweep, whether it sorted states, had arrays by state, or has shards of a cluster."""
 
     @property
     def scale(self) -> Scale: ...
@@ -89,7 +89,7 @@ def _tier_count(tier: Tier, unfinished: Sequence[int]) -> TierCount:
 
 
 def indices_of(best_first: Sequence[int] | NDArray[np.int64] | None) -> Callable[[NDArray[Any]], NDArray[Any]]:
-    """What makes of merits their places among all, or their numbers where there are none."""
+    """Return a function from merits to their indices among all merits, or to their numbers without such a list."""
     return numbers_of if best_first is None else partial(places_of, np.array(best_first, np.int64)[::-1])
 
 

@@ -163,7 +163,7 @@ class Forward:
         self.work.checkpoint(Checkpoint(self.saved()))
 
     def saved(self) -> ForwardState:
-        """What a checkpoint keeps of this pass."""
+        """Return the checkpoint of this pass."""
         return replace(
             self.state,
             totals=self._totals.tolist(),

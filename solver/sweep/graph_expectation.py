@@ -78,7 +78,7 @@ def expectations(graph: Arrays, weights: Ints, point: int, progress: Progress) -
 
 
 def best_of(child_values: Ints, weights: Ints, places: Ints) -> Ints:
-    """What the moves from each of `places` on make of a position: the best of them, or by their weights the mean."""
+    """Return the value that the moves from each of `places` on give a position: the best, or the mean by weight."""
     totals = np.add.reduceat(weights, places)
     means = mean(np.add.reduceat(weights * child_values, places), np.maximum(totals, 1))
     best: Ints = np.where(totals > 0, means, np.maximum.reduceat(child_values, places))

@@ -83,7 +83,7 @@ def taught(moves: Moves, inverse: Inverse, parents: States, children: States) ->
 
 
 def _last(moves: Moves, over: int, children: States) -> States:
-    """What differences are taken from: the children, or the first child of each, -1 where it has none."""
+    """Return the states that differences are taken from: the children, or the first child of each, -1 without any."""
     if over == 1:
         return children
     firsts = np.empty_like(children)
@@ -141,7 +141,7 @@ def _distinct(moves, states, index, tier, finished, listed, open_states, report)
 
 
 class Bench(NamedTuple):
-    """What the search for parents works with: candidates, unfinished ones, moves, two lists of parents, a report."""
+    """Scratch arrays of the search for parents: candidates, unfinished ones, moves, two lists of parents, a report."""
 
     numbers: Any
     kept: Any

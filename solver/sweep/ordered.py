@@ -1,4 +1,4 @@
-"""What the sorted sweep has found, whose tiers are merged by ranges of keys on their way to the book."""
+"""The result of the sorted sweep, whose tiers are merged by ranges of keys on their way to the book."""
 
 from __future__ import annotations
 

@@ -217,7 +217,7 @@ class Pace(NamedTuple):
 
 
 def pace(compiled: CompiledMoves) -> Pace:
-    """What listing moves takes, on average of the states of random games."""
+    """Measure the time of listing moves, on average over the states of random games."""
     expansion = Expansion(compiled)
     open_states = np.resize(
         expansion.keep(np.array(check_game(compiled.rules.game, playouts=PLAYOUTS), np.int64))[0], PACED
@@ -333,7 +333,7 @@ class _Sampler:
         self.size = SAMPLE if layers[-1].number - layers[0].number < 100 else SAMPLE // 8
 
     def warm(self) -> None:
-        """Compile, or load from the cache, what a sample needs."""
+        """Compile, or load from the cache, the kernels of a sample."""
         list_children(self.expansion.moves, np.empty(0, np.int64), 0, 0, new_edges(1))
 
     def tiers(self, seconds: float) -> list[SizedTier]:
@@ -351,7 +351,7 @@ class _Sampler:
         return [_scaled(tier, math.exp(min(99.0, -drift * steps))) for steps, tier in enumerate(beyond, 1)]
 
     def error(self, tiers: list[SizedTier]) -> float:
-        """What the logarithm of their states may be wrong by: more, the more tiers are guessed one from the other."""
+        """Return the likely error of the logarithm of their states: it grows with each tier guessed from another."""
         total = sum(tier.kept for tier in tiers)
         doubts = (tier.kept * self.doubt * math.pow(steps, GROWING) for steps, tier in enumerate(tiers, 1))
         return sum(doubts) / max(1, total)

@@ -1,4 +1,4 @@
-"""What the values of a solve are: how wide, and what they count."""
+"""The scale of a solve's values: their width, and the meaning of their numbers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Scale(NamedTuple):
         return SPAN // self.point if self.point else 0
 
     def units(self, rules: Rules, error: int) -> Units:
-        """What values that are off by so many half units count."""
+        """Return the units of values that are off by so many half units."""
         return Units(rules.kind.measured(self.span, error), self.win, self.point or 1, error)
 
 

@@ -1,4 +1,4 @@
-"""What a pass backward counts of the values that it finds, for the book and for its header."""
+"""The counts of values that a backward pass makes, for the book and for its header."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def enter(visited, states, fresh):
 
 @shared
 def grow(visited, larger):
-    """Enter what was seen into a larger table."""
+    """Enter the states of a table into a larger one."""
     mask = len(larger.keys) - 1
     for i in range(len(visited.keys)):
         if visited.keys[i] >= 0:
@@ -148,7 +148,7 @@ class Thinning:
         self.team, self.memory, self.progress = team, memory, progress
 
     def warm(self) -> None:
-        """Compile, or load from the cache, what a search needs."""
+        """Compile, or load from the cache, the kernels of a search."""
         self._children(np.empty(0, np.int64), 0)
         visited = table_of(2)
         enter(visited, np.empty(0, np.int64), np.empty(0, np.int64))
@@ -225,7 +225,7 @@ def thinned(forward: Forward, team: Workers, seconds: float, progress: Progress)
 
 
 def judged(results: list[Part], visited_count: int) -> Thinned | None:
-    """What the largest part says of the whole, of which so many states were found already."""
+    """Extrapolate from the largest part to the whole, of which so many states were found already."""
     if not results:
         return None
     latest = results[-1]

@@ -83,7 +83,7 @@ class Walkers:
         self.ended: dict[int, float] = {}  # finished states
 
     def warm(self) -> None:
-        """Compile, or load from the cache, what walkers need."""
+        """Compile, or load from the cache, the kernels of walkers."""
         none = np.empty(0, np.int64)
         self._step(none, 0, False)
         learnt(self.moves, none, none)
@@ -177,7 +177,7 @@ class Walkers:
         return tiers, errors
 
     def _arrived(self, tier: int) -> tuple[States, NDArray[np.float64], float]:
-        """Who waits in a tier, what they stand for, and the finished states there."""
+        """Return the walkers that wait in a tier, their weights, and the finished states there."""
         arrivals = self.waiting.pop(tier, [(np.empty(0, np.int64), np.empty(0))])
         states, weights = (np.concatenate(arrays) for arrays in zip(*arrivals, strict=True))
         return states, weights, self.ended.pop(tier, 0.0)

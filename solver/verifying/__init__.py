@@ -1,4 +1,4 @@
-"""What is true of a book: its values against rules, searches and play, and which of it was proved.
+"""The truth of a book: its values against rules, searches and play, and which of them are proved.
 
 Imports book, play, sweep and below.
 """

@@ -320,7 +320,7 @@ def _index_dtype(book: Book) -> Any:
 
 
 def stored(states: Sorted, indices: NDArray[Any], header: Header) -> Stored:
-    """What the kernel is given of a book."""
+    """Return the kernel's view of a book."""
     scores = np.array([value.score for value in header.palette], np.int64)
     distances = np.array([value.distance or 0 for value in header.palette], np.int64)
     return Stored(states, indices, scores, distances)

@@ -224,7 +224,7 @@ def components(children: list[list[int]]) -> Iterator[list[int]]:
 
 
 def _popped(stack: list[int], bottom: int) -> Iterator[int]:
-    """What lies on the stack down to `bottom`, taken off."""
+    """Yield the items of the stack down to `bottom`, and remove them."""
     popped = -1
     while popped != bottom:
         popped = stack.pop()

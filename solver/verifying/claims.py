@@ -30,7 +30,7 @@ Settle = Callable[[int, int], Value | None]
 
 
 class Means(NamedTuple):
-    """What may be spent on a proof: seconds of searching, workers, bytes of memory."""
+    """The effort that a proof may take: seconds of searching, workers, bytes of memory."""
 
     search: float
     workers: int | None

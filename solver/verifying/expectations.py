@@ -1,4 +1,4 @@
-"""The auditor's arithmetic of expectations: each against what its children make of it, roundings apart."""
+"""The auditor's arithmetic of expectations: each must follow from its children's, apart from rounding."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Numbered(NamedTuple):
 
 
 def stored(states: Sorted, numbers: NDArray[np.int64], header: Header) -> Numbered:
-    """What the kernel is given of a book."""
+    """Return the kernel's view of a book."""
     step, error = header.kind.step, header.kind.error
     return Numbered(states, numbers, round(1 / step), math.ceil(1024 * 2 * error / step))
 

@@ -60,7 +60,7 @@ def _held_up(book: Book, rules: Rules, state: int, is_open: Callable[[int], bool
 def _moves(
     book: Book, rules: Rules, state: int, endless: int, is_open: Callable[[int], bool]
 ) -> Iterator[tuple[Any, int]]:
-    """What each move is worth, and whether what it leads to is held up, or what is wrong with it."""
+    """Yield the value of each move, and whether its child is held up, or the fault."""
     for action in rules.actions(state):
         child = rules.result(state, action)
         if rules.is_terminal(child):

@@ -38,7 +38,7 @@ class Heaps(NamedTuple):
 
 
 def stored(states: Sorted, indices: NDArray[Any], header: Header) -> Heaps:
-    """What the kernel is given of a book."""
+    """Return the kernel's view of a book."""
     nimbers = np.array([max(value.score, 0) for value in header.palette], np.int64)
     return Heaps(states, indices, nimbers)
 

@@ -1,4 +1,4 @@
-"""A book against its rules in plain Python: the judge of every verdict, and of what the kernels say is wrong."""
+"""A book against its rules in plain Python: the judge of every verdict, and of every fault that the kernels report."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ SIDES = ("first", "second")
 
 
 class Proof(NamedTuple):
-    """What was played out: for which sides, and in how many different positions the player was to move."""
+    """A proof by play: the sides it is for, and the number of different positions in which they were to move."""
 
     sides: tuple[str, ...]
     positions: int

@@ -154,10 +154,10 @@ def _claimed(book: Book, rules: Rules, means: Means, progress: Progress) -> clai
 def _judged(
     book: Book, rules: Rules, means: Means, progress: Progress, note: str | None
 ) -> tuple[str, str, float | None, str | None]:
-    """Judge a complete book in which nothing wrong was found.
+    """Judge a complete book in which no fault was found.
 
     Returns:
-        The verdict, what it rests on, how far expectations are from the truth at most, and the note of the report.
+        The verdict, its basis, the largest error of an expectation, and the note of the report.
     """
     agrees, claim = "every value agrees with its children's, roundings apart", book.header.kind.error
     if not claim:
@@ -174,7 +174,7 @@ def _judged(
 
 
 def _check_claims(book: Book, rules: Rules) -> None:
-    """What the header says of the rules; their fingerprint is right."""
+    """Check the header's statements about the rules. Their fingerprint is right already."""
     header, text = book.header, rules.name
     if is_built_in(text) and not is_name_of(header.game, rules.game):
         game_name = shortened(header.game)

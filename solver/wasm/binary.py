@@ -97,7 +97,7 @@ def vector(items: Sequence[bytes]) -> bytes:
 
 
 def sections(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """The kind and the contents of each section. Raises IndexError, ValueError for what is no module."""
+    """Yield the kind and the contents of each section. Raises IndexError or ValueError if this is not a module."""
     if data[: len(MAGIC)] != MAGIC:
         raise ValueError("no module of WebAssembly 1.0")
     reader = Reader(data)

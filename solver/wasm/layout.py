@@ -45,6 +45,6 @@ LOOK_PATH_AT, LOOK_PLIES, LOOK_MOVES, LOOK_BOUNDS_AT, LOOK_BOUNDS = range(8, 13)
 
 
 def shape_of(bits: int) -> dict[str, int]:
-    """What a module whose states take so many bits says of them: its format, and if they are wide their words."""
+    """Return a module's statement about states of so many bits: its format, and the words of wide ones."""
     words = words_of(bits)
     return {"format": FORMAT} if words == 1 else {"format": OF_WIDE, "words": words}

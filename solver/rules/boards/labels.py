@@ -37,7 +37,7 @@ class Label(NamedTuple):
 def label_of(
     name: str, cells: Sequence[int], rules: Rules, value: Value | None, estimate: float | None, best: bool
 ) -> Label:
-    """Return the label of a move with its value, or what is estimated of it."""
+    """Return the label of a move with its value, or its estimate."""
     words = in_words(value, rules, estimate)
     return Label(name, tuple(cells), words, _brief(value, words, estimate), _kind(value, rules, estimate), best)
 
@@ -62,7 +62,7 @@ def _kind(value: Value | None, rules: Rules, estimate: float | None) -> str:
 
 
 class Marks(NamedTuple):
-    """What stands on a board: labels by where their badges lie, and those of which there are arrows."""
+    """The marks on a board: labels by the place of their badges, and those that have arrows."""
 
     badges: Mapping[tuple[int, ...], Label]
     arrows: list[Label]

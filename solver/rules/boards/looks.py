@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 
 class Side(NamedTuple):
-    """The colours of a player's men: the body, its rim, and what is written on it."""
+    """The colours of a player's men: the body, its rim, and the text on it."""
 
     body: str
     rim: str

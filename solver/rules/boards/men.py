@@ -53,7 +53,7 @@ def figures() -> dict[str, list[list[Any]]]:
 
 
 def paints_of(side: Side) -> dict[str, Paint]:
-    """Return what the classes of a man's shapes are painted with."""
+    """Return the paints for the classes of a man's shapes."""
     emblem = Paint(side.mark)
     return {
         "body": Paint(side.body, side.rim, 3),

@@ -1,4 +1,4 @@
-"""What boards are made of: the shapes behind the men, and on boards of numbers the men as well."""
+"""The surfaces of boards: the shapes behind the men, and on boards of numbers the men as well."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The ways of solving, a file each: what it refuses, which options it heeds, and how it solves (`job.Way`)."""
+"""The ways of solving, a file each: the games it refuses, the options it heeds, and how it solves (`job.Way`)."""

@@ -20,7 +20,7 @@ heeds = {"cluster", "store", "memory", "workers", "restart", "checkpoint"}
 
 
 def refuses(job: Job) -> str | None:
-    """What the method cannot take, and a cluster that is not there, or has no place to keep what is done."""
+    """Refuse jobs that the method cannot take, a cluster that is not there, and one without a place for its work."""
     from solver.cluster import on_ray
 
     assert job.options.cluster is not None
@@ -50,7 +50,7 @@ def solve(job: Job) -> Outcome:
 
 
 def refuse_address(address: str) -> None:
-    """Raise MethodError for what is no address of a cluster."""
+    """Raise MethodError for a text that is not the address of a cluster."""
     from solver.cluster import on_ray
 
     on_ray.refuse_address(address)

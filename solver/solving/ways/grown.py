@@ -93,7 +93,7 @@ class Growing:
         return last_stage
 
     def stages(self, job: Job) -> Iterator[Outcome]:
-        """What has grown, now and then, and in the end. Raises what `pipeline.solve` does, PositionError for games."""
+        """Yield the book as it grows, and at the end. Raises as `pipeline.solve`, and PositionError for games."""
         rules, options, plan = job.rules, job.options, self.plan
         if plan.books:
             yield self._grown(_together(rules, plan.books))
@@ -197,7 +197,7 @@ def _read(path: str, rules: Rules) -> Any:
 
 
 def _growing(book: Book, rules: Rules, kind: Estimate, depth: int | None) -> Estimate:
-    """What the values of a book are, if it can grow further. Raises BookError or ForeignBook."""
+    """Return how a book's values were made, if it can grow further. Raises BookError or ForeignBook."""
     header, path = book.header, book.path
     estimate = header.estimate
     check_origin(str(path), header.origin, Origin(rules.name, rules_of(rules.game, header.codec)), RESTART)
@@ -265,7 +265,7 @@ class _Member:
         self._searcher = Searcher(rules, table=min(MOST_TABLE, max(SMALL, NODE_BYTES * kind.nodes)))
 
     def warm(self) -> None:
-        """Compile what is needed, and hold a user's rules against plain Python."""
+        """Compile the searches, and check a user's rules against plain Python."""
         self._ahead.warm()
         self._searcher.warm()
 

@@ -84,7 +84,7 @@ def table_of(rules: Rules, path: Path, memory: int, progress: Progress) -> Table
 
 
 def _records(lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
-    """The number of each line that holds values, and what it holds. Raises TextError."""
+    """Yield the number and the contents of each line that holds values. Raises TextError."""
     numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     first_line = next(numbered, None)
     if first_line is None:

@@ -56,7 +56,7 @@ def refuses(job: Job) -> str | None:
 
 
 def solve(job: Job) -> Outcome:
-    """All unfinished states to a ply; the journal keeps what is done."""
+    """Solve all unfinished states up to a ply. The journal keeps finished work."""
     rules, journal, max_ply = job.rules, job.beside(".journal"), job.options.max_ply or 0
     if not is_begun(journal, rules, max_ply):
         job.checked()
@@ -259,9 +259,9 @@ def _may_compile(rules: Rules) -> bool:
 
 
 class Journal:
-    """What is solved so far: a header that says of what, then records, each with a checksum of its own.
+    """The work done so far: a header that identifies the job, then records, each with its own checksum.
 
-    `size` are the bytes of a state. Without a path nothing is written.
+    `size` is the bytes of a state. Without a path nothing is written.
     """
 
     def __init__(self, path: Path | None, header: bytes, restart: bool, size: int = 8) -> None:
@@ -318,7 +318,7 @@ class Journal:
             raise
 
     def _read(self, path: Path) -> None:
-        """Take over the records of an earlier solve; what follows the first damaged one is cut off."""
+        """Take over the records of an earlier solve. All from the first damaged record on is cut off."""
         file, end, size = self._file, len(self.header), self.size + TAIL
         begin = file.read(end)
         if not self.header.startswith(begin):

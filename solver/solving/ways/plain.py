@@ -43,7 +43,7 @@ METHODS: dict[str, Callable[..., Any]] = {
 
 
 def refuses(job: Job) -> str | None:
-    """What the method cannot take, whoever carries it out."""
+    """Refuse games that the method cannot take, in whatever way it is carried out."""
     return job.rules.kind.refusal(job.options.method, job.rules.name)
 
 
@@ -120,7 +120,7 @@ def whole(job: Job, reason: str | None = None) -> Outcome:
 
 
 def found_by(job: Job, method: str, reason: str | None = None) -> Any:
-    """What one of METHODS finds. Raises ResourceError if there are more states than the memory holds."""
+    """Solve by one of METHODS. Raises ResourceError if there are more states than memory holds."""
     rules, options, state_limit = job.rules, job.options, _most_states(job, method)
 
     def progress(step: str, done: int, total: int | None, note: str = "") -> None:
