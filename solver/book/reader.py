@@ -51,6 +51,7 @@ from solver.rules.width import as_integer
 
 if TYPE_CHECKING:
     from solver.book.bulk import Values
+    from solver.book.format import Header
 
 SOME = 256  # keys of a group, where the rules are asked for each
 
@@ -79,6 +80,9 @@ class Book(Mapping[int, Value]):
         DamagedBook: The file is damaged. A damaged part may be noticed only when it is first read.
         ForeignBook: The book was made with other rules.
     """
+
+    path: Path
+    header: Header
 
     def __init__(
         self,

@@ -104,6 +104,10 @@ class Moves(list[Move]):
         answer: The value of that state.
     """
 
+    rules: Rules
+    state: int
+    answer: Answer
+
     def __init__(self, moves: Iterable[Move], rules: Rules, state: int, answer: Answer) -> None:
         super().__init__(moves)
         self.rules, self.state, self.answer = rules, state, answer

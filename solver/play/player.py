@@ -38,7 +38,7 @@ from solver.play.knowledge import Knowledge
 from solver.play.live import SECONDS, Live
 from solver.play.lookahead import Foresight
 from solver.play.progress import Leading
-from solver.rules.game import GameOrName, Rules, load_game
+from solver.rules.game import Game, GameOrName, Rules, load_game
 from solver.rules.width import as_state
 from solver.search import Budget
 
@@ -73,6 +73,17 @@ class Player:
         TypeError: A mapping came without its game.
         ForeignBook: The book, the evaluation or the module belongs to other rules.
     """
+
+    game: Game
+    solution: Mapping[int, Value]
+    seconds: float | None
+    nodes: int | None
+    rules: Rules
+    canonical: Callable[[Any], Any]
+    knowledge: Knowledge
+    live: bool
+    foresight: Foresight
+    live_search: Live | None
 
     def __init__(
         self,
