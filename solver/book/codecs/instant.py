@@ -40,7 +40,18 @@ from_bytes = int.from_bytes
 def encode_chunk(
     states: Sequence[int], indices: Sequence[int], palette_size: int, index_bytes: int, machine: Machine = PLAIN
 ) -> Groups:
-    """The groups of the states one after the other, the states and the bytes of each."""
+    """Encode states and their palette indices as groups.
+
+    Args:
+        states: Ascending, below 2**63.
+        indices: Palette index of each state.
+        palette_size: Entries of the header's palette.
+        index_bytes: Bytes of an index in a local palette.
+        machine: Plain Python, or the compiler.
+
+    Returns:
+        The bytes of all groups, the states of each group, and the bytes of each group.
+    """
     out = machine.new_bytes(MOST_STATE_BYTES * len(states))
     lengths = machine.new_integers(groups(len(states)))
     encode = machine.compiled(encode_groups, put_values, put_keys)
@@ -49,20 +60,20 @@ def encode_chunk(
 
 
 def groups(count: int) -> int:
-    """The groups that count states make."""
+    """Return how many groups hold so many states."""
     return (count + GROUP - 1) // GROUP
 
 
 def counts(count: int) -> list[int]:
-    """The states of each of them."""
+    """Return the number of states in each group."""
     return [min(GROUP, count - first_index) for first_index in range(0, count, GROUP)]
 
 
 def encode_groups(states: Any, indices: Any, index_bytes: int, scratch: Any, out: Any, lengths: Any) -> int:
-    """Encode states (ascending, < 2**63) and their palette indices into `out`; the bytes used.
+    """Encode states (ascending, below 2**63) and their palette indices into `out`, and return the bytes used.
 
-    `lengths` gets the bytes of each group; `scratch`, as long as the palette and zero, maps palette indices to local
-    places: group * 256 + place, so that it need not be cleared between groups.
+    `lengths` gets the bytes of each group. `scratch` has an entry for each value of the palette, 0 at first. An entry
+    is (group + 1) << 8 | local index, so it need not be cleared between groups.
     """
     offset = 0
     first_index = 0
@@ -80,11 +91,15 @@ def encode_groups(states: Any, indices: Any, index_bytes: int, scratch: Any, out
 def put_values(
     indices: Any, first_index: int, count: int, mark: int, index_bytes: int, scratch: Any, out: Any, start: int
 ) -> int:
-    """Write a group's head, local palette and values at `start`; the byte behind. `mark` is the group's in scratch."""
+    """Write a group's head, local palette and values at `start`, and return the offset behind them.
+
+    `mark` is the group's number in `scratch`.
+    """
     offset = start + HEAD
     entries = 0
     for i in range(first_index, first_index + count):
         index = indices[i]
+        # The first time that the group has this value, it gets the next entry of the local palette.
         if scratch[index] >> 8 != mark:
             scratch[index] = mark << 8 | entries
             entries += 1
@@ -92,6 +107,7 @@ def put_values(
                 out[offset] = index >> 8 * byte & 255
                 offset += 1
     width = 0
+    # Widths are 0, 1, 2, 4, 8, so that no value lies across two bytes.
     while 1 << width < entries:
         width = max(1, 2 * width)
     out[start] = width << 3
@@ -110,13 +126,15 @@ def put_values(
 
 
 def put_keys(states: Any, first_index: int, count: int, out: Any, start: int, at: int) -> int:
-    """Write a group's keys at `at` and their mode into its head at `start`; the byte behind."""
+    """Write a group's keys at `at`, and their mode into its head at `start`. Returns the offset behind the keys."""
     lowest = states[first_index]
     span = states[first_index + count - 1] - lowest
     mode, size = 1, 1
+    # Double the size of an offset until the largest one fits.
     while span >> 8 * size - 1 > 1:
         mode += 1
         size *= 2
+    # A bitmap takes a bit for each state between the first and the last. It wins in dense groups.
     if (span >> 3) + 1 <= count * size:
         for byte in range((span >> 3) + 1):
             out[at + byte] = 0
@@ -135,7 +153,7 @@ def put_keys(states: Any, first_index: int, count: int, out: Any, start: int, at
 
 
 def find(segment: Any, state: int) -> int | None:
-    """The palette index of a state, not below the segment's first; None if it is not there."""
+    """Return the palette index of a state, which is not below the segment's first. None if it is not stored."""
     view, firsts, starts, index_bytes = segment
     group = bisect_right(firsts, state) - 1
     group_begin = starts[group]
@@ -148,6 +166,7 @@ def find(segment: Any, state: int) -> int | None:
     offset = state - firsts[group]
     mode = kind & 7
     if mode:
+        # Offsets are sorted, so a typed view of them can be bisected without a copy.
         known = view[keys : keys + count * KEY_BYTES[mode]]
         if mode > 1:
             known = known.cast(KEY_FORMATS[mode])
@@ -155,6 +174,7 @@ def find(segment: Any, state: int) -> int | None:
         if place == count or known[place] != offset:
             return None
     else:
+        # The number of set bits before a state's own bit is its index in the group.
         place = place_of_bit(view, keys, starts[group + 1], offset)
         if place < 0:
             return None
@@ -168,7 +188,7 @@ def find(segment: Any, state: int) -> int | None:
 
 
 def place_of_bit(view: Any, begin: int, end: int, bit: int) -> int:
-    """How many bits are set before a bit of the bitmap view[begin:end]; -1 if that one is not."""
+    """Return how many bits are set before a bit of the bitmap view[begin:end]. -1 if the bit itself is not set."""
     byte = begin + (bit >> 3)
     if byte >= end:
         return -1
@@ -180,18 +200,22 @@ def place_of_bit(view: Any, begin: int, end: int, bit: int) -> int:
 
 
 def find_all(segment: Any, states: Any, indices: Any, compiled: Callable[..., Any]) -> None:
-    """The palette indices of ascending states, none below the segment's first, or -1, written to `indices`."""
+    """Write the palette indices of ascending states to `indices`, or -1 where a state is not stored.
+
+    No state is below the segment's first. Raises ValueError if a group is malformed.
+    """
     if not compiled(find_sorted, find_group, number_at, find_offset, population)(*segment, states, indices):
         raise ValueError("a group does not fit together")
 
 
 def find_sorted(view: Any, firsts: Any, starts: Any, index_bytes: int, states: Any, indices: Any) -> bool:
-    """`find_all`, compiled; False where groups do not fit together."""
+    """The compiled part of `find_all`. Returns False if a group is malformed."""
     group, counted, before = 0, -1, 0  # the byte of a bitmap up to which keys were counted, and how many
     for i in range(len(states)):
         if group < len(firsts) - 1 and firsts[group + 1] <= states[i]:
             group, counted = find_group(firsts, group, states[i]), -1
         group_begin, end = int(starts[group]), int(starts[group + 1])
+        # Checksums can be forged: every address is checked before it is read.
         if end > len(view) or group_begin + HEAD > end:
             return False
         count, width, mode = int(view[group_begin + 1]) + 1, int(view[group_begin]) >> 3, int(view[group_begin]) & 7
@@ -209,6 +233,7 @@ def find_sorted(view: Any, firsts: Any, starts: Any, index_bytes: int, states: A
             byte = keys + (offset >> 3)
             if byte >= end or not int(view[byte]) >> (offset & 7) & 1:
                 continue
+            # States ascend, so the count of earlier bits continues from the state before.
             if counted < 0:
                 counted, before = keys, 0
             while counted < byte:
@@ -227,7 +252,7 @@ def find_sorted(view: Any, firsts: Any, starts: Any, index_bytes: int, states: A
 
 
 def number_at(view: Any, offset: int, size: int) -> int:
-    """A little-endian number."""
+    """Return a little-endian number."""
     number = 0
     for byte in range(size):
         number |= int(view[offset + byte]) << 8 * byte
@@ -235,7 +260,7 @@ def number_at(view: Any, offset: int, size: int) -> int:
 
 
 def find_group(firsts: Any, low: int, state: int) -> int:
-    """The last group from `low` on that does not begin beyond the state."""
+    """Return the last group, from `low` on, whose first state is not above the state."""
     high = len(firsts) - 1
     while low < high:
         middle = (low + high + 1) // 2
@@ -247,7 +272,7 @@ def find_group(firsts: Any, low: int, state: int) -> int:
 
 
 def find_offset(view: Any, keys: int, mode: int, count: int, offset: int) -> int:
-    """Which of the offsets at view[keys] this is, or -1."""
+    """Return the index of an offset among the sorted offsets at view[keys], or -1."""
     low, high = 0, count
     while low < high:
         middle = (low + high) // 2
@@ -262,14 +287,15 @@ def find_offset(view: Any, keys: int, mode: int, count: int, offset: int) -> int
 
 
 def population(bits: int) -> int:
-    """The bits of a byte that are set."""
+    """Return how many bits of a byte are set."""
+    # Add neighbouring bits, then pairs, then halves, all fields at once (Warren, Hacker's Delight, section 5-1).
     bits -= bits >> 1 & 0x55
     bits = (bits & 0x33) + (bits >> 2 & 0x33)
     return (bits & 15) + (bits >> 4)
 
 
 def decode(body: memoryview, first_key: int, index_bytes: int) -> tuple[list[int], list[int]]:
-    """The states and palette indices of a group; raises DamagedBook if they do not fit together."""
+    """Return the states and palette indices of a group. Raises DamagedBook if it is malformed."""
     states, indices = [0] * GROUP, [0] * GROUP
     count = decode_group(body, first_key, index_bytes, states, indices)
     if count < 0:
@@ -278,12 +304,12 @@ def decode(body: memoryview, first_key: int, index_bytes: int) -> tuple[list[int
 
 
 def decode_all(segment: Any, states: Any, indices: Any, compiled: Callable[..., Any]) -> int:
-    """All states and palette indices of a segment, written; how many, or -1 if they do not fit together."""
+    """Write all states and palette indices of a segment, and return how many. -1 if a group is malformed."""
     return int(compiled(decode_groups, number_at, decode_group)(*segment, states, indices))
 
 
 def decode_groups(view: Any, firsts: Any, starts: Any, index_bytes: int, states: Any, indices: Any) -> int:
-    """`decode_all`, compiled, by any `decode_group`."""
+    """The compiled part of `decode_all`, for any codec's `decode_group`."""
     offset = 0
     for group in range(len(firsts)):
         begin, end = int(starts[group]), int(starts[group + 1])
@@ -297,7 +323,7 @@ def decode_groups(view: Any, firsts: Any, starts: Any, index_bytes: int, states:
 
 
 def decode_group(body: Any, first_key: int, index_bytes: int, states: Any, indices: Any) -> int:
-    """Write the states and palette indices of a group; how many, or -1 if they do not fit together, or not there."""
+    """Write the states and palette indices of a group, and return how many. -1 if it is malformed or does not fit."""
     if len(body) <= HEAD:
         return -1
     mode, width = int(body[0]) & 7, int(body[0]) >> 3
@@ -309,9 +335,11 @@ def decode_group(body: Any, first_key: int, index_bytes: int, states: Any, indic
         return -1
     if mode and keys + count * size != len(body):
         return -1
+    # Offsets give the states directly.
     count_found = count if mode else 0
     for i in range(count_found):
         states[i] = first_key + number_at(body, keys + i * size, size)
+    # A bitmap is read bit by bit; this range is empty for offsets.
     for byte in range(keys, keys if mode else len(body)):
         bits, state = int(body[byte]), first_key + (byte - keys << 3)
         while bits:
@@ -321,6 +349,7 @@ def decode_group(body: Any, first_key: int, index_bytes: int, states: Any, indic
                 states[count_found] = state
                 count_found += 1
             bits, state = bits >> 1, state + 1
+    # The first state's bit or offset must be 0, or the directory points to the wrong group.
     if count_found != count or states[0] != first_key:
         return -1
     for i in range(count):
