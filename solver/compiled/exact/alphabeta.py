@@ -77,13 +77,17 @@ def looked_up(table, key, bound):
 
 @inlined
 def consider(table, moves, state, action, bound, best, at, probed):
-    """Take an action's child for `best`, where it is settled, or else for row `at` of `moves`: what both are then."""
+    """Settle an action's child, or else put it in row `at` of `moves`.
+
+    Returns the best merit of settled children, and the next free row.
+    """
     merit, child, replies, sign, away, asked, promise = look_at(state, action, bound)
     if merit != LIMIT:
         return max(best, merit), at
     key = np.int64(-1)
     if probed:
         key = key_of(child)
+        # The look-ups follow once all children are listed. Until then the processor fetches their cache lines.
         prefetch_at(np.int64(table.ctypes.data) + 8 * bucket_of(key, len(table)))
     put(moves, at, child, key, replies, (sign, away, asked), promise)
     return best, at + 1
@@ -91,11 +95,15 @@ def consider(table, moves, state, action, bound, best, at, probed):
 
 @inlined
 def list_children(table, moves, state, choices, bound, first, probed):
-    """The best merit of the settled children, and the end of moves[first:], the others; -1 if there is no room."""
+    """Settle the children that need no search, and list the others in moves[first:].
+
+    Returns the best merit of the settled children, and the end of the list; -1 if there is no room.
+    """
     best, end_slot = np.int64(-LIMIT), first
     if REPLIES:
         while choices and best < bound:
             action = (choices & -choices).bit_length() - 1
+            # Clear the lowest bit: the next reply is the lowest one left.
             choices &= choices - 1
             best, end_slot = consider(table, moves, state, action, bound, best, end_slot, probed)
     else:
@@ -110,7 +118,10 @@ def list_children(table, moves, state, choices, bound, first, probed):
 
 @inlined
 def probe_children(table, moves, bound, best, first, last):
-    """`best` with what the table knows of moves[first:last], and how many of them are left to be searched."""
+    """Look moves[first:last] up in the table.
+
+    Returns the best merit, improved by the table, and how many moves are left to be searched.
+    """
     left = last - first
     for j in range(first, last):
         known = looked_up(table, state_at(moves, j, Move.KEY, MORE), moves[j, Move.BOUND])
@@ -118,6 +129,7 @@ def probe_children(table, moves, bound, best, first, last):
             best = max(best, lifted(known, moves[j, Move.SIGN], moves[j, Move.AWAY]))
             if best >= bound:
                 break
+            # The table's bound settles this child, though it does not cut off: it needs no search.
             moves[j, Move.PROMISE] = TAKEN
             left -= 1
     return best, left
@@ -125,10 +137,15 @@ def probe_children(table, moves, bound, best, first, last):
 
 @inlined
 def arrive(table, frames, moves, ply, nodes):
-    """Look at the state of frames[ply]: a result, or LIMIT where moves[FIRST:END] have to be searched, or FULL."""
+    """Look at the state of frames[ply].
+
+    Returns its merit or a bound, as `prove` has it; LIMIT if moves[FIRST:END] must be searched; FULL if `moves` has too
+    few rows.
+    """
     state, key = state_at(frames, ply, Frame.STATE, MORE), state_at(frames, ply, Frame.KEY, MORE)
     bound, first_slot = frames[ply, Frame.BOUND], frames[ply, Frame.FIRST]
     choices = state_at(frames, ply, Frame.CHOICES, MORE)
+    # The caller has not settled the root, as `look_at` does for children.
     if ply == 0:
         key = np.int64(-1)
         result, choices = settle_first(state, bound)
@@ -139,6 +156,7 @@ def arrive(table, frames, moves, ply, nodes):
     result = looked_up(table, key, bound)
     if result != LIMIT:
         return result
+    # Close to the end a search is cheaper than a miss of the cache, so children are not looked up beforehand.
     probed = not LONGEST or game.longest(state) >= PROBED
     best, end_slot = list_children(table, moves, state, choices, bound, first_slot, probed)
     if end_slot < 0:
@@ -150,6 +168,7 @@ def arrive(table, frames, moves, ply, nodes):
         best, left = probe_children(table, moves, bound, best, first_slot, end_slot)
         if best >= bound:
             return best
+        # No child reached the bound, and none is left: `best` is an upper bound of the state.
         if left == 0:
             keep(table, key, -WIN, best, 1)
             return best
@@ -163,19 +182,25 @@ def arrive(table, frames, moves, ply, nodes):
 
 @inlined
 def go_back(table, frames, busy, search, ply, result, nodes):
-    """Take the result of the next ply's state back to that of frames[ply]: its result, or LIMIT if moves are left."""
+    """Take the result of the next ply back to the state of frames[ply].
+
+    Returns that state's result, or LIMIT if moves are left to be searched.
+    """
     if len(busy) > 1 and ply + 1 < SPLIT_PLIES:
         state = folded(state_at(frames, ply + 1, Frame.STATE, MORE))
         busy_slot = busy_place(busy, state)
+        # Another state may have taken the slot; then its thread clears it.
         if busy[busy_slot] == state:
             busy[busy_slot] = IDLE
     result = max(frames[ply, Frame.BEST], lifted(result, frames[ply + 1, Frame.SIGN], frames[ply + 1, Frame.AWAY]))
     bound = frames[ply, Frame.BOUND]
+    # The bound is not reached yet: go on with the next move.
     if result < bound and frames[ply, Frame.LEFT] > 0:
         frames[ply, Frame.BEST] = result
         return LIMIT
     if result != FAR:
         search[Field.KEPT] += 1
+        # The table prefers entries that took more nodes. Powers of two are exact enough for that.
         work = int(nodes - frames[ply, Frame.NODES]).bit_length()
         if result >= bound:
             keep(table, state_at(frames, ply, Frame.KEY, MORE), result, WIN, work)
@@ -186,7 +211,7 @@ def go_back(table, frames, busy, search, ply, result, nodes):
 
 @inlined
 def is_busy(busy, moves, at):
-    """Whether a thread is at the state of a row."""
+    """Return whether a thread is searching the state of a row."""
     state = folded(state_at(moves, at, Move.STATE, MORE))
     return busy[busy_place(busy, state)] == state
 
@@ -195,15 +220,17 @@ def is_busy(busy, moves, at):
 def enter(frames, moves, busy, ply, nodes):
     """Put the most promising move that is left on the path.
 
-    Near the root one that another thread is at is put off, but for the first, whose brothers are only worth the while
-    if it fails (Tom Kerrigan's simplification of ABDADA, 2014).
+    Near the root, a move that another thread is searching is put off. The first move is not: its siblings are only
+    worth searching if it fails (Tom Kerrigan's simplification of ABDADA, 2014).
     """
     first_slot, end_slot = frames[ply, Frame.FIRST], frames[ply, Frame.END]
+    # Few moves are left, and each is chosen once, so a scan is faster than sorting them.
     top = first_slot
     for j in range(first_slot + 1, end_slot):
         if moves[j, Move.PROMISE] > moves[top, Move.PROMISE]:
             top = j
     if len(busy) > 1 and ply + 1 < SPLIT_PLIES:
+        # More nodes than at the arrival: the first move was searched already, and failed.
         if nodes > frames[ply, Frame.NODES] and is_busy(busy, moves, top):
             for j in range(first_slot, end_slot):
                 if moves[j, Move.PROMISE] != TAKEN and not is_busy(busy, moves, j):
@@ -213,6 +240,7 @@ def enter(frames, moves, busy, ply, nodes):
         busy[busy_place(busy, state)] = state
     moves[top, Move.PROMISE] = TAKEN
     frames[ply, Frame.LEFT] -= 1
+    # The children of the next ply are written behind those of this one.
     frames[ply + 1, Frame.FIRST] = end_slot
     for field in range(Move.PROMISE):
         frames[ply + 1, field] = moves[top, field]
@@ -222,17 +250,28 @@ def enter(frames, moves, busy, ply, nodes):
 
 @kernel
 def prove(table, frames, moves, busy, search, allowance):
-    """Whether the state of frames[0] is worth at least its BOUND: search[RESULT] is then a lower bound, else upper.
+    """Search whether the state of frames[0] is worth at least its BOUND.
 
-    table (a power of two,) int64, frames (plies, FRAME) int64, moves (n, ROW) int64, busy (a power of two,) int64,
-    search (FIELDS,) int64. Returns PAUSED after `allowance` nodes or NO_ROOM, to be called again with the same
-    arguments, or DONE, or OUTSIDE.
+    If so, search[RESULT] is a lower bound of its merit, otherwise an upper bound.
+
+    Args:
+        table: (a power of two,) int64, shared by all threads.
+        frames: (plies, FRAME) int64, the path.
+        moves: (n, ROW) int64, the children of all plies of the path.
+        busy: (a power of two,) int64, the states that threads are searching.
+        search: (FIELDS,) int64, which outlives the call.
+        allowance: Nodes after which to pause.
+
+    Returns:
+        DONE; OUTSIDE if the rules gave a bad number; PAUSED after `allowance` nodes, or NO_ROOM if an array is too
+        small. After the last two, call it again with the same arguments, or larger arrays.
     """
     table, frames, moves, busy = borrowed(table), borrowed(frames), borrowed(moves), borrowed(busy)
     search = borrowed(search)
     ply, nodes = search[Field.PLY], search[Field.COUNT]
     stop = nodes + allowance
     while True:
+        # Pause before a state is looked at, so that the path is whole and the call can be repeated.
         if nodes >= stop or ply + 2 >= len(frames) or frames[ply, Frame.FIRST] + WIDE > len(moves):
             search[Field.PLY], search[Field.COUNT] = ply, nodes
             return SearchStatus.PAUSED if nodes >= stop else SearchStatus.NO_ROOM
@@ -241,6 +280,7 @@ def prove(table, frames, moves, busy, search, allowance):
         if result == FULL:  # the state is looked at again when there is room
             search[Field.PLY], search[Field.COUNT] = ply, nodes - 1
             return SearchStatus.NO_ROOM
+        # A settled state may settle its parent, and so on up the path.
         while result != LIMIT and result != FAR and ply > 0:
             ply -= 1
             result = go_back(table, frames, busy, search, ply, result, nodes)
