@@ -48,17 +48,18 @@ IDLE = -1  # in `busy`: no state
 
 
 def new_table(size: int) -> Words:
-    """An empty table of the largest power of two of bytes within `size`. Raises MethodError if that is too small."""
+    """Return an empty table of at most `size` bytes, a power of two of words. Raises MethodError if that is too small."""
     if size < 1024:
         raise MethodError(f"a table of {size} bytes is too small: --table 64M")
     words = 1 << (size // 8).bit_length() - 1
+    # Begin at a line of the cache, so that a bucket of two entries needs a single fetch.
     room = np.zeros(words + LINE, np.int64)
     start = -room.ctypes.data // 8 % LINE
     return room[start : start + words]
 
 
 def size_of(key: Any) -> int:
-    """The words of an entry of such a key."""
+    """Return the words of an entry of such a key."""
     return 2
 
 
@@ -78,9 +79,9 @@ def mixed_with(data):
 
 
 def has_key(table: Any, at: Any, key: Any, behind: Any, mixed: Any) -> Any:
-    """Whether the words of an entry's key, xor-ed with `mixed`, are those of a key.
+    """Return whether an entry has a key: its words, xor-ed with `mixed`, are those of the key.
 
-    They are the word at `at`, and of a wide key the words from `at + behind + 1` on.
+    They are the word at `at` and, of a wide key, the words from `at + behind + 1` on.
     """
     return table[at] ^ mixed == ~key
 
@@ -120,7 +121,7 @@ def _write_key(table: Any, at: Any, key: Any, behind: Any, mixed: Any) -> Any:
 
 
 def key_at(table: Any, at: Any, more: Any) -> Any:
-    """The key of the entry at a word; `more` as in `compiled.states`."""
+    """Return the key of the entry at a word. `more` is as in `compiled.states`."""
     return ~(table[at] ^ mixed_with(table[at + 1]))
 
 
@@ -142,14 +143,15 @@ def _key_at(table: Any, at: Any, more: Any) -> Any:
 
 @register_jitable(forceinline=True)
 def bucket_of(key, words):
-    """The first word of a key's bucket in a table of so many words."""
+    """Return the first word of a key's bucket, in a table of so many words."""
     mixed = folded(key) * MIXER
+    # The high bits of the product depend on all bits of the key; the low ones do not.
     return (mixed >> 20 ^ mixed >> 42) * (2 * size_of(key)) & words - 2 * size_of(key)
 
 
 @register_jitable(forceinline=True)
 def find(table, key):
-    """The data of a key, read once, or 0: another thread may write the entry at any time."""
+    """Return the data of a key, or 0. They are read once, since another thread may write the entry at any time."""
     bucket = bucket_of(key, len(table))
     data = table[bucket + 1]
     if has_key(table, bucket, key, 1, mixed_with(data)):
@@ -163,29 +165,33 @@ def find(table, key):
 
 @register_jitable(forceinline=True)
 def low_of(data):
-    """The proven lower bound in an entry's data."""
+    """Return the proven lower bound in an entry's data."""
     return (data & LOW_BITS) - LIMIT
 
 
 @register_jitable(forceinline=True)
 def high_of(data):
-    """The proven upper bound in an entry's data."""
+    """Return the proven upper bound in an entry's data."""
     return (data >> 24 & LOW_BITS) - LIMIT
 
 
 @register_jitable
 def keep(table, key, low, high, work):
-    """Store bounds, joined with what is known; of the bucket's entries the one that cost less makes way."""
+    """Store bounds, joined with those known. If the bucket is full, the entry that cost less makes way."""
     bucket, size = bucket_of(key, len(table)), size_of(key)
     data = table[bucket + 1]
     if not has_key(table, bucket, key, 1, mixed_with(data)):
+        # Another state has the first place. This one may have the second.
         cost, data = data >> WORK_SHIFT, table[bucket + size + 1]
         data = data if has_key(table, bucket + size, key, 1, mixed_with(data)) else np.int64(0)
+        # A state that cost less than the first entry's goes to the second place. Otherwise the first entry moves there,
+        # and the one that was there is lost.
         if data or work < cost:
             bucket += size
         else:
             for slot in range(bucket, bucket + size):
                 table[slot + size] = table[slot]
+    # Both searches proved their bounds, so the tighter of each holds.
     if data:
         low, high = max(low, low_of(data)), min(high, high_of(data))
         work = max(work, data >> WORK_SHIFT)
@@ -196,19 +202,20 @@ def keep(table, key, low, high, work):
 
 @register_jitable(forceinline=True)
 def busy_place(busy, state):
-    """Where a state that is being searched is noted, `folded`."""
+    """Return the place in `busy` of a state that is being searched, `folded`."""
     return state * MIXER >> 30 & len(busy) - 1
 
 
 @shared
 def spread(table, used, more):
-    """Carry the entries of table[:used] over to the whole table, which is empty beyond."""
+    """Distribute the entries of table[:used] over the whole table, which is empty beyond."""
     size = size_of(key_at(table, 0, more))
     for at in range(0, used, 2 * size):
         first, first_data = key_at(table, at, more), table[at + 1]
         second, second_data = key_at(table, at + size, more), table[at + size + 1]
         for place in range(at, at + 2 * size):
             table[place] = 0
+        # The second entry goes first, so that the first one can take the first place again if both stay in the bucket.
         if second_data:
             keep(table, second, low_of(second_data), high_of(second_data), second_data >> WORK_SHIFT)
         if first_data:
@@ -216,12 +223,13 @@ def spread(table, used, more):
 
 
 def exact_entries(table: Words, more: tuple[int, ...] = ()) -> dict[int, int]:
-    """Keys to merits: all entries whose bounds have met."""
+    """Return the keys and merits of all entries whose bounds have met."""
     words = 1 + len(more)
     entries = table.reshape(-1, 1 << words.bit_length())
     data = entries[:, 1]
     low = (data & LOW_BITS) - LIMIT
     high = (data >> 24 & LOW_BITS) - LIMIT
+    # Bounds that have met are the exact merit.
     met = (low == high) & (data != 0)
     keys = ~(entries[met][:, [0, *range(2, words + 1)]] ^ data[met, None] * MIXER)
     return dict(zip(unpacked(keys), low[met].tolist(), strict=True))
