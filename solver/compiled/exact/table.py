@@ -48,7 +48,7 @@ IDLE = -1  # in `busy`: no state
 
 
 def new_table(size: int) -> Words:
-    """Return an empty table of at most `size` bytes, a power of two of words. Raises MethodError if that is too small."""
+    """Return an empty table of at most `size` bytes, a power of two. Raises MethodError if that is too small."""
     if size < 1024:
         raise MethodError(f"a table of {size} bytes is too small: --table 64M")
     words = 1 << (size // 8).bit_length() - 1
