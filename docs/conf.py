@@ -38,7 +38,9 @@ copybutton_prompt_is_regexp = True
 # Docstrings write code between single backticks.
 default_role = "code"
 
-# The API: in reading order, types beside their arguments
+# The API: in reading order, types beside their arguments. Attributes are a list in their class's description: autodoc
+# describes the fields of a named tuple as well.
+napoleon_use_ivar = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_format = "short"

@@ -387,7 +387,7 @@ class Book(Mapping[int, Value]):
 
     @property
     def keeps_game(self) -> bool:
-        """Whether the book stores its game itself: an explicit graph, which has no name to load it by."""
+        """Whether the book stores its game itself, as it does for a graph that has no name to load it by."""
         return not is_built_in(self.header.game) and self._open().keeps_game()
 
     @property

@@ -83,7 +83,7 @@ def diff(first: Source, second: Source, most: int = 20, *, progress: Progress = 
         progress: Called as the work goes on.
 
     Returns:
-        The differences: counts, and examples.
+        The differences, as counts and examples.
 
     Raises:
         DamagedBook: A book is damaged.

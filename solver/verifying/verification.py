@@ -107,7 +107,7 @@ def verify(
         progress: Called as the work goes on.
 
     Returns:
-        The report. A book that is wrong has none: it raises.
+        The report. A book that is wrong raises an error instead.
 
     Raises:
         DamagedBook: A value, a checksum or a count is wrong. The message names the first.
