@@ -3,9 +3,9 @@
 An array of states is (n,) int64, of wide ones (n, words) int64. In a table of rows with other columns, too, the first
 word of a state is its column, as it is where one does; the others lie behind BEYOND.
 
-`more` says which: a tuple with a zero for each word of a state beyond its first, and False behind them where those are
-full, so that numbers take one more for their sign. It is a constant of bound kernels (`MORE`), and a type wherever it
-is handed on, so that code for states of one word is what it would be without all this.
+`extra_words` says which: a tuple with a zero for each word of a state beyond its first, and False behind them where
+those are full, so that numbers take one more for their sign. It is a constant of bound kernels (`MORE`), and a type
+wherever it is handed on, so that code for states of one word is what it would be without all this.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def more_of(bits: int) -> tuple[int, ...]:
-    """`more` for states of so many bits."""
+    """Return `extra_words` for states of so many bits."""
     if bits <= USUAL:
         return ()
     words = words_of(bits)

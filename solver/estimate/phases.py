@@ -117,10 +117,19 @@ PLAIN = Kind()
 class Phase(NamedTuple):
     """A phase of a tier.
 
-    `work`: seconds of cores, all tasks together; `passed`: bytes from task to task, `crossing` those that go from node
-    to node by Ray; `stored`: bytes read and written in the store; `handles`: results that the driver owns, `arguments`:
-    how often it passes one to a task, `places`: results in files that it knows; then the seconds that each resource
-    takes, what the phase does by the longest of these, and which that is.
+    Attributes:
+        name: The phase.
+        tasks: How many tasks it has.
+        work: Seconds of cores, of all tasks together.
+        passed: Bytes that go from task to task.
+        crossing: Those of them that Ray sends from node to node.
+        stored: Bytes read and written in the store.
+        handles: Results that the driver owns.
+        arguments: How often the driver passes one to a task.
+        places: Results in files that the driver knows.
+        cores, network, store, driver: Seconds that each resource takes.
+        seconds: Time of the phase: the longest of these.
+        bound: Which resource that is.
     """
 
     name: str

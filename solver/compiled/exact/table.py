@@ -121,7 +121,7 @@ def _write_key(table: Any, at: Any, key: Any, behind: Any, mixed: Any) -> Any:
 
 
 def key_at(table: Any, at: Any, more: Any) -> Any:
-    """Return the key of the entry at a word. `more` is as in `compiled.states`."""
+    """Return the key of the entry at a word. `more`: `extra_words` of `compiled.states`."""
     return ~(table[at] ^ mixed_with(table[at + 1]))
 
 

@@ -166,7 +166,8 @@ def take(path, ply):
 def look(rules, memory, path, model, allowance):
     """Search the state of frames[0] to the depth of its LEFT: its merit is then windows[0, BEST].
 
-    rules: the address of `list_moves`, whether values are scores, and `more` (`compiled.states`), one after the other;
+    rules: the address of `list_moves`, whether values are scores, and `extra_words` (`compiled.states`), one after the
+        other;
     memory: table and bounds, see `bounds`.
     search[CHOICE] is the first best action in the game's order, and at first the one to begin with, or -1; frames[0,
     CUT] is whether a state was cut off. Returns PAUSED after `allowance` nodes or NO_ROOM, to be called again when
