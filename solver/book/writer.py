@@ -117,14 +117,21 @@ def write_book(
     map: Map = map,
     progress: Progress = silent,
 ) -> Header:
-    """Write states with the palette indices of their values; the header as written, with its digest.
+    """Write a book, and return its header as written, with its digest.
 
-    `chunks` are pairs (states, indices), the states ascending from part to part, `header.stored` of them in all;
-    all but the last hold a multiple of the codec's BLOCK, CHUNK for choice; what is `Encoded` stays so. `game` is what
-    the book keeps of one that
-    no name tells. `encode` and `map` let compiled code and threads in: they are to do what the codec's own does, and to
-    keep the order of map(function, parts). Raises ResourceError when the disk is too small, BookError when the file
-    cannot be written.
+    Args:
+        path: Where to write it.
+        header: The header without digest.
+        chunks: Pairs (states, indices into the palette), `header.stored` states in all, ascending from chunk to chunk.
+            All chunks but the last hold a multiple of the codec's block. `Encoded` ones are written as they are.
+        game: The record of a game that has no name.
+        encode: Replaces the codec's own encoder, for compiled code. Must give the same bytes.
+        map: Replaces `map`, for threads. Must keep the order.
+        progress: Called as the work goes on.
+
+    Raises:
+        ResourceError: The disk is too small.
+        BookError: The file cannot be written.
     """
     target = check_target(path)
     if len(header.palette) > MOST_VALUES:
