@@ -28,7 +28,7 @@ from solver.compiled.exact.searcher import Searcher
 from solver.play import modules
 from solver.rules.game import Rules
 from solver.rules.notation import parse_position
-from solver.wasm.host import TABLE, Module
+from solver.wasm.host import TABLE_BYTES, Module
 
 NODE = Path(__file__).with_name("bench_modules.mjs")
 PLIES, OPENINGS = 10, 60
@@ -52,7 +52,7 @@ def in_node(data: bytes) -> Ask:
     with tempfile.NamedTemporaryFile(suffix=".wasm") as file:
         file.write(data)
         file.flush()
-        command = ["node", str(NODE), file.name, str(TABLE)]
+        command = ["node", str(NODE), file.name, str(TABLE_BYTES)]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
         assert process.stdin is not None and process.stdout is not None
         taken, given = process.stdin, process.stdout
@@ -103,7 +103,7 @@ def main() -> None:
     rules = Rules(load_game("connect-four"))
     data = modules.data_of(rules)
     assert data is not None
-    native, module = Searcher(rules, table=TABLE), Module(data, rules)
+    native, module = Searcher(rules, table=TABLE_BYTES), Module(data, rules)
     asked = {"wasmtime": here(module.value, lambda: module.ask("forget")), "Node": in_node(data)}
     hosts = {"Numba": here(native.value, native.clear)} | asked
     lines = read(SETS / "middle-medium.txt", given.limit)

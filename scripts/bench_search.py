@@ -33,7 +33,7 @@ import benchmark
 from solver import BudgetExceeded, load_game
 from solver.base.system import command_words
 from solver.base.value import Value
-from solver.compiled.exact.searcher import TABLE, Searcher
+from solver.compiled.exact.searcher import TABLE_BYTES, Searcher
 from solver.rules.notation import parse_position
 
 SETS = Path(__file__).parent.parent / "tests" / "data" / "connect-four"
@@ -178,7 +178,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("file", type=Path, nargs="?")
     parser.add_argument("--game", default="connect-four")
     parser.add_argument("--limit", type=int)
-    parser.add_argument("--table", type=int, default=TABLE, help="bytes")
+    parser.add_argument("--table", type=int, default=TABLE_BYTES, help="bytes")
     heat = parser.add_mutually_exclusive_group()
     heat.add_argument("--cold", action="store_true", help="empty the table before each position (default)")
     heat.add_argument("--warm", action="store_true", help="keep the table")

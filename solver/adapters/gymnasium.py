@@ -24,7 +24,7 @@ from solver.play.player import Player
 
 NAME = "Solverbook-v0"
 REWARDS = ("result", "given away")
-GAMES = 100  # that the other side may end before the agent has moved, one after the other
+MAX_OPENING_GAMES = 100  # that the other side may end before the agent has moved, one after the other
 
 
 class SoloEnv(gymnasium.Env[Any, Any]):  # type: ignore[misc]
@@ -84,7 +84,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):  # type: ignore[misc]
         super().reset(seed=seed)
         if seed is not None:
             self.opponent.chance.seed(seed)
-        for _ in range(GAMES):
+        for _ in range(MAX_OPENING_GAMES):
             if self.seat is None:
                 self.agent = AGENTS[int(self.np_random.integers(2))]
             self.inner.reset(seed, options)

@@ -31,10 +31,10 @@ from solver.rules.game import Game, Rules, own_method
 from solver.rules.notation import Position, format_action, next_position, parse_position, show
 
 NAME = "solverbook"
-LONGEST = 1000  # moves after which a game of ours without an end is a draw to OpenSpiel
+MAX_GAME_LENGTH = 1000  # moves after which a game of ours without an end is a draw to OpenSpiel
 LARGEST = float(1 << 20)  # a bound of margins, which rules do not tell
 MOST_OUTCOMES = 1 << 10  # of chance, a bound that rules do not tell either
-DEFAULTS = {"game": "tic-tac-toe", "longest": LONGEST}
+DEFAULTS = {"game": "tic-tac-toe", "longest": MAX_GAME_LENGTH}
 
 
 def _kind(rules: Rules) -> Any:
@@ -221,7 +221,7 @@ def reader_of(player: Player, game: Any) -> Reader:
         return theirs.reader_of(player, game)
     rules = game.shared.rules
     player.rules.check_same("the player", rules, f"take a player or a book of {rules.name}", "the game by")
-    return OURS
+    return OUR_GAME
 
 
 class _Ours:
@@ -237,7 +237,7 @@ class _Ours:
         return state.mover
 
 
-OURS = _Ours()
+OUR_GAME = _Ours()
 
 
 def policy_at(player: Player, state: Any) -> dict[int, float]:

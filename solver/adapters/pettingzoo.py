@@ -40,7 +40,7 @@ from solver.rules.width import as_integer
 
 AGENTS = ("player_0", "player_1")
 ILLEGAL = -1.0  # the reward of an action that is not legal
-LONGEST = 1000  # moves after which play without an end is cut off
+MAX_GAME_LENGTH = 1000  # moves after which play without an end is cut off
 FORMS = ("ansi", "human", "rgb_array")
 OPTIONS = ("position",)  # of `reset`
 PROBE = "options"  # the one that PettingZoo's api_test hands to every environment
@@ -99,7 +99,7 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         game: Source,
         *,
         teacher: Player | Source | None = None,
-        longest: int = LONGEST,
+        longest: int = MAX_GAME_LENGTH,
         render_mode: str | None = None,
     ) -> None:
         super().__init__()

@@ -18,11 +18,11 @@ from solver.base.kinds import NIMBER, Kind, Margins, without_chance
 from solver.base.methods import Method
 from solver.base.value import WIN, Value
 
-BITS = 48  # units of the span
+UNIT_BITS = 48  # units of the span
 STEPS = 30  # steps of the span
 MIDDLE = 1 << STEPS  # the number of 0 in a book
-DROPPED = BITS - STEPS
-SPAN = 1 << BITS
+DROPPED = UNIT_BITS - STEPS
+UNIT = 1 << UNIT_BITS
 MOST_WEIGHT = 1 << 14  # of all that chance may do at a state, together: sums stay within 64 bits
 WIDER = 16  # times the span, where margins turn out to add up to more
 MOST_SPAN = 1 << 32
@@ -94,7 +94,7 @@ class Expectation(_Fields, Margins):
 
     def measured(self, span: int, error: int) -> Kind:
         step = span / MIDDLE
-        return self._replace(step=step, error=step / 2 + error * span / (2 * SPAN))
+        return self._replace(step=step, error=step / 2 + error * span / (2 * UNIT))
 
     def value(self, merit: Any, win: int = WIN) -> Value:
         return Value(float(merit))

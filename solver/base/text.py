@@ -20,7 +20,7 @@ from solver.base.shown import excerpt
 
 MOST_FILE = 1 << 34  # bytes
 MOST_LINE = 1 << 20  # bytes; of a row of a table, which may have several lines, characters
-BLOCK = 1 << 16  # bytes read at once
+READ_BYTES = 1 << 16  # bytes read at once
 MARKS = {  # UTF-32's little-endian mark begins with UTF-16's
     codecs.BOM_UTF32_LE: "utf-32-le",
     codecs.BOM_UTF32_BE: "utf-32-be",
@@ -28,7 +28,7 @@ MARKS = {  # UTF-32's little-endian mark begins with UTF-16's
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
-MARK = "\ufeff"  # which also begins lines where files were joined
+BYTE_ORDER_MARK = "\ufeff"  # which also begins lines where files were joined
 NEWLINE = "\n"
 PARTS = {mark[:length] for mark in MARKS for length in range(1, len(mark))}  # after which the rest is waited for
 
@@ -44,7 +44,7 @@ def read_text(path: str | os.PathLike[str], max_bytes: int) -> str:
         OSError: The file cannot be read. `strerror` says why.
         TextError: The file is no text. The message names the line.
     """
-    return "".join(_arriving(io.BytesIO(read_input(path, max_bytes)), "strict")).lstrip(MARK)
+    return "".join(_arriving(io.BytesIO(read_input(path, max_bytes)), "strict")).lstrip(BYTE_ORDER_MARK)
 
 
 def file_lines(path: str | os.PathLike[str], max_bytes: int = MOST_FILE) -> Iterator[str]:
@@ -118,9 +118,9 @@ def waiting_lines(stream: BinaryIO, errors: str = "strict") -> Iterator[list[str
             raise TextError(f"line {number}: it has more than {MOST_LINE:,} bytes: write one a line")
         number += len(lines)
         if lines:
-            yield [line.lstrip(MARK) for line in lines] if MARK in text else lines
+            yield [line.lstrip(BYTE_ORDER_MARK) for line in lines] if BYTE_ORDER_MARK in text else lines
     if begun:
-        yield [begun.lstrip(MARK)]
+        yield [begun.lstrip(BYTE_ORDER_MARK)]
 
 
 def _encoding(head: bytes) -> tuple[int, str]:
@@ -138,8 +138,8 @@ def _arriving(stream: BinaryIO, errors: str) -> Iterator[str]:
 
     Raises TextError for what is no text.
     """
-    head = stream.read1(BLOCK)  # type: ignore[attr-defined]
-    while head in PARTS and (block := stream.read1(BLOCK)):  # type: ignore[attr-defined]
+    head = stream.read1(READ_BYTES)  # type: ignore[attr-defined]
+    while head in PARTS and (block := stream.read1(READ_BYTES)):  # type: ignore[attr-defined]
         head += block
     mark, encoding = _encoding(head)
     decoder = codecs.getincrementaldecoder(encoding)(errors)
@@ -161,7 +161,7 @@ def _arriving(stream: BinaryIO, errors: str) -> Iterator[str]:
             yield text
         if not head:
             return
-        chunk = head = stream.read1(BLOCK)  # type: ignore[attr-defined]
+        chunk = head = stream.read1(READ_BYTES)  # type: ignore[attr-defined]
 
 
 def _with_newlines(text: str) -> str:

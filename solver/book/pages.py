@@ -28,15 +28,15 @@ from solver.base.errors import BookError, DamagedBook, ForeignBook
 from solver.base.files import open_input
 from solver.book.format import HEADER_SIZE
 
-MAGIC, MARK = 0xBEEFC0DE, 16  # and where it lies in a meta page
-MARKED = MARK + 4  # bytes of a file that show it
+MAGIC, MAGIC_OFFSET = 0xBEEFC0DE, 16  # and where it lies in a meta page
+MAGIC_END = MAGIC_OFFSET + 4  # bytes of a file that show it
 PAGE_SIZES = (4096, 8192, 16384, 32768)
 PAGE_HEAD = 16
 BRANCH, LEAF, META = 1, 2, 8  # flags of a page
 RUN = 1  # flag of a node
 NONE = (1 << 64) - 1  # the root of an empty tree
 METAS = 2
-FEWEST = 128  # pages that a tree may have in any file; in a large one, a page in THIN
+MIN_TREE_PAGES = 128  # pages that a tree may have in any file; in a large one, a page in THIN
 THIN = 256
 
 HEAD = struct.Struct("<QHHHH")
@@ -76,10 +76,10 @@ def is_lmdb(path: str | os.PathLike[str]) -> bool:
     """Whether a file bears the mark of LMDB. It may still be damaged, or no book. False if it cannot be read."""
     try:
         with open_input(path, buffering=0) as file:
-            head = read(file, MARKED, 0)
+            head = read(file, MAGIC_END, 0)
     except OSError:
         return False
-    return len(head) == MARKED and struct.unpack_from("<I", head, MARK)[0] == MAGIC
+    return len(head) == MAGIC_END and struct.unpack_from("<I", head, MAGIC_OFFSET)[0] == MAGIC
 
 
 def check(file: BinaryIO) -> None:
@@ -113,7 +113,7 @@ def _leaves(file: BinaryIO) -> Iterator[list[Record]]:
     if (*counts, walk.entries) != (tree.branch, tree.leaf, tree.overflow, tree.entries):
         raise DamagedBook("has other pages or records than its meta page counts: fetch or solve the book again")
     used = METAS + sum(counts)
-    if not used <= tree.last + 1 <= 2 * used + FEWEST:
+    if not used <= tree.last + 1 <= 2 * used + MIN_TREE_PAGES:
         raise DamagedBook(f"has {tree.last + 1:,} pages, but uses {used:,}: fetch or solve the book again")
 
 
@@ -121,7 +121,7 @@ def read_tree(file: BinaryIO) -> Tree:
     """The tree of the meta page that holds; both are checked."""
     size = os.fstat(file.fileno()).st_size
     head = read(file, PAGE_SIZES[0], 0)
-    if len(head) < 152 or struct.unpack_from("<I", head, MARK)[0] != MAGIC:
+    if len(head) < 152 or struct.unpack_from("<I", head, MAGIC_OFFSET)[0] != MAGIC:
         raise ForeignBook("is not an LMDB file: name a book")
     version, page_size = struct.unpack_from("<I", head, 20)[0], struct.unpack_from("<I", head, 40)[0]
     if version != 1:
@@ -131,7 +131,7 @@ def read_tree(file: BinaryIO) -> Tree:
     trees: list[tuple[int, Tree]] = []
     for number in range(METAS):
         page = read(file, 152, number * page_size)
-        if len(page) < 152 or struct.unpack_from("<II", page, MARK) != (MAGIC, 1):
+        if len(page) < 152 or struct.unpack_from("<II", page, MAGIC_OFFSET) != (MAGIC, 1):
             raise DamagedBook("is truncated: fetch or solve the book again")
         last_page, transaction = struct.unpack_from("<QQ", page, 136)
         if (last_page + 1) * page_size > size:
@@ -226,7 +226,7 @@ class _Walk:
         if not METAS <= number <= tree.last or number in self.seen:
             raise damaged(number, "is outside the file, or is met twice in its tree")
         self.seen.add(number)
-        if len(self.seen) > FEWEST + tree.last // THIN:
+        if len(self.seen) > MIN_TREE_PAGES + tree.last // THIN:
             raise damaged(number, f"is one of more in the tree than a book of {tree.last + 1:,} pages has")
         page = read(self.file, tree.page_size, number * tree.page_size)
         if len(page) < tree.page_size or HEAD.unpack_from(page)[0] != number:

@@ -31,12 +31,12 @@ from solver.book.segments import packed, states_packed
 from solver.book.solution import Encoded, Part
 
 CHUNK = 1 << 18  # states, of which every BLOCK of a codec is a part
-ROOM = 1 << 20  # bytes of the map that LMDB may need besides the records: branches, pages that are copied
-BATCH = 256  # segments to a transaction, 16 MB: dirty pages are held in memory
+MAP_SLACK_BYTES = 1 << 20  # bytes of the map that LMDB may need besides the records: branches, pages that are copied
+SEGMENTS_PER_TRANSACTION = 256  # segments to a transaction, 16 MB: dirty pages are held in memory
 Encode = Callable[..., tuple[Any, Sequence[int], Sequence[int]]]
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 MOST_NAME = 200  # bytes: others are made of it, with up to 255
-OPEN = "is open, here or in another program, and Windows replaces no open file: close it first"
+FILE_IN_USE = "is open, here or in another program, and Windows replaces no open file: close it first"
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
@@ -77,7 +77,7 @@ def _checked(path: str | os.PathLike[str]) -> Path:
     if not os.access(folder, os.W_OK):
         raise BookError(f"the folder {folder} cannot be written to: choose another or change its permissions")
     if system.is_held(target):
-        raise BookError(f"{target} {OPEN}")
+        raise BookError(f"{target} {FILE_IN_USE}")
     return target
 
 
@@ -96,7 +96,9 @@ def placed(target: str | os.PathLike[str], *sources: Any) -> Iterator[Path]:
         with replacing(path) as partial:
             yield partial
     except PermissionError as error:
-        raise BookError(f"{path} {OPEN}" if system.is_held(path) else f"{path} cannot be written: {error}") from error
+        raise BookError(
+            f"{path} {FILE_IN_USE}" if system.is_held(path) else f"{path} cannot be written: {error}"
+        ) from error
 
 
 def _is_file(source: Any, path: Path) -> bool:
@@ -190,7 +192,7 @@ def encoded(encode: Encode, states: Any, indices: Any, palette_size: int, index_
 def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], game: bytes) -> Header:
     """Write all records into a new LMDB file; the header with the digest."""
     digest = hashlib.sha256()
-    with open_environment(path, map_size=ROOM, sync=False, lib_version=0, mode=0o666) as environment:
+    with open_environment(path, map_size=MAP_SLACK_BYTES, sync=False, lib_version=0, mode=0o666) as environment:
 
         def put(records: list[tuple[bytes, bytes]], counted: bool = True) -> None:
             _make_room(environment, records)
@@ -206,7 +208,7 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], game
         for first_key, record in packed(header, groups, SEGMENT_SIZE):
             batch.append((segment_key(len(firsts)), record))
             firsts.append(first_key)
-            if len(batch) == BATCH:
+            if len(batch) == SEGMENTS_PER_TRANSACTION:
                 put(batch)
                 batch = []
         put(batch)
@@ -229,7 +231,7 @@ def _make_room(environment: Any, records: list[tuple[bytes, bytes]]) -> None:
     It grows in steps, since on Windows the file has the size of the map.
     """
     facts, page = environment.info(), environment.stat()["psize"]
-    needed = (facts["last_pgno"] + 1) * page + sum(len(record) + 2 * page for _, record in records) + ROOM
+    needed = (facts["last_pgno"] + 1) * page + sum(len(record) + 2 * page for _, record in records) + MAP_SLACK_BYTES
     if needed > facts["map_size"]:
         environment.set_mapsize(max(needed, facts["map_size"] // 8 * 9) // page * page)
 
@@ -276,7 +278,7 @@ def _disk_errors(target: Path) -> Iterator[None]:
         number = getattr(error, "errno", None)
         if number in (errno.EACCES, errno.EPERM, errno.EROFS):
             held = system.is_held(target)
-            raise BookError(f"{target} {OPEN}" if held else f"{target} cannot be written: {error}") from error
+            raise BookError(f"{target} {FILE_IN_USE}" if held else f"{target} cannot be written: {error}") from error
         if number == errno.ENOMEM or isinstance(error, lmdb.MemoryError):
             raise ResourceError(f"no more memory can be mapped for {target}: raise the limit, then again") from error
         full = number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or "No space left" in str(error)

@@ -20,7 +20,7 @@ from solver.rules.width import USUAL
 from solver.search import Budget
 from solver.search.settling import settled
 
-NODES = 3_000  # of searches for the values of one play-out
+MAX_NODES = 3_000  # of searches for the values of one play-out
 SECONDS = 0.3  # for those of all
 COMPARED_NODES = 3_000  # nodes for the value of a state whose symmetric twin is compared
 COMPARED_EACH = 0.1  # seconds for that
@@ -102,7 +102,7 @@ class Hints:
 
     def compare(self, path: list[Any]) -> Iterator[tuple[Any, str]]:
         """Yield states of a game, from its end back, each with the fault in the hints about its value."""
-        begun, budget, rules = time.perf_counter(), Budget(NODES, self._seconds), self.rules
+        begun, budget, rules = time.perf_counter(), Budget(MAX_NODES, self._seconds), self.rules
         if not self._speak_of_values or self._seconds <= 0:
             return
         algorithm = _searches(rules)[0]

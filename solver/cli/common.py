@@ -29,7 +29,7 @@ from solver.rules.game import Game, is_built_in, own_method
 
 VALUE = re.compile(r"\b(win|loss|draw)\b( in \d+)?")
 COLOURS = {"win": "green", "draw": "yellow", "loss": "red"}
-MOST = 1 << 63  # beyond any tier or distance
+MAX_FILTER = 1 << 63  # beyond any tier or distance
 LINE_SECONDS = 10.0  # between two lines of progress where there is no terminal
 THREAD_SECONDS = 1.5  # of work without lines: longer than plain Python's first try
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -68,8 +68,8 @@ def _span(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"(-?[0-9]{1,18})?(\.\.)?(-?[0-9]{1,18})?", text.strip(), re.ASCII)
     if not match or match[1] is match[3] is None or (match[2] is None and match[3] is not None):
         raise ValueError(f"{text[:40]!r} is no range: 5..9, 5.., ..9 or 5")
-    low = -MOST if match[1] is None else int(match[1])
-    high = (MOST if match[2] else low) if match[3] is None else int(match[3])
+    low = -MAX_FILTER if match[1] is None else int(match[1])
+    high = (MAX_FILTER if match[2] else low) if match[3] is None else int(match[3])
     if low > high:
         raise ValueError(f"{text!r} holds no number: write the smaller first")
     return low, high

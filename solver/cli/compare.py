@@ -10,7 +10,7 @@ from solver.cli.common import Bars, loading, print_options, tell, try_out
 from solver.report import comparisons
 from solver.rules.game import Rules
 from solver.rules.notation import parse_position
-from solver.search.comparison import NODES, compare
+from solver.search.comparison import MAX_NODES, compare
 from solver.search.deepening import looks
 
 
@@ -23,9 +23,9 @@ from solver.search.deepening import looks
 @click.option(
     "--nodes",
     type=click.IntRange(1, 10**9),
-    default=NODES,
+    default=MAX_NODES,
     metavar="N",
-    help=f"Stop a search after this many nodes. Default: {NODES:,}.",
+    help=f"Stop a search after this many nodes. Default: {MAX_NODES:,}.",
 )
 @print_options
 def command(game: str, position: str, depth: int | None, nodes: int, as_json: bool, quiet: bool) -> None:

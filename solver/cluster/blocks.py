@@ -107,7 +107,7 @@ def _blocks(pieces: Iterable[Part], count: int, place_of: Callable[[int], int]) 
     return [Block(table, np.concatenate(some)) for table, some in zip(tables, keys, strict=True)]
 
 
-NOTHING = _blocks([], 1, int)[0]
+EMPTY_BLOCK = _blocks([], 1, int)[0]
 
 
 def several(results: list[Any]) -> Any:

@@ -30,7 +30,7 @@ from solver.sweep.scale import TooWide, first_scale, wider
 from solver.sweep.tally import refuse_long
 
 GROWTH = 4.0  # states that one leads to, before that is known
-TOLD = 1.0  # seconds that a tier takes, of which there is a line
+REPORTED_TIER_SECONDS = 1.0  # seconds that a tier takes, of which there is a line
 MENDED = 100  # files in one tier, before something else must be wrong
 Result = TypeVar("Result")
 
@@ -172,7 +172,7 @@ class Driver(Shards):
     def _tell(self, step: str, tier: ShardedTier, started: float, spent: list[Spent | None]) -> None:
         """A line about a tier that took a while, and the node of its slowest task, unless that is this one."""
         seconds, shards = time.monotonic() - started, 1 << tier.bits
-        if seconds < TOLD:
+        if seconds < REPORTED_TIER_SECONDS:
             return
         shares = "1 shard" if shards == 1 else f"{shards:,} shards"
         known = [duration for duration in spent if duration is not None]

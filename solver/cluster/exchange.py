@@ -70,5 +70,5 @@ def sent_back(engine: Engine, answers: Sequence[Sequence[Any]], count: int, bits
 
 
 def _batches(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    for begin in range(0, len(items), sharding.BATCH):
-        yield items[begin : begin + sharding.BATCH]
+    for begin in range(0, len(items), sharding.SPLIT_TASKS):
+        yield items[begin : begin + sharding.SPLIT_TASKS]

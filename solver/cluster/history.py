@@ -20,7 +20,7 @@ from solver.sweep.scale import Scale
 from solver.sweep.tally import Tally
 
 FORMAT = 2  # of commits
-SAMPLE = 512  # states of a tier that tell how its states are spread
+SPLITTER_SAMPLE = 512  # states of a tier that tell how its states are spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def tier_of(number: int, bits: int, results: Sequence[Advanced], highest: int, c
         sum(file.length for file in files),
         bits,
         files,
-        sampled[:: 1 + len(sampled) // SAMPLE],
+        sampled[:: 1 + len(sampled) // SPLITTER_SAMPLE],
         cyclic=cyclic,
         highest=highest,
         ends=(wins, draws, losses),
@@ -142,7 +142,7 @@ EVENTS: dict[str, type[Event]] = {
     "over": StartedOver,
     "backward": Solved,
 }
-NAMES = {kind: name for name, kind in EVENTS.items()}
+EVENT_NAMES = {kind: name for name, kind in EVENTS.items()}
 
 
 def events_of(facts: dict[str, Any]) -> list[Event]:

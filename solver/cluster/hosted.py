@@ -26,7 +26,7 @@ from solver.base.errors import ResourceError, SolverError
 from solver.base.system import interrupt
 from solver.cluster.engine import Engine, Node
 
-PATIENCE = 30.0  # seconds for the child to end what it started
+CHILD_EXIT_SECONDS = 30.0  # seconds for the child to end what it started
 # isolated, since the folder of this process may hold files that are named like modules
 CHILD = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
@@ -101,7 +101,7 @@ class Hosted(Engine):
         self._is_asking = True
         self._pipe.close()
         try:
-            self.child.wait(PATIENCE)
+            self.child.wait(CHILD_EXIT_SECONDS)
         except subprocess.TimeoutExpired:
             self.child.kill()
             self.child.wait()

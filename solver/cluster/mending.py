@@ -18,7 +18,10 @@ from solver.cluster.shards import Shards
 from solver.cluster.tasks import begin, origin, rebuild
 from solver.sweep.scale import Scale
 
-ALL, OPEN = Scale(0, "", 0), Scale(1, "", 0)  # which children are asked for: all, or the unfinished ones
+ALL_CHILDREN, UNFINISHED_CHILDREN = (
+    Scale(0, "", 0),
+    Scale(1, "", 0),
+)  # which children are asked for: all, or the unfinished ones
 
 
 def mend(shards: Shards, name: str) -> None:
@@ -28,7 +31,7 @@ def mend(shards: Shards, name: str) -> None:
         return
     tiers = {tier.number: tier for tier in shards.course.tiers}
     if kind == "run":
-        tasks = [_starts(shards, bits)] if number is None else _leading(shards, tiers[number], ALL, bits, None)
+        tasks = [_starts(shards, bits)] if number is None else _leading(shards, tiers[number], ALL_CHILDREN, bits, None)
         run_names = [run.name for run in shards.gathered(number, tasks, bits)]
     elif kind in ("seen", "part", MAIL):  # of a tier that is closed again, of the book, a step: it is written again
         return
@@ -55,7 +58,7 @@ def _led(shards: Shards, tier: ShardedTier) -> list[Any]:
     tasks = [_starts(shards, tier.bits)]
     for one in shards.course.tiers:
         if one.number < tier.number <= one.highest:
-            tasks += _leading(shards, one, OPEN, tier.bits, tier.number)
+            tasks += _leading(shards, one, UNFINISHED_CHILDREN, tier.bits, tier.number)
     return tasks
 
 

@@ -19,10 +19,10 @@ from solver.cluster.history import ShardedTier
 from solver.cluster.ordering import Bound, Form, Share, arrange, bind, cuts, glued, ordered
 from solver.cluster.shards import Shards
 from solver.cluster.store import File
-from solver.cluster.tasks import SAMPLE
+from solver.cluster.tasks import CHECKED_STATES
 from solver.sweep.finish import Piece, indices_of
 
-NEAR = 1 << 12  # states that are read with one that is asked for: a bisection ends among them
+READ_STATES = 1 << 12  # states that are read with one that is asked for: a bisection ends among them
 
 
 class Merged:
@@ -51,15 +51,15 @@ class Merged:
         return self._at(values, index, self.kind) if is_stored else None
 
     def _at(self, file: File, index: int, kind: np.dtype[Any]) -> int:
-        begin = index - index % NEAR
-        return int(self._read(file, begin, min(begin + NEAR, file.length), kind)[index - begin])
+        begin = index - index % READ_STATES
+        return int(self._read(file, begin, min(begin + READ_STATES, file.length), kind)[index - begin])
 
     def _read_near(self, file: File, begin: int, end: int, kind: np.dtype[Any]) -> NDArray[Any]:
         return np.frombuffer(self.store.read(file.name, begin * kind.itemsize, end * kind.itemsize), kind)
 
     def sample(self, chance: np.random.Generator, limit: int) -> list[int]:
         tiers = [tier for tier in self.course.tiers if tier.kept]
-        number = max(1, min(SAMPLE, limit // max(1, len(tiers))))
+        number = max(1, min(CHECKED_STATES, limit // max(1, len(tiers))))
         states = [state for tier in tiers for state in self._some(tier, chance, number)]
         chance.shuffle(states)
         return states[:limit]

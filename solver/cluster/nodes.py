@@ -22,7 +22,7 @@ from solver.rules.fingerprint import fingerprint
 from solver.rules.game import load_game
 
 READ, WRITTEN = 1 << 16, 4 << 20  # bytes of the driver's file, and of each node's
-PATIENCE = 120.0  # seconds for the answer of a node, whose worker may have to start
+ANSWER_SECONDS = 120.0  # seconds for the answer of a node, whose worker may have to start
 PROBE = "probe-starts-0-0"  # a label of shard files, so that a file that is left behind goes with them
 LESS = "give all nodes the same files"
 
@@ -128,9 +128,9 @@ def _written(store: Store) -> float:
 def _node(host: str, engine: Engine, handle: Any, wanted: Wanted, sent: float) -> Examined:
     """A node by its answer to the question that was `sent` then."""
     try:
-        facts = engine.result(handle, PATIENCE)
+        facts = engine.result(handle, ANSWER_SECONDS)
     except TimeoutError:
-        return Examined(host, faults=(f"has not answered for {PATIENCE:g} s: look into Ray's log there",))
+        return Examined(host, faults=(f"has not answered for {ANSWER_SECONDS:g} s: look into Ray's log there",))
     except Exception as error:  # whatever a node raises that has another version, or half of one
         return Examined(host, faults=(f"cannot be asked: {one_line(error)}",))
     clock = facts["clock"]

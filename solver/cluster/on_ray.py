@@ -47,7 +47,7 @@ LOCAL_WORKERS = r"local(?::([1-9]\d*))?"
 CLIENT = "ray://"
 RETRIES = 100  # a few are soon used up where machines come and go: ray#28906
 LEAST_OBJECTS = 80 << 20  # bytes; Ray takes no fewer
-PATIENCE = 5  # seconds for an address to answer
+CONNECT_SECONDS = 5  # seconds for an address to answer
 LOOKS = 3  # so often Ray on this machine does not answer before it is taken for gone
 LONGEST_TEMPORARY = 30  # characters; a socket's path has 107, and Ray's own part of it takes 70
 
@@ -143,16 +143,18 @@ class RayEngine(Engine):
             if isinstance(error, self._ray.exceptions.GetTimeoutError):
                 raise TimeoutError from None
             if isinstance(cause, self._ray.exceptions.RayError):
-                raise ResourceError(f"Ray: {one_line(cause)}: {REMEDIES.get(type(cause).__name__, AGAIN)}") from None
+                raise ResourceError(
+                    f"Ray: {one_line(cause)}: {REMEDIES.get(type(cause).__name__, RESUME_HINT)}"
+                ) from None
             if isinstance(cause, RuntimeError) and "failed to import on the worker" in str(cause):
                 raise MethodError(f"workers of the cluster cannot import what this process does: {ALIKE}") from None
             raise cause from (None if isinstance(cause, SolverError) else error)
         except ConnectionError as error:  # of ray://
-            raise ResourceError(f"Ray: {one_line(error)}: {AGAIN}") from None
+            raise ResourceError(f"Ray: {one_line(error)}: {RESUME_HINT}") from None
 
 
 ALIKE = "install the same version of solverbook and Python on all machines"
-AGAIN = "the same command goes on from what is kept"
+RESUME_HINT = "the same command goes on from what is kept"
 REMEDIES = {
     "OutOfMemoryError": "give more --memory, or fewer workers",
     "ObjectStoreFullError": "give more --memory, or more machines",
@@ -240,7 +242,7 @@ def _join(started: contextlib.ExitStack, where: str) -> Any:
     """Become a driver of a cluster that is there."""
     if where != "auto":
         _knock(where)
-    with _environment({**QUIET, "RAY_py_gcs_connect_timeout_s": str(PATIENCE)}):
+    with _environment({**QUIET, "RAY_py_gcs_connect_timeout_s": str(CONNECT_SECONDS)}):
         from ray.job_config import JobConfig
 
         paths: dict[str, Any] = {"job_config": JobConfig(_py_driver_sys_path=_own_path())}
@@ -266,7 +268,7 @@ def _leave_with_raylet(ray: Any, started: contextlib.ExitStack) -> None:
         threading.Thread(target=watch, args=(path, ended, lambda: os._exit(1)), daemon=True).start()
 
 
-def watch(path: str, ended: threading.Event, leave: Callable[[], Any], pause: float = PATIENCE) -> None:
+def watch(path: str, ended: threading.Event, leave: Callable[[], Any], pause: float = CONNECT_SECONDS) -> None:
     """Call `leave` once nobody has listened at a socket's path for `LOOKS` pauses, unless `ended` is set before."""
     missed = 0
     while missed < LOOKS and not ended.wait(pause):
@@ -280,8 +282,8 @@ def _knock(where: str) -> None:
     """Raise ResourceError where nobody answers as gRPC does, which begins with HTTP/2: Ray tries for minutes."""
     host, _, port = where.removeprefix(CLIENT).rpartition(":")
     try:
-        with socket.create_connection((host.strip("[]"), int(port)), PATIENCE) as door:
-            door.settimeout(PATIENCE)
+        with socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS) as door:
+            door.settimeout(CONNECT_SECONDS)
             if os.environ.get("RAY_USE_TLS", "0") == "0":
                 door.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0)))
                 if door.recv(9)[3:4] != b"\x04":  # both sides begin with their settings
@@ -344,7 +346,7 @@ def _end(ray: Any, nodes: list[Any]) -> None:
     for helper in family:
         with contextlib.suppress(psutil.Error):
             helper.kill()
-    psutil.wait_procs(family, PATIENCE)
+    psutil.wait_procs(family, CONNECT_SECONDS)
 
 
 def _lean(nodes: list[Any]) -> Iterator[tuple[str, Any, str]]:

@@ -28,8 +28,8 @@ from solver.store.runs import spans, splitters
 from solver.sweep.finish import Piece, indices_of
 from solver.sweep.ordered import PART, in_order
 
-HEAD = 3  # numbers before those of a slice: states, blocks, words
-NOTHING: Piece = np.empty(0, np.int64), np.empty(0, np.uint8)
+SLICE_HEADER = 3  # numbers before those of a slice: states, blocks, words
+EMPTY_PIECE: Piece = np.empty(0, np.int64), np.empty(0, np.uint8)
 
 
 class Share(NamedTuple):
@@ -113,14 +113,14 @@ def ordered(store: Store, shares: Sequence[Share], kind: str) -> Iterator[Callab
 def _opened(data: bytes, kind: str) -> tuple[Packed, NDArray[Any]]:
     """The packed states of a share, and their values."""
     array = np.frombuffer(data, np.int64)
-    states, blocks, words = array[:HEAD].tolist()
-    index, end = array[HEAD : HEAD + 3 * blocks].reshape(-1, 3), HEAD + 3 * blocks + words
-    return Packed(index, array[HEAD + 3 * blocks : end].view(np.uint64)), array[end:].view(kind)[:states]
+    states, blocks, words = array[:SLICE_HEADER].tolist()
+    index, end = array[SLICE_HEADER : SLICE_HEADER + 3 * blocks].reshape(-1, 3), SLICE_HEADER + 3 * blocks + words
+    return Packed(index, array[SLICE_HEADER + 3 * blocks : end].view(np.uint64)), array[end:].view(kind)[:states]
 
 
 def bind(job: Job, shares: Sequence[Share], kind: str, form: Form, before: int) -> Bound:
     """The groups of a range of the book, before which there are so many states."""
-    block, groups, head, tail = CODECS[form.codec].block, list[Encoded](), NOTHING, NOTHING
+    block, groups, head, tail = CODECS[form.codec].block, list[Encoded](), EMPTY_PIECE, EMPTY_PIECE
     missing, indices = -before % block, indices_of(form.merits)  # of a block that others begin
     for call in ordered(bench_of(job).store, shares, kind):
         states, values = call()

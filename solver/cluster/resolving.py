@@ -1,7 +1,7 @@
 """The values of a tier, on the driver's side: the pass backward.
 
 One task resolves a tier with cycles that fits one worker, as on one machine. A larger one is resolved by rounds of
-messages between its shards, and every CHECKPOINT seconds the state of all shards is committed: what a death costs is
+messages between its shards, and every CHECKPOINT_SECONDS seconds the state of all shards is committed: what a death costs is
 the rounds since then, or, where there was none, the tier from its moves on.
 """
 
@@ -23,7 +23,7 @@ from solver.sweep.scale import WIN, Scale
 
 RESOLVING = 128  # bytes of memory that a state takes where its whole tier is resolved by one task
 LISTING = 1024  # bytes of memory that a state takes while the shards of its tier list the parents of their states
-CHECKPOINT = 30.0  # seconds between two commits of a tier that is resolved by rounds
+CHECKPOINT_SECONDS = 30.0  # seconds between two commits of a tier that is resolved by rounds
 
 
 def valued(shards: Shards, tier: ShardedTier) -> tuple[list[int], list[Folded], int]:
@@ -72,7 +72,7 @@ def _resolved(shards: Shards, tier: ShardedTier) -> tuple[list[int], list[Folded
     distance = rounds.link() if kept is None else rounds.load(kept)
     while distance:
         following = rounds.step(distance)
-        due = its_turn and time.monotonic() - saved > CHECKPOINT
+        due = its_turn and time.monotonic() - saved > CHECKPOINT_SECONDS
         if following > distance and due and (kept is None or distance > kept.distance):
             kept = rounds.kept(distance)
             shards.done(kept)

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from solver.base import value
 from solver.base.sharding import HASHED
-from solver.cluster.blocks import NOTHING, Block, block_count, owner_of
+from solver.cluster.blocks import EMPTY_BLOCK, Block, block_count, owner_of
 from solver.cluster.excerpt import miniature
 from solver.cluster.history import ShardedTier
 from solver.cluster.store import File
 from solver.cluster.tasks import Bench, Folded, Job, bench_of, labelled, valued
 from solver.compiled.binding import compiling
-from solver.compiled.edges import OPEN
-from solver.store.directory import BATCH, MISSING, PASSED, TierLookup, locate, new_indices
+from solver.compiled.edges import NOT_TERMINAL
+from solver.store.directory import LOOKUP_BATCH, MISSING, PASSED, TierLookup, locate, new_indices
 from solver.store.packed import LAST
 from solver.store.shared import shared
 from solver.sweep.batch import BEYOND, FINE, LOST_CHILD, SCORING, new_batch, next_batch, refuse, value_at
@@ -37,7 +37,9 @@ from solver.sweep.scale import WIN, Scale
 lift = register_jitable(value.lift)
 SHARD = 38  # bits of a parent's place, twice, and one if the same player moves; those above are its shard
 ARRAYS = {"begins": np.int64, "parents": np.int64, "left": np.int32, "merits": np.int16}  # of a shard between rounds
-TOLD = 4 * RESOLVED  # in place of open children: margins are told in the round in which others are resolved by them
+MARGIN_SENT = (
+    4 * RESOLVED
+)  # in place of open children: margins are told in the round in which others are resolved by them
 assert SHARD + HASHED < 63
 Array = NDArray[Any]
 
@@ -95,7 +97,7 @@ def open_links(moves, known, begin, end, batch, endless, left, merits):
     links = 0
     for j in range(count):
         owner, merit = begin + (owners[j] >> 1), child_merits[j]
-        if merit == OPEN:
+        if merit == NOT_TERMINAL:
             if rows[j] == PASSED:
                 if moves.rewarded and rewards[j]:
                     return batch, links, next_state, SCORING, known.states[owner]
@@ -119,10 +121,10 @@ def find_links(known, keys, begins):
 
     begins[i + 1] counts the links to state i. Returns the index of the first key that is not there, or -1.
     """
-    rows, places, highs = new_indices(BATCH)
+    rows, places, highs = new_indices(LOOKUP_BATCH)
     rows[:] = 0
-    for first_key in range(0, len(keys), BATCH):
-        batch = keys[first_key : first_key + BATCH]
+    for first_key in range(0, len(keys), LOOKUP_BATCH):
+        batch = keys[first_key : first_key + LOOKUP_BATCH]
         locate(known, batch, rows, len(batch), places, highs)
         for j in range(len(batch)):
             if places[j] == MISSING:
@@ -160,10 +162,10 @@ def front_of(distance, once, left, merits):
     count = nearest = 0
     front = np.empty(len(left), np.int64)
     for i in range(len(left)):
-        if (left[i] < 0 and left[i] != TOLD) or (left[i] >= 0 and merits[i] > 0):
+        if (left[i] < 0 and left[i] != MARGIN_SENT) or (left[i] >= 0 and merits[i] > 0):
             due = WIN - abs(np.int64(merits[i]))
             if due == distance:
-                left[i] = TOLD if once else RESOLVED
+                left[i] = MARGIN_SENT if once else RESOLVED
                 front[count] = i
                 count += 1
             elif due > distance and (nearest == 0 or due < nearest):
@@ -243,7 +245,7 @@ def index(job: Job, tier: ShardedTier, owner: int, *mails: Mail) -> list[Array]:
     """
     bench = bench_of(job)
     states = bench.store.get(tier.states[owner], np.int64)
-    known = miniature(tier.number, states, NOTHING, 0, [], np.dtype(np.int16))
+    known = miniature(tier.number, states, EMPTY_BLOCK, 0, [], np.dtype(np.int16))
     begins = np.zeros(len(states) + 1, np.int64)
     links = []
     for source, mail in zip(tier.filled, mails, strict=True):

@@ -11,11 +11,11 @@ from solver.base.errors import ResourceError
 from solver.base.options import Say
 from solver.base.progress import Progress
 from solver.base.sharding import BYTES, GATHERED
-from solver.cluster.blocks import NOTHING, block_count
+from solver.cluster.blocks import EMPTY_BLOCK, block_count
 from solver.cluster.engine import Engine, Here
 from solver.cluster.exchange import sent, sent_back
 from solver.cluster.filing import Filing
-from solver.cluster.history import FORMAT, NAMES, Course, Event, ShardedTier, StartedOver
+from solver.cluster.history import FORMAT, EVENT_NAMES, Course, Event, ShardedTier, StartedOver
 from solver.cluster.store import File, Store
 from solver.cluster.tasks import Job, Run, answer, gather, request
 from solver.rules.game import Rules
@@ -33,7 +33,7 @@ class Shards:
         self.rules, self.job, self.store = rules, job, store
         self.engine, self.filing = Filing(engine, store, False), Filing(engine, store, True)
         self.progress, self.tell, self.cyclic = progress, tell, cyclic
-        self.memory = min(engine.memory, sharding.MEMORY)
+        self.memory = min(engine.memory, sharding.TASK_BYTES)
         self.every = EVERY
         self.course, self.identity = Course(), ""
         self.here = Here()
@@ -54,7 +54,7 @@ class Shards:
     def commit(self) -> None:
         """Commit the events since the last time, and remove files that are no longer needed."""
         if self._uncommitted:
-            events = [(NAMES[type(event)], event) for event in self._uncommitted]
+            events = [(EVENT_NAMES[type(event)], event) for event in self._uncommitted]
             self.store.commit(self._commits, {"format": FORMAT, "identity": self.identity, "done": events})
             # what was let go may have been written again since: the same states are the same file
             self.store.remove(sorted(set(self._obsolete) - self.course.names))
@@ -81,7 +81,7 @@ class Shards:
 
     def engine_for(self, states: int) -> Engine:
         """Return the engine for the tasks of a tier of so many states."""
-        if states <= sharding.NEAR:
+        if states <= sharding.LOCAL_STATES:
             return self.here
         return self.filing if 1 << self.bits_for(states) > sharding.FILED else self.engine
 
@@ -125,7 +125,7 @@ class Shards:
         scale, later, engine = self.course.scale, self.course.later(tier), self.engine_for(tier.kept)
         assert scale is not None
         if not later or not parts:
-            return 0, [NOTHING] * len(parts), [[] for _ in parts]
+            return 0, [EMPTY_BLOCK] * len(parts), [[] for _ in parts]
         bits = max(one.bits for one in later)
         requests = self._requests(tier, parts, memory)
         memory = min(self.memory, max(GATHERED * (one.kept >> one.bits) for one in later))

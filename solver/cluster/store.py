@@ -34,9 +34,9 @@ from solver.base.errors import ResourceError, SolverError
 from solver.store.records import sealed, unsealed
 
 Result = TypeVar("Result")
-TRIES = 8  # of an operation that fails
-AGAIN = 3  # tries of a file that is not as it should be
-PATIENCE = 0.05  # seconds before the second try, twice as long before each further one
+OPERATION_TRIES = 8  # of an operation that fails
+READ_TRIES = 3  # tries of a file that is not as it should be
+FIRST_RETRY_SECONDS = 0.05  # seconds before the second try, twice as long before each further one
 RENEWED = 5.0  # seconds between two signs of life
 LOOKED = 10.0  # seconds in which one must be seen of a holder who seems silent: clocks of machines differ
 EXPIRED = 60.0  # seconds without one after which a lease has ended
@@ -265,7 +265,7 @@ class Store:
 
         An error that is the file's own fault, by `wrong`, is raised as it is, after fewer tries.
         """
-        for attempt in range(1, TRIES + 1):
+        for attempt in range(1, OPERATION_TRIES + 1):
             try:
                 return operation()
             except FileNotFoundError:
@@ -273,8 +273,8 @@ class Store:
             except Exception as error:
                 number = getattr(error, "errno", None)
                 is_wrong = isinstance(error, wrong)
-                if attempt < (AGAIN if is_wrong else TRIES) and number not in FATAL:
-                    time.sleep(PATIENCE * 2 ** (attempt - 1) * (0.5 + random.random()))
+                if attempt < (READ_TRIES if is_wrong else OPERATION_TRIES) and number not in FATAL:
+                    time.sleep(FIRST_RETRY_SECONDS * 2 ** (attempt - 1) * (0.5 + random.random()))
                     continue
                 if is_wrong:
                     raise

@@ -31,7 +31,7 @@ from solver.compiled.edges import CompiledMoves, Moves
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
 from solver.store.runs import PIECE_STATES, runs_of, united
-from solver.store.window import WHOLE
+from solver.store.window import ALL_KEYS
 from solver.sweep.backward import Backward
 from solver.sweep.batch import refuse
 from solver.sweep.exhaustive import PASSES
@@ -41,7 +41,7 @@ from solver.sweep.scale import Scale
 from solver.sweep.tally import slowest_win, tallied
 
 LABEL = re.compile(r"([a-z]+)(?:_(-?\d+)|-starts)-(\d+)-(\d+)\.")
-SAMPLE = 8  # states of a shard that are held against the plain rules
+CHECKED_STATES = 8  # states of a shard that are held against the plain rules
 
 
 class Job(NamedTuple):
@@ -270,7 +270,7 @@ def fold(
     with compiling(bench.game):
         for begin in range(0, len(values), STATES_PER_CALL):
             end = min(begin + STATES_PER_CALL, len(values))
-            refuse(bench.rules, *value(moves, known, begin, end, WHOLE, scale.point, values[begin:end]))
+            refuse(bench.rules, *value(moves, known, begin, end, ALL_KEYS, scale.point, values[begin:end]))
     return valued(bench, tier, shard, scale, own_states, values)._replace(spent=spent(begun))
 
 
@@ -303,8 +303,8 @@ def read_segments(store: Store, segments: Sequence[Segment], bits: int, owner: i
 
 def sample_of(states: States) -> list[int]:
     """Some of the states."""
-    found: list[int] = states[:: max(1, len(states) // SAMPLE)].tolist()
-    return found[:SAMPLE]
+    found: list[int] = states[:: max(1, len(states) // CHECKED_STATES)].tolist()
+    return found[:CHECKED_STATES]
 
 
 def labelled(kind: str, tier: int | None, shard: tuple[int, int]) -> str:

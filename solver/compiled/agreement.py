@@ -28,12 +28,12 @@ from solver.compiled.edges import (
     ERROR,
     FAULTS,
     FIELDS,
-    GROUP,
+    GROUP_SHIFT,
     LARGEST,
     LOSSES,
     MOST_ACTIONS,
-    OPEN,
-    ROOM,
+    NOT_TERMINAL,
+    BATCH_MOVES,
     WINS,
     CompiledMoves,
     new_edges,
@@ -74,7 +74,7 @@ class Twins:
     def __init__(self, game: Game, symmetry: bool, tiers: bool) -> None:
         self.rules = Rules(game, symmetry)
         self.own = CompiledMoves(self.rules, tiers)
-        self.room = ROOM
+        self.room = BATCH_MOVES
         self._more = more_of(self.rules.bits)
 
     def compare(self, states: Sequence[int]) -> None:
@@ -99,10 +99,10 @@ class Twins:
         """Key, tier, whether the same player moves again, what a finished child gives, reward, weight."""
         rules = self.rules
         key = rules.canonical(child)
-        merit = rules.lifted(rules.end(child), state, action, child) if rules.is_terminal(child) else OPEN
+        merit = rules.lifted(rules.end(child), state, action, child) if rules.is_terminal(child) else NOT_TERMINAL
         same = bool(rules.same_mover(state, action, child))
         reward = 0 if rules.reward is None or action is None else rules.reward(state, action)
-        return key, self.own.tier(key), same, merit, reward, weight + (group << GROUP)
+        return key, self.own.tier(key), same, merit, reward, weight + (group << GROUP_SHIFT)
 
     def compiled(self, state: int) -> Any:
         """The same from the kernels; the text of an exception if they raise one."""

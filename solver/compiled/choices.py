@@ -18,8 +18,10 @@ from solver.compiled.inlining import PART
 from solver.compiled.tracing import TRUSTED
 from solver.games.common import choices
 
-MOST = 64  # bits of a state, and one more than its cells; all numbers of the table fit 63 bits
-WAYS = np.array([[math.comb(items, some) for some in range(MOST)] for items in range(MOST)], np.int64)
+MAX_INDEX_BITS = 64  # bits of a state, and one more than its cells; all numbers of the table fit 63 bits
+WAYS = np.array(
+    [[math.comb(items, some) for some in range(MAX_INDEX_BITS)] for items in range(MAX_INDEX_BITS)], np.int64
+)
 
 LOW = 10  # cells that are chosen all at once
 
@@ -38,7 +40,7 @@ PATTERNS = _patterns()
 
 def choose(items, some):
     """Return the binomial coefficient of `some` items out of `items`."""
-    if not (0 <= some < MOST and 0 <= items < MOST):
+    if not (0 <= some < MAX_INDEX_BITS and 0 <= items < MAX_INDEX_BITS):
         raise ValueError("choices are of at most 63 items")
     return WAYS[items, some]
 

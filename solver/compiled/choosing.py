@@ -16,7 +16,7 @@ from solver.rules.game import Rules
 game: Any = None  # constants of the bound copies
 SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = False
 
-ROOM = 1 << 16  # moves listed at a time
+MOVES_PER_CALL = 1 << 16  # moves listed at a time
 UNFIT = -1  # instead of a number of moves
 NO_DISTANCE = -1
 
@@ -106,7 +106,7 @@ class CompiledChoices:
         Raises UncompiledRules where plain Python has to answer.
         """
         pieces: list[Choices] = [_room(0)]
-        begin, room, columns = 0, ROOM, list[Any]()
+        begin, room, columns = 0, MOVES_PER_CALL, list[Any]()
         has_chance = self.rules.chance is not None
         with compiling(self.rules.game):
             while begin < len(states):

@@ -32,15 +32,15 @@ game: Any = None  # what follows are constants of the bound copies
 SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = VANISHING = False
 MORE = ()
 
-OPEN = -(1 << 62)  # instead of a merit: the child is not finished
-ROOM = 512  # moves listed at a time, which stay in the first cache
-GROUP = MOST_WEIGHT.bit_length()  # bits of a weight, above which the group stands
+NOT_TERMINAL = -(1 << 62)  # instead of a merit: the child is not finished
+BATCH_MOVES = 512  # moves listed at a time, which stay in the first cache
+GROUP_SHIFT = MOST_WEIGHT.bit_length()  # bits of a weight, above which the group stands
 MOST_ACTIONS = 1 << 20  # of one state
 MOST_STARTS = 1 << 30  # of a game
 MOST_MARGIN = MARGIN.most - 1
 MOST_PLIES_LEFT = 1000  # of a finished game
 
-KEPT, WINS, DRAWS, LOSSES, LARGEST, ERROR, CULPRIT = range(7)  # slots of the report of `keep`
+KEPT_COUNT, WINS, DRAWS, LOSSES, LARGEST, ERROR, CULPRIT = range(7)  # slots of the report of `keep`
 FIELDS = 7
 NO_ACTIONS, NEGATIVE, BAD_UTILITY, UNKNOWN_CHILD, SAME_TIER, TIER_FALLS, BAD_MARGIN, BAD_LEFT, BAD_MOVER = range(1, 10)
 CROWDED, BAD_WEIGHT, VANISHES, BAD_VANISHING, BAD_REWARD = range(10, 15)
@@ -67,7 +67,7 @@ def edges(states, begin, end, win, enough, listed):
 
     For each move: the child, folded (keys, int64, as `states`), its tier (int64), and its owner: twice its state's
     place from `begin` on, and one if the same player moves again (int32). Where `win`, the merit of a win at once, is
-    not 0, also what a finished child gives its owner, OPEN for others (merits, int64), and the reward (int64; in games
+    not 0, also what a finished child gives its owner, NOT_TERMINAL for others (merits, int64), and the reward (int64; in games
     with rewards). Of a state that has such a move to a merit of `enough`, if that is not 0, no other move is listed. A
     state without moves ends it, with the number -NO_ACTIONS, and one with a reward beyond the limits with -BAD_REWARD.
     """
@@ -88,7 +88,7 @@ def edges(states, begin, end, win, enough, listed):
             else:
                 same_mover = game.to_move(child) == game.to_move(state)
             if win:
-                merit, reward = OPEN, game.reward(state, action) if REWARD else 0
+                merit, reward = NOT_TERMINAL, game.reward(state, action) if REWARD else 0
                 if REWARD and not -MOST_MARGIN <= reward <= MOST_MARGIN:
                     return -BAD_REWARD, i
                 if game.is_terminal(child):
@@ -115,7 +115,7 @@ def edges(states, begin, end, win, enough, listed):
 def chance_edges(states, begin, end, win, enough, listed):
     """`edges` of a game of chance: at a chance node what may happen, with its weights (int64), 0 for an action.
 
-    The children of one that vanishes stand in its place, each with its weight, to which 1 << GROUP is added as often as
+    The children of one that vanishes stand in its place, each with its weight, to which 1 << GROUP_SHIFT is added as often as
     the place of their first says, from 1 on. The number is -BAD_WEIGHT where the weights are out of bounds,
     -BAD_VANISHING where what vanishes may not.
     """
@@ -136,7 +136,7 @@ def chance_edges(states, begin, end, win, enough, listed):
                 for action in game.actions(child):
                     if count == len(weights):
                         return mark, i
-                    weights[count] = weight + (first_edge + 1 << GROUP)
+                    weights[count] = weight + (first_edge + 1 << GROUP_SHIFT)
                     reward = game.reward(child, action) if REWARD else 0
                     if REWARD and not -MOST_MARGIN <= reward <= MOST_MARGIN:
                         return -BAD_REWARD, i
@@ -168,7 +168,7 @@ def _enter(state, child, reward, owner, win, listed, at):
     """List a child, as `edges` does, at a place; `owner` is twice that of its state."""
     same_mover = game.to_move(child) == game.to_move(state)
     if win:
-        listed.merits[at], listed.rewards[at] = OPEN, reward
+        listed.merits[at], listed.rewards[at] = NOT_TERMINAL, reward
         if game.is_terminal(child):
             listed.merits[at] = lift(game.utility(child), same_mover, True) + reward
     key = game.canonical(child) if FOLDS else child
@@ -206,7 +206,7 @@ def keep(states, begin, end, kept, report):
         if size > report[LARGEST]:
             report[LARGEST] = size
         report[DRAWS - (utility > 0) + (utility < 0)] += 1
-    report[KEPT] = count
+    report[KEPT_COUNT] = count
     return count
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from solver.rules.meaning import Names
 from solver.rules.sources import inner
 
-MOST = 4096  # bits of a number that is worked out beforehand
+MAX_CONSTANT_BITS = 4096  # bits of a number that is worked out beforehand
 OPERATORS: dict[type, Any] = {
     **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv},
     **{ast.Mod: operator.mod, ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor},
@@ -52,7 +52,7 @@ class Known(ast.NodeTransformer):
             constant = self._worked_out(node)
         except Exception:  # whatever rules raise, they may never come here
             return None
-        return constant if type(constant) is int and constant.bit_length() <= MOST else None
+        return constant if type(constant) is int and constant.bit_length() <= MAX_CONSTANT_BITS else None
 
     def _worked_out(self, node: Any) -> Any:
         if isinstance(node, ast.Constant):
@@ -65,7 +65,11 @@ class Known(ast.NodeTransformer):
             return OPERATORS[type(node.op)](self.number(node.operand))
         if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
             left, right = self.number(node.left), self.number(node.right)
-            if left is None or right is None or (isinstance(node.op, (ast.LShift, ast.Pow)) and right > MOST):
+            if (
+                left is None
+                or right is None
+                or (isinstance(node.op, (ast.LShift, ast.Pow)) and right > MAX_CONSTANT_BITS)
+            ):
                 return None
             return OPERATORS[type(node.op)](left, right)
         return self._called(node) if isinstance(node, ast.Call) and not node.keywords else None

@@ -36,8 +36,8 @@ from solver.rules.width import USUAL, column_of
 from solver.search.settling import settled
 from solver.solving.ways import opening
 
-STATE_BYTES = 24  # of memory that a state takes, while its book is written
-NEAR = 0.9  # of the size asked for: near enough
+WRITE_STATE_BYTES = 24  # of memory that a state takes, while its book is written
+NEAR_ENOUGH = 0.9  # of the size asked for: near enough
 TRIES = 20
 
 
@@ -143,7 +143,7 @@ def _refuse(header: Header, rules: Rules, wanted: Trim, wdl: bool) -> None:
 def _kept(task: Task) -> Kept:
     """All states that are to be stored, before the size is looked at."""
     rules, wanted = task.rules, task.wanted
-    state_limit = working_memory(None) // STATE_BYTES
+    state_limit = working_memory(None) // WRITE_STATE_BYTES
     keys: list[int] | None = None
 
     def passed(count: int) -> bool:
@@ -334,7 +334,7 @@ def _fitted(task: Task, path: Path, header: Header, stored: Kept, limit: int) ->
         written, size = write(number)
         if size <= limit:
             fits = number
-            if number == len(order) or size >= NEAR * limit or least - fits <= 1:
+            if number == len(order) or size >= NEAR_ENOUGH * limit or least - fits <= 1:
                 return written
         else:
             least = number

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # Measured on connect-four 5x5 to 6x5 and animal shogi; other games differ, kalah 4,3 by a factor of two
 OPENING_BYTES = 5.0  # of an opening book, which is sparser
 DENSE_WHOLE = 4.0  # the time of a solve on one core, in times of listing all moves
-WHOLE = 2.4  # the time of a solve, in times of its forward pass
+SOLVE_FACTOR = 2.4  # the time of a solve, in times of its forward pass
 CYCLIC_WHOLE = 3.0
 GROWTH = 5  # plies from which the growth of those to come is taken
 
@@ -111,7 +111,7 @@ def of_opening(
     rules = Rules(game, symmetry)
     need_kernels(rules)
     from solver.base.system import cores
-    from solver.compiled.exact.searcher import TABLE, Searcher
+    from solver.compiled.exact.searcher import TABLE_BYTES, Searcher
 
     refuse_chance(rules, "an opening book", "leave --max-ply out")
     searcher = Searcher(game, symmetry=symmetry)
@@ -130,7 +130,7 @@ def of_opening(
         unfinished,
         mean / team,
         error / team,
-        TABLE + opening.STATE_BYTES * stored,
+        TABLE_BYTES + opening.STATE_BYTES * stored,
         12_288 + round(OPENING_BYTES * stored),
     )
 
@@ -223,7 +223,7 @@ def of_sweep(
         reached = round(census.reached * min(1, placed.most / stored))
         stored = min(stored, placed.most)
         census = census._replace(least=least, most=placed.most, reached=reached)
-    times = CYCLIC_WHOLE if census.cyclic else WHOLE
+    times = CYCLIC_WHOLE if census.cyclic else SOLVE_FACTOR
     book = demand.book_bytes(rules, census.cyclic, census.keys)
     took = times * census.seconds * stored / max(1, census.in_seconds)
     needs = _needs(rules, census, stored, book, budget, took)
@@ -254,7 +254,7 @@ class Needs(NamedTuple):
 
 def _needs(rules: Rules, census: Census, stored: int, book: float, budget: int, seconds: float) -> Needs:
     """Return the needs of a sorted sweep, with so many bytes of memory, in so many seconds."""
-    from solver.solving.ways.sweep import CHECKPOINT
+    from solver.solving.ways.sweep import CHECKPOINT_SECONDS
     from solver.sweep import demand
 
     bytes_per_state = demand.sizes(rules, census.cyclic)
@@ -266,7 +266,7 @@ def _needs(rules: Rules, census: Census, stored: int, book: float, budget: int, 
         memory = (150 << 20) + round(2 * cycle.states * (8 + 8 * cycle.moves))
         least = PROCESS + 16 * cycle.states
         largest_kept, index = demand.index_files(cycle, rules.alternates, budget // 2)
-        states = demand.CHECKPOINT * cycle.states if seconds > CHECKPOINT else 0.0
+        states = demand.CHECKPOINT_STATE_BYTES * cycle.states if seconds > CHECKPOINT_SECONDS else 0.0
     elif census.narrowed:
         least = PROCESS + 2 * census.narrowed
     closing_bytes = 2 * census.packed * census.reached if census.cyclic else 0.0  # two files of states are merged

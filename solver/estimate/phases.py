@@ -49,7 +49,7 @@ class Cluster(NamedTuple):
     network: float = 0.0
     storage: float = 0.0
     price: float = 0.0
-    task: int = sharding.MEMORY
+    task: int = sharding.TASK_BYTES
 
     def shards(self, states: int, bytes_per_state: int = sharding.BYTES) -> int:
         """Return the shards of a tier, a power of two: as many as memory needs, or more so that no worker is idle."""
@@ -268,12 +268,12 @@ def _phases(tier: SizedTier, later: SizedTier | None, costs: Costs, cluster: Clu
         """Return the exchange between tasks and shards, where several shards share a block."""
         if shards > sharding.MOST_BLOCKS:
             count, share = bundles(tasks, shards) * sharding.MOST_BLOCKS, shards // sharding.MOST_BLOCKS
-            exchange = dict(gives=share, takes=min(tasks, sharding.BATCH))
+            exchange = dict(gives=share, takes=min(tasks, sharding.SPLIT_TASKS))
             pieces = count * share * exchange["takes"]
             yield phase("split", count, items, states=pieces, passed=size * items, taken=size * items, **exchange)
 
     def bundles(tasks: int, shards: int) -> int:
-        return tasks if shards <= sharding.MOST_BLOCKS else -(-tasks // sharding.BATCH)
+        return tasks if shards <= sharding.MOST_BLOCKS else -(-tasks // sharding.SPLIT_TASKS)
 
     blocks, wanted = min(theirs, sharding.MOST_BLOCKS), min(owners, sharding.MOST_BLOCKS)
     yield phase(
@@ -350,7 +350,7 @@ def _phase(name: str, tasks: int, items: int, flow: Flow, costs: Costs, cluster:
         handles, places = tasks * min(2, flow.gives), tasks * (flow.gives + flow.takes)
         driver = tasks * costs.task + handles * costs.handle + places * costs.slice
     wait = costs.phase
-    if items <= sharding.NEAR:  # the driver does it itself: it is not worth the way
+    if items <= sharding.LOCAL_STATES:  # the driver does it itself: it is not worth the way
         network, driver, wait = 0.0, 0.0, costs.near
     bound, seconds = slowest(busy, network, store, driver)
     counts = flow.passed, crossing, stored, handles, tasks * flow.takes, places

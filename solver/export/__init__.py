@@ -96,7 +96,7 @@ def export_all(sources: Sequence[Source], path: str | os.PathLike[str], *, progr
         opened = [stack.enter_context(_opened(source, True)) for source in sources]
         pairs = [(one.game, one) if isinstance(one, Book) else (one, None) for one in opened]
         listing.names_of(game for game, _ in pairs)  # before anything is built
-        site.check_folder(target, listing.files([]), listing.GAMES)
+        site.check_folder(target, listing.files([]), listing.GAMES_FILE)
         with replacing(target) as folder:
             return listing.write(pairs, folder, progress)
 

@@ -35,7 +35,7 @@ PREFIX = struct.Struct("<8sIIQQ8sIIIII")
 CHECKSUM = struct.Struct("<I")
 PLACE = struct.Struct("<Q")
 VALUE, ESTIMATE = struct.Struct("<qq"), struct.Struct("<dq")
-EXACT = (1 << 53) - 1  # the largest whole number that all JSON readers take as it is
+MAX_JSON_INTEGER = (1 << 53) - 1  # the largest whole number that all JSON readers take as it is
 
 
 def write(book: Book, path: Path, progress: Progress) -> None:
@@ -86,7 +86,7 @@ def _portable(value: Any) -> Any:
         return {name: _portable(element) for name, element in value.items()}
     if isinstance(value, list):
         return [_portable(element) for element in value]
-    return str(value) if type(value) is int and abs(value) > EXACT else value
+    return str(value) if type(value) is int and abs(value) > MAX_JSON_INTEGER else value
 
 
 def _prefix(header: Header, size: int, facts: int, segments: int) -> bytes:

@@ -20,12 +20,12 @@ from solver.base.progress import Progress, silent
 from solver.book import Book
 from solver.export import site
 from solver.export.records import choices
-from solver.export.script import MARK
+from solver.export.script import PAGE_MARK
 from solver.rules.boards.cells import board_of, drawing_of
 from solver.rules.game import Game, Rules, game_text, own_method
 from solver.rules.notation import first_position, next_position
 
-GAMES = "games.js"
+GAMES_FILE = "games.js"
 ROOT = "../"  # from a page to the index
 PLAYED = 6  # plies at most before the board that is shown
 
@@ -64,7 +64,7 @@ def files(entries: Sequence[dict[str, Any]]) -> dict[str, str]:
     """The files of an index by their names, but for the pages: those that they share are among them."""
     own_files = {path.name: path.read_text("utf-8") for path in (site.WEB / "index").iterdir()}
     listed = json.dumps(entries, separators=(",", ":"), ensure_ascii=True)
-    return {**site.files(), **own_files, GAMES: f"{MARK}\nexport const games = {listed};\n"}
+    return {**site.files(), **own_files, GAMES_FILE: f"{PAGE_MARK}\nexport const games = {listed};\n"}
 
 
 def write(sources: Sequence[tuple[Game, Book | None]], folder: Path, progress: Progress) -> list[str]:

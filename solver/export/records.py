@@ -17,7 +17,7 @@ from solver.rules.boards.cells import board_of, cells_of_move, is_drawn
 from solver.rules.game import Rules, own_method
 from solver.rules.notation import Position, chances, first_position, format_action, next_position, show
 
-LONGEST = 60  # plies of a random game
+MAX_PLIES = 60  # plies of a random game
 MOVES = 2000  # of all records together: there are games with hundreds at a time
 
 Record = dict[str, Any]
@@ -91,7 +91,7 @@ def sampled(rules: Rules, count: int, seed: int = 0, keys: States | None = None)
             records[position.state, position.mover] = record_of(rules, position, keys)
         if len(records) == count or sum(len(record["moves"]) for record in records.values()) > MOVES:
             break
-        ended = position.ply == LONGEST or rules.is_terminal(position.state)
+        ended = position.ply == MAX_PLIES or rules.is_terminal(position.state)
         actions = [] if ended else choices(rules, position.state)
         position = next_position(rules, position, chance.choice(actions)) if actions else first_position(rules)
     return list(records.values())

@@ -24,7 +24,7 @@ from solver.export.records import Record, all_of, sampled
 from solver.rules.boards.cells import is_drawn
 from solver.rules.game import Rules, own_method
 
-MARK = "// The game of a page of solverbook."  # by which a folder is known to be one that may be replaced
+PAGE_MARK = "// The game of a page of solverbook."  # by which a folder is known to be one that may be replaced
 CHECKED = 64  # positions of random games
 TABLED = 10_000  # positions at most of a game that becomes a table
 NUMBERS = (
@@ -84,7 +84,7 @@ def script_of(
 
 def tabled(about: dict[str, Any], table: list[Record]) -> str:
     """The script of a game that is a table of all positions: they are not compared, having no other source."""
-    return f"""{MARK}
+    return f"""{PAGE_MARK}
 import {{ tabled }} from "./rules.js";
 
 export const about = {_json(about)};
@@ -97,7 +97,7 @@ export const records = [];
 def ported(about: dict[str, Any], functions: str, methods: str, records: list[Record]) -> str:
     """The script of a game of functions in JavaScript, and of what its module tells, if it is told `about` one."""
     by_module = "module" in about
-    return f"""{MARK}
+    return f"""{PAGE_MARK}
 import * as py from "./python.js";
 import {{ gameOf, within }} from "./rules.js";
 {NUMBERED if "numbered(" in methods else ""}{'import { Search } from "./search.js";' if by_module else ""}

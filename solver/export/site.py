@@ -29,7 +29,7 @@ from solver.book import Book, check_target
 from solver.book.writer import nameable
 from solver.export import bin, script
 from solver.export import module as building
-from solver.export.script import MARK, Script
+from solver.export.script import PAGE_MARK, Script
 from solver.rules.boards.cells import drawing_of
 from solver.rules.game import Game, Rules, game_text, own_method
 
@@ -146,7 +146,7 @@ def is_ours(game: Path) -> bool:
     if not game.is_file():
         return False
     with open(game, "rb") as file:
-        return file.read(len(MARK)) == MARK.encode()
+        return file.read(len(PAGE_MARK)) == PAGE_MARK.encode()
 
 
 def files() -> dict[str, str]:

@@ -21,9 +21,9 @@ from solver.play.player import Player
 from solver.rules.game import Game, GameOrName, Rules, rules_for
 from solver.search import refuse_chance
 
-NAMES = ("evaluate", "random", "alphabeta")
+CONTENDERS = ("evaluate", "random", "alphabeta")
 ENGINE = "engine:"  # before a command
-MOST_DEPTH = 99
+MAX_DEPTH = 99
 
 
 class Contender(NamedTuple):
@@ -52,18 +52,18 @@ def contender(text: str, game: GameOrName | None = None) -> Contender:
     """
     found = re.fullmatch(r"(.+)@([0-9]{1,3})", text)
     name, depth = (found[1], int(found[2])) if found and not os.path.exists(text) else (text, None)
-    if depth is not None and not 1 <= depth <= MOST_DEPTH:
-        raise MethodError(f"{text}: look ahead 1 to {MOST_DEPTH} plies")
+    if depth is not None and not 1 <= depth <= MAX_DEPTH:
+        raise MethodError(f"{text}: look ahead 1 to {MAX_DEPTH} plies")
     file: Evaluation | Book | None = None
     if name.startswith(ENGINE):
         return Contender(name, None, depth)
     if os.path.isfile(name) and is_evaluation(name):
         file = read(name)
-    elif not isinstance(resolved(name), Path) or (os.path.isfile(name) and (is_lmdb(name) or name not in NAMES)):
+    elif not isinstance(resolved(name), Path) or (os.path.isfile(name) and (is_lmdb(name) or name not in CONTENDERS)):
         file = Book(name, game)
-    elif name not in NAMES:
+    elif name not in CONTENDERS:
         choice = (
-            f"a file of an evaluation or a book, a game whose book comes with the package, {', '.join(NAMES)},"
+            f"a file of an evaluation or a book, a game whose book comes with the package, {', '.join(CONTENDERS)},"
             f" or {ENGINE}COMMAND"
         )
         raise MethodError(f"no player {name!r}: name {choice}")

@@ -25,10 +25,10 @@ from solver.rules.game import Rules
 from solver.rules.notation import names_of, parse_action
 
 GRACE = 5.0  # seconds beyond those that an engine has for a move
-PATIENCE = 60.0  # seconds to get ready in, and for a move at a given depth
+ANSWER_SECONDS = 60.0  # seconds to get ready in, and for a move at a given depth
 GREETING = 10.0  # seconds to say that it speaks the protocol
 LAST = 1.0  # seconds to end in
-LONGEST = 1 << 16  # bytes of a line
+MAX_LINE_BYTES = 1 << 16  # bytes of a line
 SHOWN = 40  # characters of a move that is none
 
 
@@ -58,7 +58,7 @@ class Limits(NamedTuple):
     @property
     def patience(self) -> float:
         """Seconds until the engine is silent."""
-        return self.grace + self.seconds if self.depth is None else PATIENCE
+        return self.grace + self.seconds if self.depth is None else ANSWER_SECONDS
 
 
 class Lost(Exception):
@@ -93,7 +93,7 @@ class Process:
         threading.Thread(target=self._listen, daemon=True).start()
         awaited = ""
         try:
-            for question, awaited, seconds in (("ugi", "ugiok", GREETING), ("isready", "readyok", PATIENCE)):
+            for question, awaited, seconds in (("ugi", "ugiok", GREETING), ("isready", "readyok", ANSWER_SECONDS)):
                 self.ask(question, awaited, seconds)
             self.tell("uginewgame")
         except Lost as lost:
@@ -112,7 +112,7 @@ class Process:
         """
         assert self._process.stdout is not None
         with self._process.stdout as pipe, contextlib.suppress(OSError, ValueError):
-            while line := pipe.readline(LONGEST):
+            while line := pipe.readline(MAX_LINE_BYTES):
                 self._lines.put(line.decode(errors="replace").strip())
         self._lines.put(None)
 

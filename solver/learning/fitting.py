@@ -1,6 +1,6 @@
 """Models fitted to values by scikit-learn, as layers of an `Evaluation`.
 
-A value v from -1 to 1 is told as `TOLD` v, so that no finite estimate need be certain. The linear model is a logistic
+A value v from -1 to 1 is told as `TARGET_SCALE` v, so that no finite estimate need be certain. The linear model is a logistic
 regression in which each state is a win with weight (1 + v) / 2 and a loss with the rest, since tanh(z / 2) is what a
 logistic model says of -1 and 1. The network is fitted to artanh v by least squares. Features are centred and scaled for
 the fit, which the first layer then makes up for.
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from solver.base.progress import Progress, silent
 from solver.compiled.lookahead.evaluation import Numbers
 
-TOLD = 0.9
+TARGET_SCALE = 0.9
 STRENGTHS = (0.001, 0.01, 0.1, 1.0)  # of the data against small weights: that which tells held-out states best is taken
 MOST_STEPS = 1000  # of a linear model's fit
 EPOCHS = 100  # at most, of a network's
 PATIENCE = 4  # epochs without a better one, until it ends
 BETTER = 1e-3  # a smaller gain is none
-BATCH = 256
+BATCH_ROWS = 256
 RATE = 2e-3
 Layers = list[tuple[Numbers, Numbers]]
 
@@ -69,7 +69,7 @@ def fit(split: Split, hidden: tuple[int, ...], seed: int, progress: Progress = s
 def _linear(table: Any, values: Any, held: Any, held_values: Any, progress: Progress) -> Fit:
     from sklearn.linear_model import LogisticRegression
 
-    wins = (1 + TOLD * values) / 2
+    wins = (1 + TARGET_SCALE * values) / 2
     both, outcomes = np.vstack([table, table]), np.repeat([1, 0], len(values))
     fits = []
     for tried, strength in enumerate(STRENGTHS):
@@ -91,11 +91,11 @@ def _network(
     model = MLPRegressor(
         hidden_layer_sizes=hidden,
         activation="relu",
-        batch_size=min(BATCH, len(values)),
+        batch_size=min(BATCH_ROWS, len(values)),
         learning_rate_init=RATE,
         random_state=seed,
     )
-    aims = np.arctanh(TOLD * values).astype(np.float32)
+    aims = np.arctanh(TARGET_SCALE * values).astype(np.float32)
     best, waited = Fit([], 0, np.inf), 0
     for epoch in range(1, EPOCHS + 1):
         model.partial_fit(table, aims)
@@ -112,4 +112,4 @@ def _network(
 
 
 def _error(found: NDArray[np.float64], values: NDArray[np.float64]) -> float:
-    return float(np.mean((found - TOLD * values) ** 2))
+    return float(np.mean((found - TARGET_SCALE * values) ** 2))

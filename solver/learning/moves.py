@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from solver.base.errors import UncompiledRules
 from solver.base.value import WIN
 from solver.compiled.binding import bind, compiling
-from solver.compiled.edges import MOST_ACTIONS, OPEN, CompiledMoves, new_edges
+from solver.compiled.edges import MOST_ACTIONS, NOT_TERMINAL, CompiledMoves, new_edges
 from solver.compiled.lookahead import features as kernels
 from solver.compiled.lookahead.evaluation import Evaluation, estimates
 from solver.compiled.states import more_of, new_states, packed, unpacked
 from solver.play.lookahead import features_of
 from solver.rules.game import Rules
 
-ROOM = 1 << 16  # moves listed at a time
+MOVES_PER_CALL = 1 << 16  # moves listed at a time
 COMPARED = 64  # states whose compiled features are held against the plain ones
 States = NDArray[Any]  # int64; of a game whose states are wide Python's ints
 Worths = NDArray[np.float64]
@@ -92,7 +92,7 @@ class Board:
 
     def children(self, states: States) -> Children:
         """The moves of unfinished states."""
-        parts, begin, room, words = [], 0, ROOM, self._packed(states)
+        parts, begin, room, words = [], 0, MOVES_PER_CALL, self._packed(states)
         with compiling(self.rules.game):
             while begin < len(states):
                 listed = new_edges(room)  # type: ignore[no-untyped-call]
@@ -111,7 +111,7 @@ class Board:
     def _part(self, begin: int, count: int, listed: object) -> Children:
         keys, _, owners, merits, rewards, _ = (column[:count] for column in listed)  # type: ignore[attr-defined]
         keys = np.array(unpacked(keys), object) if self._more else keys
-        ended = merits != OPEN
+        ended = merits != NOT_TERMINAL
         worths = np.where(ended, merits / self.unit, 0.0).astype(np.float64)
         return Children(begin + (owners >> 1), keys, ended, worths, owners & 1 == 1, rewards.astype(np.float64))
 

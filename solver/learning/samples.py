@@ -20,9 +20,9 @@ from solver.compiled.lookahead.searches import Chooser
 from solver.learning.moves import Board, States, Worths, first_moves
 from solver.rules.game import Rules
 
-PART = 1 << 12  # states that are searched between two reports of progress
-MOST_PLIES = 300  # of a random game
-FEWEST = 50  # states that anything can be learned from
+STATES_PER_REPORT = 1 << 12  # states that are searched between two reports of progress
+MAX_PLIES = 300  # of a random game
+MIN_STATES = 50  # states that anything can be learned from
 
 
 class Sample(NamedTuple):
@@ -49,7 +49,7 @@ def from_book(book: Book, board: Board, number: int, *, seed: int = 0, progress:
         states.append(part[chosen])
         found.append(scores[chosen])
     sample = Sample(np.concatenate(states), np.concatenate(found))
-    if len(sample.states) < FEWEST:
+    if len(sample.states) < MIN_STATES:
         raise MethodError(f"{book.path.name} has {len(sample.states)} states, too few to learn from: take a larger one")
     order = draw.permutation(len(sample.states))
     return Sample(sample.states[order], sample.scores[order])
@@ -65,10 +65,10 @@ def searching(rules: Rules) -> Callable[[States, int, Progress], Worths]:
 
     def values(states: States, depth: int, progress: Progress) -> Worths:
         scores = np.zeros(len(states))
-        for begin in range(0, len(states), PART):
-            part = slice(begin, begin + PART)
+        for begin in range(0, len(states), STATES_PER_REPORT):
+            part = slice(begin, begin + STATES_PER_REPORT)
             scores[part] = chooser.choose(states[part], depth).merits
-            progress("searching", min(begin + PART, len(states)), len(states))
+            progress("searching", min(begin + STATES_PER_REPORT, len(states)), len(states))
         return scores if rules.scores else np.clip(scores, -1, 1)
 
     return values
@@ -123,7 +123,7 @@ def by_play(board: Board, number: int, *, seed: int = 0) -> States:
     games = max(64, number // 4)
     for _ in range(8):
         for ply, states in enumerate(_random_play(board, games, draw)):
-            if ply == MOST_PLIES:
+            if ply == MAX_PLIES:
                 break
             if ply == len(plies):
                 plies.append(states[:0])
@@ -132,7 +132,7 @@ def by_play(board: Board, number: int, *, seed: int = 0) -> States:
         if len(found) == number:
             break
         games *= 2
-    if len(found) < FEWEST:
+    if len(found) < MIN_STATES:
         raise MethodError(f"{rules.name} has {len(found)} states by random play, too few to learn from")
     shuffled: States = draw.permutation(found)
     return shuffled

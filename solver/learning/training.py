@@ -13,7 +13,7 @@ from solver.book.doors import Source, book_and_game
 from solver.compiled.lookahead.evaluation import Evaluation, identity
 from solver.learning import SOLVE_IT, samples
 from solver.learning.figures import Truth, figures, truth_of
-from solver.learning.fitting import TOLD, Split, fit
+from solver.learning.fitting import TARGET_SCALE, Split, fit
 from solver.learning.moves import Board, States, guess_of
 from solver.learning.samples import Sample
 from solver.rules.game import Rules, game_text
@@ -102,7 +102,7 @@ def _fitted(
     split = Split(table[fitted], values[fitted], table[held], values[held])
     fitted_net = fit(split, model.hidden, model.seed, progress)
     facts |= {"states": len(split.values), "steps": fitted_net.steps}
-    scale = largest / TOLD if board.rules.scores else 1.0
+    scale = largest / TARGET_SCALE if board.rules.scores else 1.0
     evaluation = Evaluation(
         game_text(game), identity(game), board.features, "relu", fitted_net.layers, float(scale), facts, {}
     )

@@ -24,7 +24,7 @@ from solver.search import Budget, Result
 
 SECONDS = 5.0
 PLAYOUTS = 20  # random games in which a user's rules are checked
-PATIENCE = 60.0  # seconds of computing beyond the budget after which the rules are given up
+RULES_TIMEOUT = 60.0  # seconds of computing beyond the budget after which the rules are given up
 MOST_PATIENCE = 1e6  # of a compiler
 SHORT = 0.3  # seconds of a budget for which no compiled search is loaded
 SLICE = 0.1  # seconds after which a compiled search that may be told to stop is asked again: its table goes on
@@ -83,7 +83,9 @@ class Live:
             self._needs_check = False
         patience: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
         if budget.seconds_left is not None:
-            patience = impatient(budget.seconds_left + PATIENCE, f"{self.rules.name}: its rules do not end: they must")
+            patience = impatient(
+                budget.seconds_left + RULES_TIMEOUT, f"{self.rules.name}: its rules do not end: they must"
+            )
         with patience:
             return dict(self._solved(states, parent, budget))
 
@@ -261,7 +263,7 @@ def _have_loaded(load: Callable[[bool], None], budget: Budget) -> None:
     load(True)
     budget.extend(time.monotonic() - began)
     if seconds is not None:
-        not_yet(seconds + PATIENCE)
+        not_yet(seconds + RULES_TIMEOUT)
 
 
 def _fair_part(budget: Budget, left: int) -> Budget:

@@ -18,7 +18,7 @@ from solver.base.errors import BookError, MethodError
 from solver.base.files import read_input
 from solver.book import shipped
 from solver.rules.game import Rules, is_built_in
-from solver.wasm.binary import MOST_BYTES, facts_of
+from solver.wasm.binary import MAX_MODULE_BYTES, facts_of
 from solver.wasm.host import Module, check_facts
 
 FOLDER = shipped.FOLDER / "modules"
@@ -53,7 +53,7 @@ def given(source: str | os.PathLike[str] | bytes, rules: Rules) -> bytes:
     if not extras.has_live():
         raise MethodError(extras.LIVE)
     try:
-        data = source if isinstance(source, bytes) else read_input(source, MOST_BYTES)
+        data = source if isinstance(source, bytes) else read_input(source, MAX_MODULE_BYTES)
     except OSError as error:
         reason = error.strerror or error
         raise BookError(f"{source!s} cannot be read ({reason}): name a file that `solver build` wrote") from None

@@ -14,9 +14,9 @@ from solver.base.value import Value, merit_of
 from solver.play.analysis import Move, rank
 from solver.rules.game import Rules
 
-DEEPEST = 100  # plies
+MAX_PLIES = 100  # plies
 LOOKS = 1 << 16  # moves looked at for one move; then any best one is played
-KEPT = 1 << 16  # states
+MAX_STATES = 1 << 16  # states
 
 
 class Leading:
@@ -33,11 +33,11 @@ class Leading:
         equal = [move for move in moves if rank(move) == rank(best)]
         if best.value is None or best.value.score <= self.rules.endless(state) or len(equal) == 1:
             return best
-        if len(self._soonest) + len(self._latest) > KEPT:
+        if len(self._soonest) + len(self._latest) > MAX_STATES:
             self._soonest.clear()
             self._latest.clear()
         self._left = LOOKS
-        for plies in range(DEEPEST):
+        for plies in range(MAX_PLIES):
             for move in equal:
                 if self._gets_there(state, move.child, plies):
                     return move
@@ -52,7 +52,7 @@ class Leading:
         return self.rules.is_terminal(child) or self.rules.tier(key) > self.rules.tier(state) or self._does(key, plies)
 
     def _does(self, state: Any, plies: int) -> bool:
-        if plies >= self._soonest.get(state, DEEPEST):
+        if plies >= self._soonest.get(state, MAX_PLIES):
             return True
         value = self._find(state)
         if value is None or plies <= self._latest.get(state, -1) or self._left < 0:

@@ -34,7 +34,7 @@ from solver.search import Budget
 NO_MOVE = "bestmove (none)"
 SPARE = 0.05  # seconds that an answer may take to arrive, half of the time at most
 MOVES_LEFT = 25  # that a clock is shared among
-MOST = 10**9  # of milliseconds, plies or nodes
+MAX_UGI_NUMBER = 10**9  # of milliseconds, plies or nodes
 
 
 class Session:
@@ -243,7 +243,7 @@ def _limits(words: list[str]) -> dict[str, int]:
         if not (number.lstrip("-").isascii() and number.lstrip("-").isdecimal() and len(number) < 20):
             raise ValueError(f"{name} {number[:40]!r} is no whole number")
         least = 1 if name in ("depth", "nodes") else 0
-        limits[name] = max(least, min(MOST, int(number)))
+        limits[name] = max(least, min(MAX_UGI_NUMBER, int(number)))
     return limits
 
 

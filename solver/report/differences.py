@@ -9,7 +9,7 @@ from solver.base.value import Value
 from solver.report.books import estimated, expected, longest, trimmed
 from solver.report.facts import facts_of
 
-NAMES = {"trim": "trimmed", "longest": "longest win", "wdl": "without distances", "root": "start"}
+FACT_NAMES = {"trim": "trimmed", "longest": "longest win", "wdl": "without distances", "root": "start"}
 WORDS: dict[str, Callable[[Any], str]] = {
     "counts": lambda fact: ", ".join(f"{name} {count:,}" for name, count in fact.items()),
     "estimate": lambda fact: estimated(fact, None),
@@ -43,7 +43,7 @@ def text(facts: dict[str, Any]) -> str:
     numbers = [facts[name] for name in ("only_first", "only_second", "other_values")]
     header = facts["header"].items()
     lines = [
-        f"{NAMES.get(name, name)}: {_plain(name, left_fact)} / {_plain(name, right_fact)}"
+        f"{FACT_NAMES.get(name, name)}: {_plain(name, left_fact)} / {_plain(name, right_fact)}"
         for name, (left_fact, right_fact) in header
     ]
     lines.append("states: {:,} only in the first, {:,} only in the second, {:,} of other values".format(*numbers))

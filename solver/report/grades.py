@@ -9,7 +9,7 @@ from solver.report.facts import facts_of, value_of
 from solver.rules.game import Rules
 from solver.rules.words import in_words
 
-SIDES = ("first player", "second player")
+PLAYERS = ("first player", "second player")
 
 
 def facts(grades: Grades) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def text(facts: dict[str, Any], rules: Rules) -> str:
     """The grades for people: a row for both, one for each side, then the blunders."""
     games = f"{facts['games']:,} game{'' if facts['games'] == 1 else 's'}"
     lines = [f"{games}, {facts['moves']:,} moves judged, {facts['unknown']:,} not known to the book"]
-    for name, tally in zip(("all", *SIDES), (facts, *facts["sides"]), strict=True):
+    for name, tally in zip(("all", *PLAYERS), (facts, *facts["sides"]), strict=True):
         if tally["moves"]:
             lines.append(
                 f"{name:13} {tally['share_perfect']:8.2%} perfect  {tally['share_kept']:8.2%} keep the value"

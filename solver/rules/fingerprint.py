@@ -41,7 +41,7 @@ RULES = (
 HINTS = ("replies", "outlook", "followup", "promise", "bounds", "longest", "size")
 USER_MODULE = "rules_of_file_"  # and a number: a file named random.py must not become the module random
 GRAPHS = "solver.games.common.nodes"  # whose arrays have a digest
-GAMES = "solver.games."  # of these the last part tells which one it is, wherever it lies
+GAMES_PACKAGE = "solver.games."  # of these the last part tells which one it is, wherever it lies
 # names by which code reaches what it does not name
 DYNAMIC = frozenset(
     ("getattr", "setattr", "globals", "locals", "vars", "eval", "exec", "compile", "__import__", "import_module")
@@ -57,7 +57,7 @@ STANDARD = ("__replace__", "__subclasshook__")
 PRIVATE = ("_abc", "_member_", "_value2member_", "_new_", "_unhashable_values_map_", "_hashable_values_", "__repr__")
 DATACLASS = ("init", "repr", "eq", "order", "unsafe_hash", "frozen")
 FIELD = ("name", "init", "repr", "hash", "compare", "kw_only")
-DEEPEST = 100  # containers within containers
+MAX_NESTING = 100  # containers within containers
 
 
 def fingerprint(game: Any, also: tuple[str, ...] = ()) -> str:
@@ -193,8 +193,8 @@ class _Walk:
 
     def content(self, value: Any) -> str:
         """A text that differs where data differ, in type or in value. Raises GameError where that cannot be told."""
-        if self._depth > DEEPEST:
-            raise GameError(f"the rules name data nested deeper than {DEEPEST} levels: make them flat")
+        if self._depth > MAX_NESTING:
+            raise GameError(f"the rules name data nested deeper than {MAX_NESTING} levels: make them flat")
         self._depth += 1
         try:
             return self._content(value)
@@ -332,7 +332,7 @@ def _is_own(module: str | None) -> bool:
 def _label(module: str) -> str:
     """The name of a module, but for that of a user's file, and those of our own, which tell where they lie."""
     file = getattr(sys.modules.get(module), "__file__", None)
-    if module.startswith(GAMES):
+    if module.startswith(GAMES_PACKAGE):
         return module.rpartition(".")[2]
     return os.path.basename(file) if file and module.startswith(USER_MODULE) else module
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from solver.rules.game import Rules
 
-SAMPLE = 20_000  # numbers that are looked at, 10 us each
+MAX_SAMPLE = 20_000  # numbers that are looked at, 10 us each
 ERRORS = 4  # standard errors of a sample, which it hardly exceeds
 
 
@@ -28,11 +28,11 @@ def of(rules: Rules, seed: int = 0) -> Placements | None:
         return None
     diagram, chance = rules.numbering.diagram, random.Random(seed)
     size = diagram.size
-    is_small = size <= SAMPLE
-    states = map(diagram.unrank, range(size) if is_small else (chance.randrange(size) for _ in range(SAMPLE)))
+    is_small = size <= MAX_SAMPLE
+    states = map(diagram.unrank, range(size) if is_small else (chance.randrange(size) for _ in range(MAX_SAMPLE)))
     open_count = sum(not rules.is_terminal(state) and rules.canonical(state) == state for state in states)
     if is_small:
         return Placements(size, open_count, open_count)
-    share = open_count / SAMPLE
-    error = ((share * (1 - share) + 1 / SAMPLE) / SAMPLE) ** 0.5
+    share = open_count / MAX_SAMPLE
+    error = ((share * (1 - share) + 1 / MAX_SAMPLE) / MAX_SAMPLE) ** 0.5
     return Placements(size, round(share * size), min(size, round((share + ERRORS * error) * size)))

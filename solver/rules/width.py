@@ -10,7 +10,7 @@ from typing import Any
 from solver.base.errors import GameError, MethodError, PositionError, SolverError, StateTypeError
 
 USUAL = 63  # bits, which compiled code, arrays and books hold in one word
-MOST = 511
+MAX_STATE_BITS = 511
 WORD = 64
 
 
@@ -23,8 +23,8 @@ def bits_of(game: Any) -> int:
         return USUAL
     declared = getattr(game, "bits", USUAL)
     bits = declared() if callable(declared) else declared
-    if type(bits) is not int or not 1 <= bits <= MOST:
-        raise GameError(f"{type(game).__name__} has bits = {bits!r}: give the bits of a state, 1 to {MOST}")
+    if type(bits) is not int or not 1 <= bits <= MAX_STATE_BITS:
+        raise GameError(f"{type(game).__name__} has bits = {bits!r}: give the bits of a state, 1 to {MAX_STATE_BITS}")
     return bits
 
 

@@ -19,7 +19,7 @@ from solver.base.value import Value
 from solver.rules.game import Rules
 from solver.search import INFINITY, Budget, Search, Visit, ordered_actions, plain_state, refuse_chance, stuck, window
 
-NODES = 1_000_000
+MAX_NODES = 1_000_000
 
 
 class Trial(NamedTuple):
@@ -87,7 +87,7 @@ TRIALS = (
 )
 
 
-def compare(game: Any, state: Any = None, *, nodes: int = NODES, progress: Progress = silent) -> Iterator[Tally]:
+def compare(game: Any, state: Any = None, *, nodes: int = MAX_NODES, progress: Progress = silent) -> Iterator[Tally]:
     """Carry out the TRIALS that a game allows on `state`, the start if None, each giving up after so many nodes.
 
     Moves come best or worst first by the values of all states, where minimax with a table finds them. Raises

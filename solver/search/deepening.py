@@ -15,7 +15,7 @@ from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.rules.game import Rules
 from solver.search import INFINITY, Budget, Search, Visit, plain_state, refuse_chance, stuck, window
-from solver.search.comparison import NODES
+from solver.search.comparison import MAX_NODES
 from solver.search.heuristic import back_up, checked, estimated_value, estimates_of, is_exact
 
 
@@ -45,7 +45,7 @@ class Look(NamedTuple):
 
 
 def looks(
-    game: Any, state: Any = None, *, depth: int, nodes: int = NODES, progress: Progress = silent
+    game: Any, state: Any = None, *, depth: int, nodes: int = MAX_NODES, progress: Progress = silent
 ) -> Iterator[Look]:
     """Yield the results of searches of 1 to `depth` plies from a state, the start if None, within so many nodes each.
 

@@ -19,10 +19,10 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from solver.base.errors import MethodError
-from solver.base.expectations import SPAN
+from solver.base.expectations import UNIT
 
-NONE, MOST = -(1 << 63), 1 << 62  # nothing known yet; more than any value
-BLOCK = 1 << 14  # states of a tier with cycles that see each other's bounds of this round
+NO_BOUND, INFINITY = -(1 << 63), 1 << 62  # nothing known yet; more than any value
+GAUSS_SEIDEL_STATES = 1 << 14  # states of a tier with cycles that see each other's bounds of this round
 TURNS, TOGETHER = 32, 4  # of a round, at most; blocks that are narrowed in one, at least
 CLOSE = 1 << 5  # units between the bounds of a state that need not come nearer
 APART = 1 << 16  # units beyond which bounds that move no more prove nothing
@@ -133,11 +133,14 @@ def turns(size: int, backward: bool) -> Iterator[tuple[list[Span], Span]]:
 
     The blocks of a turn may be narrowed at the same time; how many there are does not hang on who narrows them.
     """
-    step = BLOCK * max(TOGETHER, -(-size // (BLOCK * TURNS)))
+    step = GAUSS_SEIDEL_STATES * max(TOGETHER, -(-size // (GAUSS_SEIDEL_STATES * TURNS)))
     begins = range(0, size, step)
     for begin in reversed(begins) if backward else begins:
         end = min(begin + step, size)
-        blocks = [(block_begin, min(block_begin + BLOCK, end)) for block_begin in range(begin, end, BLOCK)]
+        blocks = [
+            (block_begin, min(block_begin + GAUSS_SEIDEL_STATES, end))
+            for block_begin in range(begin, end, GAUSS_SEIDEL_STATES)
+        ]
         yield blocks, (end, size) if backward else (0, begin)
 
 
@@ -160,7 +163,7 @@ def renewed(net: Any, i: int, block: Span, narrowed: Span, bounds: Any, old: int
     begins, targets, weights, outside, weight, _ = net
     first_bound, end_bound, narrowed_begin, narrowed_end = 2 * block[0], 2 * block[1], 2 * narrowed[0], 2 * narrowed[1]
     total, low = weight[i], outside[i]
-    high = -low if low != NONE else MOST
+    high = -low if low != NO_BOUND else INFINITY
     share = worst = best = 0  # of the outcome of chance whose moves are under way
     for j in range(begins[i], begins[i + 1]):
         target, starts = targets[j], weights[j] != 0
@@ -211,7 +214,7 @@ def narrow(
 
 def unmet(name: str, state: int, met: Met, net: Net, span: int) -> MethodError:
     """The refusal of a game whose bounds do not meet, those of `state` least of all."""
-    reached = f"its value is known within {met.gap * span / (2 * SPAN):.1g} after {met.rounds:,} rounds"
+    reached = f"its value is known within {met.gap * span / (2 * UNIT):.1g} after {met.rounds:,} rounds"
     if len(net.targets) <= MOST_MOVES and must_end(listed(net)):
         why = f"takes too long to end, {reached}: let chance end it sooner"
     elif len(net.targets) <= MOST_MOVES and not met.moving:
@@ -239,7 +242,7 @@ def listed(net: Net) -> Net:
             if len(choices) > 1:
                 moves.append([(target, 0) for target in choices if target >> 1 < size])
                 known = [constants[(target >> 1) - size] for target in choices if target >> 1 >= size]
-                outside.append(max(known, default=NONE))
+                outside.append(max(known, default=NO_BOUND))
                 weight.append(0)
                 choices = [2 * len(weight) - 1]  # the same side is to move
             moves[i].append((choices[0], share))
@@ -294,7 +297,7 @@ def _best(net: Net, i: int, values: list[Fraction], chosen: int | None) -> int:
     if net.weight[i]:
         return OUT
     worth = {j: _sign(net, j) * values[net.targets[j] >> 1] for j in range(net.begins[i], net.begins[i + 1])}
-    if net.outside[i] != NONE:
+    if net.outside[i] != NO_BOUND:
         worth[OUT] = Fraction(net.outside[i])
     best = max(worth, key=lambda j: worth[j])
     return best if chosen is None or worth[best] > worth[chosen] else chosen

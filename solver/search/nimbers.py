@@ -16,7 +16,7 @@ from solver.base.progress import Progress, silent
 from solver.rules.game import Rules
 from solver.search import Budget, Result, Search, Table, Visit, roots_of
 
-NODES = 100_000
+MAX_NODES = 100_000
 
 
 def solve(rules: Rules, *, budget: Budget | None = None, progress: Progress = silent) -> Result:
@@ -32,7 +32,7 @@ def solve(rules: Rules, *, budget: Budget | None = None, progress: Progress = si
     return Result(rules.kind.value(table[rules.canonical(root)]), None, True, search.counts, table)
 
 
-def nimber(rules: Rules, state: Any, table: Table, nodes: int = NODES) -> int | None:
+def nimber(rules: Rules, state: Any, table: Table, nodes: int = MAX_NODES) -> int | None:
     """The nimber of a state; None if more new states than that are needed.
 
     `table` is extended in place: canonical states to nimbers. Raises GameError if the game is not impartial,

@@ -16,7 +16,7 @@ from typing import Any
 from solver.rules.game import Rules
 from solver.search import Search, Visit, stuck
 
-OPEN = (-math.inf, math.inf)
+FULL_WINDOW = (-math.inf, math.inf)
 
 
 @dataclass
@@ -69,7 +69,7 @@ def trace(game: Any, payoff: Callable[[Any], Any]) -> Trace:
     Raises GameError at a node that is no leaf and has no children.
     """
     search = _Traced(Rules(game, symmetry=False), payoff)
-    search.run(search.visit(game.initial(), None, 0, *OPEN))
+    search.run(search.visit(game.initial(), None, 0, *FULL_WINDOW))
     return search.found
 
 
@@ -131,7 +131,7 @@ class _Traced(Search):
         outcomes = list(self.rules.outcomes(node.state))
         mean, weights = Fraction(0), sum(weight for weight, _ in outcomes)
         for number, (weight, state) in enumerate(outcomes, 1):
-            child = yield state, node, number, *OPEN
+            child = yield state, node, number, *FULL_WINDOW
             child.share = Fraction(weight, weights)
             mean += child.share * child.value
         node.value = node.low = node.high = int(mean) if mean.denominator == 1 else mean

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.base.errors import GameError, MethodError
-from solver.base.expectations import MOST_WEIGHT, SPAN, WIDER, mean, span_of, spanned
+from solver.base.expectations import MOST_WEIGHT, UNIT, WIDER, mean, span_of, spanned
 from solver.base.kinds import Units
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
@@ -19,7 +19,7 @@ from solver.rules.vanishing import best_of_groups, edges
 from solver.search import Budget, best_move, roots_of, stuck
 from solver.search.derive import best_of
 from solver.search.expectiminimax import Chance, chance_of, outcomes_of
-from solver.search.nets import NONE, Net, meet, narrow, turns, unmet
+from solver.search.nets import NO_BOUND, Net, meet, narrow, turns, unmet
 
 Child = tuple[int, Any, bool, int, int]
 """Weight, 0 of an action; folded child; whether the same side is to move; what the move scores; group (`edges`)."""
@@ -133,7 +133,7 @@ class _Solve:
     ) -> None:
         self.rules, self.children, self.span = rules, children, span
         self.budget, self.progress = budget, progress
-        self.point = SPAN // span
+        self.point = UNIT // span
         self.table: dict[Any, int] = {state: utility * self.point for state, utility in ends.items()}
         self.error = 0
         self.cyclic = False
@@ -180,7 +180,7 @@ class _Solve:
         """Return the value of a known child, one ply earlier."""
         _, key, same, gain, _ = child
         value = (self.table[key] if same else -self.table[key]) + gain * self.point
-        if abs(value) > SPAN:
+        if abs(value) > UNIT:
             raise _TooWide
         return value
 
@@ -211,9 +211,9 @@ class _Solve:
         def told(rounds: int, gap: int) -> None:
             if self.budget is not None:
                 self.budget.spend(0)
-            self.progress("narrow", rounds, None, f"{gap * self.span / SPAN:.1e} apart")
+            self.progress("narrow", rounds, None, f"{gap * self.span / UNIT:.1e} apart")
 
-        bounds = 2 * ([-SPAN] * (2 * size) + [bound for known in net.constants for bound in (known, -known)])
+        bounds = 2 * ([-UNIT] * (2 * size) + [bound for known in net.constants for bound in (known, -known)])
         met = meet(net, narrowed, bounds, told)
         if met.place is not None:
             raise unmet(self.rules.name, states[met.place], met, net, self.span)
@@ -226,11 +226,11 @@ class _Solve:
         places = {state: index for index, state in enumerate(states)}
         begins, targets, weights, outsides, constants = [0], list[int](), list[int](), list[int](), list[int]()
         for state in states:
-            outside = 0 if self.children[state][0][0] else NONE
+            outside = 0 if self.children[state][0][0] else NO_BOUND
             for weight, children in _outcomes(self.children[state]):
                 inside = [2 * places[child[1]] + child[2] for child in children if child[1] in places]
-                known = max((self._seen(child) for child in children if child[1] not in places), default=NONE)
-                if inside and known != NONE:
+                known = max((self._seen(child) for child in children if child[1] not in places), default=NO_BOUND)
+                if inside and known != NO_BOUND:
                     inside.append(2 * (len(states) + len(constants)) + 1)
                     constants.append(known)
                 elif not inside:

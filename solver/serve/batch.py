@@ -20,9 +20,9 @@ import anyio.to_thread
 from solver.report.answers import Answers
 from solver.report.records import line_of
 from solver.serve.operations import MOST_BYTES, MOST_QUESTIONS, MOST_TEXT
-from solver.serve.reply import ALWAYS, NDJSON, NEVER, Refused, takes_gzip
+from solver.serve.reply import ALWAYS, NDJSON, NO_STORE, Refused, takes_gzip
 
-PATIENCE = 30.0  # seconds in which a batch has to arrive
+ARRIVAL_SECONDS = 30.0  # seconds in which a batch has to arrive
 LINGER = 5.0  # in which what comes of one that was refused is dropped
 AT_ONCE = 64  # positions of a batch between two looks at the other requests
 CLOSING = {"Connection": "close"}
@@ -52,10 +52,10 @@ class Batch:
     async def _read(self, declared: int, receive: Any, all_of_it: anyio.CancelScope) -> None:
         """Take in lines until the client has sent all, and see whether it goes."""
         try:
-            with anyio.move_on_after(PATIENCE) as patience:
+            with anyio.move_on_after(ARRIVAL_SECONDS) as patience:
                 await self._take(declared, receive)
             if patience.cancelled_caught:
-                raise Refused(408, f"the batch did not arrive within {PATIENCE:g} s", CLOSING)
+                raise Refused(408, f"the batch did not arrive within {ARRIVAL_SECONDS:g} s", CLOSING)
         except Refused as refusal:
             self._refusal = refusal
             self._news.set()
@@ -93,7 +93,7 @@ class Batch:
             if packer is not None:
                 body = packer.compress(body) + packer.flush(zlib.Z_SYNC_FLUSH if has_more else zlib.Z_FINISH)
             if not begun.is_set():
-                headers = [*ALWAYS, (b"content-type", NDJSON.encode()), (b"cache-control", NEVER.encode())]
+                headers = [*ALWAYS, (b"content-type", NDJSON.encode()), (b"cache-control", NO_STORE.encode())]
                 headers += [(b"content-encoding", b"gzip")] if compress else []
                 await send({"type": "http.response.start", "status": 200, "headers": headers})
             begun.set()

@@ -13,11 +13,11 @@ from solver.report.facts import facts_of
 from solver.report.records import Position
 from solver.serve.batch import Batch
 from solver.serve.operations import MOST_LINE, MOST_TEXT, document
-from solver.serve.reply import AGAIN, FOREVER, NEVER, Refused, Reply, reply_of
+from solver.serve.reply import REVALIDATE, FOREVER, NO_STORE, Refused, Reply, reply_of
 from solver.serve.searches import Searches, is_told
 from solver.serve.shelf import Served, Shelf
 
-TOLD = ("states", "terminal", "stored", "counts", "tiers", "values")
+SHOWN_FIELDS = ("states", "terminal", "stored", "counts", "tiers", "values")
 
 
 class Handlers:
@@ -47,7 +47,7 @@ class Handlers:
         """Answer with a book's counts."""
         _, book = self.any_book(request)
         facts = books.facts(book.header, None)
-        return reply_of({name: facts[name] for name in TOLD})
+        return reply_of({name: facts[name] for name in SHOWN_FIELDS})
 
     async def openapi(self, request: Any) -> Reply:
         """The document of all this."""
@@ -75,8 +75,8 @@ class Handlers:
         if is_told(facts):
             return facts, FOREVER
         if self.searches.serves(served):
-            return await self.searches.position(request, served, text, moves), NEVER
-        return facts, AGAIN
+            return await self.searches.position(request, served, text, moves), NO_STORE
+        return facts, REVALIDATE
 
     async def book_line(self, request: Any) -> Reply:
         """Best play by a book."""

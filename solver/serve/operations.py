@@ -65,7 +65,7 @@ POSITION = _parameter(
     "path",
 )
 MOVES = _parameter("moves", "Whether every move is told", {**BOOL, "default": True}, False)
-MOST = _parameter(
+LIMIT_PARAMETER = _parameter(
     "most", "Plies of the line", {"type": "integer", "minimum": 1, "maximum": MOST_LINE, "default": MOST_LINE}, 10
 )
 OPERATIONS = (
@@ -102,7 +102,7 @@ OPERATIONS = (
         "/v1/books/{book}/lines/{position}",
         "The best play from a position to the end, by a book",
         "Line",
-        (BOOK, POSITION, MOST),
+        (BOOK, POSITION, LIMIT_PARAMETER),
         (400, 404, 414),
     ),
     Operation("counts", "/v1/books/{book}/counts", "How many states by tier and by value", "Counts", (BOOK,), (404,)),

@@ -18,7 +18,7 @@ from starlette.responses import FileResponse, RedirectResponse
 from solver.base.errors import SolverError
 from solver.base.files import replacing
 from solver.export import listing
-from solver.serve.reply import AGAIN, Refused, Reply, tag_of
+from solver.serve.reply import REVALIDATE, Refused, Reply, tag_of
 from solver.serve.shelf import Served, Shelf
 
 
@@ -59,7 +59,7 @@ class Pages:
         path = self._files[served.name].get(file)
         if path is None:
             raise Refused(404, f"no file {file[:80]!r} is here: /{served.name}/ is the page")
-        return FileResponse(path, headers={"cache-control": AGAIN})
+        return FileResponse(path, headers={"cache-control": REVALIDATE})
 
     def _served(self, request: Any) -> Served:
         name = request.path_params["game"]
@@ -71,7 +71,7 @@ class Pages:
 
 def _reply(name: str, text: str) -> Reply:
     media = "text/javascript" if name.endswith(".js") else mimetypes.guess_type(name)[0] or "text/plain"
-    return Reply(text.encode(), f"{media}; charset=utf-8", cache=AGAIN, tag=tag_of(name, text))
+    return Reply(text.encode(), f"{media}; charset=utf-8", cache=REVALIDATE, tag=tag_of(name, text))
 
 
 def _written(served: Served, folder: Path) -> dict[str, Path]:

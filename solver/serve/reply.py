@@ -16,7 +16,7 @@ from solver import __version__
 from solver.report.records import line_of
 
 JSON, NDJSON, MARKDOWN = "application/json", "application/x-ndjson", "text/markdown"
-FOREVER, AGAIN, NEVER = "public, max-age=31536000, immutable", "no-cache", "no-store"
+FOREVER, REVALIDATE, NO_STORE = "public, max-age=31536000, immutable", "no-cache", "no-store"
 SMALL = 1_000  # bytes that are not worth compressing
 MOST_KEPT = 64 << 20  # bytes of replies, in both encodings
 OVERHEAD = 2_000  # bytes of a reply that is kept, besides its body
@@ -43,7 +43,7 @@ class Refused(Exception):
 
     def reply(self) -> Reply:
         """The error as it is sent."""
-        return Reply(self.line(), status=self.status, cache=NEVER, headers=self.headers.items())
+        return Reply(self.line(), status=self.status, cache=NO_STORE, headers=self.headers.items())
 
 
 def tag_of(*texts: str) -> str:
@@ -56,13 +56,13 @@ def takes_gzip(accepted: bytes) -> bool:
     return b"gzip" in accepted and b"gzip;q=0" not in accepted.replace(b" ", b"")
 
 
-def reply_of(facts: Any, cache: str = AGAIN, *asked: str) -> Reply:
+def reply_of(facts: Any, cache: str = REVALIDATE, *asked: str) -> Reply:
     """Return the reply of facts that may be kept so long.
 
     Its ETag is made of what was asked, of facts that stay until the server starts again of the body, of others none.
     """
     body = line_of(facts)
-    return Reply(body, cache=cache, tag=None if cache == NEVER else tag_of(*(asked or (body.decode(),))))
+    return Reply(body, cache=cache, tag=None if cache == NO_STORE else tag_of(*(asked or (body.decode(),))))
 
 
 class Reply:
@@ -79,7 +79,7 @@ class Reply:
         media: str = JSON,
         *,
         status: int = 200,
-        cache: str = AGAIN,
+        cache: str = REVALIDATE,
         tag: str | None = None,
         headers: Iterable[tuple[str, str]] = (),
     ) -> None:

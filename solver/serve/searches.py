@@ -25,7 +25,7 @@ from solver.serve.reply import Refused
 from solver.serve.shelf import Served
 
 WAITING = 8  # in the queue of a process, the one that is under way among them
-GAMES = 4  # whose searches are kept
+MAX_SEARCHES = 4  # whose searches are kept
 ANSWERS = 2_000  # of a game, after which its tables are made anew
 QUICK = SHORT / 2  # seconds of a first search, for which nothing is loaded
 Found = TypeVar("Found")
@@ -69,7 +69,7 @@ class Searches:
         if player is None or answered >= ANSWERS:
             player, answered = Player(served.book or {}, served.game, seconds=self.seconds), 0
         self.players[served.name], self._answered[served.name] = player, answered + 1
-        while len(self.players) > GAMES:
+        while len(self.players) > MAX_SEARCHES:
             self.players.pop(next(iter(self.players)))
         return player
 

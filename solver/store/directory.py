@@ -21,8 +21,8 @@ from solver.base.tiers import Tier
 from solver.store.prefetch import prefetch
 from solver.store.shared import read_only, shared
 
-BATCH = 512  # states looked up together
-CELL = 4  # states to a cell
+LOOKUP_BATCH = 512  # states looked up together
+CELL_STATES = 4  # states to a cell
 FENCE = 4  # bits of how many states there are from one fence to the next
 FENCED_CELL_SIZE = 2 << FENCE  # states in a cell, from which on fences are looked at
 MAX_TIER_STATES = (1 << 32) - 1  # of a tier: what a cell can hold
@@ -115,7 +115,7 @@ def prefixes_of(states: NDArray[np.int64]) -> tuple[int, int, int]:
 
 def division(least_state: int, greatest_state: int, count: int) -> tuple[int, int, int]:
     """Return the shift, the first prefix and the number of cells for so many states of a range."""
-    shift = max(0, ((greatest_state - least_state) * CELL // count).bit_length() - 1)
+    shift = max(0, ((greatest_state - least_state) * CELL_STATES // count).bit_length() - 1)
     prefix = least_state >> shift
     return shift, prefix, (greatest_state >> shift) - prefix + 2
 

@@ -21,7 +21,7 @@ from solver.store.packed import LAST, Table, unpacked
 from solver.store.shelves import StateShelf, ValueShelf
 
 PART = 64  # blocks that are unpacked in one call
-WHOLE, NOTHING = (0, LAST), (1, 0)  # ranges of keys
+ALL_KEYS, NO_KEYS = (0, LAST), (1, 0)  # ranges of keys
 
 
 class Spread:
@@ -77,7 +77,7 @@ class Window:
         """Where the packed blocks of a tier begin and end."""
         return self.layers[row - 1].blocks if row else 0, self.layers[row].blocks
 
-    def show(self, row: int, team: Workers, span: tuple[int, int] = WHOLE, values: bool = True) -> None:
+    def show(self, row: int, team: Workers, span: tuple[int, int] = ALL_KEYS, values: bool = True) -> None:
         """Open a tier, or of it what has keys in a range, with all that shares a cell with those."""
         if self.open.get(row) == span:
             return
@@ -119,7 +119,7 @@ class Window:
         """Unpack some blocks of a tier, to be gone through and not looked up: where their states begin and end."""
         run = self.shelf.section(begin, end)
         self.states.put(run.before, unpacked(run))
-        self.open[row] = NOTHING
+        self.open[row] = NO_KEYS
         return run.before, run.before + len(run)
 
     def value(self, layer: Layer, begin: int, end: int, team: Workers) -> None:

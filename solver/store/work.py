@@ -33,9 +33,9 @@ FORMAT = 2  # of the manifest, and of the records in it
 MANIFEST = "manifest.json"
 LOCK = "lock"
 OURS = re.compile(r"[a-z]{1,20}(-[0-9]{1,12})?\.column|manifest\.json(\.new)?|lock")
-BLOCK = 64 << 20  # bytes written between two looks at the disk
+DISK_CHECK_BYTES = 64 << 20  # bytes written between two looks at the disk
 RESERVE = 64 << 20  # bytes of disk that are left alone
-PATIENCE = 20  # times as long as a checkpoint takes, with what is written for it, until the next
+CHECKPOINT_SPACING = 20  # times as long as a checkpoint takes, with what is written for it, until the next
 
 
 class Work:
@@ -67,7 +67,7 @@ class Work:
         self._obsolete: list[str] = []  # columns that the last checkpoint may speak of
         self._mapped_still: list[Path] = []  # files of such columns that Windows did not remove
         self._numbers = 0
-        self._unchecked = BLOCK
+        self._unchecked = DISK_CHECK_BYTES
         self._lock = -1
         self._syncer = ThreadPoolExecutor(1)
         self._syncing: Future[None] | None = None
@@ -97,7 +97,7 @@ class Work:
     def due(self, times: float = 1.0) -> bool:
         """Whether the time between checkpoints has passed, or that many times it: then one is to be made at once."""
         now = time.monotonic()
-        wait = max(times * self.every, PATIENCE * self._took if self.every else 0)
+        wait = max(times * self.every, CHECKPOINT_SPACING * self._took if self.every else 0)
         self._due = now if self.folder is not None and now - self.saved > wait else 0.0
         return self._due > 0
 
@@ -137,7 +137,7 @@ class Work:
     def about_to_write(self, size: int) -> None:
         """Stop before the disk is full, not when it is."""
         self._unchecked += size
-        if self._unchecked >= BLOCK:
+        if self._unchecked >= DISK_CHECK_BYTES:
             self._unchecked = 0
             free = self.free()
             if free < RESERVE + size:

@@ -20,7 +20,7 @@ from solver.base.system import cores, end_with_parent, fork_is_safe, open_descri
 from solver.compiled.identity import are_cached
 from solver.rules.game import Rules
 
-PATIENCE = 0.05  # seconds in which a tiny game is solved, and nothing need be compiled
+TINY_SOLVE_SECONDS = 0.05  # seconds in which a tiny game is solved, and nothing need be compiled
 
 
 class Ahead:
@@ -90,7 +90,7 @@ def _run(parent: int, rules: Rules, tiers: bool) -> NoReturn:
             os.dup2(nowhere, descriptor)
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))
         if os.getppid() == parent:
-            time.sleep(PATIENCE)
+            time.sleep(TINY_SOLVE_SECONDS)
             _compile_edges(rules, tiers)
     finally:
         os._exit(0)

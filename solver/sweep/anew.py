@@ -17,7 +17,7 @@ from solver.rules.game import Rules
 from solver.store.work import Work
 from solver.sweep import exhaustive
 
-NOTHING = np.empty(0, np.int64), np.empty(0, np.int64)
+NO_ENTRIES = np.empty(0, np.int64), np.empty(0, np.int64)
 
 
 class Apart(NamedTuple):
@@ -36,7 +36,7 @@ def compare(book: Book, rules: Rules, options: Options) -> Apart:
     with Work() as work:
         solved = exhaustive.solve(rules, work, options)
         steps, worst = (book.header.kind.step, solved.kind.step), Apart(-1, 0.0, solved.kind.error)
-        pairs = zip_longest(parts(read_parts(book, options.progress)), parts(solved.parts()), fillvalue=NOTHING)
+        pairs = zip_longest(parts(read_parts(book, options.progress)), parts(solved.parts()), fillvalue=NO_ENTRIES)
         for (states, numbers), (known, found) in pairs:
             if not np.array_equal(known, states):
                 raise DamagedBook(f"{book.path}: it has other states than play reaches: solve again")

@@ -24,13 +24,13 @@ from solver.base import value
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.compiled.agreement import naming_states
-from solver.compiled.edges import OPEN, ROOM, Moves
+from solver.compiled.edges import NOT_TERMINAL, BATCH_MOVES, Moves
 from solver.store.directory import MISSING, PASSED, TierLookup
 from solver.store.packed import Table
 from solver.store.runs import spans, splitters
 from solver.store.shared import shared
 from solver.store.shelves import ValueShelf
-from solver.store.window import WHOLE, Window
+from solver.store.window import ALL_KEYS, Window
 from solver.sweep import retrograde
 from solver.sweep.batch import FINE, LOST_CHILD, TOO_WIDE, new_batch, next_batch, refuse, too_wide, value_at, widest_of
 from solver.sweep.checkpoint import BackwardState, Checkpoint
@@ -68,7 +68,7 @@ def evaluate(moves, lookup, begin, end, least_key, greatest_key, best_merits):
         than MOST_ACTIONS moves.
     """
     max_merit = widest_of(best_merits)
-    batch, cursor = new_batch(ROOM), begin
+    batch, cursor = new_batch(BATCH_MOVES), begin
     while cursor < end:
         batch, count, next_state = next_batch(moves, lookup, cursor, end, least_key, greatest_key, batch)
         if count < 0:
@@ -77,7 +77,7 @@ def evaluate(moves, lookup, begin, end, least_key, greatest_key, best_merits):
         owners, merits, rewards = edges.owners, edges.merits, edges.rewards
         for j in range(count):
             owner, merit = first_owner + (owners[j] >> 1), merits[j]
-            if merit == OPEN:
+            if merit == NOT_TERMINAL:
                 if rows[j] == PASSED:
                     continue
                 # Forward reached every child. If one is not there, the rules contradict themselves.
@@ -226,7 +226,7 @@ class Backward:
 
         def evaluate_chunk(chunk_begin: int, states_end: int) -> Merits:
             chunk_end = min(chunk_begin + STATES_PER_CALL, states_end)
-            return raise_merits(chunk_begin, chunk_end, WHOLE, np.full(chunk_end - chunk_begin, no_merit, dtype))
+            return raise_merits(chunk_begin, chunk_end, ALL_KEYS, np.full(chunk_end - chunk_begin, no_merit, dtype))
 
         if len(ranges) == 1:
             for row in self._child_rows(tier_row):
@@ -283,7 +283,7 @@ class Backward:
         child_rows = list(self._child_rows(tier_row))
         needed_bytes = self._bytes(child_rows)
         if needed_bytes <= self.memory:
-            return [WHOLE]
+            return [ALL_KEYS]
         for row in child_rows:
             self.window.hide(row)
         runs = Table([self.forward.section(self.layers[row]) for row in child_rows])

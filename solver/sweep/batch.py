@@ -20,7 +20,7 @@ from solver.compiled.edges import (
     FAULTS,
     MOST_ACTIONS,
     MOST_MARGIN,
-    OPEN,
+    NOT_TERMINAL,
     UNKNOWN_CHILD,
     Edges,
     list_edges,
@@ -104,7 +104,7 @@ def find_rows(lookup, count, least_key, greatest_key, edges, rows):
     for j in range(count):
         rows[j] = PASSED
         # finished children bring their merit along: only open ones are looked up
-        if merits[j] == OPEN and least_key <= keys[j] <= greatest_key:
+        if merits[j] == NOT_TERMINAL and least_key <= keys[j] <= greatest_key:
             slot = tiers[j] - first_tier
             rows[j] = slots[slot] if 0 <= slot < len(slots) else MISSING
 

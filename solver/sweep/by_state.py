@@ -14,8 +14,8 @@ from solver.compiled.edges import (
     LARGEST,
     LOSSES,
     NEGATIVE,
-    OPEN,
-    ROOM,
+    NOT_TERMINAL,
+    BATCH_MOVES,
     SAME_TIER,
     TIER_FALLS,
     WINS,
@@ -29,7 +29,7 @@ from solver.sweep.batch import FINE, LOST_CHILD, TOO_WIDE, next_edges, widest_of
 lift = register_jitable(value.lift)
 
 SOME = 256  # states found before they are expanded together
-NOTHING, FINISHED, MOST_TIERS = 0, 255, 254  # marks: no state, a finished one, the last tier's
+UNREACHED, FINISHED, MOST_TIERS = 0, 255, 254  # marks: no state, a finished one, the last tier's
 REACHED, FIRST, HIGHEST = range(FIELDS, FIELDS + 3)  # more slots of the report
 TOO_MANY, BEYOND = 100, 101  # more faults
 LOWEST_BYTES = 0x7F7F7F7F7F7F7F7F
@@ -64,7 +64,7 @@ def expand_tier(moves, words, marks, mark, first_tier, begin, end, report):
     report (FIELDS + 3,) int64 gets the counts, the first state that is not finished, or -1, and an error.
     """
     states, open_states = np.empty(SOME, np.int64), np.empty(SOME, np.int64)
-    ends, edges = np.zeros(FIELDS, np.int64), new_edges(ROOM)
+    ends, edges = np.zeros(FIELDS, np.int64), new_edges(BATCH_MOVES)
     cursor, first_open = begin, np.int64(-1)
     reached = wins = draws = losses = largest = 0
     while cursor < end:
@@ -116,7 +116,7 @@ def _mark_children(edges, count, mark, first_tier, marks):
                 error = SAME_TIER if slot == mark else TIER_FALLS
             return error, highest, j
         highest = max(highest, slot)
-        if marks[key] == NOTHING:
+        if marks[key] == UNREACHED:
             marks[key] = slot
     return 0, highest, 0
 
@@ -128,21 +128,21 @@ def evaluate_tier(moves, words, mark, begin, end, merits, tally, longest):
     tally (all merits,) int64 counts them, from the least; longest (2,) int64 has the smallest merit of a win and its
     first state. Returns as `backward.evaluate`.
     """
-    states, best, edges = np.empty(SOME, np.int64), np.empty(SOME, np.int64), new_edges(ROOM)
+    states, best, edges = np.empty(SOME, np.int64), np.empty(SOME, np.int64), new_edges(BATCH_MOVES)
     half, widest = np.int64(1) << 8 * merits.itemsize - 1, widest_of(merits)
     cursor = begin
     while cursor < end:
         count, cursor = gather(words, mark, cursor, end, states)
         valued = 0
         for i in range(count):
-            best[i] = OPEN
+            best[i] = NOT_TERMINAL
         while valued < count:
             edges, listed, after = next_edges(moves, states, valued, count, edges)
             for j in range(listed):
                 prefetch(merits, edges.keys[j])
             for j in range(listed):
                 merit, owner = edges.merits[j], valued + (edges.owners[j] >> 1)
-                if merit == OPEN:
+                if merit == NOT_TERMINAL:
                     merit = np.int64(merits[edges.keys[j]])
                     if merit == -half:
                         return LOST_CHILD, states[owner]

@@ -45,7 +45,7 @@ BOOK = 16 << 10  # bytes of any book
 OF_MERITS = Sizes(2.1, 1, 0.5, 12)  # 12 as long as --memory allows it, beside 150 MiB of the process
 OF_CYCLES = Sizes(4.0, 2, 0.5, 60)  # of books between quixo 4x4 (2.6) and animal shogi (5.7); KBNK takes 1.3
 OF_CHANCE = Sizes(5.0, 8, 6.5, 16)  # of books of pig to 100 4.2, of bearing off 3 checkers 5.9
-CHECKPOINT = 8  # bytes of a state of a tier with cycles that a checkpoint has, beside the index
+CHECKPOINT_STATE_BYTES = 8  # bytes of a state of a tier with cycles that a checkpoint has, beside the index
 SIZES = {  # by the method that solves the game; with cycles all the memory is needed, whatever --memory says
     Method.MINIMAX: OF_MERITS,
     Method.NIMBERS: OF_MERITS,

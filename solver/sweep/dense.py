@@ -36,8 +36,8 @@ from solver.sweep.scale import Scale, TooWide, first_scale, of_bytes, wider
 from solver.sweep.tally import Tally
 
 OF_A_TIER = 8  # states of a sample
-SPAN = 1 << 20  # numbers gone through in one call
-BLOCK = 1 << 24  # bytes of an array that go to a file at a time
+NUMBERS_PER_CALL = 1 << 20  # numbers gone through in one call
+WRITE_BYTES = 1 << 24  # bytes of an array that go to a file at a time
 
 
 class NotDense(Exception):
@@ -124,15 +124,15 @@ class Dense:
         dtype = np.uint8 if len(best_first) <= 256 else np.int32
 
         def part(begin: int) -> Piece:
-            end = min(begin + SPAN, self.size)
+            end = min(begin + NUMBERS_PER_CALL, self.size)
             states, indices = np.empty(end - begin + 1, np.int64), np.empty(end - begin + 1, dtype)
             count = by_state.collect(self.merits, places, begin, end, states, indices)
             return states[:count], indices[:count]
 
-        yield from team.map(part, range(0, self.size, SPAN))
+        yield from team.map(part, range(0, self.size, NUMBERS_PER_CALL))
 
     def _start(self) -> None:
-        keys, tiers = map(np.concatenate, zip(*starts_of(self.compiled, SPAN), strict=True))
+        keys, tiers = map(np.concatenate, zip(*starts_of(self.compiled, NUMBERS_PER_CALL), strict=True))
         if keys.max() >= self.size:
             name = self.rules.name
             raise GameError(f"{name} starts at {keys.max()}, and size() says that states are below {self.size}")
@@ -149,7 +149,7 @@ class Dense:
     def _spans(self) -> Iterator[tuple[int, int]]:
         """Ranges of words."""
         words = len(self.marks) // 8
-        return ((begin, min(begin + SPAN // 8, words)) for begin in range(0, words, SPAN // 8))
+        return ((begin, min(begin + NUMBERS_PER_CALL // 8, words)) for begin in range(0, words, NUMBERS_PER_CALL // 8))
 
     def _expand(self, team: Workers) -> None:
         """Mark the children of the next tier's states."""
@@ -235,8 +235,8 @@ class Dense:
         before, names = self._saved(), []
         for array in (self.marks, self.merits):
             column = self.work.column("array", array.dtype, numbered=True)
-            for begin in range(0, len(array), BLOCK):
-                column.append(array[begin : begin + BLOCK])
+            for begin in range(0, len(array), WRITE_BYTES):
+                column.append(array[begin : begin + WRITE_BYTES])
             names.append(column.name)
         for column in before:
             self.work.discard(column)

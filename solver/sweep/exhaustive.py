@@ -31,7 +31,7 @@ from solver.sweep.forward import Forward
 from solver.sweep.nimbers import NimberPass
 from solver.sweep.ordered import Ordered
 
-MEMORY = 4 << 30
+DEFAULT_MEMORY = 4 << 30
 TRIAL = 15.0  # seconds of counting after which the size of the game is estimated
 SAMPLING = 5.0  # seconds that the estimate may take, at most
 DEFAULT = Options()
@@ -88,7 +88,7 @@ def solve(
 
 
 def _memory(options: Options) -> int:
-    return options.memory or MEMORY
+    return options.memory or DEFAULT_MEMORY
 
 
 def _dense_size(compiled: CompiledMoves, saved: Checkpoint, options: Options) -> int | None:

@@ -82,7 +82,7 @@ def keep_later_moves(moves, tier, count, edges_listed):
     keys, tiers, merits = edges_listed.keys, edges_listed.tiers, edges_listed.merits
     kept_count = 0
     for i in range(count):
-        if tiers[i] > tier and (moves.win == 0 or merits[i] == edges.OPEN):
+        if tiers[i] > tier and (moves.win == 0 or merits[i] == edges.NOT_TERMINAL):
             keys[kept_count], tiers[kept_count] = keys[i], tiers[i]
             kept_count += 1
     return kept_count

@@ -14,11 +14,23 @@ from numpy.typing import NDArray
 
 from solver.base import expectations
 from solver.base.errors import ResourceError
-from solver.base.expectations import MIDDLE, SPAN, number_of
+from solver.base.expectations import MIDDLE, UNIT, number_of
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
-from solver.compiled.edges import GROUP, OPEN, ROOM, Moves, new_edges
-from solver.search.nets import BLOCK, NONE, Met, Net, Span, carried, meet, narrow, renewed, turns, unmet
+from solver.compiled.edges import GROUP_SHIFT, NOT_TERMINAL, BATCH_MOVES, Moves, new_edges
+from solver.search.nets import (
+    GAUSS_SEIDEL_STATES,
+    NO_BOUND,
+    Met,
+    Net,
+    Span,
+    carried,
+    meet,
+    narrow,
+    renewed,
+    turns,
+    unmet,
+)
 from solver.store.directory import BEGIN, END, MISSING, PASSED, Layer, TierLookup
 from solver.store.packed import LAST, Packed
 from solver.store.shared import compiled, shared
@@ -33,26 +45,28 @@ narrow_all = compiled(narrow, carried, renewed)
 Values = NDArray[np.int64]
 STATE_BYTES, MOVE_BYTES, CONSTANT_BYTES = 50, 6, 40  # of a tier with cycles in memory
 ROOMY = 1 << 10  # bytes of memory for each state of a tier with cycles, with which nobody asks how many moves there are
-SAMPLE = 1 << 12  # states of a tier with cycles whose moves are counted beforehand, which tells within a few hundredths
+SAMPLED_STATES = (
+    1 << 12
+)  # states of a tier with cycles whose moves are counted beforehand, which tells within a few hundredths
 
 
 @register_jitable
 def split(weights):
     """The group that a move belongs to, 0 without one (`edges.chance_edges`), and its weight."""
-    return weights >> GROUP, weights & (1 << GROUP) - 1
+    return weights >> GROUP_SHIFT, weights & (1 << GROUP_SHIFT) - 1
 
 
 @register_jitable
 def goes_on(group, weights, j, count):
     """Whether the next move belongs to the same group: the moves of a group follow each other."""
-    return group > 0 and j + 1 < count and weights[j + 1] >> GROUP == group
+    return group > 0 and j + 1 < count and weights[j + 1] >> GROUP_SHIFT == group
 
 
 @register_jitable
 def give(values, i, value, weight):
     """A child is worth this to state i: one more of a weighted sum, or of those of which the best counts."""
     if weight:
-        values[i] = (0 if values[i] == NONE else values[i]) + weight * value
+        values[i] = (0 if values[i] == NO_BOUND else values[i]) + weight * value
     else:
         values[i] = max(values[i], value)
 
@@ -77,36 +91,36 @@ def expect(moves, known, begin, end, low, high, point, values):
         FINE and 0, or the fault and the state that has it.
     """
     totals = np.zeros(end - begin, np.int64)
-    batch, cursor = new_batch(ROOM), begin
+    batch, cursor = new_batch(BATCH_MOVES), begin
     while cursor < end:
         batch, count, next_state = next_batch(moves, known, cursor, end, low, high, batch)
         if count < 0:
             return LOST_CHILD, known.states[next_state]
         (_, _, owners, merits, rewards, weights), rows, places, _ = batch
-        last_group, best = 0, NONE
+        last_group, best = 0, NO_BOUND
         for j in range(count):
             owner = cursor - begin + (owners[j] >> 1)
             group, weight = split(weights[j])
             if group == 0 or group != last_group:
                 totals[owner] += weight
-                best = NONE
+                best = NO_BOUND
             last_group = group
-            if merits[j] != OPEN:
+            if merits[j] != NOT_TERMINAL:
                 if low == 0:
-                    if abs(merits[j]) > SPAN // point:
+                    if abs(merits[j]) > UNIT // point:
                         return TOO_WIDE, known.states[begin + owner]
                     best = max(best, merits[j] * point)
             elif rows[j] != PASSED:
                 if places[j] == MISSING:
                     return LOST_CHILD, known.states[begin + owner]
-                if abs(rewards[j]) > SPAN // point:  # the product would leave 64 bits
+                if abs(rewards[j]) > UNIT // point:  # the product would leave 64 bits
                     return TOO_WIDE, known.states[begin + owner]
                 value = value_at(known, rows[j], places[j])
                 value = (value if owners[j] & 1 else -value) + rewards[j] * point
-                if abs(value) > SPAN:
+                if abs(value) > UNIT:
                     return TOO_WIDE, known.states[begin + owner]
                 best = max(best, value)
-            if best != NONE and not goes_on(group, weights, j, count):
+            if best != NO_BOUND and not goes_on(group, weights, j, count):
                 give(values, owner, best, weight)
         cursor = next_state
     if high == LAST:
@@ -131,21 +145,21 @@ def count_inside(moves, known, tier_row, begin, end, point, net):
     """
     begins, _, _, outside, totals, _ = net
     tier_begin, constants, constant_count = known.table[tier_row, BEGIN], np.empty(16, np.int64), 0
-    batch, cursor = new_batch(ROOM), tier_begin + begin
+    batch, cursor = new_batch(BATCH_MOVES), tier_begin + begin
     while cursor < tier_begin + end:
         batch, count, next_state = next_batch(moves, known, cursor, tier_begin + end, 0, LAST, batch)
         if count < 0:
             return LOST_CHILD, known.states[next_state], constants, constant_count
         (_, _, owners, merits, _, weights), rows, places, _ = batch
-        last_group, best, staying = 0, NONE, 0
+        last_group, best, staying = 0, NO_BOUND, 0
         for j in range(count):
             owner = cursor - tier_begin + (owners[j] >> 1)
             group, weight = split(weights[j])
             if group == 0 or group != last_group:
                 totals[owner] += weight
-                best, staying = NONE, 0
+                best, staying = NO_BOUND, 0
             last_group = group
-            if merits[j] != OPEN:
+            if merits[j] != NOT_TERMINAL:
                 best = max(best, merits[j] * point)
             elif places[j] == MISSING:
                 return LOST_CHILD, known.states[tier_begin + owner], constants, constant_count
@@ -160,7 +174,7 @@ def count_inside(moves, known, tier_row, begin, end, point, net):
                 give(outside, owner, best, weight)
                 continue
             begins[owner + 1] += staying
-            if best != NONE:
+            if best != NO_BOUND:
                 begins[owner + 1] += 1
                 if constant_count == len(constants):
                     constants = np.concatenate((constants, np.empty(constant_count, np.int64)))
@@ -168,7 +182,7 @@ def count_inside(moves, known, tier_row, begin, end, point, net):
                 constant_count += 1
         cursor = next_state
     for i in range(begin, end):
-        if totals[i] and outside[i] == NONE:
+        if totals[i] and outside[i] == NO_BOUND:
             outside[i] = 0
     return FINE, np.int64(0), constants, constant_count
 
@@ -181,7 +195,7 @@ def list_inside(moves, inside, tier_row, begin, end, constant, net):
     """
     begins, targets, shares, _, totals, _ = net
     tier_begin, entry = inside.table[tier_row, BEGIN], begins[begin]
-    batch, cursor = new_batch(ROOM), tier_begin + begin
+    batch, cursor = new_batch(BATCH_MOVES), tier_begin + begin
     while cursor < tier_begin + end:
         batch, count, next_state = next_batch(moves, inside, cursor, tier_begin + end, 0, LAST, batch)
         owners, weights, rows, places = batch.edges.owners, batch.edges.weights, batch.rows, batch.places
@@ -206,18 +220,18 @@ def list_inside(moves, inside, tier_row, begin, end, constant, net):
 @shared
 def moves_inside(moves, states, tier):
     """How many moves of states of a tier stay in it."""
-    listed, cursor, move_count = new_edges(ROOM), 0, 0
+    listed, cursor, move_count = new_edges(BATCH_MOVES), 0, 0
     while cursor < len(states):
         listed, count, next_state = next_edges(moves, states, cursor, len(states), listed)
         for i in range(count):
-            move_count += listed.tiers[i] == tier and listed.merits[i] == OPEN
+            move_count += listed.tiers[i] == tier and listed.merits[i] == NOT_TERMINAL
         cursor = next_state if count >= 0 else next_state + 1  # the pass will say what is wrong with that state
     return move_count
 
 
 def sample(states: Packed) -> Values:
     """Some of a tier's states, evenly spread over it."""
-    return states.at(np.linspace(0, len(states) - 1, min(len(states), SAMPLE)).astype(np.int64))
+    return states.at(np.linspace(0, len(states) - 1, min(len(states), SAMPLED_STATES)).astype(np.int64))
 
 
 def bytes_of(size: int, moves: Moves, sampled: Values, tier: int) -> int:
@@ -293,7 +307,7 @@ class Bounds:
         self.net = Net(
             np.zeros(size + 1, np.int64),
             *new_entries(0),
-            np.full(size, NONE, np.int64),
+            np.full(size, NO_BOUND, np.int64),
             np.zeros(size, np.int16),
             np.empty(0, np.int64),
         )
@@ -301,10 +315,10 @@ class Bounds:
     def build(self, team: Workers) -> None:
         """List the moves that stay in the tier."""
         begins, tier_row, known = self.net.begins, self.own, self.known
-        blocks = range(0, self.size, BLOCK)
+        blocks = range(0, self.size, GAUSS_SEIDEL_STATES)
 
         def count(begin: int) -> Values:
-            end = min(begin + BLOCK, self.size)
+            end = min(begin + GAUSS_SEIDEL_STATES, self.size)
             *fault, constants, constant_count = count_inside(
                 self.moves, known, tier_row, begin, end, self.scale.point, self.net
             )
@@ -322,7 +336,13 @@ class Bounds:
 
         def enter(begin: int) -> None:
             list_inside(
-                self.moves, inside, tier_row, begin, min(begin + BLOCK, self.size), marks[begin // BLOCK], self.net
+                self.moves,
+                inside,
+                tier_row,
+                begin,
+                min(begin + GAUSS_SEIDEL_STATES, self.size),
+                marks[begin // GAUSS_SEIDEL_STATES],
+                self.net,
             )
 
         for _ in team.map(enter, blocks):
@@ -367,7 +387,7 @@ def narrowed(net: Net, point: int, team: Workers, progress: Progress) -> Met:
         progress("narrow", rounds, None, f"{gap / point:.1e} apart")
 
     half = 2 * (size + len(net.constants))
-    bounds = np.full(2 * half, -SPAN, np.int64)
+    bounds = np.full(2 * half, -UNIT, np.int64)
     for begin in (0, half):
         bounds[begin + 2 * size : begin + half : 2] = net.constants
         bounds[begin + 2 * size + 1 : begin + half : 2] = -net.constants

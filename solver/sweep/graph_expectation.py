@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.base.expectations import MIDDLE, SPAN, WIDER, mean, number_of, span_of, spanned
+from solver.base.expectations import MIDDLE, UNIT, WIDER, mean, number_of, span_of, spanned
 from solver.base.kinds import Units
 from solver.base.options import Options
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.book.solution import Solved
 from solver.rules.game import Rules
-from solver.search.nets import NONE, Net, unmet
+from solver.search.nets import NO_BOUND, Net, unmet
 from solver.sweep.expectation import middle_of, narrowed, new_entries
 from solver.sweep.graph import Arrays, Ints, arrays_of, counts_by_tier, from_the_ends, in_parts, pieces_of
 from solver.sweep.scale import TooWide
@@ -38,7 +38,7 @@ def solve(nodes: Any, rules: Rules, options: Options) -> Solved:
     is_open = np.diff(graph.begins) > 0
     span = span_of(int(np.abs(graph.worths[~is_open]).max(initial=0)), rules.margins, rules.name)
     while True:
-        point = SPAN // span
+        point = UNIT // span
         try:
             if rules.margins:
                 values, error = expectations(graph, weights, point, options.progress)
@@ -70,7 +70,7 @@ def expectations(graph: Arrays, weights: Ints, point: int, progress: Progress) -
         for states, moves, places in pieces_of(graph, front):
             child_values = values[graph.children[moves]]
             child_values = np.where(graph.stays[moves], child_values, -child_values) + graph.rewards[moves] * point
-            if np.abs(child_values).max() > SPAN:
+            if np.abs(child_values).max() > UNIT:
                 raise TooWide
             values[states] = best_of(child_values, weights[moves], places)
         error += 1
@@ -93,7 +93,7 @@ def bounded(graph: Arrays, weights: Ints, point: int, rules: Rules, options: Opt
     with Workers(options.workers) as team:
         met = narrowed(net, point, team, options.progress)
     if met.place is not None:
-        raise unmet(rules.name, int(states[met.place]), met, net, SPAN // point)
+        raise unmet(rules.name, int(states[met.place]), met, net, UNIT // point)
     values[states] = middle_of(met, len(states))
     return values, met.gap + 1
 
@@ -109,7 +109,7 @@ def net_of(graph: Arrays, weights: Ints, values: Ints, is_open: NDArray[np.bool_
     child_values = np.where(graph.stays, child_values, -child_values)
     weight = np.add.reduceat(weights, places)
     sums = np.add.reduceat(np.where(inside, 0, weights * child_values), places)
-    outside = np.where(weight > 0, sums, np.maximum.reduceat(np.where(inside, NONE, child_values), places))
+    outside = np.where(weight > 0, sums, np.maximum.reduceat(np.where(inside, NO_BOUND, child_values), places))
     targets, shares = new_entries(int(begins[-1]))
     targets[:] = 2 * numbers[graph.children[inside]] + graph.stays[inside]
     shares[:] = weights[inside]

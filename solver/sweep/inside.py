@@ -24,7 +24,7 @@ from solver.sweep.parents import Lists, never_in
 CACHED_STATES = 1 << 14  # states whose moves are kept at a time, at most
 MOVES_PER_STATE = 16  # moves of a state for which there is room at first
 BLOCK_BITS = 15  # of a place within its block: with those of a state in its chunk, and one more, fewer than 31
-MARK = 1 << 31
+CHUNK_ENTRY = 1 << 31
 BLOCKS_PER_CALL = 64  # blocks whose moves are gathered in one call, and whose pages of a file are let go together
 FILE_NAME = "moves"
 Ints = NDArray[np.int64]
@@ -33,7 +33,7 @@ Ints = NDArray[np.int64]
 class Step(NamedTuple):
     """The moves of some chunks of states, by block of the child.
 
-        entry of a chunk    MARK + number of the chunk in the step
+        entry of a chunk    CHUNK_ENTRY + number of the chunk in the step
         entry of a move     state in its chunk (upper bits) | same player again (1 bit) | child in its block
         (BLOCK_BITS)
 
@@ -192,7 +192,7 @@ def gather(entries, begins, first_block, end_block, ends, gathered, degrees):
         for chunk in range(len(begins)):
             chunk_begin, chunk_end = begins[chunk, block], begins[chunk, block + 1]
             if chunk_begin < chunk_end:
-                gathered[cursor] = MARK + chunk
+                gathered[cursor] = CHUNK_ENTRY + chunk
                 cursor += 1
             for j in range(chunk_begin, chunk_end):
                 gathered[cursor] = entries[j]
@@ -207,9 +207,9 @@ def turn_around(alternates, firsts, entries, block, lists):
     owners = np.int64(0)
     for j in range(len(entries)):
         entry = np.int64(entries[j])
-        if entry >= MARK:
+        if entry >= CHUNK_ENTRY:
             # a mark: the entries that follow are of another chunk
-            owners = 2 * firsts[entry - MARK]
+            owners = 2 * firsts[entry - CHUNK_ENTRY]
         else:
             child_index, parent = (
                 (block << BLOCK_BITS) + (entry & (1 << BLOCK_BITS) - 1),

@@ -24,11 +24,11 @@ from solver.sweep.expansion import keep_distinct
 
 States = NDArray[np.int64]
 
-MOST = 4096  # differences
+MAX_DIFFERENCES = 4096  # differences
 MOST_PARENTS = 1 << 12  # of a state
 MISSED = 0.02  # of the moves seen last, that no earlier difference explains
-ROOM = 1 << 12  # moves of a state
-BLOCK = 32  # differences that are tried together where one parent is enough
+MOVES_PER_STATE = 1 << 12  # moves of a state
+DIFFERENCE_BATCH = 32  # differences that are tried together where one parent is enough
 
 
 class Inverse(NamedTuple):
@@ -70,7 +70,7 @@ def learnt(moves: Moves, parents: States, children: States) -> Inverse | None:
         half = len(differences) // 2
         missed = ~np.isin(differences[half:], differences[:half])
         known, often = np.unique(differences, return_counts=True)
-        if half and missed.mean() <= MISSED and len(known) <= MOST:
+        if half and missed.mean() <= MISSED and len(known) <= MAX_DIFFERENCES:
             return Inverse(known[np.argsort(-often, kind="stable")], over, 0, -1, 0).widened(parents).widened(children)
     return None
 
@@ -79,7 +79,7 @@ def taught(moves: Moves, inverse: Inverse, parents: States, children: States) ->
     """With the differences of these moves, too."""
     last_children = _last(moves, inverse.over, children)
     new_differences = np.setdiff1d((last_children - parents)[last_children >= 0], inverse.differences)
-    return inverse._replace(differences=np.concatenate([inverse.differences, new_differences])[:MOST])
+    return inverse._replace(differences=np.concatenate([inverse.differences, new_differences])[:MAX_DIFFERENCES])
 
 
 def _last(moves: Moves, over: int, children: States) -> States:
@@ -87,7 +87,7 @@ def _last(moves: Moves, over: int, children: States) -> States:
     if over == 1:
         return children
     firsts = np.empty_like(children)
-    first_children(moves, children, firsts, new_edges(ROOM))
+    first_children(moves, children, firsts, new_edges(MOVES_PER_STATE))
     return firsts
 
 
@@ -111,7 +111,7 @@ def step(moves, states, tier, finished, draws, children, tiers, counts):
         counts: (n, 3) int64 gets the children of that sort, those that stay in the tier, and all. Each child counts
             once.
     """
-    listed = new_edges(ROOM)
+    listed = new_edges(MOVES_PER_STATE)
     open_states, report = np.empty(1, np.int64), np.zeros(FIELDS, np.int64)
     for i in range(len(states)):
         sort, staying, every = _distinct(moves, states, i, tier, finished, listed, open_states, report)
@@ -156,7 +156,7 @@ def bench(inverse: Inverse) -> Bench:
     count = len(inverse.differences)
     numbers, open_states = np.empty(count, np.int64), np.empty(count, np.int64)
     parents, further = np.empty(MOST_PARENTS, np.int64), np.empty(MOST_PARENTS, np.int64)
-    return Bench(numbers, open_states, new_edges(ROOM), parents, further, np.zeros(FIELDS, np.int64))
+    return Bench(numbers, open_states, new_edges(MOVES_PER_STATE), parents, further, np.zeros(FIELDS, np.int64))
 
 
 @shared
@@ -184,7 +184,7 @@ def _parents(moves, inverse, states, index, limit, parents, scratch):
     numbers, open_states, listed = scratch.numbers, scratch.kept, scratch.listed
     begin = number = 0
     while begin < len(inverse.differences) and number < limit:
-        count, end = 0, min(begin + (BLOCK if limit == 1 else len(numbers)), len(inverse.differences))
+        count, end = 0, min(begin + (DIFFERENCE_BATCH if limit == 1 else len(numbers)), len(inverse.differences))
         for difference in inverse.differences[begin:end]:
             before = last_child - difference
             if 0 <= before <= inverse.largest and before & ~inverse.some == 0 and inverse.every & ~before == 0:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from solver.base.kinds import LOST
-from solver.compiled.edges import OPEN, ROOM, Moves
+from solver.compiled.edges import NOT_TERMINAL, BATCH_MOVES, Moves
 from solver.store.directory import MISSING, TierLookup
 from solver.store.packed import LAST
 from solver.store.shared import shared
@@ -24,7 +24,7 @@ def exclude(moves, known, begin, end, excluded):
     All children are finished, and lost, or in later tiers, whose nimbers are known. Returns as `backward.evaluate`.
     """
     widest = LAST >> 64 - 8 * excluded.itemsize
-    batch, cursor = new_batch(ROOM), begin
+    batch, cursor = new_batch(BATCH_MOVES), begin
     marks = np.empty(0, np.int64)  # by nimber: the last state with such a child
     while cursor < end:
         batch, count, next_state = next_batch(moves, known, cursor, end, 0, LAST, batch)
@@ -37,7 +37,7 @@ def exclude(moves, known, begin, end, excluded):
         for state in range(cursor, next_state):
             while j < count and cursor + (owners[j] >> 1) == state:
                 nimber = 0
-                if merits[j] == OPEN:
+                if merits[j] == NOT_TERMINAL:
                     if places[j] == MISSING:
                         return LOST_CHILD, known.states[state]
                     nimber = max(value_at(known, rows[j], places[j]), 0)

@@ -14,7 +14,7 @@ from numba.extending import intrinsic, register_jitable
 from numpy.typing import NDArray
 
 from solver.base import value
-from solver.compiled.edges import OPEN, ROOM
+from solver.compiled.edges import NOT_TERMINAL, BATCH_MOVES
 from solver.store.directory import BEGIN, MISSING
 from solver.store.packed import LAST
 from solver.store.prefetch import prefetch
@@ -86,7 +86,7 @@ def count_children(moves, lookup, tier_row, begin, end, counted, inner_moves):
     for i in range(begin, end):
         candidates[i], open_children[i] = NO_MERIT, 0
     tier_begin = lookup.table[tier_row, BEGIN]
-    batch, cursor = new_batch(ROOM), tier_begin + begin
+    batch, cursor = new_batch(BATCH_MOVES), tier_begin + begin
     while cursor < tier_begin + end:
         batch, count, next_state = next_batch(moves, lookup, cursor, tier_begin + end, 0, LAST, batch)
         if count < 0:
@@ -103,7 +103,7 @@ def count_children(moves, lookup, tier_row, begin, end, counted, inner_moves):
                 prefetch(degrees, state_indices[j])
         for j in range(count):
             owner, merit = cursor - tier_begin + (owners[j] >> 1), merits[j]
-            if merit == OPEN:
+            if merit == NOT_TERMINAL:
                 if state_indices[j] == MISSING:
                     return LOST_CHILD, lookup.states[tier_begin + owner], inner_moves
                 if rows[j] == tier_row:
@@ -185,7 +185,7 @@ def list_parents(moves, lookup, tier_row, begin, end, lists):
     """
     begin_child, end_child, ends, offset, parents = lists
     tier_begin = lookup.table[tier_row, BEGIN]
-    batch, cursor = new_batch(ROOM), tier_begin + begin
+    batch, cursor = new_batch(BATCH_MOVES), tier_begin + begin
     while cursor < tier_begin + end:
         batch, count, next_state = next_batch(moves, lookup, cursor, tier_begin + end, 0, LAST, batch)
         owners, state_indices = batch.edges.owners, batch.places

@@ -23,7 +23,7 @@ from solver.sweep import backward
 from solver.sweep.batch import FINE
 from solver.sweep.expansion import Expansion
 
-SPAN = 1 << 16  # states expanded between two looks at the clock and at the memory
+STATES_PER_CHECK = 1 << 16  # states expanded between two looks at the clock and at the memory
 INSPECTED = 16  # states of a ply of a user's game, about, that are held against the plain rules
 States = NDArray[np.int64]
 
@@ -42,10 +42,10 @@ def further(rules: Rules, layers: Sequence[list[int]], enough: Callable[[int], b
             if not is_built_in(rules.name):
                 inspected = last_ply[:: max(1, len(last_ply) // INSPECTED)].tolist()
                 agreement.compare(rules.game, inspected, symmetry=rules.symmetry, tiers=False)
-            for begin in range(0, len(last_ply), SPAN):
+            for begin in range(0, len(last_ply), STATES_PER_CHECK):
                 if enough(count + len(reached)):
                     return
-                children = expansion.expand(0, last_ply[begin : begin + SPAN], closing=True)
+                children = expansion.expand(0, last_ply[begin : begin + STATES_PER_CHECK], closing=True)
                 new = united([run for _, run in children.runs])
                 for states in (*known, reached):
                     new = without(new, states)

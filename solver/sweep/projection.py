@@ -23,7 +23,7 @@ from solver.base.methods import Method
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
 from solver.base.tiers import SizedTier
-from solver.book.codecs.instant import GROUP
+from solver.book.codecs.instant import GROUP_STATES
 from solver.check.conformance import check_game
 from solver.compiled.binding import compiling
 from solver.compiled.edges import ERROR, FIELDS, CompiledMoves, new_edges
@@ -41,19 +41,19 @@ from solver.sweep.thinning import thinned
 from solver.sweep.walking import walked
 
 PLAYOUTS = 20  # random games whose states are paced
-SAMPLE = 1 << 17  # states of a tier
+TIER_SAMPLE = 1 << 17  # states of a tier
 PACED = 1 << 16  # states whose moves are listed to see how long that takes
 SORTED = 1 << 20  # keys sorted to see how long that takes
 COUNTED = 1 << 12  # states of a counted tier whose moves are counted, where asked for
-ROOM = 1 << 16  # moves listed at a time
+MOVES_PER_CALL = 1 << 16  # moves listed at a time
 MOST_MOVES = 1 << 22  # from the sample of a tier
 PARTS, NEIGHBOURS = 16, 1 << 18  # pieces of the counted states whose keys are measured, and states of one
 SHARE = 2 / 3  # of the time goes into counting
 TREND = 12  # counted tiers from which the trend of parents is taken
 DAMPED = 0.85  # what is left of the trend from one tier to the next
-TRIED = 6  # counted tiers on which the estimate is tried
+TRIAL_TIERS = 6  # counted tiers on which the estimate is tried
 GROWING = 0.75  # the power of the tiers ahead with which doubt grows
-DOUBT = 0.03  # of a tier's estimate, where trying it says less
+LEAST_TIER_ERROR = 0.03  # of a tier's estimate, where trying it says less
 UNTRIED = 0.15  # where it could not be tried
 WIDEST = 1.15  # of the error of any estimate: ten times more or fewer
 GENERATIONS = 7  # from which those to come are told
@@ -164,21 +164,21 @@ def cycle_of(forward: Forward, projected: Estimate) -> demand.Cycle | None:
 def key_bytes(forward: Forward, stored: int) -> float:
     """Bytes of a key in an instant book of so many states, by the distance of neighbours among those counted.
 
-    A group of the book has GROUP states in a row, whatever their tiers.
+    A group of the book has GROUP_STATES states in a row, whatever their tiers.
     """
     met = forward.met()
     runs = Table([forward.section(layer) for layer in forward.layers if layer.kept] or list(met[1:] if met else []))
     if len(runs) == 0:
         return 0.0
-    together = max(2, round(GROUP * min(1.0, len(runs) / max(1, stored))))  # of them where the book has a group
-    key_ranges = spans(splitters(runs, min(NEIGHBOURS, max(GROUP, len(runs) // PARTS))))
+    together = max(2, round(GROUP_STATES * min(1.0, len(runs) / max(1, stored))))  # of them where the book has a group
+    key_ranges = spans(splitters(runs, min(NEIGHBOURS, max(GROUP_STATES, len(runs) // PARTS))))
     taken, groups = 0.0, 0
     for low, high in key_ranges[:: max(1, len(key_ranges) // PARTS)]:
         states = joined(runs, low, high)
         firsts = np.arange(0, max(1, len(states) - together + 1), together)
         distance = states[np.minimum(firsts + together - 1, len(states) - 1)] - states[firsts]
         widths = np.select([distance < 1 << 8, distance < 1 << 16, distance < 1 << 32], [1, 2, 4], 8)
-        taken += float(np.minimum(distance / 8 / GROUP, widths).sum())
+        taken += float(np.minimum(distance / 8 / GROUP_STATES, widths).sum())
         groups += len(firsts)
     return taken / groups
 
@@ -222,7 +222,7 @@ def pace(compiled: CompiledMoves) -> Pace:
     open_states = np.resize(
         expansion.keep(np.array(check_game(compiled.rules.game, playouts=PLAYOUTS), np.int64))[0], PACED
     )
-    listed, expanded, moves, report = new_edges(ROOM), 0, 0, np.zeros(FIELDS, np.int64)
+    listed, expanded, moves, report = new_edges(MOVES_PER_CALL), 0, 0, np.zeros(FIELDS, np.int64)
     expand(expansion.moves, open_states, 0, min(1, len(open_states)), LOWEST_TIER, KEPT, listed, report)  # compiles
     begun = time.thread_time()
     while expanded < len(open_states) and not report[ERROR]:
@@ -243,7 +243,7 @@ def with_moves(forward: Forward) -> list[SizedTier]:
         if open_count:
             sampled = forward.sample(layer, COUNTED, chance)
             listed, count, next_state = list_children(
-                forward.expansion.moves, sampled, 0, len(sampled), new_edges(ROOM)
+                forward.expansion.moves, sampled, 0, len(sampled), new_edges(MOVES_PER_CALL)
             )
             moves, leads = open_count * count / next_state, len(np.unique(listed.tiers[:count]))
         tiers.append(SizedTier(layer.number, layer.reached, open_count, round(moves), leads, cyclic=layer.cyclic))
@@ -330,7 +330,7 @@ class _Sampler:
         self.doubt = UNTRIED
         self.chance = np.random.default_rng(0)
         layers = forward.layers
-        self.size = SAMPLE if layers[-1].number - layers[0].number < 100 else SAMPLE // 8
+        self.size = TIER_SAMPLE if layers[-1].number - layers[0].number < 100 else TIER_SAMPLE // 8
 
     def warm(self) -> None:
         """Compile, or load from the cache, the kernels of a sample."""
@@ -342,11 +342,13 @@ class _Sampler:
         layers = self.forward.layers
         sizes = [layer.kept for layer in layers]
         drift, self.doubt = 0.0, UNTRIED
-        if len(layers) > 2 * TRIED:  # what a tier's estimate is wrong by, seen where the truth is known
-            tried = self._beyond(len(layers) - TRIED, TRIED)
-            wrong = [max(1, guess.kept) / max(1, size) for guess, size in zip(tried, sizes[-TRIED:], strict=False)]
-            drift = sum(map(math.log, wrong[-2:])) / (2 * TRIED - 1)
-            self.doubt = max(DOUBT, abs(drift))
+        if len(layers) > 2 * TRIAL_TIERS:  # what a tier's estimate is wrong by, seen where the truth is known
+            tried = self._beyond(len(layers) - TRIAL_TIERS, TRIAL_TIERS)
+            wrong = [
+                max(1, guess.kept) / max(1, size) for guess, size in zip(tried, sizes[-TRIAL_TIERS:], strict=False)
+            ]
+            drift = sum(map(math.log, wrong[-2:])) / (2 * TRIAL_TIERS - 1)
+            self.doubt = max(LEAST_TIER_ERROR, abs(drift))
         beyond = self._beyond(len(layers), 1 << 30)
         return [_scaled(tier, math.exp(min(99.0, -drift * steps))) for steps, tier in enumerate(beyond, 1)]
 
@@ -400,7 +402,7 @@ class _Sampler:
         self.chance.shuffle(states)  # so that any of them are a sample
         open_states = self.expansion.keep(states)[0]
         begin = moves = 0
-        listed = new_edges(ROOM)
+        listed = new_edges(MOVES_PER_CALL)
         children_by_tier: dict[int, list[States]] = {}
         while begin < len(open_states) and moves < MOST_MOVES and begin <= self._sample():
             listed, count, begin = list_children(self.expansion.moves, open_states, begin, len(open_states), listed)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from solver.base.errors import GameError
-from solver.base.expectations import SPAN, WIDER, span_of, spanned
+from solver.base.expectations import UNIT, WIDER, span_of, spanned
 from solver.base.kinds import Units
 from solver.compiled.edges import MOST_PLIES_LEFT
 from solver.rules.game import Rules, own_method
@@ -31,7 +31,7 @@ class Scale(NamedTuple):
     @property
     def span(self) -> int:
         """The largest margin, in a game of chance; else 0."""
-        return SPAN // self.point if self.point else 0
+        return UNIT // self.point if self.point else 0
 
     def units(self, rules: Rules, error: int) -> Units:
         """Return the units of values that are off by so many half units."""
@@ -71,4 +71,4 @@ def of_bytes(size: int) -> Scale:
 
 def of_span(span: int) -> Scale:
     """The scale of expectations that reach so far."""
-    return Scale(1, np.dtype(np.int64).str, SPAN // span)
+    return Scale(1, np.dtype(np.int64).str, UNIT // span)

@@ -20,22 +20,22 @@ from numpy.typing import NDArray
 from solver.base.memory import working_memory
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
-from solver.compiled.edges import OPEN, new_edges
+from solver.compiled.edges import NOT_TERMINAL, new_edges
 from solver.store.shared import shared
 from solver.sweep.expansion import Expansion, list_children
 from solver.sweep.forward import Forward, starts_of
 
-BITS = 20  # of a hash that say whether a state is kept
+HASH_BITS = 20  # of a hash that say whether a state is kept
 HALVINGS = 6  # the first part is one in 64
 SEEDS = 20_000  # states that are followed whole, before a part of the others is
 CHUNK = 1 << 13  # states whose moves are listed in one call
-ROOM = 1 << 16  # moves listed at a time
+MOVES_PER_CALL = 1 << 16  # moves listed at a time
 FIRST_TABLE = 1 << 16
 EACH = 9  # bytes of a place in the table
 LEAST = 1 << 15  # states of a part that say anything
 MISSED = 1.5  # times the states counted: an estimate beyond it says too little
 SPREAD = 1.05  # of any estimate, up and down
-MEMORY = 1 << 30  # bytes of the table, at most
+TABLE_BYTES = 1 << 30  # bytes of the table, at most
 States = NDArray[np.int64]
 
 
@@ -86,7 +86,7 @@ def list_kept(moves, states, begin, end, below, listed):
     listed, count, next_state = list_children(moves, states, begin, end, listed)
     keys, left = listed.keys, 0
     for i in range(count):
-        if listed.merits[i] == OPEN and hashed(keys[i]) >> 32 & (1 << BITS) - 1 < below:
+        if listed.merits[i] == NOT_TERMINAL and hashed(keys[i]) >> 32 & (1 << HASH_BITS) - 1 < below:
             keys[left] = keys[i]
             left += 1
     return listed, left, next_state
@@ -127,7 +127,7 @@ def frequencies(visited, below):
     """How many states whose hash is below the threshold were seen, once, and twice."""
     visited_count = once = twice = 0
     for i in range(len(visited.keys)):
-        if visited.keys[i] >= 0 and hashed(visited.keys[i]) >> 32 & (1 << BITS) - 1 < below:
+        if visited.keys[i] >= 0 and hashed(visited.keys[i]) >> 32 & (1 << HASH_BITS) - 1 < below:
             visited_count += 1
             once += visited.times[i] == 1
             twice += visited.times[i] == 2
@@ -160,7 +160,7 @@ class Thinning:
         begun, results = time.monotonic(), list[Part]()
         for halvings in range(HALVINGS, -1, -1):
             first_started = time.monotonic()
-            result = self._search(1 << BITS - halvings, begun + seconds)
+            result = self._search(1 << HASH_BITS - halvings, begun + seconds)
             if result is None:
                 break
             results.append(result)
@@ -175,7 +175,7 @@ class Thinning:
         front, visited = self._entered(visited, reached, np.unique(np.concatenate(waiting)))
         while len(front):
             reached += len(front)
-            threshold = below if reached > SEEDS else 1 << BITS
+            threshold = below if reached > SEEDS else 1 << HASH_BITS
             children_parts: list[States] = []
 
             def children(begin: int, front: States = front, threshold: int = threshold) -> States:
@@ -189,7 +189,7 @@ class Thinning:
             self.progress("sample", reached, None)
             front = np.concatenate(children_parts)
         visited_count, once, twice = frequencies(visited, below)
-        share = below / (1 << BITS)
+        share = below / (1 << HASH_BITS)
         return Part(
             share, visited_count, (visited_count + (once * once / (2 * max(1, twice)) if share < 1 else 0)) / share
         )
@@ -205,7 +205,7 @@ class Thinning:
 
     def _children(self, states: States, below: int) -> States:
         """The unfinished children of unfinished states whose hash is below a threshold."""
-        listed, cursor, children = new_edges(ROOM), 0, [np.empty(0, np.int64)]
+        listed, cursor, children = new_edges(MOVES_PER_CALL), 0, [np.empty(0, np.int64)]
         while cursor < len(states) or not len(states):
             listed, count, cursor = list_kept(self.moves, states, cursor, len(states), below, listed)
             children.append(listed.keys[:count].copy())
@@ -219,7 +219,7 @@ def thinned(forward: Forward, team: Workers, seconds: float, progress: Progress)
 
     Returns None if the parts tell too little.
     """
-    thinning = Thinning(forward, team, min(MEMORY, working_memory(None) // 2), progress)
+    thinning = Thinning(forward, team, min(TABLE_BYTES, working_memory(None) // 2), progress)
     thinning.warm()
     return judged(thinning.parts(seconds), forward.found)
 

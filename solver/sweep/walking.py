@@ -27,16 +27,19 @@ from solver.rules.game import STATE_LIMIT, Rules
 from solver.sweep.forward import Forward
 from solver.sweep.inverse import Inverse, bench, count_parents, learnt, step, taught
 
-LEARNT = 1 << 15  # moves from which differences are learnt
-MOST, FEWEST = 1 << 14, 1 << 9  # walkers in a tier
-CHUNK = 1 << 7  # of them that a thread takes at a time
-TRIED = 6  # counted tiers on which walkers are tried
-TRIAL = 1 << 10  # walkers of that trial
-UNKNOWN, TAUGHT = 0.2, 1 << 8  # of the moves walked may have differences that were not learnt, and so many more
-WRONG = 0.06  # a tier, in the trial
-DOUBT = 0.004  # a tier, however well the trial goes
-BEFORE = 48  # counted tiers from which moves may skip to those that were not
-PATIENCE = 8.0  # times the time walkers are given; then nobody waits for them
+LEARNT_MOVES = 1 << 15  # moves from which differences are learnt
+MAX_WALKERS, MIN_WALKERS = 1 << 14, 1 << 9  # walkers in a tier
+WALKERS_PER_TASK = 1 << 7  # of them that a thread takes at a time
+TRIAL_TIERS = 6  # counted tiers on which walkers are tried
+TRIAL_WALKERS = 1 << 10  # walkers of that trial
+UNLEARNT_SHARE, UNLEARNT_SLACK = (
+    0.2,
+    1 << 8,
+)  # of the moves walked may have differences that were not learnt, and so many more
+MAX_STEP_ERROR = 0.06  # a tier, in the trial
+LEAST_STEP_ERROR = 0.004  # a tier, however well the trial goes
+SOURCE_TIERS = 48  # counted tiers from which moves may skip to those that were not
+TIMEOUT_FACTOR = 8.0  # times the time walkers are given; then nobody waits for them
 States = NDArray[np.int64]
 
 
@@ -65,7 +68,7 @@ def walked(forward: Forward, team: Workers, seconds: float, progress: Progress =
 
     thread = threading.Thread(target=walk, daemon=True)
     thread.start()
-    thread.join(PATIENCE * seconds)
+    thread.join(TIMEOUT_FACTOR * seconds)
     return walks[0] if walks else None
 
 
@@ -92,22 +95,22 @@ class Walkers:
     def beyond(self, seconds: float) -> Walked:
         """The tiers that were not counted. Raises Lost."""
         end, layers = time.monotonic() + seconds, self.forward.layers
-        last_tier = self._learn(max(0, len(layers) - BEFORE))
-        first_layer, begun = len(layers) - TRIED, time.monotonic()
-        tried, errors = self._walk(first_layer, lambda tier: TRIAL, layers[-1].number)
+        last_tier = self._learn(max(0, len(layers) - SOURCE_TIERS))
+        first_layer, begun = len(layers) - TRIAL_TIERS, time.monotonic()
+        tried, errors = self._walk(first_layer, lambda tier: TRIAL_WALKERS, layers[-1].number)
         wrong = self._wrong(first_layer, {tier.number: tier.kept for tier in tried}, math.hypot(*errors))
-        spent = (time.monotonic() - begun) / max(1, len(tried)) / TRIAL  # seconds a walker
+        spent = (time.monotonic() - begun) / max(1, len(tried)) / TRIAL_WALKERS  # seconds a walker
 
         def size(tier: int) -> int:
             left = end - time.monotonic()
-            return min(MOST, max(FEWEST, int(left / max(1, last_tier - tier + 1) / spent)))
+            return min(MAX_WALKERS, max(MIN_WALKERS, int(left / max(1, last_tier - tier + 1) / spent)))
 
         tiers, errors = self._walk(len(layers), size, math.inf)
         total, doubt, varied = 0.0, 0.0, 0.0
         for steps, (tier, error) in enumerate(zip(tiers, errors, strict=True), 1):
             varied += error**2
             total += tier.kept
-            doubt += tier.kept * math.hypot(math.sqrt(varied), steps * max(DOUBT, wrong))
+            doubt += tier.kept * math.hypot(math.sqrt(varied), steps * max(LEAST_STEP_ERROR, wrong))
         return Walked(tiers, doubt / max(1.0, total))
 
     def _learn(self, first_layer: int) -> int:
@@ -118,7 +121,7 @@ class Walkers:
         layers, last_tier = self.forward.layers, 0
         parents, children = [], []
         for layer_index in range(first_layer, len(layers)):
-            states = self._sample(layer_index, LEARNT // (len(layers) - first_layer))
+            states = self._sample(layer_index, LEARNT_MOVES // (len(layers) - first_layer))
             while len(states):
                 ahead, tiers, _ = self._step(states, layers[layer_index].number, False)
                 parents.append(states[ahead >= 0])
@@ -144,7 +147,7 @@ class Walkers:
             if layer.kept
         ]
         wrong = max(0.0, abs(logs[-1]) - chance) / len(logs) if first_layer >= 0 and logs else 1.0
-        if wrong > WRONG:
+        if wrong > MAX_STEP_ERROR:
             raise Lost
         return wrong
 
@@ -154,7 +157,7 @@ class Walkers:
         Raises Lost.
         """
         self.waiting, self.ended = {}, {}
-        for layer_index in range(max(0, known - BEFORE), known):
+        for layer_index in range(max(0, known - SOURCE_TIERS), known):
             layer = self.forward.layers[layer_index]
             if layer.kept:
                 states = self._sample(layer_index, size(layer.number))
@@ -196,7 +199,7 @@ class Walkers:
         children, tiers, counts = self._step(states, tier, False)
         has_child = children >= 0
         parents, missed = self._parents(states[has_child], children[has_child])
-        if counts[:, 1].any() or missed.sum() > UNKNOWN * len(missed) + TAUGHT:
+        if counts[:, 1].any() or missed.sum() > UNLEARNT_SHARE * len(missed) + UNLEARNT_SLACK:
             raise Lost
         weights = weight * counts[has_child, 0] / parents
         if missed.any():
@@ -226,11 +229,11 @@ class Walkers:
         counts, missed = np.empty_like(children), np.empty(len(children), np.bool_)
 
         def count(begin: int) -> None:
-            chunk = slice(begin, begin + CHUNK)
+            chunk = slice(begin, begin + WALKERS_PER_TASK)
             count_parents(
                 self.moves, inverse, children[chunk], parents[chunk], bench(inverse), counts[chunk], missed[chunk]
             )
 
-        for _ in self.team.map(count, range(0, max(1, len(children)), CHUNK)):
+        for _ in self.team.map(count, range(0, max(1, len(children)), WALKERS_PER_TASK)):
             pass
         return counts, missed

@@ -69,8 +69,8 @@ game: Any = None  # constants of the bound copies
 SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = TIERED = False
 
 SMALL_CHUNK = 1 << 12  # where states lie in files: all that one call looks at is mapped at once
-ROOM = 512  # moves looked up together
-OPEN = -1  # instead of a distance: the child is not finished
+BATCH_MOVES = 512  # moves looked up together
+NO_DISTANCE = -1  # instead of a distance: the child is not finished
 ENDS = 1 << 18  # finished children of one call
 START_ENDS = 1 << 21
 LEAST_SPAN = 1 << 20  # states that one pass marks
@@ -92,7 +92,7 @@ class Listed(NamedTuple):
         keys: The folded child.
         owners: Twice the state's number in its run, plus 1 if the same player moves again.
         scores: Value of a finished child for the side to move there.
-        distances: Its distance in plies, or OPEN.
+        distances: Its distance in plies, or NO_DISTANCE.
         rewards: Reward of the move.
         places: Index of the child among the states, or -1.
         highs: Scratch.
@@ -125,7 +125,7 @@ def audit(stored, reached, tiers, tallies, begin, end, ends, report):
     """
     report[:] = 0
     states = states_from(stored.states, begin, end)
-    listed, cursor = new_listed(ROOM), begin
+    listed, cursor = new_listed(BATCH_MOVES), begin
     while cursor < end:
         count, next_state = list_moves(states[cursor - begin :], cursor, ends, report, listed)
         if next_state == cursor:
@@ -166,7 +166,7 @@ def list_moves(states, begin, ends, report, listed):
                 return mark, begin + i
             child = game.result(state, action)
             keys[count] = game.canonical(child) if FOLDS else child
-            scores[count], distances[count] = 0, OPEN
+            scores[count], distances[count] = 0, NO_DISTANCE
             if game.is_terminal(child):
                 ends[report[COUNT]] = keys[count]
                 report[COUNT] += 1
@@ -197,11 +197,11 @@ def find_moves(stored, reached, count, listed):
     for j in range(count):
         places[j] = highs[j] = 0
         cell = keys[j] >> shift
-        if listed.distances[j] == OPEN and cell >= 0 and cell + 1 < len(begins):
+        if listed.distances[j] == NO_DISTANCE and cell >= 0 and cell + 1 < len(begins):
             places[j], highs[j] = begins[cell], begins[cell + 1]
             prefetch(states.lows, (places[j] + highs[j]) >> 1)
     for j in range(count):
-        if listed.distances[j] == OPEN:
+        if listed.distances[j] == NO_DISTANCE:
             looks += 1
             key = low_bits(states, keys[j])
             low = lower_bound(states.lows, key, places[j], highs[j])
@@ -226,7 +226,7 @@ def judge(stored, states, begin, reached, tiers, tallies, count, listed, report)
         report[CULPRIT], report[AT] = state, begin + i
         while j < count and listed.owners[j] >> 1 == i:
             score, distance = listed.scores[j], listed.distances[j]
-            if distance == OPEN:
+            if distance == NO_DISTANCE:
                 child_index = listed.places[j]
                 if child_index < 0:
                     report[FAULT] = CHILD_MISSING

@@ -27,7 +27,7 @@ from solver.rules.game import Rules, is_built_in
 from solver.rules.vanishing import best_of_groups, edges
 
 FINE = 32  # bits of a step
-NEAR = 1 << 8  # units between bounds that are near enough
+MAX_GAP = 1 << 8  # units between bounds that are near enough
 MOST_VISITS = 1 << 24  # moves and states looked at, all rounds together
 STATE_BYTES = 4096  # of memory, about
 FINISHED = -1  # what a move leads to
@@ -160,7 +160,7 @@ class _Intervals:
                     self.highs[number] = min(high, self.highs[number])
             gap = max(self.highs[number] - self.lows[number] for number in component)
             self.visits += len(moves) + len(component)
-            if gap <= NEAR or not moved or self.visits > MOST_VISITS:
+            if gap <= MAX_GAP or not moved or self.visits > MOST_VISITS:
                 return
             self.progress("bound", self.done, len(self.states), f"{float(gap * self.step / (1 << FINE)):.1e} apart")
 

@@ -32,8 +32,8 @@ game: Any = None  # constants of the bound copies
 REWARD = FOLDS = TIERS = TIERED = VANISHING = False
 
 
-FULL = -1  # instead of a fault: there is no room for more finished states
-NOTHING = np.int64(-(1 << 45))  # without an action: less than any number, and with weights within 64 bits
+OUT_OF_ROOM = -1  # instead of a fault: there is no room for more finished states
+NO_VALUE = np.int64(-(1 << 45))  # without an action: less than any number, and with weights within 64 bits
 
 
 class Numbered(NamedTuple):
@@ -77,10 +77,10 @@ def audit(stored, reached, tiers, tallies, begin, end, ends, report):
             elif report[COUNT] < len(ends):
                 best += weight * _seen_from(state, child, stored, reached, ends, report)
             else:
-                report[FAULT] = FULL
+                report[FAULT] = OUT_OF_ROOM
         if total == 0:
             best = _chosen(state, stored, reached, ends, report)
-        if report[FAULT] == FULL:
+        if report[FAULT] == OUT_OF_ROOM:
             report[FAULT], report[COUNT] = FINE, mark
             return
         if report[FAULT]:
@@ -97,11 +97,11 @@ def audit(stored, reached, tiers, tallies, begin, end, ends, report):
 
 @kernel
 def _chosen(state, stored, reached, ends, report):
-    """The steps that the best of the actions makes of a state; FULL where `ends` are."""
-    best = NOTHING
+    """The steps that the best of the actions makes of a state; OUT_OF_ROOM where `ends` are."""
+    best = NO_VALUE
     for action in game.actions(state):
         if report[COUNT] == len(ends):
-            report[FAULT] = FULL
+            report[FAULT] = OUT_OF_ROOM
             return np.int64(0)
         gain = game.reward(state, action) * stored.point if REWARD else 0
         best = max(best, gain + _seen_from(state, game.result(state, action), stored, reached, ends, report))

@@ -13,7 +13,7 @@ from solver.base.progress import Progress
 from solver.book import Book
 from solver.compiled.binding import bind, kernel
 from solver.sweep.expansion import STATES_PER_CALL
-from solver.verifying.grounds import GROUNDED, OPEN, SCORING, UNEVEN, refusal
+from solver.verifying.grounds import GROUNDED, UNGROUNDED, SCORING, UNEVEN, refusal
 from solver.verifying.reached import look_up, state_at, states_from, stays
 
 game: Any = None  # constants of the bound copies
@@ -43,7 +43,7 @@ def ground(stored, grounded, pending, left):
 
 @kernel
 def held_up(stored, grounded, state_index):
-    """Whether the value of a state is GROUNDED, OPEN so far, or neither."""
+    """Whether the value of a state is GROUNDED, UNGROUNDED so far, or neither."""
     state, score = (
         states_from(stored.states, state_index, state_index + 1)[0],
         stored.scores[stored.indices[state_index]],
@@ -75,7 +75,7 @@ def held_up(stored, grounded, state_index):
         by_all &= held
     if score == endless or (by_one if score > endless else by_all):
         return GROUNDED
-    return OPEN
+    return UNGROUNDED
 
 
 def check(book: Book, stored: Any, team: Workers, progress: Progress) -> None:
@@ -96,6 +96,6 @@ def check(book: Book, stored: Any, team: Workers, progress: Progress) -> None:
         chunks = [pending[begin : begin + STATES_PER_CALL] for begin in range(0, len(pending), STATES_PER_CALL)]
         left = np.concatenate(list(team.map(some, chunks)))
         if len(left) == len(pending):
-            raise refusal(book, state_at(stored.states, left[0]), OPEN)
+            raise refusal(book, state_at(stored.states, left[0]), UNGROUNDED)
         pending = left
         progress("ground", len(grounded) - len(pending), len(grounded))

@@ -22,9 +22,9 @@ from solver.base.value import lift, merit_of
 from solver.book import Book
 from solver.rules.game import Rules
 
-OPEN, GROUNDED, SCORING, UNEVEN = range(4)
+UNGROUNDED, GROUNDED, SCORING, UNEVEN = range(4)
 FAULTS = {
-    OPEN: "has a value that rests on itself: play goes round in a circle",
+    UNGROUNDED: "has a value that rests on itself: play goes round in a circle",
     SCORING: "has a move that scores and stays in its tier, to which play may come back",
     UNEVEN: "has a move that stays in its tier and changes what endless play is worth",
 }
@@ -42,7 +42,7 @@ def check(book: Book, rules: Rules, progress: Progress) -> None:
             if is_held == GROUNDED:
                 del left[state]
         if len(left) == before:
-            raise refusal(book, next(iter(left)), OPEN)
+            raise refusal(book, next(iter(left)), UNGROUNDED)
         progress("ground", len(book) - len(left), len(book))
 
 
@@ -54,7 +54,7 @@ def _held_up(book: Book, rules: Rules, state: int, is_open: Callable[[int], bool
             return held
         by_one |= held == GROUNDED and child_value == score
         by_all &= held == GROUNDED
-    return GROUNDED if score == endless or (by_one if score > endless else by_all) else OPEN
+    return GROUNDED if score == endless or (by_one if score > endless else by_all) else UNGROUNDED
 
 
 def _moves(
@@ -68,7 +68,7 @@ def _moves(
             continue
         key, held = rules.canonical(child), GROUNDED
         if rules.tier(key) <= rules.tier(state):
-            held = OPEN if is_open(key) else GROUNDED
+            held = UNGROUNDED if is_open(key) else GROUNDED
             if rules.gain(state, action):
                 held = SCORING
             elif lift(rules.endless(key), rules.same_mover(state, action, child), True) != endless:

@@ -20,7 +20,7 @@ from solver.rules.game import Rules
 from solver.rules.notation import format_action
 from solver.search import minimax, retrograde
 
-SIDES = ("first", "second")
+PLAYERS = ("first", "second")
 
 
 class Proof(NamedTuple):
@@ -38,9 +38,9 @@ def prove(book: Book, game: Any, progress: Progress = silent, *, live: bool = Tr
     """
     book.header.kind.refuse("play", book.header.game)
     served = book.header.trim.side if book.header.trim is not None else None
-    sides = SIDES if served in (None, "both") else (str(served),)
+    sides = PLAYERS if served in (None, "both") else (str(served),)
     player = Player(book, game, seconds=None, live=live)
-    positions = sum(_played(book, player, SIDES.index(side), progress) for side in sides)
+    positions = sum(_played(book, player, PLAYERS.index(side), progress) for side in sides)
     return Proof(sides, positions)
 
 
@@ -150,7 +150,7 @@ def _shown(book: Book, played: _Played, table: Any, node: Any, stated: Value, go
     after = _worst(played, table, node)
     moves_text = " ".join(line) or "the start"
     return (
-        f"{book.path}: played by the {SIDES[played.side]} player{start}, {moves_text} is said to be {stated.words()}"
+        f"{book.path}: played by the {PLAYERS[played.side]} player{start}, {moves_text} is said to be {stated.words()}"
         f" for the side to move, but becomes {got.words()} by {' '.join(after)}: solve again"
     )
 

@@ -28,8 +28,8 @@ FACTS = "solver"  # the custom section that says what the module is
 SEAL, SEAL_BYTES = "seal", 32  # the last one
 OURS = {TYPE, FUNCTION, MEMORY, GLOBAL, EXPORT, CODE, DATA, DATA_COUNT, CUSTOM}  # the sections that `finished` writes
 # limits of what is compiled at all; our largest module has 34 KB and 26 functions
-MOST_BYTES, MOST_FUNCTIONS = 1 << 18, 1000
-MOST_BITS = 70  # of a LEB128 number: ten bytes
+MAX_MODULE_BYTES, MAX_FUNCTIONS = 1 << 18, 1000
+MAX_LEB128_BITS = 70  # of a LEB128 number: ten bytes
 
 
 class Reader:
@@ -46,7 +46,7 @@ class Reader:
     def number(self) -> int:
         """An unsigned LEB128 number. Raises ValueError where it has more than ten bytes."""
         result = 0
-        for shift in range(0, MOST_BITS, 7):
+        for shift in range(0, MAX_LEB128_BITS, 7):
             byte = self.byte()
             result |= (byte & 127) << shift
             if byte < 128:
@@ -199,9 +199,9 @@ def finished(
     section_contents[EXPORT] = vector([text("memory") + bytes([OF_MEMORY, 0]), *listed])
     section_contents[CUSTOM] = text(FACTS) + json.dumps(facts, separators=(",", ":"), sort_keys=True).encode()
     module = sealed(joined(section_contents))
-    if len(module) > MOST_BYTES:
+    if len(module) > MAX_MODULE_BYTES:
         raise MethodError(
-            f"the module of {facts['game']} has {len(module):,} bytes, and hosts take {MOST_BYTES:,}: shorten its rules"
+            f"the module of {facts['game']} has {len(module):,} bytes, and hosts take {MAX_MODULE_BYTES:,}: shorten its rules"
         )
     return module
 
@@ -218,8 +218,8 @@ def facts_of(data: bytes) -> dict[str, Any]:
     Raises:
         DamagedBook: The bytes are altered, no module of this program's, or more than it ever writes.
     """
-    if len(data) > MOST_BYTES:
-        raise DamagedBook(f"the module has {len(data):,} bytes, of {MOST_BYTES:,} at most: build it again")
+    if len(data) > MAX_MODULE_BYTES:
+        raise DamagedBook(f"the module has {len(data):,} bytes, of {MAX_MODULE_BYTES:,} at most: build it again")
     with contextlib.suppress(IndexError, ValueError, RecursionError):
         if hashlib.sha256(data[:-SEAL_BYTES]).digest() == data[-SEAL_BYTES:]:
             facts = _facts_in(data)
@@ -233,7 +233,7 @@ def _facts_in(data: bytes) -> dict[str, Any] | None:
     facts: Any = None
     for kind, contents in sections(data):
         reader = Reader(contents)
-        if kind not in OURS or (kind == FUNCTION and reader.number() > MOST_FUNCTIONS):
+        if kind not in OURS or (kind == FUNCTION and reader.number() > MAX_FUNCTIONS):
             return None
         if kind == CUSTOM and facts is None and reader.name() == FACTS:
             facts = json.loads(contents[reader.at :])

@@ -23,15 +23,15 @@ from solver.wasm.binary import facts_of
 from solver.wasm.watch import watch
 
 PLIES, ROWS = 1024, 1 << 15  # of a path, and of the moves of its plies
-TABLE = 64 << 20  # bytes
+TABLE_BYTES = 64 << 20  # bytes
 LOOK_PLIES, LOOK_ROWS, LOOK_TABLE = 256, 1 << 13, 8 << 20  # of the search of limited depth
-DEEPEST = LOOK_PLIES - 2
+MAX_LOOK_DEPTH = LOOK_PLIES - 2
 SPARE = 16 << 20  # bytes of memory for paths and the rest
 REASONS = {  # of traps
     "interrupt": "it does not end",
     "wasm `unreachable` instruction executed": "the rules raise an error, or a number leaves 64 bits",
 }
-PATIENCE = 5.0  # seconds that a call may take, or the start, which are for milliseconds of work
+CALL_SECONDS = 5.0  # seconds that a call may take, or the start, which are for milliseconds of work
 
 
 def check_facts(facts: dict[str, Any], rules: Rules) -> None:
@@ -52,13 +52,13 @@ class Module(ExactSearch):
     memory, of a size that is bounded, and is ended where it does not end by itself.
     """
 
-    def __init__(self, data: bytes, rules: Rules, table: int = TABLE, *, is_ours: bool = False) -> None:
+    def __init__(self, data: bytes, rules: Rules, table: int = TABLE_BYTES, *, is_ours: bool = False) -> None:
         self.rules, self.facts = rules, facts_of(data)
         check_facts(self.facts, rules)
         self.win, self.scores = self.facts["win"], rules.scores
         self._data, self._table, self._is_ours = data, table, is_ours
         self._state_bytes = 8 * words_of(rules.bits)
-        self.patience = PATIENCE
+        self.patience = CALL_SECONDS
         self._nodes = 0
         self._start()
 
@@ -72,8 +72,8 @@ class Module(ExactSearch):
             code = self._watch.compiled(self._data, is_ours=self._is_ours)
             self._store = wasmtime.Store(self._watch.engine)
             self._store.set_limits(self._table + LOOK_TABLE + SPARE, 1 << 10, 1, 1, 1)
-            deadline = time.monotonic() + PATIENCE
-            with self._watch.ends(self._store, PATIENCE):
+            deadline = time.monotonic() + CALL_SECONDS
+            with self._watch.ends(self._store, CALL_SECONDS):
                 instance = wasmtime.Instance(self._store, code, [])
             self._exports: Mapping[str, Any] = instance.exports(self._store)
             self._check_exports()
@@ -152,8 +152,10 @@ class Module(ExactSearch):
     def _call(self, seconds: float, name: str, *numbers: int) -> Any:
         is_wide = self._state_bytes > 8
         if is_wide and name in layout.TAKING:
-            self._exports["memory"].write(self._store, numbers[0].to_bytes(self._state_bytes, "little"), layout.ROOM)
-            numbers = layout.ROOM, *numbers[1:]
+            self._exports["memory"].write(
+                self._store, numbers[0].to_bytes(self._state_bytes, "little"), layout.LISTS_BEGIN
+            )
+            numbers = layout.LISTS_BEGIN, *numbers[1:]
         with self._watch.ends(self._store, seconds):
             result = self._exports[name](self._store, *numbers)
         if is_wide and name in layout.GIVING:
@@ -193,12 +195,12 @@ class Module(ExactSearch):
             self._nodes += spent
 
     def look(self, state: int, depth: int, first_action: int | None = None, budget: Budget | None = None) -> Result:
-        """The best that can be seen so many plies ahead, as `Lookahead.look`; UncompiledRules beyond DEEPEST."""
+        """The best that can be seen so many plies ahead, as `Lookahead.look`; UncompiledRules beyond MAX_LOOK_DEPTH."""
         rules = self.rules
         if rules.is_terminal(state):
             return ended(rules, state)
-        if depth > DEEPEST:
-            raise UncompiledRules(f"{rules.name}: a module looks {DEEPEST} plies ahead at most, not {depth}")
+        if depth > MAX_LOOK_DEPTH:
+            raise UncompiledRules(f"{rules.name}: a module looks {MAX_LOOK_DEPTH} plies ahead at most, not {depth}")
         self.ask("look", state, depth, -1 if first_action is None else first_action)
         refusal = f"{rules.name}: the module cannot look {depth} plies ahead of {state}"
         nodes = self._run("look_on", "looked", budget or Budget(), refusal)

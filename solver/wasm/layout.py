@@ -5,7 +5,7 @@
     STATE    where states are that functions return, if they are wide
     HEAP     the arrays that `lay_out` makes room for
 
-The host reads and writes the desk, and at `ROOM` what functions that list something are given to write to.
+The host reads and writes the desk, and at `LISTS_BEGIN` what functions that list something are given to write to.
 
 A state of at most 63 bits is a number. A wider one lies in the memory, its words of 64 bits one after another, the
 lowest first: what takes a state takes its address, and what returns one returns an address.
@@ -34,7 +34,7 @@ MOST_PAGES = 1 << 14  # that a module's memory can grow to: 1 GiB
 DESK = PAGE
 LOOK = DESK + 512  # the desk of the search of limited depth
 STATE = DESK + 1024
-ROOM = DESK + 4096  # of the host, for lists
+LISTS_BEGIN = DESK + 4096  # of the host, for lists
 ROOM_WORDS = 7 * 1024
 HEAP = 2 * PAGE
 SMALLEST = 1 << 14  # words of a table at first: what a processor's cache holds

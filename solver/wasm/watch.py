@@ -24,9 +24,9 @@ from solver.base.errors import DamagedBook, ResourceError
 from solver.base.system import limit_memory
 
 TICK = 0.05  # seconds
-KEPT = 8  # modules whose machine code is kept
+CACHED_MODULES = 8  # modules whose machine code is kept
 # of the process that compiles: seconds, bytes of memory, and of machine code, of which our modules have 110 KB
-SECONDS, MEMORY, MOST_CODE = 5.0, 512 << 20, 32 << 20
+COMPILE_SECONDS, COMPILE_BYTES, MAX_CODE_BYTES = 5.0, 512 << 20, 32 << 20
 APART = "import sys; sys.path[:] = sys.argv[1:]; from solver.wasm import watch; watch.compile_apart()"
 REFUSED = 3  # the exit code of a module that does not compile
 
@@ -44,12 +44,12 @@ def compile_apart() -> None:
     """Compile the module on standard input to machine code on standard output, within limits: in a child process."""
     import wasmtime
 
-    limit_memory(MEMORY)
+    limit_memory(COMPILE_BYTES)
     try:
         code = wasmtime.Module(_engine(), sys.stdin.buffer.read()).serialize()
     except wasmtime.WasmtimeError:
         sys.exit(REFUSED)
-    if len(code) > MOST_CODE:
+    if len(code) > MAX_CODE_BYTES:
         raise MemoryError
     sys.stdout.buffer.write(code)
 
@@ -58,16 +58,18 @@ def _compiled_apart(data: bytes) -> bytes:
     """The machine code of a module, made by a child process. Raises DamagedBook, ResourceError without Python."""
     command = [sys.executable or "python3", "-c", APART, *map(str, sys.path)]
     try:
-        finished_process = subprocess.run(command, input=data, capture_output=True, timeout=SECONDS)
+        finished_process = subprocess.run(command, input=data, capture_output=True, timeout=COMPILE_SECONDS)
     except OSError as error:
         reason = error.strerror or error
         raise ResourceError(f"{command[0]} does not start ({reason}): a module is compiled by another Python") from None
     except subprocess.TimeoutExpired:
-        raise DamagedBook(f"the module takes more than {SECONDS:g} seconds to compile: build it again") from None
+        raise DamagedBook(
+            f"the module takes more than {COMPILE_SECONDS:g} seconds to compile: build it again"
+        ) from None
     if finished_process.returncode == REFUSED:
         raise DamagedBook("the module does not compile: build it again: solver build")
     if finished_process.returncode:
-        raise DamagedBook(f"the module takes more than {MEMORY >> 20} MB to compile: build it again")
+        raise DamagedBook(f"the module takes more than {COMPILE_BYTES >> 20} MB to compile: build it again")
     return finished_process.stdout
 
 
@@ -90,7 +92,7 @@ class Watch:
 
         with self._compiling:
             if data not in self._code:
-                if len(self._code) == KEPT:
+                if len(self._code) == CACHED_MODULES:
                     self._code.clear()
                 if is_ours:
                     self._code[data] = wasmtime.Module(self.engine, data)

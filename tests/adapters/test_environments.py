@@ -234,7 +234,7 @@ def test_a_picture_has_the_men_where_the_page_has_them():
     assert pixels.dtype == np.uint8 and pixels.shape == (round(628 * SCALE), round(728 * SCALE), 3)
     bottom, columns = round((14 + 550) * SCALE), [round((14 + 50 + 100 * column) * SCALE) for column in range(3)]
     colours = ["#" + bytes(pixels[bottom, column]).hex() for column in columns]
-    assert colours == [looks.SIDES["red"].body, looks.SIDES["yellow"].body, looks.HOLE]
+    assert colours == [looks.SIDE_LOOKS["red"].body, looks.SIDE_LOOKS["yellow"].body, looks.HOLE]
 
 
 def test_curves_of_figures_are_drawn_where_svg_has_them():

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from solver.base.errors import MethodError
-from solver.base.expectations import BITS, Expectation, kind_of
+from solver.base.expectations import UNIT_BITS, Expectation, kind_of
 from solver.base.kinds import MARGIN, OUTCOME, WDL, Units
 from solver.base.value import WIN, Value, drop, lift, merit_of, terminal_merit, value_of
 
@@ -76,8 +76,8 @@ def test_a_game_has_one_kind_of_values():
         (Units(WDL), -1, Value(-1), "loss"),
         (Units(MARGIN), 3, Value(3), "+3"),
         (
-            Units(Expectation("utility", 2.0**-30, 1e-9), 1, 1 << BITS, 2),
-            -(1 << BITS - 2),
+            Units(Expectation("utility", 2.0**-30, 1e-9), 1, 1 << UNIT_BITS, 2),
+            -(1 << UNIT_BITS - 2),
             Value(-0.25),
             "-0.250000 (37.5000 %)",
         ),

@@ -28,7 +28,7 @@ from solver.base.errors import (
 from solver.base.value import Value
 from solver.book import Book, Header, check_book, write_book
 from solver.book.codecs import CODECS, Codec, compact, instant
-from solver.book.codecs.instant import GROUP
+from solver.book.codecs.instant import GROUP_STATES
 from solver.book.sealing import PALETTE_KEY, SEGMENT_SIZE, part_key
 from solver.book.segments import groups_of
 from solver.rules.fingerprint import fingerprint
@@ -86,7 +86,7 @@ def test_what_is_written_is_read(tmp_path_factory, values, codec):
 
 
 @pytest.mark.parametrize("codec", KEYED_BY_STATE)
-@pytest.mark.parametrize("count", [0, 1, 2, GROUP - 1, GROUP, GROUP + 1, 20_000])
+@pytest.mark.parametrize("count", [0, 1, 2, GROUP_STATES - 1, GROUP_STATES, GROUP_STATES + 1, 20_000])
 @pytest.mark.parametrize("spread", [0, 1, 200, 10**5, 10**10, 2**48])
 def test_sizes_and_densities(tmp_path, count, spread, codec):
     values = {state: value for state, value in sample_values(count, spread=spread or 1e-9).items() if state < 2**63}

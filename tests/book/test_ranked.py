@@ -233,7 +233,7 @@ def test_a_ranked_book_answers_what_the_instant_one_answers(tmp_path, monkeypatc
 def test_compiled_and_plain_ranked_books_are_the_same_bytes_whatever_the_workers(tmp_path, monkeypatch, text):
     np = pytest.importorskip("numpy")
     pytest.importorskip("numba")
-    monkeypatch.setattr(ranked, "BLOCK", 512)
+    monkeypatch.setattr(ranked, "BLOCK_STATES", 512)
     monkeypatch.setattr("solver.book.codecs.encoders.CHUNK", 1024)
     path = tmp_path / "book"
     with solve(text, path) as book:

@@ -46,7 +46,7 @@ def clustered(tmp_path, monkeypatch):
     """Solve a game in shards, on two threads; the digest of its book."""
     monkeypatch.setattr(on_ray, "connect", lambda where, memory=None: Threads(4))
     monkeypatch.setattr(shards, "EVERY", 0.0)
-    monkeypatch.setattr(sharding, "NEAR", 100)
+    monkeypatch.setattr(sharding, "LOCAL_STATES", 100)
 
     def solve(game, **options):
         path = tmp_path / "clustered.lmdb"
@@ -61,9 +61,9 @@ def clustered(tmp_path, monkeypatch):
 @pytest.fixture
 def crowded(monkeypatch):
     """Shards of few states, several to a block, whose blocks are split by tasks between."""
-    monkeypatch.setattr(sharding, "LEAST", 20)
+    monkeypatch.setattr(sharding, "MIN_TASK_STATES", 20)
     monkeypatch.setattr(sharding, "MOST_BLOCKS", 2)
-    monkeypatch.setattr(sharding, "BATCH", 3)
+    monkeypatch.setattr(sharding, "SPLIT_TASKS", 3)
 
 
 def digest(path):
@@ -105,7 +105,7 @@ def test_results_that_are_filed_are_the_same(game, folder, clustered, crowded, f
 
 @pytest.mark.parametrize("game", ["nim:2,3,4", *slow("nim:150", "cram:4,3")])
 def test_nimbers_are_those_of_one_machine(game, tmp_path, clustered, crowded, monkeypatch):
-    monkeypatch.setattr(sharding, "NEAR", -1)
+    monkeypatch.setattr(sharding, "LOCAL_STATES", -1)
     with pipeline.solve(game, tmp_path / "alone.lmdb", method="nimbers"):
         expected = digest(tmp_path / "alone.lmdb")
     (tmp_path / "alone.lmdb").unlink()
@@ -157,7 +157,7 @@ def test_goes_on_behind_the_last_commit(last, folder, tmp_path, clustered, crowd
         broken.setattr(store.Store, "commit", ends)
         clustered(SMALL)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["clustered.lmdb.shards"]
-    monkeypatch.setattr(sharding, "LEAST", 1)
+    monkeypatch.setattr(sharding, "MIN_TASK_STATES", 1)
     said = []
     assert clustered(SMALL, say=said.append) == alone(folder, SMALL)
     assert said[0].startswith("going on from")

@@ -91,7 +91,7 @@ def ladder(tmp_path_factory):
 @pytest.fixture
 def sharded(monkeypatch):
     """Shards of a few states; generations of one shard are not gone through at once."""
-    monkeypatch.setattr(sharding, "LEAST", 10)
+    monkeypatch.setattr(sharding, "MIN_TASK_STATES", 10)
     monkeypatch.setattr(closing, "ALONE", 0)
 
 
@@ -99,15 +99,15 @@ def sharded(monkeypatch):
 def rounds(sharded, monkeypatch):
     """No worker has the memory for a tier with cycles; each round is committed."""
     monkeypatch.setattr(resolving, "RESOLVING", 1 << 40)
-    monkeypatch.setattr(resolving, "CHECKPOINT", 0.0)
+    monkeypatch.setattr(resolving, "CHECKPOINT_SECONDS", 0.0)
 
 
 @pytest.fixture(autouse=True)
 def threads(monkeypatch):
     """Threads instead of Ray; what fails is tried again at once."""
-    monkeypatch.setattr(store, "PATIENCE", 0.0005)
+    monkeypatch.setattr(store, "FIRST_RETRY_SECONDS", 0.0005)
     monkeypatch.setattr(extras, "has_cluster", lambda: True)
-    monkeypatch.setattr(sharding, "NEAR", 10)
+    monkeypatch.setattr(sharding, "LOCAL_STATES", 10)
     monkeypatch.setattr(shards, "EVERY", 0.0)
     monkeypatch.setattr(on_ray, "connect", lambda where, memory: Threads(4, memory and 2 * memory))
 
@@ -139,7 +139,7 @@ def test_the_book_is_that_of_one_machine(tmp_path, game, sharded):
 @pytest.mark.parametrize(("least", "filed"), [(1, 1 << 8), (40, 1), (1 << 20, 1 << 8)])
 def test_any_number_of_shards_gives_the_same_book(tmp_path, ladder, monkeypatch, least, filed):
     """Also where what tasks send each other lies in files."""
-    monkeypatch.setattr(sharding, "LEAST", least)
+    monkeypatch.setattr(sharding, "MIN_TASK_STATES", least)
     monkeypatch.setattr(sharding, "FILED", filed)
     monkeypatch.setattr(closing, "ALONE", least)
     assert together(ladder, tmp_path / "cluster.lmdb") == alone(ladder)
@@ -161,7 +161,7 @@ def test_options_mean_the_same(tmp_path, ladder, sharded, game, options):
 
 def test_shards_split_while_a_tier_is_closed(tmp_path, ladder, monkeypatch):
     bits = []
-    monkeypatch.setattr(sharding, "LEAST", 60)
+    monkeypatch.setattr(sharding, "MIN_TASK_STATES", 60)
     monkeypatch.setattr(closing, "ALONE", 0)
     generation = closing.generation
 
@@ -249,7 +249,7 @@ def test_shards_that_tell_each_other_find_the_same_values(tmp_path, ladder, roun
 @pytest.mark.parametrize("game", ["LADDER", *slow("hare-and-hounds", "piglet:3")])
 def test_shards_may_share_blocks(tmp_path, ladder, rounds, monkeypatch, game):
     monkeypatch.setattr(sharding, "MOST_BLOCKS", 2)
-    monkeypatch.setattr(sharding, "BATCH", 3)
+    monkeypatch.setattr(sharding, "SPLIT_TASKS", 3)
     game = game.replace("LADDER", ladder)
     assert together(game, tmp_path / "cluster.lmdb") == alone(game)
 

@@ -38,7 +38,7 @@ import solver.__main__
 from solver.base import sharding
 from solver.cluster import on_ray, shards, store
 from tests.engines import Threads
-sharding.LEAST, sharding.NEAR, shards.EVERY = 1 << 9, 1 << 8, 0.0
+sharding.MIN_TASK_STATES, sharding.LOCAL_STATES, shards.EVERY = 1 << 9, 1 << 8, 0.0
 """
 ON_THREADS = SHARDED + "on_ray.connect = lambda *_, **__: Threads(4)\n"
 IMPATIENT = ON_THREADS + "store.RENEWED, store.EXPIRED, store.LOOKED = 0.2, 2.0, 0.5\n"
@@ -393,7 +393,7 @@ def test_a_server_of_s3_that_dies(place):
     """One line, and where it is back the same command ends in the same book."""
     options = (SMALL, "--cluster", "local:2", "--store", f"s3://{BUCKET}/solves")
     with served(place) as (server, listed):
-        driver = place.start(*options, code=ON_THREADS + "store.TRIES = 3\n")
+        driver = place.start(*options, code=ON_THREADS + "store.OPERATION_TRIES = 3\n")
         assert until(lambda: len(listed()) > 5)
         server.kill()
         code, error = place.ended(driver)

@@ -122,10 +122,10 @@ fsspec.register_implementation("objects", Objects, clobber=True)
 def threads(monkeypatch):
     """Clusters are threads, tiers of some dozen states have several shards, and nobody waits for long."""
     monkeypatch.setattr(on_ray, "connect", lambda where, memory=None, **_: Threads(4))
-    monkeypatch.setattr(sharding, "LEAST", 16)
-    monkeypatch.setattr(sharding, "NEAR", 16)
+    monkeypatch.setattr(sharding, "MIN_TASK_STATES", 16)
+    monkeypatch.setattr(sharding, "LOCAL_STATES", 16)
     monkeypatch.setattr(shards, "EVERY", 0.0)
-    monkeypatch.setattr(store, "PATIENCE", 0.0005)
+    monkeypatch.setattr(store, "FIRST_RETRY_SECONDS", 0.0005)
     monkeypatch.setattr(Faults, "strike", Faults.strike)
     monkeypatch.setattr(Faults, "calls", 0)
     MemoryFileSystem.store.clear()
@@ -649,7 +649,7 @@ FAULTS = {
 @pytest.mark.parametrize("host", FAULTS)
 def test_a_node_that_is_wrong_is_named(machines, host, monkeypatch):
     if host == "silent":
-        monkeypatch.setattr(nodes, "PATIENCE", 0.5)
+        monkeypatch.setattr(nodes, "ANSWER_SECONDS", 0.5)
     store = machines("right", host)
     code, output, error = run("cluster", "check", "head:6379", "tic-tac-toe", "--store", store)
     rules = fingerprint(load_game("tic-tac-toe"))[:12]
@@ -693,7 +693,7 @@ def test_a_solve_looks_at_the_nodes_first(machines, tmp_path):
 
 
 def test_a_slow_tier_names_the_node_of_its_slowest_task(tmp_path, monkeypatch):
-    monkeypatch.setattr(driver, "TOLD", 0.0)
+    monkeypatch.setattr(driver, "REPORTED_TIER_SECONDS", 0.0)
     monkeypatch.setattr(tasks, "spent", lambda begun: tasks.Spent("node-3", 1.5))
     said = [line for line in solve(tmp_path / "b.lmdb")[1] if ", tier" in line and ": 0 states" not in line]
     assert said and all(line.endswith(" s, the slowest task 1.5 s on node-3") for line in said)

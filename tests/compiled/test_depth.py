@@ -147,7 +147,7 @@ def test_states_with_very_many_moves_and_deep_searches_are_given_room():
 @pytest.mark.parametrize("workers", [1, 3])
 @pytest.mark.interpreted
 def test_many_states_at_once_are_searched_as_one_by_one(workers, monkeypatch):
-    monkeypatch.setattr(searches, "SHARE", 7)
+    monkeypatch.setattr(searches, "STATES_PER_TASK", 7)
     game = load_game("connect-four:4,3")
     states = positions(game, 60)
     for depth in (1, 3):

@@ -29,7 +29,7 @@ from solver.play import modules
 from solver.rules.game import Rules
 from solver.search import Budget, heuristic
 from solver.wasm import binary
-from solver.wasm.binary import MOST_BYTES, SEAL_BYTES, Reader, facts_of, sealed, text
+from solver.wasm.binary import MAX_MODULE_BYTES, SEAL_BYTES, Reader, facts_of, sealed, text
 from solver.wasm.host import Module
 from tests import ROOT, naive
 from tests.commands import ok, run
@@ -142,7 +142,7 @@ def test_what_does_not_end_is_ended_and_asked_anew(monkeypatch):
         module = Module(forged(data, lazy), rules)
         with pytest.raises(UncompiledRules, match="does not get on"):
             module.look(state, 3) if "look_on" in lazy else module.value(state)
-    monkeypatch.setattr("solver.wasm.host.PATIENCE", 0.01)
+    monkeypatch.setattr("solver.wasm.host.CALL_SECONDS", 0.01)
     with pytest.raises(DamagedBook, match="does not start: it does not end: build it again"):
         Module(forged(data, {"lay_out": FOR_EVER}), rules)
 
@@ -190,7 +190,7 @@ def test_sections_that_no_module_of_ours_has_are_refused():
         with pytest.raises(DamagedBook, match="not a module of `solver build`"):
             Module(altered, rules)
     with pytest.raises(DamagedBook, match="262,144 at most"):
-        Module(data + bytes(MOST_BYTES), rules)
+        Module(data + bytes(MAX_MODULE_BYTES), rules)
 
 
 def test_no_module_is_built_that_hosts_refuse():
@@ -200,8 +200,8 @@ def test_no_module_is_built_that_hosts_refuse():
         parts = {binary.DATA: bytes(constants), binary.CUSTOM: text("linking") + bytes([2])}
         return binary.finished(binary.joined(parts), [], {"game": "coins"}, 1 << 16, 2, 4)
 
-    most = 2 * MOST_BYTES - 1000 - len(built(MOST_BYTES - 1000))
-    assert len(built(most)) == MOST_BYTES
+    most = 2 * MAX_MODULE_BYTES - 1000 - len(built(MAX_MODULE_BYTES - 1000))
+    assert len(built(most)) == MAX_MODULE_BYTES
     with pytest.raises(MethodError, match="of coins has 262,145 bytes, and hosts take 262,144: shorten its rules"):
         built(most + 1)
 
@@ -225,7 +225,7 @@ def test_what_takes_too_much_to_compile_is_ended(monkeypatch):
         Module(forged(data, {"utility": nested()}), rules)
     with pytest.raises(DamagedBook, match="does not compile: build it again"):
         Module(forged(data, {"utility": b"\0\x0b"}), rules)
-    monkeypatch.setattr("solver.wasm.watch.SECONDS", 0.001)
+    monkeypatch.setattr("solver.wasm.watch.COMPILE_SECONDS", 0.001)
     with pytest.raises(DamagedBook, match=r"takes more than 0\.001 seconds to compile: build it again"):
         Module(forged(data, {"utility": FOR_EVER}), rules)
     monkeypatch.setattr("sys.executable", "/no/python")
@@ -258,7 +258,7 @@ def test_altered_modules_sealed_anew_do_no_harm(count, monkeypatch):
     """They are refused, trapped, ended, or answer: rightly or not, a seal is against accidents."""
     data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
     state, ends = rules.game.initial(), Counter()
-    monkeypatch.setattr("solver.wasm.host.PATIENCE", 0.5)
+    monkeypatch.setattr("solver.wasm.host.CALL_SECONDS", 0.5)
     for altered in mutants(data, count):
         try:
             module = Module(altered, rules, is_ours=count > 10)  # a process for each would take ten minutes

@@ -39,7 +39,7 @@ def small(monkeypatch):
     for module, name, size in (
         (expansion, "STATES_PER_CALL", 20),
         (runs, "PIECE_STATES", 40),
-        (projection, "SAMPLE", 64),
+        (projection, "TIER_SAMPLE", 64),
     ):
         monkeypatch.setattr(module, name, size)
 
@@ -137,7 +137,14 @@ def test_parents_are_found_from_their_children(small, text):
 
 def test_walkers_count_as_the_sweep_does(small, monkeypatch):
     """Tiers that were counted, but are not shown to the walkers."""
-    for name, size in (("TRIED", 2), ("LEARNT", 300), ("TRIAL", 64), ("MOST", 64), ("FEWEST", 64), ("WRONG", 0.2)):
+    for name, size in (
+        ("TRIAL_TIERS", 2),
+        ("LEARNT_MOVES", 300),
+        ("TRIAL_WALKERS", 64),
+        ("MAX_WALKERS", 64),
+        ("MIN_WALKERS", 64),
+        ("MAX_STEP_ERROR", 0.2),
+    ):
         monkeypatch.setattr(walking, name, size)
     with Work() as work, Steps(1) as team:
         *_, whole = team.forward(load_game("y:3"), work, symmetry=False)

@@ -141,7 +141,7 @@ def counted(tmp_path, monkeypatch):
     from solver.cluster import on_ray
     from solver.solving import pipeline
 
-    monkeypatch.setattr(sharding, "NEAR", -1)
+    monkeypatch.setattr(sharding, "LOCAL_STATES", -1)
     found, lock = Counter(), threading.Lock()
 
     class Counting(Threads):
@@ -179,7 +179,7 @@ def bytes_of(made):
 def test_tasks_and_bytes_are_those_of_a_solve(text, least, counted, monkeypatch):
     from solver.sweep import projection
 
-    monkeypatch.setattr(sharding, "LEAST", least)
+    monkeypatch.setattr(sharding, "MIN_TASK_STATES", least)
     cluster = Cluster(1, 2, 8 << 30)
     tiers = phases.predict(projection.census(load_game(text), seconds=60, tiers=True).tiers, COSTS, cluster)
     found = counted(text, cluster)

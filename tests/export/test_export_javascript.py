@@ -9,7 +9,7 @@ import pytest
 from solver.base.estimates import Estimate, Estimated
 from solver.base.value import Value
 from solver.book import Book
-from solver.book.codecs.instant import GROUP
+from solver.book.codecs.instant import GROUP_STATES
 from solver.rules.game import load_game
 from solver.solving import pipeline
 from tests.books import KEYED_BY_STATE, sample_values, write_sample, write_values
@@ -67,7 +67,7 @@ def test_javascript_reads_groups_of_any_kind(tmp_path, codec):
     values, state = {}, 0
     for spread in (1, 40, 70_000, 2**45):
         for different in (1, 2, 4, 16, 150):
-            for _ in range(GROUP):
+            for _ in range(GROUP_STATES):
                 values[state] = Value(1, chance.randrange(different) * 2 + 1)
                 state += chance.randrange(spread) + 1
     values |= {state: Value(0), state + 99: Value(1, 2), state + 200: Value(-1, 0)}

@@ -224,7 +224,7 @@ def test_a_book_whose_file_is_gone_shows_itself(tmp_path):
 
 def test_boards_and_figures_are_those_of_the_page():
     css = (SITE / "board.css").read_text("utf-8")
-    for name, side in looks.SIDES.items():
+    for name, side in looks.SIDE_LOOKS.items():
         first, second = (re.search(rf"\.{way}-{name}\b[^{{]*{{ --{way}: (#\w+)", css) for way in ("first", "second"))
         assert side.body in {found[1] for found in (first, second) if found}, name
     page = (SITE / "page.css").read_text("utf-8")

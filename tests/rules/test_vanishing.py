@@ -71,7 +71,7 @@ def test_plain_and_compiled_books_are_the_same_bytes_and_proved(tmp_path, monkey
     from solver.verifying import audit
 
     game, fast, other = Race(*map(int, text.split(","))), tmp_path / "fast.lmdb", tmp_path / "other.lmdb"
-    monkeypatch.setattr(nets, "BLOCK", 4)
+    monkeypatch.setattr(nets, "GAUSS_SEIDEL_STATES", 4)
     monkeypatch.setattr(nets, "TOGETHER", 2)  # several turns a round
     shorter(monkeypatch, 0)
     pipeline.solve(game, fast).close()

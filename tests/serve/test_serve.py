@@ -261,7 +261,7 @@ def test_a_search_ends_when_it_is_told_to(monkeypatch):
 
 
 def test_searchers_are_kept_for_few_games(monkeypatch):
-    monkeypatch.setattr(searches, "GAMES", 2)
+    monkeypatch.setattr(searches, "MAX_SEARCHES", 2)
     monkeypatch.setattr(searches, "ANSWERS", 2)
     pool = searches.Searches(1)
     first, second, third = (Served(load_game(name), None) for name in ("teeko", "hex", "nim"))

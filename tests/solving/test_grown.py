@@ -116,7 +116,7 @@ def test_games_in_which_play_comes_back_are_refused():
 @pytest.fixture(autouse=True)
 def few_nodes(monkeypatch):
     """So few that a small game has estimates; and small rounds, so that there are some."""
-    monkeypatch.setattr(grown, "EXACT", 28)
+    monkeypatch.setattr(grown, "EXACT_NODES", 28)
     monkeypatch.setattr(grown, "ROUND", 4)
 
 
@@ -130,7 +130,7 @@ def book(tmp_path_factory, pytestconfig):
     with pytest.MonkeyPatch.context() as patch:
         if not pytestconfig.getoption("compile"):
             interpret(patch)
-        patch.setattr(grown, "EXACT", 28)
+        patch.setattr(grown, "EXACT_NODES", 28)
         patch.setattr(grown, "ROUND", 4)
         grow(path, Plan(positions=120, error=2.0))
     return path
@@ -196,7 +196,7 @@ def test_games_are_put_in_first(tmp_path):
 
 
 def test_growing_ends_where_nothing_is_left(tmp_path, monkeypatch):
-    monkeypatch.setattr(grown, "EXACT", 1 << 15)
+    monkeypatch.setattr(grown, "EXACT_NODES", 1 << 15)
     small = "connect-four:3,3,3"
     header, game = grow(tmp_path / "a.lmdb", Plan(positions=10**6, error=2.0), small), load_game(small)
     assert header.root == unfinished(game)[game.canonical(game.initial())] and header.root.outcome == "draw"

@@ -63,7 +63,7 @@ def arrays(monkeypatch):
     pytest.importorskip("numba")
     from solver.sweep import plies
 
-    monkeypatch.setattr(plies, "SPAN", 7)
+    monkeypatch.setattr(plies, "STATES_PER_CHECK", 7)
     monkeypatch.setattr(opening, "PLAIN_LIMIT", 0)
     return plies
 

@@ -262,7 +262,7 @@ def test_a_full_disk_is_stopped_at_before_it_is_full(tmp_path, monkeypatch):
 
 def test_a_game_that_the_disk_cannot_hold_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(exhaustive, "TRIAL", 0.1)
-    monkeypatch.setattr(projection, "SAMPLE", 1 << 12)
+    monkeypatch.setattr(projection, "TIER_SAMPLE", 1 << 12)
     monkeypatch.setattr(projection, "beyond", lambda forward, team, seconds: projection.estimated(forward, seconds))
     monkeypatch.setattr(Work, "free", lambda self: 10 << 30)
     with pytest.raises(ResourceError, match="GiB of disk, 10 GiB are free.*--anyway"):

@@ -87,7 +87,7 @@ def test_the_other_process_goes_with_its_parent_and_is_not_waited_for(tmp_path):
     gone = run(
         tmp_path,
         """
-        ahead.PATIENCE = 60
+        ahead.TINY_SOLVE_SECONDS = 60
         with ahead.compiled_ahead(rules, True) as other:
             process = other.process
         try:
@@ -100,7 +100,7 @@ def test_the_other_process_goes_with_its_parent_and_is_not_waited_for(tmp_path):
     ended = run(
         tmp_path,
         f"""
-        ahead.PATIENCE = 60
+        ahead.TINY_SOLVE_SECONDS = 60
         other = ahead.Ahead(rules, True)
         open({str(tmp_path / "pid")!r}, "w").write(str(other.process))
         os.kill(os.getpid(), 9)

@@ -97,7 +97,7 @@ def test_dense_and_sorted_books_are_the_same_bytes(tmp_path, monkeypatch, by_ker
 )
 @pytest.mark.interpreted
 def test_states_few_and_far_between_have_their_values(sparse, monkeypatch, rise, span):
-    monkeypatch.setattr(dense, "SPAN", span)
+    monkeypatch.setattr(dense, "NUMBERS_PER_CALL", span)
     monkeypatch.setattr(exhaustive, "Forward", never)
     game = sparse(rise=rise)
     solved = swept(game)
@@ -170,7 +170,7 @@ class Rich(NamedTuple):
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_margins_beyond_a_byte_are_found_in_wider_arrays(tmp_path, monkeypatch, workers):
-    monkeypatch.setattr(dense, "SPAN", 8)
+    monkeypatch.setattr(dense, "NUMBERS_PER_CALL", 8)
     monkeypatch.setattr(exhaustive, "Forward", never)
     path = tmp_path / "rich.py"
     path.write_text(RICH)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from solver.base.errors import GameError, MethodError, ResourceError
-from solver.base.expectations import SPAN, Steps, number_of
+from solver.base.expectations import UNIT, Steps, number_of
 from solver.base.options import Options
 from solver.base.value import Value
 from solver.rules.game import load_game
@@ -305,11 +305,11 @@ def test_policy_iteration_finds_what_bounds_meet_at(seed):
     moves += [[2 * chance.choice(states) + chance.randrange(2) for _ in range(4)] for _ in states[6:]]
     weights = [1] * 24
     begins = [0, 3, 6, 9, 12, 15, 18, *range(22, 43, 4)]
-    outside = [chance.choice([nets.NONE, chance.randrange(-SPAN, SPAN)]) for _ in players]
-    outside += [chance.randrange(-SPAN, SPAN) for _ in states[6:]]
+    outside = [chance.choice([nets.NO_BOUND, chance.randrange(-UNIT, UNIT)]) for _ in players]
+    outside += [chance.randrange(-UNIT, UNIT) for _ in states[6:]]
     net = nets.Net(begins, sum(moves, []), [0] * 18 + weights, outside, [0] * 6 + [5] * 6)
     assert nets.must_end(net)
-    bounds = [-SPAN] * 24
+    bounds = [-UNIT] * 24
     for _ in range(400):
         nets.narrow(net, (0, 12), (0, 0), True, bounds, 0, 0)
     values = nets.solved(net, [Fraction(0)] * 12)

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from solver.base.errors import DamagedBook, MissingState, PositionError
-from solver.base.expectations import DROPPED, MIDDLE, SPAN, number_of
+from solver.base.expectations import DROPPED, MIDDLE, UNIT, number_of
 from solver.base.value import Value
 from solver.book import Book, Header
 from solver.cli import main
@@ -34,7 +34,7 @@ def pig(tmp_path_factory):
 
 def test_both_sides_see_a_number_alike():
     half = 1 << DROPPED - 1
-    for value in (0, 1, half - 1, half, half + 1, 3 * half, 12345678, SPAN):
+    for value in (0, 1, half - 1, half, half + 1, 3 * half, 12345678, UNIT):
         assert number_of(-value) - MIDDLE == MIDDLE - number_of(value)
     assert number_of(half) == MIDDLE + 1
 

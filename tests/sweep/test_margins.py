@@ -132,7 +132,7 @@ def test_margins_that_rest_on_each_other_are_refused(maze, tmp_path, side):
             assert verification.verify(path, game).verdict == "proved"
             continue
         found += 1
-        with pytest.raises(DamagedBook, match=grounds.FAULTS[grounds.OPEN]):
+        with pytest.raises(DamagedBook, match=grounds.FAULTS[grounds.UNGROUNDED]):
             verification.verify(path, game)
     assert found > 2
 
@@ -148,7 +148,7 @@ def test_compiled_grounds_are_those_of_plain_python(maze, tmp_path, monkeypatch)
     false = naive.solve(maze(12, 3, 3, 3))
     values = {state: value for state, value in false.items() if not game.is_terminal(state)}
     write_values(tmp_path / "false.lmdb", values, facts=facts_of(game, values, method="retrograde"))
-    with pytest.raises(DamagedBook, match=grounds.FAULTS[grounds.OPEN]):
+    with pytest.raises(DamagedBook, match=grounds.FAULTS[grounds.UNGROUNDED]):
         verification.verify(tmp_path / "false.lmdb", game)
 
 

@@ -29,16 +29,16 @@ from solver.book.codecs import instant
 from solver.book.codecs.codec import PLAIN, Codec, Find, Groups, Machine, unpacked
 from solver.book.codecs.instant import POPULATION, number_at, population
 
-GROUP = 6144
-BLOCK = 1 << 16
-FEWEST = 1024  # states to a group that no bitmap can hold
+MAX_GROUP_STATES = 6144
+BLOCK_STATES = 1 << 16
+MIN_BITMAP_STATES = 1024  # states to a group that no bitmap can hold
 BITMAP = 12 << 10
-SPAN = 8 * BITMAP
+BITMAP_BITS = 8 * BITMAP
 HEAD = struct.Struct("<BHHH")
 LEVEL = 6  # 9 saves 3 % and takes four times as long
 WINDOW = -13  # raw; 8 KB are filled sooner than 32, and the deflated bytes are as many
 SLOTS = 379  # decoded groups that a book keeps: 7 MB at most where indices take a byte, 14 where four; a prime
-BITS = tuple(tuple(bit for bit in range(8) if byte >> bit & 1) for byte in range(256))
+BITS_OF_BYTE = tuple(tuple(bit for bit in range(8) if byte >> bit & 1) for byte in range(256))
 OFTEN_WRONG = (*instant.OFTEN_WRONG, zlib.error)
 
 from_bytes = int.from_bytes
@@ -53,14 +53,14 @@ def encode_chunk(
     """
     values = machine.packed(indices, index_bytes)
     layout = machine.compiled(lay_out, length, put_keys)
-    keys = machine.new_bytes(min(len(states), BLOCK) * (BITMAP // FEWEST) + 2 * BITMAP)
-    rows = tuple(machine.new_integers(BLOCK // FEWEST + 1) for _ in range(3))
+    keys = machine.new_bytes(min(len(states), BLOCK_STATES) * (BITMAP // MIN_BITMAP_STATES) + 2 * BITMAP)
+    rows = tuple(machine.new_integers(BLOCK_STATES // MIN_BITMAP_STATES + 1) for _ in range(3))
     bodies: list[bytes] = []
     counts: list[int] = []
     written = 0
-    for begin in range(0, len(states), BLOCK):
+    for begin in range(0, len(states), BLOCK_STATES):
         offset = 0
-        for number in range(layout(states[begin : begin + BLOCK], keys, *rows)):
+        for number in range(layout(states[begin : begin + BLOCK_STATES], keys, *rows)):
             count, mode, size = (int(row[number]) for row in rows)
             packed_keys = deflated(keys[offset : offset + size], zlib.Z_DEFAULT_STRATEGY)
             packed_values = deflated(values[written * index_bytes : (written + count) * index_bytes], zlib.Z_FILTERED)
@@ -83,7 +83,7 @@ def lay_out(states: Any, keys: Any, counts: Any, modes: Any, sizes: Any) -> int:
         count = length(states, first_index)
         span = states[first_index + count - 1] - states[first_index]
         mode = 0
-        if span >= SPAN:
+        if span >= BITMAP_BITS:
             while mode < 8 and span >> 8 * mode:
                 mode += 1
         size = put_keys(states, first_index, count, mode, keys, offset)
@@ -99,14 +99,14 @@ def lay_out(states: Any, keys: Any, counts: Any, modes: Any, sizes: Any) -> int:
 def length(states: Any, first_index: int) -> int:
     """The states of the group that begins at `first_index`."""
     left = len(states) - first_index
-    fits, limit = 1, min(GROUP, left)  # states whose bitmap is small enough, and no more than which are
+    fits, limit = 1, min(MAX_GROUP_STATES, left)  # states whose bitmap is small enough, and no more than which are
     while fits < limit:
         middle = (fits + limit + 1) // 2
-        if states[first_index + middle - 1] - states[first_index] < SPAN:
+        if states[first_index + middle - 1] - states[first_index] < BITMAP_BITS:
             fits = middle
         else:
             limit = middle - 1
-    return int(max(fits, min(FEWEST, left)))
+    return int(max(fits, min(MIN_BITMAP_STATES, left)))
 
 
 def put_keys(states: Any, first_index: int, count: int, mode: int, keys: Any, at: int) -> int:
@@ -185,7 +185,7 @@ def _head(view: memoryview, offset: int) -> tuple[int, int, int, int]:
     """The key mode of the group at a place, its states, the bytes of its keys, and those once deflated."""
     mode, count, size, packed = HEAD.unpack_from(view, offset)
     count, size = count + 1, size + 1
-    if count > GROUP or size > BITMAP or mode > 8 or (mode and size != mode * count):
+    if count > MAX_GROUP_STATES or size > BITMAP or mode > 8 or (mode and size != mode * count):
         raise ValueError("its sizes are those of no group")
     return mode, count, size, packed
 
@@ -282,7 +282,7 @@ def decode(body: memoryview, first_key: int, index_bytes: int) -> tuple[list[int
     """The states and palette indices of a group; raises DamagedBook if they do not fit together."""
     mode, count, keys, values = _opened(body, index_bytes)
     if mode == 0:
-        offsets = [8 * byte + bit for byte, bits in enumerate(keys) if bits for bit in BITS[bits]]
+        offsets = [8 * byte + bit for byte, bits in enumerate(keys) if bits for bit in BITS_OF_BYTE[bits]]
     else:
         planes = [keys[plane * count : (plane + 1) * count] for plane in range(mode)]
         offsets = [from_bytes(offset, "big") for offset in zip(*planes, strict=True)]
@@ -359,10 +359,10 @@ def whole(data: Any, size: int) -> bytes:
 CODEC = Codec(
     "compact",
     1,
-    GROUP,
+    MAX_GROUP_STATES,
     groups=128,
-    block=BLOCK,
-    state_bytes=BITMAP // FEWEST + 4 + 1,
+    block=BLOCK_STATES,
+    state_bytes=BITMAP // MIN_BITMAP_STATES + 4 + 1,
     encode_chunk=encode_chunk,
     finder=finder,
     decode=decode,

@@ -30,7 +30,7 @@ from solver.base.errors import DamagedBook
 from solver.base.shown import reason
 from solver.book.codecs.codec import PLAIN, Codec, Groups, Machine
 from solver.book.codecs.instant import (
-    GROUP,
+    GROUP_STATES,
     OFTEN_WRONG,
     counts,
     decode_groups,
@@ -64,11 +64,11 @@ def encode_groups(states: Any, numbers: Any, out: Any, lengths: Any) -> int:
     offset = 0
     first_index = 0
     while first_index < len(states):
-        count = min(GROUP, len(states) - first_index)
+        count = min(GROUP_STATES, len(states) - first_index)
         start = offset
         offset = put_numbers(numbers, first_index, count, out, offset)
         offset = put_offsets(states, first_index, count, out, start, offset)
-        lengths[first_index // GROUP] = offset - start
+        lengths[first_index // GROUP_STATES] = offset - start
         first_index += count
     return offset
 
@@ -302,9 +302,9 @@ def decode_group(body: Any, first_key: int, index_bytes: int, states: Any, numbe
 CODEC = Codec(
     "fixed",
     3,
-    GROUP,
+    GROUP_STATES,
     groups=1308,  # of 40 bytes, values all alike, states side by side
-    block=GROUP,
+    block=GROUP_STATES,
     state_bytes=MOST_STATE_BYTES,
     encode_chunk=encode_chunk,
     finder=lambda: find,

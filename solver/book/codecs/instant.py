@@ -24,7 +24,7 @@ from solver.base.errors import DamagedBook
 from solver.book.codecs.codec import PLAIN, Codec, Groups, Machine
 from solver.book.codecs.keys import as_list
 
-GROUP = 256
+GROUP_STATES = 256
 HEAD = 3
 MOST_STATE_BYTES = HEAD + 4 + 1 + 8 + 1
 KEY_BYTES = (0, 1, 2, 4, 8)
@@ -61,12 +61,12 @@ def encode_chunk(
 
 def groups(count: int) -> int:
     """Return how many groups hold so many states."""
-    return (count + GROUP - 1) // GROUP
+    return (count + GROUP_STATES - 1) // GROUP_STATES
 
 
 def counts(count: int) -> list[int]:
     """Return the number of states in each group."""
-    return [min(GROUP, count - first_index) for first_index in range(0, count, GROUP)]
+    return [min(GROUP_STATES, count - first_index) for first_index in range(0, count, GROUP_STATES)]
 
 
 def encode_groups(states: Any, indices: Any, index_bytes: int, scratch: Any, out: Any, lengths: Any) -> int:
@@ -78,8 +78,8 @@ def encode_groups(states: Any, indices: Any, index_bytes: int, scratch: Any, out
     offset = 0
     first_index = 0
     while first_index < len(states):
-        group = first_index // GROUP
-        count = min(GROUP, len(states) - first_index)
+        group = first_index // GROUP_STATES
+        count = min(GROUP_STATES, len(states) - first_index)
         start = offset
         offset = put_values(indices, first_index, count, group + 1, index_bytes, scratch, out, offset)
         offset = put_keys(states, first_index, count, out, start, offset)
@@ -296,7 +296,7 @@ def population(bits: int) -> int:
 
 def decode(body: memoryview, first_key: int, index_bytes: int) -> tuple[list[int], list[int]]:
     """Return the states and palette indices of a group. Raises DamagedBook if it is malformed."""
-    states, indices = [0] * GROUP, [0] * GROUP
+    states, indices = [0] * GROUP_STATES, [0] * GROUP_STATES
     count = decode_group(body, first_key, index_bytes, states, indices)
     if count < 0:
         raise DamagedBook("a group is malformed: fetch or solve the book again")
@@ -365,9 +365,9 @@ def decode_group(body: Any, first_key: int, index_bytes: int, states: Any, indic
 CODEC = Codec(
     "instant",
     0,
-    GROUP,
+    GROUP_STATES,
     groups=1425,  # of 36 bytes, values of one bit at most, states side by side
-    block=GROUP,
+    block=GROUP_STATES,
     state_bytes=MOST_STATE_BYTES,
     encode_chunk=encode_chunk,
     finder=lambda: find,

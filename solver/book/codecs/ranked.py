@@ -50,15 +50,15 @@ from solver.book.codecs.keys import Index, Lists, States
 from solver.book.solution import Part
 from solver.rules.game import STATE_LIMIT, Rules
 
-GROUP = 60_000
-BLOCK = 1 << 16
+MAX_GROUP_STATES = 60_000
+BLOCK_STATES = 1 << 16
 HEAD = struct.Struct("<H")
 TELLING, HALVED = 1, 2  # what a book leaves out: values that rules tell, and those of even tiers
-GAMES, MOST_PLIES = 20, 200
+SAMPLE_GAMES, SAMPLE_PLIES = 20, 200
 FEW_GAMES = 2  # that show a reader whether a header tells the truth: the first of those that the writer looked at
 # of the way from a state to the stored values that tell its own: states, and forks one behind the other
 MOST_STEPS, MOST_FORKS = 1 << 16, 200
-TOLD = -1  # in place of the index of a value
+RECOVERED = -1  # in place of the index of a value
 SLOTS = 61  # decoded groups that a book keeps: 4 MB at most; a prime
 
 Fill = Callable[[int, int], bytes]
@@ -89,10 +89,10 @@ def encode_blocks(ranks: Any, index_bytes: int, filled: Fill) -> Groups:
     """`encode_chunk` with what makes the symbols of ranks[begin] to ranks[end - 1]."""
     bodies: list[bytes] = []
     counts: list[int] = []
-    span = GROUP // index_bytes
+    span = MAX_GROUP_STATES // index_bytes
     first_rank = 0
     while first_rank < len(ranks):
-        block = min((first_rank // BLOCK + 1) * BLOCK, len(ranks))
+        block = min((first_rank // BLOCK_STATES + 1) * BLOCK_STATES, len(ranks))
         end = bisect_left(ranks, ranks[first_rank] + span, first_rank, block)
         symbols = filled(first_rank, end)
         bodies.append(HEAD.pack(len(symbols) // index_bytes - 1) + deflated(symbols, zlib.Z_FILTERED))
@@ -121,7 +121,7 @@ def fill(ranks: Any, indices: Any, symbols: Any) -> None:
 def _count(view: memoryview, offset: int, index_bytes: int) -> int:
     """The ranks of the group at a place."""
     count = int(HEAD.unpack_from(view, offset)[0]) + 1
-    if count > GROUP // index_bytes:
+    if count > MAX_GROUP_STATES // index_bytes:
         raise ValueError("its size is that of no group")
     return count
 
@@ -191,7 +191,7 @@ class Ranks(States):
         self.merits = [merit_of(value) for value in palette]
 
     @classmethod
-    def left_out(cls, rules: Rules, games: int = GAMES) -> int:
+    def left_out(cls, rules: Rules, games: int = SAMPLE_GAMES) -> int:
         """Return which values a complete book without distances leaves out, judged by some random games."""
         if not rules.alternates:
             return 0
@@ -337,7 +337,7 @@ class Ranks(States):
             return table[state]
         if merit != self.merits[table[state]]:
             raise untrue(self.rules, state)
-        return TOLD
+        return RECOVERED
 
     def states(self, keys: list[int], indices: list[int], find: Index) -> Lists:
         """The states of ranks that a book holds, with their indices; the index of a rank that it lacks is -1."""
@@ -363,7 +363,7 @@ def _turns(rules: Rules, games: int) -> bool:
     chance = random.Random(1)
     for _ in range(games):
         state, plies = rules.roots()[0], 0
-        while plies < MOST_PLIES and not rules.is_terminal(state):
+        while plies < SAMPLE_PLIES and not rules.is_terminal(state):
             child = rules.result(state, chance.choice([*rules.actions(state)]))
             if (rules.tier(child) - rules.tier(state)) % 2 == 0:
                 return False
@@ -384,9 +384,9 @@ def untrue(rules: Rules, state: int) -> GameError:
 CODEC = Codec(
     "ranked",
     2,
-    GROUP,
+    MAX_GROUP_STATES,
     groups=64,
-    block=BLOCK,
+    block=BLOCK_STATES,
     state_bytes=256,  # a run of 60,000 equal symbols takes less than a hundred
     encode_chunk=encode_chunk,
     finder=finder,

@@ -20,7 +20,7 @@ from solver.base.errors import UncompiledRules
 from solver.base.parallel import Workers
 from solver.base.value import WIN
 from solver.book.codecs import ranked
-from solver.book.codecs.ranked import MOST_STEPS, TOLD, Ranks, symbols_of, unnumbered, untrue
+from solver.book.codecs.ranked import MOST_STEPS, RECOVERED, Ranks, symbols_of, unnumbered, untrue
 from solver.book.segments import bodies_of
 from solver.book.solution import Part
 from solver.compiled.binding import bind, compiling, inlined, kernel
@@ -152,7 +152,7 @@ def told_by_children(states, merits, indices, shift, cells, state, choices, bare
 
 @kernel
 def add_symbols(states, merits, indices, begin, end, shift, cells, tells, bits, keys):
-    """Append the symbol of each state, the index of its stored value less TOLD, to keys[begin:end] as their low bits.
+    """Append the symbol of each state, the index of its stored value less RECOVERED, to keys[begin:end] as their low bits.
 
     The symbol is 0 if the rules or the children tell the merit. Returns the first place where they tell a wrong one, or
     -1.
@@ -166,8 +166,8 @@ def add_symbols(states, merits, indices, begin, end, shift, cells, tells, bits, 
             if merit != UNKNOWN:
                 if merit != merits[index]:
                     return i
-                index = TOLD
-        keys[i] = keys[i] << bits | index - TOLD
+                index = RECOVERED
+        keys[i] = keys[i] << bits | index - RECOVERED
     return -1
 
 
@@ -326,17 +326,17 @@ class Compiled:
         states, indices = columns(chunks, count)
         pieces = [slice(begin, min(begin + chunk, len(states))) for begin in range(0, len(states), chunk)]
         ranks = self._ranks(states, pieces, team)
-        bits = (len(self.merits) - TOLD).bit_length()
+        bits = (len(self.merits) - RECOVERED).bit_length()
         if int(ranks.max(initial=0)) >> 63 - bits:  # one number does not hold both
             stored = np.zeros_like(ranks)
             self._add_symbols(states, indices, pieces, bits, stored, team)
             order = np.argsort(ranks)
-            yield ranks[order], stored[order].astype(np.int32) + TOLD
+            yield ranks[order], stored[order].astype(np.int32) + RECOVERED
             return
         self._add_symbols(states, indices, pieces, bits, ranks, team)
         del states, indices  # memory for the readers of what is yielded
         for keys in in_order(ranks, pieces, team):
-            yield keys >> bits, (keys & (1 << bits) - 1).astype(np.int32) + TOLD
+            yield keys >> bits, (keys & (1 << bits) - 1).astype(np.int32) + RECOVERED
 
     def _ranks(self, states: NDArray[np.int64], pieces: list[slice], team: Workers) -> NDArray[np.int64]:
         """The ranks of all states."""

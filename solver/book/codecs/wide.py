@@ -21,11 +21,11 @@ from solver.base.errors import BookError, DamagedBook
 from solver.book.codecs.codec import PLAIN, Codec, Groups, Machine
 from solver.book.codecs.keys import States
 from solver.rules.game import Rules
-from solver.rules.width import MOST, USUAL
+from solver.rules.width import MAX_STATE_BITS, USUAL
 
-GROUP = 256
+GROUP_STATES = 256
 HEAD = 2
-MOST_BYTES = MOST // 8 + 1  # of a key
+MAX_KEY_BYTES = MAX_STATE_BITS // 8 + 1  # of a key
 OFTEN_WRONG = (IndexError, ValueError, TypeError, OverflowError)
 
 
@@ -45,10 +45,10 @@ def encode_chunk(
 ) -> Groups:
     """The groups of the states one after the other, the states and the bytes of each."""
     bodies = [
-        _encoded(keys[offset : offset + GROUP], indices[offset : offset + GROUP], index_bytes)
-        for offset in range(0, len(keys), GROUP)
+        _encoded(keys[offset : offset + GROUP_STATES], indices[offset : offset + GROUP_STATES], index_bytes)
+        for offset in range(0, len(keys), GROUP_STATES)
     ]
-    counts = [min(GROUP, len(keys) - offset) for offset in range(0, len(keys), GROUP)]
+    counts = [min(GROUP_STATES, len(keys) - offset) for offset in range(0, len(keys), GROUP_STATES)]
     return b"".join(bodies), counts, [len(body) for body in bodies]
 
 
@@ -90,7 +90,7 @@ def decode(body: memoryview, first_key: int, index_bytes: int) -> tuple[list[int
         raise DamagedBook("a group is malformed (it has no head)")
     count, size = body[0] + 1, body[1]
     values = HEAD + (count - 1) * size
-    if size > MOST_BYTES or len(body) != values + count * index_bytes:
+    if size > MAX_KEY_BYTES or len(body) != values + count * index_bytes:
         raise DamagedBook("a group is malformed (it has another length than its head says)")
     offsets = [0, *_numbers(body, HEAD, count - 1, size)]
     return [first_key + offset for offset in offsets], _numbers(body, values, count, index_bytes)
@@ -105,10 +105,10 @@ def _numbers(body: memoryview, begin: int, count: int, size: int) -> list[int]:
 CODEC = Codec(
     "wide",
     4,
-    GROUP,
+    GROUP_STATES,
     groups=128,  # of 531 bytes, but for the last
-    block=GROUP,
-    state_bytes=HEAD + MOST_BYTES + 4,
+    block=GROUP_STATES,
+    state_bytes=HEAD + MAX_KEY_BYTES + 4,
     encode_chunk=encode_chunk,
     finder=lambda: find,
     decode=decode,

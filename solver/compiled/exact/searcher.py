@@ -39,7 +39,7 @@ from solver.search import Budget, cycle, refuse_chance
 from solver.search import alphabeta as plain_search
 from solver.search.running import ExactSearch, SearchStatus
 
-TABLE = 64 << 20  # bytes
+TABLE_BYTES = 64 << 20  # bytes
 SMALLEST = 128 << 10
 HARD = 1 << 15  # nodes after which others are asked to join: some 6 ms, where to begin a thread takes a tenth of one
 HANDED_OVER = 0.02  # seconds between two lists of values from a thread: to hand over each took longer than easy ones do
@@ -61,7 +61,7 @@ class Searcher(ExactSearch):
         *,
         symmetry: bool = True,
         outcomes: bool = False,
-        table: int | Words = TABLE,
+        table: int | Words = TABLE_BYTES,
     ) -> None:
         self.rules = rules = Rules.of(game, symmetry)
         refuse_chance(rules, "alpha-beta")
@@ -224,7 +224,7 @@ class Team:
     ) -> None:
         self.count = workers or cores()
         member = functools.partial(Searcher, Rules.of(game, symmetry), outcomes=outcomes)
-        leader = member(table=table or TABLE)
+        leader = member(table=table or TABLE_BYTES)
         members = [member(table=leader.table) for _ in range(1, self.count)]
         self.members = [leader, *members]
         leader.warm()

@@ -28,7 +28,7 @@ from solver.compiled.exact.table import Words, bucket_of, has_key, new_table, si
 from solver.compiled.inlining import PART
 
 DEPTH_BITS = (1 << 20) - 1
-WHOLE = 1 << 20
+WHOLE_WINDOW = 1 << 20
 OWN_IMAGE = 1 << 21
 ACTION_SHIFT = 22
 DEEPEST = DEPTH_BITS
@@ -61,7 +61,7 @@ def find(table, key):
 def holds_at(note, depth):
     """Whether an entry's bounds are bounds for this depth."""
     known = note & DEPTH_BITS
-    return known == depth or (known < depth and note & WHOLE != 0)
+    return known == depth or (known < depth and note & WHOLE_WINDOW != 0)
 
 
 @register_jitable(forceinline=True, **PART)
@@ -89,10 +89,10 @@ def keep(table, bounds, key, note, low, high):
     if at >= 0:
         before = table[at + 1]
         if note >> ACTION_SHIFT == 0:
-            note |= before & ~(WHOLE | DEPTH_BITS)
+            note |= before & ~(WHOLE_WINDOW | DEPTH_BITS)
         if holds_at(before, depth):
-            if low < high and not before & WHOLE:
-                note &= ~WHOLE
+            if low < high and not before & WHOLE_WINDOW:
+                note &= ~WHOLE_WINDOW
             low = low if low > bounds[at + 2] else bounds[at + 2]
             high = high if high < bounds[at + 3] else bounds[at + 3]
     else:

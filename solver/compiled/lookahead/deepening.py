@@ -20,7 +20,7 @@ from numba.extending import register_jitable
 
 from solver.base import value
 from solver.compiled.inlining import PART
-from solver.compiled.lookahead.bounds import ACTION_SHIFT, OWN_IMAGE, WHOLE, keep, remembered
+from solver.compiled.lookahead.bounds import ACTION_SHIFT, OWN_IMAGE, WHOLE_WINDOW, keep, remembered
 from solver.compiled.lookahead.depth import INFINITY, TAKEN, Field, Frame, Move, Path, Window, lifted, list_moves_at
 from solver.compiled.lookahead.model import Model
 from solver.compiled.states import BEYOND, COLUMNS, put_state, state_at, state_in
@@ -60,7 +60,7 @@ def put_away(memory, path, ply, more):
         high = best if best < windows[ply, Window.BETA] else INFINITY
         note = frames[ply, Frame.LEFT]
         if frames[ply, Frame.CUT] == 0:
-            note |= WHOLE
+            note |= WHOLE_WINDOW
         if is_own_image(frames, ply, more):
             note |= OWN_IMAGE
         if low == best:
@@ -85,7 +85,7 @@ def arrive(rules, memory, path, model, ply):
         if left > 1:
             merit, note = remembered(memory, state_at(frames, ply, Frame.KEY, more), left, alpha, beta, scores)
             if merit == merit:
-                frames[ply, Frame.CUT] = note & WHOLE == 0
+                frames[ply, Frame.CUT] = note & WHOLE_WINDOW == 0
                 windows[ply, Window.BEST] = merit
                 return SearchStatus.DONE
             if (note & OWN_IMAGE != 0) == is_own_image(frames, ply, more):

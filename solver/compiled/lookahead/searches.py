@@ -43,9 +43,9 @@ from solver.rules.game import Game, Rules, is_built_in
 from solver.search import Budget, Counts, Result, heuristic, refuse_chance, stuck
 from solver.search.running import SearchStatus, ended, looked
 
-TABLE = 32 << 20  # bytes, of a search of one state
-SMALL = 1 << 20  # bytes for each thread of searches of many
-SHARE = 256  # states that a thread takes at a time
+TABLE_BYTES = 32 << 20  # bytes, of a search of one state
+SMALL_TABLE_BYTES = 1 << 20  # bytes for each thread of searches of many
+STATES_PER_TASK = 256  # states that a thread takes at a time
 States = NDArray[np.int64]
 
 
@@ -63,7 +63,9 @@ class Choices(NamedTuple):
 class Lookahead:
     """Searches of one game by one evaluation, in one thread. Raises MethodError for a game with chance."""
 
-    def __init__(self, game: Game, *, model: Model | None = None, symmetry: bool = True, table: int = TABLE) -> None:
+    def __init__(
+        self, game: Game, *, model: Model | None = None, symmetry: bool = True, table: int = TABLE_BYTES
+    ) -> None:
         self.rules = Rules(game, symmetry)
         refuse_chance(self.rules, "a search of limited depth")
         with compiling(game):
@@ -216,7 +218,7 @@ class Chooser:
         model: Model | None = None,
         symmetry: bool = True,
         workers: int | None = None,
-        table: int = SMALL,
+        table: int = SMALL_TABLE_BYTES,
     ) -> None:
         self._more = more_of(Rules(game).bits)
         self.members = [Lookahead(game, model=model, symmetry=symmetry, table=table) for _ in range(workers or cores())]
@@ -241,7 +243,7 @@ class Chooser:
         def search(begin: int) -> None:
             member = idle.pop()  # there are as many as threads
             try:
-                chunk = slice(begin, begin + SHARE)
+                chunk = slice(begin, begin + STATES_PER_TASK)
                 member.choose(
                     packed_states[chunk],
                     depth,
@@ -251,7 +253,7 @@ class Chooser:
                 idle.append(member)
 
         with Workers(len(self.members)) as workers:
-            list(workers.map(search, range(0, count, SHARE)))
+            list(workers.map(search, range(0, count, STATES_PER_TASK)))
         return choices
 
 

@@ -46,7 +46,7 @@ HALVES = """
   %bit = and i64 %wide, 64
   %far = icmp ne i64 %bit, 0
 """
-WHOLE = """
+WHOLE_MODULE = """
   %bottom = zext i64 %first to i128
   %top = zext i64 %second to i128
   %raised = shl i128 %top, 64
@@ -65,7 +65,7 @@ define i128 @__ashlti3(i128 %number, i32 %distance) {{{HALVES}
   %joined = or i64 %left, %carried
   %first = select i1 %far, i64 0, i64 %moved
   %second = select i1 %far, i64 %moved, i64 %joined
-{WHOLE}""",
+{WHOLE_MODULE}""",
     **{
         f"__{shift}ti3": f"""
 define i128 @__{shift}ti3(i128 %number, i32 %distance) {{{HALVES}
@@ -77,7 +77,7 @@ define i128 @__{shift}ti3(i128 %number, i32 %distance) {{{HALVES}
   %none = {shift} i64 {sign}, 63
   %first = select i1 %far, i64 %moved, i64 %joined
   %second = select i1 %far, i64 %none, i64 %moved
-{WHOLE}"""
+{WHOLE_MODULE}"""
         for shift, sign in (("lshr", 0), ("ashr", "%high"))
     },
     "__multi3": f"""
@@ -112,7 +112,7 @@ define i128 @__multi3(i128 %one, i128 %other) {{
   %bc = mul i64 %b, %c
   %s4 = add i64 %s3, %ad
   %second = add i64 %s4, %bc
-{WHOLE}""",
+{WHOLE_MODULE}""",
 }
 
 

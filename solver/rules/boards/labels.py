@@ -16,7 +16,7 @@ from solver.rules.words import in_words
 ARROWS = 12  # that are shown of all moves
 BEST = 6  # that are shown of best ones
 SHORT = {"win": "W", "loss": "L", "draw": "=", "tie": "="}  # where a cell is too small for a word
-ROOM = 86  # of a cell in which two lines fit
+TWO_LINE_SIZE = 86  # of a cell in which two lines fit
 
 
 class Label(NamedTuple):
@@ -124,13 +124,13 @@ def badge(layout: Layout, key: tuple[int, ...], label: Label, is_covered: bool) 
     word, number = label.brief
     if len(cells) > 1:
         width, height = 52, 40
-    two_lines = bool(number) and min(width, height) >= ROOM and not is_covered
-    if width < ROOM or (is_covered and number):
+    two_lines = bool(number) and min(width, height) >= TWO_LINE_SIZE and not is_covered
+    if width < TWO_LINE_SIZE or (is_covered and number):
         word = SHORT.get(word, word)
     lines = [word, number] if two_lines else [f"{word} {number}".strip()]
-    size: float = 22 if width >= ROOM else 19
+    size: float = 22 if width >= TWO_LINE_SIZE else 19
     size = min(size, (width - 6) / (0.56 * max(map(len, lines)) + 0.6))
-    if is_covered and height >= ROOM:
+    if is_covered and height >= TWO_LINE_SIZE:
         y += height / 2 - 16
     return _chip(x, y, lines, size, label)
 

@@ -20,7 +20,7 @@ class Side(NamedTuple):
 SITE = resources.files("solver") / "web" / "site"
 SIDE = re.compile(r"\.(?:first|second)-(\w+) { --\w+: (#\w+); --\w+-rim: (#\w+); --\w+-mark: (#\w+); }")
 # those of a second player's men, where both players may have such
-SIDES = {name: Side(*colours) for name, *colours in SIDE.findall((SITE / "board.css").read_text("utf-8"))}
+SIDE_LOOKS = {name: Side(*colours) for name, *colours in SIDE.findall((SITE / "board.css").read_text("utf-8"))}
 NOBODY = Side("#cfd3d8", "#767d88", "#3d444f")
 COIN = Side("#f0c14b", "#9a6f0d", "#9a6f0d")
 USUAL = ("blue", "amber")  # sides of rules that name none
@@ -56,7 +56,7 @@ NAMES = {
 
 def side_of(name: str) -> Side:
     """Return a side's colours; those of nobody for a name that has none."""
-    return SIDES.get(name, NOBODY)
+    return SIDE_LOOKS.get(name, NOBODY)
 
 
 @functools.cache

@@ -7,7 +7,11 @@ from html import escape
 from solver.rules.boards.scene import Scene
 from solver.rules.boards.shapes import Circle, Group, Paint, Path, Poly, Rect, Shape, Words
 
-SCALE, LEAST, MOST = 0.7, 0.25, 640.0  # pixels of a unit, and of a picture's longer side if that is still legible
+SCALE, MIN_SCALE, MAX_SIDE = (
+    0.7,
+    0.25,
+    640.0,
+)  # pixels of a unit, and of a picture's longer side if that is still legible
 FONTS = {
     "bold": 'font-family="system-ui, DejaVu Sans, Arial, sans-serif" font-weight="700"',
     "plain": 'font-family="system-ui, DejaVu Sans, Arial, sans-serif"',
@@ -19,7 +23,7 @@ CONTROLS |= dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 def written(scene: Scene, title: str) -> str:
     """Return a picture as SVG, the same text for the same picture; `title` is for who cannot see it."""
-    scale = max(LEAST, min(SCALE, MOST / max(scene.width, scene.height)))
+    scale = max(MIN_SCALE, min(SCALE, MAX_SIDE / max(scene.width, scene.height)))
     size = f'width="{_number(scene.width * scale)}" height="{_number(scene.height * scale)}"'
     box = f"0 0 {_number(scene.width)} {_number(scene.height)}"
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" {size} role="img">'

@@ -33,7 +33,7 @@ def solve(job: Job) -> Outcome:
 
 
 def _compiled(job: Job) -> Table:
-    from solver.compiled.exact.searcher import TABLE, Searcher
+    from solver.compiled.exact.searcher import TABLE_BYTES, Searcher
 
-    searcher = Searcher(job.rules, table=job.options.table or TABLE)
+    searcher = Searcher(job.rules, table=job.options.table or TABLE_BYTES)
     return searcher.entries(job.options.progress)

@@ -33,21 +33,21 @@ from solver.solving.tables import solved_by
 from solver.solving.tree import Tree
 
 ROUND, WIDEST = 16, 64  # leaves, in a small book and in a large one, of 16,384 positions or more
-EXACT = 1 << 15  # nodes of an exact search of a state
+EXACT_NODES = 1 << 15  # nodes of an exact search of a state
 NODE_BYTES = 8  # of its table, for each
 MOST_TABLE = 64 << 20
-DEPTH = 8  # plies of a search of limited depth
+SEARCH_DEPTH = 8  # plies of a search of limited depth
 ERRORS = {"outcome": 0.1, "margin": 1.0}  # that are followed
-CHECKPOINT = 30.0  # seconds between two books
-SIDES = ("first", "second")
+CHECKPOINT_SECONDS = 30.0  # seconds between two books
+PLAYERS = ("first", "second")
 RESTART = "--restart begins anew in its place, or name another file"
 
 
 class Plan(NamedTuple):
     """How a book is to grow: to so many `positions`, or for so many `seconds`.
 
-    `depth` of searches, DEPTH or that of the book that grows if None, by the evaluation in the file `evaluate`, or the
-    rules' own; nodes of the `exact` search of each position, EXACT or as before if None; `games`, lines of moves
+    `depth` of searches, SEARCH_DEPTH or that of the book that grows if None, by the evaluation in the file `evaluate`, or the
+    rules' own; nodes of the `exact` search of each position, EXACT_NODES or as before if None; `games`, lines of moves
     played, whose positions are put in first; for a `side`, "first" or "second", or both; an `error` that is still
     followed. `books` are grown ones that are put together, and nothing else is done.
     """
@@ -103,7 +103,7 @@ class Growing:
         kind, earlier = self._begun(job)
         tree = Tree(rules, kind)
         job.checked()
-        due = pause = CHECKPOINT if options.checkpoint is None else options.checkpoint
+        due = pause = CHECKPOINT_SECONDS if options.checkpoint is None else options.checkpoint
         with Workers(options.workers) as workers:
             idle = [_Member(rules, kind, evaluation) for _ in range(workers.count)]
             idle[0].warm()
@@ -131,7 +131,7 @@ class Growing:
         if plan.evaluate is not None:
             file = Path(plan.evaluate)
             name, identity = file.name[:200], hashlib.sha256(file.read_bytes()).hexdigest()
-        kind = Estimate(rules.kind.name, plan.depth or DEPTH, name, identity, plan.exact or EXACT)
+        kind = Estimate(rules.kind.name, plan.depth or SEARCH_DEPTH, name, identity, plan.exact or EXACT_NODES)
         if path is None or not path.exists() or job.options.restart:
             return kind, []
         with Book(path) as book:
@@ -152,7 +152,7 @@ class Growing:
         if plan.seconds is not None and passed >= plan.seconds:
             return []
         error = ERRORS[tree.kind.of] if plan.error is None else plan.error
-        return tree.leaves(_width(tree), error, None if plan.side is None else SIDES.index(plan.side))
+        return tree.leaves(_width(tree), error, None if plan.side is None else PLAYERS.index(plan.side))
 
     def _grown(self, tree: Tree) -> Outcome:
         return Outcome(solved_by(tree.rules, tree.merits, units=Units(tree.kind)), tree.kind.partial, "grown")
@@ -257,12 +257,12 @@ class _Member:
     def __init__(self, rules: Rules, kind: Estimate, evaluation: Any) -> None:
         from solver.compiled.exact.searcher import Searcher
         from solver.compiled.lookahead.model import model_of
-        from solver.compiled.lookahead.searches import SMALL, Lookahead
+        from solver.compiled.lookahead.searches import SMALL_TABLE_BYTES, Lookahead
 
         self.rules, self.kind = rules, kind
         self._model = None if evaluation is None else model_of(evaluation)
-        self._ahead = Lookahead(rules.game, model=self._model, symmetry=rules.symmetry, table=SMALL)
-        self._searcher = Searcher(rules, table=min(MOST_TABLE, max(SMALL, NODE_BYTES * kind.nodes)))
+        self._ahead = Lookahead(rules.game, model=self._model, symmetry=rules.symmetry, table=SMALL_TABLE_BYTES)
+        self._searcher = Searcher(rules, table=min(MOST_TABLE, max(SMALL_TABLE_BYTES, NODE_BYTES * kind.nodes)))
 
     def warm(self) -> None:
         """Compile the searches, and check a user's rules against plain Python."""

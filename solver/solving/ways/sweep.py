@@ -18,7 +18,7 @@ name = "the sweep"
 heeds = {"memory", "workers", "restart", "checkpoint", "anyway"}
 refuses = plain.refuses
 
-CHECKPOINT = 30.0  # seconds
+CHECKPOINT_SECONDS = 30.0  # seconds
 
 
 def solve(job: Job) -> Outcome:
@@ -51,7 +51,7 @@ def _work(job: Job) -> Any:
 
     rules, options = job.rules, job.options
     identity = f"{rules.name} {rules.fingerprint} {options.method} symmetry {rules.symmetry}"
-    every = CHECKPOINT if options.checkpoint is None else options.checkpoint
+    every = CHECKPOINT_SECONDS if options.checkpoint is None else options.checkpoint
     return job.files.enter_context(Work(job.beside(".work"), identity, restart=options.restart, every=every))
 
 
