@@ -53,8 +53,8 @@ def write(
     """Write a book of pieces of any length, on all cores where the kernels are at hand; the header as written.
 
     The bytes depend on neither. Where keys are states, `encoded` may have the same as groups. `rules` are needed where
-    the codec asks them, and where the book is to keep the game.
-    Raises BookError, ResourceError, and leaves `target` as it was.
+    the codec asks them, and where the book is to keep the game. Raises BookError, ResourceError, and leaves `target` as
+    it was.
     """
     header = header.sparsely(rules)
     keys, game = header.keys(rules), b"" if rules is None else kept_game(rules.game)

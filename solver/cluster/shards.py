@@ -15,7 +15,7 @@ from solver.cluster.blocks import EMPTY_BLOCK, block_count
 from solver.cluster.engine import Engine, Here
 from solver.cluster.exchange import sent, sent_back
 from solver.cluster.filing import Filing
-from solver.cluster.history import FORMAT, EVENT_NAMES, Course, Event, ShardedTier, StartedOver
+from solver.cluster.history import EVENT_NAMES, FORMAT, Course, Event, ShardedTier, StartedOver
 from solver.cluster.store import File, Store
 from solver.cluster.tasks import Job, Run, answer, gather, request
 from solver.rules.game import Rules

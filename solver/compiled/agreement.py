@@ -25,6 +25,7 @@ from solver.check import conformance
 from solver.check.conformance import OTHERWISE, confirmed, told
 from solver.compiled.binding import FAILURES, bind, compiling, is_of_compiler
 from solver.compiled.edges import (
+    BATCH_MOVES,
     ERROR,
     FAULTS,
     FIELDS,
@@ -33,7 +34,6 @@ from solver.compiled.edges import (
     LOSSES,
     MOST_ACTIONS,
     NOT_TERMINAL,
-    BATCH_MOVES,
     WINS,
     CompiledMoves,
     new_edges,

@@ -67,9 +67,10 @@ def edges(states, begin, end, win, enough, listed):
 
     For each move: the child, folded (keys, int64, as `states`), its tier (int64), and its owner: twice its state's
     place from `begin` on, and one if the same player moves again (int32). Where `win`, the merit of a win at once, is
-    not 0, also what a finished child gives its owner, NOT_TERMINAL for others (merits, int64), and the reward (int64; in games
-    with rewards). Of a state that has such a move to a merit of `enough`, if that is not 0, no other move is listed. A
-    state without moves ends it, with the number -NO_ACTIONS, and one with a reward beyond the limits with -BAD_REWARD.
+    not 0, also what a finished child gives its owner, NOT_TERMINAL for others (merits, int64), and the reward (int64;
+    in games with rewards). Of a state that has such a move to a merit of `enough`, if that is not 0, no other move is
+    listed. A state without moves ends it, with the number -NO_ACTIONS, and one with a reward beyond the limits with
+    -BAD_REWARD.
     """
     keys, tiers, owners, merits, rewards, _ = listed
     count = 0
@@ -115,8 +116,8 @@ def edges(states, begin, end, win, enough, listed):
 def chance_edges(states, begin, end, win, enough, listed):
     """`edges` of a game of chance: at a chance node what may happen, with its weights (int64), 0 for an action.
 
-    The children of one that vanishes stand in its place, each with its weight, to which 1 << GROUP_SHIFT is added as often as
-    the place of their first says, from 1 on. The number is -BAD_WEIGHT where the weights are out of bounds,
+    The children of one that vanishes stand in its place, each with its weight, to which 1 << GROUP_SHIFT is added as
+    often as the place of their first says, from 1 on. The number is -BAD_WEIGHT where the weights are out of bounds,
     -BAD_VANISHING where what vanishes may not.
     """
     weights = listed.weights

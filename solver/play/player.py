@@ -34,10 +34,10 @@ from solver.base.value import Value, drop_value, keeps
 from solver.book.doors import Source, book_and_game
 from solver.book.reader import Book
 from solver.play.analysis import Answer, Move, Moves, Outcome, as_best, best_first, from_moves, likeliest, rank
+from solver.play.headway import Leading
 from solver.play.knowledge import Knowledge
 from solver.play.live import SECONDS, Live
 from solver.play.lookahead import Foresight
-from solver.play.progress import Leading
 from solver.rules.game import Game, GameOrName, Rules, load_game
 from solver.rules.width import as_state
 from solver.search import Budget

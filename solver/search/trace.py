@@ -24,10 +24,9 @@ class Node:
     """A node that was looked at: where it is, its window (alpha, beta) before and after, and what it is worth.
 
     `number` is that of the move that leads there from `parent`, from 1 on; `depth` counts such moves from the root.
-    `player` is MAX, MIN or CHANCE, "leaf" of a leaf. The true value
-    lies between `low` and `high`; `value` is what the search found, one of them. `best` is the state that the best move
-    leads to; `cut` are the states that were not looked at, since `value` lies outside the window; `share` is the
-    probability of a chance node's child.
+    `player` is MAX, MIN or CHANCE, "leaf" of a leaf. The true value lies between `low` and `high`; `value` is what the
+    search found, one of them. `best` is the state that the best move leads to; `cut` are the states that were not
+    looked at, since `value` lies outside the window; `share` is the probability of a chance node's child.
     """
 
     state: Any

@@ -13,7 +13,7 @@ from solver.report.facts import facts_of
 from solver.report.records import Position
 from solver.serve.batch import Batch
 from solver.serve.operations import MOST_LINE, MOST_TEXT, document
-from solver.serve.reply import REVALIDATE, FOREVER, NO_STORE, Refused, Reply, reply_of
+from solver.serve.reply import FOREVER, NO_STORE, REVALIDATE, Refused, Reply, reply_of
 from solver.serve.searches import Searches, is_told
 from solver.serve.shelf import Served, Shelf
 

@@ -1,8 +1,7 @@
 """Sorted runs of states, as plain arrays or packed, read by ranges of keys.
 
 A `Table` holds several runs. To read a range, a kernel unpacks the blocks of each run that meet it. Thousands of runs
-are
-read in thousands of ranges: the table finds all their begins first, run by run, and keeps them.
+are read in thousands of ranges: the table finds all their begins first, run by run, and keeps them.
 """
 
 from __future__ import annotations
@@ -99,8 +98,7 @@ class Table:
 
         Returns:
             The states: (n,) int64. For each run (runs, 2): the index in the run of its first state in the
-            range, and the
-            number of its states there.
+            range, and the number of its states there.
         """
         spans = np.empty((len(self.rows), 2), np.int64)
         begins, ends = self._begins_of(low), self._begins_of(high + 1)
@@ -170,8 +168,7 @@ def find_begins(rows: Blocks, keys: States, begins: NDArray[np.uint32]) -> None:
     """Find where the ranges that begin at some keys begin in each run.
 
     In a plain run this is the index of the first state that is not below the key. In a packed run it is the last
-    block that
-    begins at or before the key.
+    block that begins at or before the key.
 
     Args:
         rows: The runs: rows of a table.

@@ -10,8 +10,7 @@ Gaps between states are stored in one of four widths, in blocks of up to BLOCK_S
 
 A gap is the number of absent states between two neighbours. The four widths are those that make the packed states
 shortest. Classes lie apart from gaps, so that the begin of the next gap is known before this one is read. To pack a
-state
-takes 8 ns, to unpack it 2.
+state takes 8 ns, to unpack it 2.
 """
 
 from __future__ import annotations

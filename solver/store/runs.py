@@ -1,8 +1,7 @@
 """Sorted runs of states that wait for their turn: in memory up to a limit, merged and packed into files beyond it.
 
 A run belongs to a key: a tier and a generation. When it is a key's turn, its runs are cut at common splitters into
-pieces
-that fit the cache. Any thread sorts a piece and drops its duplicates.
+pieces that fit the cache. Any thread sorts a piece and drops its duplicates.
 
 If moves lead to hundreds of tiers, a run for each pair of tiers would hold a handful of states. Such states wait
 together, with their tiers, for a block of tiers. They become runs when it is the turn of the block's first tier.

@@ -1,8 +1,7 @@
 """Sort states in pieces that fit the cache.
 
 LSD radix sort over the bits in which the keys differ. It sorts 200-260 M keys/s of 30 bits in pieces of up to a
-million.
-NumPy's sort does 15-50 M keys/s with its AVX-512 code on a Zen 4 core, and 90-160 with its AVX2 code.
+million. NumPy's sort does 15-50 M keys/s with its AVX-512 code on a Zen 4 core, and 90-160 with its AVX2 code.
 """
 
 from __future__ import annotations

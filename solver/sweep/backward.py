@@ -5,8 +5,7 @@ them there. Retrograde analysis takes the tiers with cycles. Only the tiers that
 unpacked in memory. If even those exceed the limit, they are taken one range of keys after the other.
 
 Cost: 2 to 4 bits a state for its merit, deflated, in a file; in memory 10 bytes and the merit for each state that may
-be
-looked up.
+be looked up.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from solver.base import value
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.compiled.agreement import naming_states
-from solver.compiled.edges import NOT_TERMINAL, BATCH_MOVES, Moves
+from solver.compiled.edges import BATCH_MOVES, NOT_TERMINAL, Moves
 from solver.store.directory import MISSING, PASSED, TierLookup
 from solver.store.packed import Table
 from solver.store.runs import spans, splitters
@@ -64,8 +63,7 @@ def evaluate(moves, lookup, begin, end, least_key, greatest_key, best_merits):
 
     Returns:
         A fault and the state that has it: FINE; TOO_WIDE; or LOST_CHILD if a child was never reached, or a
-        state has more
-        than MOST_ACTIONS moves.
+        state has more than MOST_ACTIONS moves.
     """
     max_merit = widest_of(best_merits)
     batch, cursor = new_batch(BATCH_MOVES), begin

@@ -1,8 +1,7 @@
 """List the moves of a run of states and look up their children: the begin of every pass over moves.
 
 A batch holds as many moves as stay in the first cache, so that the cache misses of the look-ups overlap. If one state
-has
-more moves than that, the arrays grow.
+has more moves than that, the arrays grow.
 """
 
 from __future__ import annotations
@@ -67,8 +66,7 @@ def next_edges(moves, states, begin, end, edges):
 
     Returns:
         `edges`, or larger arrays; the number of moves; and the first state that is left over. If that state has
-        a fault, no
-        moves or too many, the number is -fault.
+        a fault, no moves or too many, the number is -fault.
     """
     count, next_state = list_edges(moves, states, begin, end, edges)
     while next_state == begin and count >= 0:

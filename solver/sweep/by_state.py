@@ -7,6 +7,7 @@ from numba.extending import register_jitable
 
 from solver.base import value
 from solver.compiled.edges import (
+    BATCH_MOVES,
     CULPRIT,
     DRAWS,
     ERROR,
@@ -15,7 +16,6 @@ from solver.compiled.edges import (
     LOSSES,
     NEGATIVE,
     NOT_TERMINAL,
-    BATCH_MOVES,
     SAME_TIER,
     TIER_FALLS,
     WINS,

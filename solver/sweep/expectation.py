@@ -17,7 +17,7 @@ from solver.base.errors import ResourceError
 from solver.base.expectations import MIDDLE, UNIT, number_of
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
-from solver.compiled.edges import GROUP_SHIFT, NOT_TERMINAL, BATCH_MOVES, Moves, new_edges
+from solver.compiled.edges import BATCH_MOVES, GROUP_SHIFT, NOT_TERMINAL, Moves, new_edges
 from solver.search.nets import (
     GAUSS_SEIDEL_STATES,
     NO_BOUND,

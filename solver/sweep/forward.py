@@ -3,8 +3,7 @@
 A piece of a tier's runs is sorted, freed of duplicates and expanded while it is in the cache. Its children, sorted, are
 runs of their own tiers. If moves can stay inside a tier, the tier is closed first: breadth first, by generations, each
 without the states of those before. Then its states are gone through once more in order. Finished states are counted,
-not
-kept.
+not kept.
 
 Cost: about a byte a kept state, packed in files, and the part of the runs under way that exceeds its memory. In a tier
 with cycles as much again, with the finished states.

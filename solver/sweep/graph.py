@@ -1,8 +1,7 @@
 """All values of a game that is a graph in arrays: backward from its ends along the moves, a round at a time.
 
 Nothing is looked up. Positions are indices, and a round passes over the moves into the positions that the last round
-has
-settled, so every move is looked at once. Wins, draws and losses take the retrograde analysis of tiers with cycles
+has settled, so every move is looked at once. Wins, draws and losses take the retrograde analysis of tiers with cycles
 (`parents.go_back`). Margins have no cycles: a position is valued once all its children are, in NumPy.
 
 Cost: at most NODE_BYTES of memory a position, half of that over many rounds, and MOVE_BYTES a move. A million positions

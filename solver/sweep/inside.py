@@ -1,8 +1,7 @@
 """Moves inside a tier, kept by the blocks of their children until they become lists of parents.
 
 The children of a run of states lie anywhere in the tier. Block by block, their counters and lists stay in the cache,
-and no
-two threads write to one block.
+and no two threads write to one block.
 
 Cost: 4 bytes a move, in memory, or in a file if the memory lacks room for moves and index.
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from solver.base.kinds import LOST
-from solver.compiled.edges import NOT_TERMINAL, BATCH_MOVES, Moves
+from solver.compiled.edges import BATCH_MOVES, NOT_TERMINAL, Moves
 from solver.store.directory import MISSING, TierLookup
 from solver.store.packed import LAST
 from solver.store.shared import shared

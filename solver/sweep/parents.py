@@ -14,7 +14,7 @@ from numba.extending import intrinsic, register_jitable
 from numpy.typing import NDArray
 
 from solver.base import value
-from solver.compiled.edges import NOT_TERMINAL, BATCH_MOVES
+from solver.compiled.edges import BATCH_MOVES, NOT_TERMINAL
 from solver.store.directory import BEGIN, MISSING
 from solver.store.packed import LAST
 from solver.store.prefetch import prefetch
@@ -78,8 +78,8 @@ def count_children(moves, lookup, tier_row, begin, end, counted, inner_moves):
 
     Returns:
         A fault and the state that has it: FINE, LOST_CHILD, BEYOND, SCORING, or NARROW if `left` must be wider.
-        Then the
-        moves inside the tier, by state, in `inner_moves` or a larger array; the caller enters them into the degrees.
+        Then the moves inside the tier, by state, in `inner_moves` or a larger array; the caller enters them into the
+        degrees.
     """
     endless, degrees, open_children, candidates = counted
     inner_count, is_keeping = 0, len(inner_moves) > 0
@@ -255,8 +255,7 @@ def go_back(alternates, scores, frontier, row_offsets, parents, open_children, m
 
     Returns:
         The parents that are resolved one ply later (at once if merits are scores), and those that other tiers
-        delay. Both
-        are sorted by child, perhaps with duplicates.
+        delay. Both are sorted by child, perhaps with duplicates.
     """
     move_count, shift = 0, 0 if alternates else 1
     for state_index in frontier:

@@ -5,15 +5,12 @@ opponent is lost, as late as the last of them. A state that is never resolved is
 Certain Endgames, ICCA Journal 9(3), 1986).
 
 Margins go backward in the same way, the largest first, but at once and without distances. A state that is never
-resolved
-is worth as much as endless play (Lincke and Marzetta, Large endgame databases with limited memory space, ICGA Journal
-23(3), 2000). Rounds count the distance of a margin m as WIN - abs(m).
+resolved is worth as much as endless play (Lincke and Marzetta, Large endgame databases with limited memory space, ICGA
+Journal 23(3), 2000). Rounds count the distance of a margin m as WIN - abs(m).
 
 Parents come from a reverse index, made of the moves that were kept when they were counted. If it exceeds the memory, it
-is
-made one range of children after the other, and moves and index lie in files. A checkpoint leaves out an index in
-memory:
-a resumed run makes it anew.
+is made one range of children after the other, and moves and index lie in files. A checkpoint leaves out an index in
+memory: a resumed run makes it anew.
 
 Cost: 8 bytes a state in memory (its place in the index, open children, merit) and 4 a move inside the tier, 8 while the
 index is made; or as much of the disk. Another 2 bytes a state if endless play has a worth. Every such move is looked up

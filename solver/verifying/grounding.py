@@ -13,7 +13,7 @@ from solver.base.progress import Progress
 from solver.book import Book
 from solver.compiled.binding import bind, kernel
 from solver.sweep.expansion import STATES_PER_CALL
-from solver.verifying.grounds import GROUNDED, UNGROUNDED, SCORING, UNEVEN, refusal
+from solver.verifying.grounds import GROUNDED, SCORING, UNEVEN, UNGROUNDED, refusal
 from solver.verifying.reached import look_up, state_at, states_from, stays
 
 game: Any = None  # constants of the bound copies

@@ -201,7 +201,7 @@ def finished(
     module = sealed(joined(section_contents))
     if len(module) > MAX_MODULE_BYTES:
         raise MethodError(
-            f"the module of {facts['game']} has {len(module):,} bytes, and hosts take {MAX_MODULE_BYTES:,}: shorten its rules"
+            f"module of {facts['game']} has {len(module):,} bytes, hosts take {MAX_MODULE_BYTES:,}: shorten its rules"
         )
     return module
 

@@ -15,7 +15,7 @@ from solver.base.options import Options
 from solver.base.value import Value
 from solver.book import Book, check_book
 from solver.book.format import check_facts
-from solver.book.packing import pack
+from solver.book.recoding import pack
 from solver.book.trim import Trim
 from solver.edit.comparing import diff, merge
 from solver.edit.sampling import sample

@@ -11,7 +11,7 @@ from solver import Player, solve, verify
 from solver.base import extras
 from solver.base.errors import BookError, DamagedBook, ForeignBook, GameError
 from solver.base.value import WIN, Value, value_of
-from solver.book import Book, check_book, packing, streaming
+from solver.book import Book, check_book, recoding, streaming
 from solver.book.codecs import CODECS, ranked
 from solver.book.sealing import seal
 from solver.book.segments import segment_of
@@ -209,8 +209,8 @@ def test_a_ranked_book_answers_what_the_instant_one_answers(tmp_path, monkeypatc
     path, small, back = (tmp_path / name for name in ("book", "ranked", "back"))
     chance = random.Random(1)
     with solve(text, path) as book:
-        packing.pack(path, small, "ranked")
-        packing.pack(small, back, "instant")
+        recoding.pack(path, small, "ranked")
+        recoding.pack(small, back, "instant")
         assert back.read_bytes() == path.read_bytes()
         rules = Rules(book.game)
         with Book(small) as found:
@@ -240,8 +240,8 @@ def test_compiled_and_plain_ranked_books_are_the_same_bytes_whatever_the_workers
         truth = dict(book.items())
     monkeypatch.setattr(streaming, "PLAIN_LIMIT", 0)
     for workers in (1, 2):
-        packing.pack(path, tmp_path / f"ranked{workers}", "ranked", workers=workers)
-        packing.pack(tmp_path / f"ranked{workers}", tmp_path / "back", "instant", workers=workers)
+        recoding.pack(path, tmp_path / f"ranked{workers}", "ranked", workers=workers)
+        recoding.pack(tmp_path / f"ranked{workers}", tmp_path / "back", "instant", workers=workers)
         assert (tmp_path / "back").read_bytes() == path.read_bytes()
     with Book(tmp_path / "ranked1") as book:
         rules, asked = Rules(book.game), [*truth, *(state + 1 for state in truth), 2**62]
@@ -254,7 +254,7 @@ def test_compiled_and_plain_ranked_books_are_the_same_bytes_whatever_the_workers
     monkeypatch.setattr("solver.verifying.verification.PLAIN_LIMIT", 0)
     assert verify(tmp_path / "ranked1").states == len(truth)
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
-    packing.pack(path, tmp_path / "plain", "ranked")
+    recoding.pack(path, tmp_path / "plain", "ranked")
     assert verify(tmp_path / "plain").plain == len(truth)
     for name in ("ranked2", "plain"):
         assert (tmp_path / name).read_bytes() == (tmp_path / "ranked1").read_bytes()
@@ -290,7 +290,7 @@ def test_values_that_rules_tell_are_compared_before_they_are_left_out(tmp_path, 
     solve(load_game(write_rules(tmp_path / "heaps.py", RANKS)), tmp_path / "book").close()
     game = load_game(write_rules(tmp_path / "heaps.py", RANKS + wrong))
     with pytest.raises(GameError, match="state 63 has another value than outlook or replies say"):
-        packing.pack(tmp_path / "book", tmp_path / "ranked", "ranked", game)
+        recoding.pack(tmp_path / "book", tmp_path / "ranked", "ranked", game)
     assert not (tmp_path / "ranked").exists()
 
 
@@ -325,7 +325,7 @@ def test_a_book_without_distances_leaves_out_what_moves_tell(tmp_path, monkeypat
     solve(game, paths[0]).close()
     trim(paths[0], paths[1], Trim(), game, wdl=True)
     assert trim(paths[0], paths[2], Trim(), game, wdl=True, codec="ranked").sparse == SPARSE.get(text, 1)
-    packing.pack(paths[2], paths[3], "instant", game)
+    recoding.pack(paths[2], paths[3], "instant", game)
     assert paths[3].read_bytes() == paths[1].read_bytes()
     chance = random.Random(1)
     with Book(paths[1], game) as book, Book(paths[2], game) as found:
@@ -377,7 +377,7 @@ def test_a_larger_ranked_book_answers_the_same(tmp_path):
     pytest.importorskip("numba")
     chance = random.Random(3)
     with solve("connect-four:5,4", tmp_path / "book") as book:
-        header = packing.pack(tmp_path / "book", tmp_path / "ranked", "ranked")
+        header = recoding.pack(tmp_path / "book", tmp_path / "ranked", "ranked")
         assert (tmp_path / "ranked").stat().st_size < 0.4 / 8 * 3_945_711
         states = list(book)
         with Book(tmp_path / "ranked") as found:
@@ -480,7 +480,7 @@ def test_what_cannot_be_ranked_is_refused_in_one_line(tmp_path, monkeypatch):
         assert (code, out) == (expected, "") and words in err and "Traceback" not in err
     assert [*tmp_path.iterdir()] == []
     with solve("tic-tac-toe", path, method="alphabeta"), pytest.raises(BookError, match="too few"):
-        packing.pack(path, tmp_path / "ranked.lmdb", "ranked")
+        recoding.pack(path, tmp_path / "ranked.lmdb", "ranked")
 
 
 def test_opening_books_may_be_ranked(tmp_path, monkeypatch):

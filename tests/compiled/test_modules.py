@@ -202,7 +202,7 @@ def test_no_module_is_built_that_hosts_refuse():
 
     most = 2 * MAX_MODULE_BYTES - 1000 - len(built(MAX_MODULE_BYTES - 1000))
     assert len(built(most)) == MAX_MODULE_BYTES
-    with pytest.raises(MethodError, match="of coins has 262,145 bytes, and hosts take 262,144: shorten its rules"):
+    with pytest.raises(MethodError, match="of coins has 262,145 bytes, hosts take 262,144: shorten its rules"):
         built(most + 1)
 
 

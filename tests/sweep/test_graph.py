@@ -12,7 +12,7 @@ from solver.base.options import Options
 from solver.base.shown import printable
 from solver.base.value import value_of
 from solver.book import streaming
-from solver.book.packing import pack
+from solver.book.recoding import pack
 from solver.games.common.nodes import Draft, unpacked
 from solver.games.graph import graph_of
 from solver.rules.game import Rules, game_text, load_game

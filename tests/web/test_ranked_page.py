@@ -9,7 +9,7 @@ import pytest
 
 from solver import solve
 from solver.base import extras
-from solver.book import Book, packing
+from solver.book import Book, recoding
 from solver.book.trim import Trim
 from solver.edit.trimming import trim
 from solver.export import export, script, site
@@ -198,7 +198,7 @@ def test_text_without_translation_is_numbers(tmp_path):
     game = load_game(write_rules(tmp_path / "heaps.py", RANKS + "\n    def show(self, state):\n        import re\n"))
     with solve(game, tmp_path / "book.lmdb") as book:
         export(book, f"{tmp_path}/table/")
-    packing.pack(tmp_path / "book.lmdb", tmp_path / "ranked.lmdb", "ranked", game)
+    recoding.pack(tmp_path / "book.lmdb", tmp_path / "ranked.lmdb", "ranked", game)
     with Book(tmp_path / "ranked.lmdb", game) as book:
         (note,) = export(book, f"{tmp_path}/site/")
     assert "'import re' has no translation to JavaScript: the page shows states by their numbers" in note

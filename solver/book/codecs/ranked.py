@@ -4,13 +4,12 @@ Its keys are ranks, numbers that the rules give states (`rank(state)`, `unrank(r
 are told from the state, and no key is stored.
 
 Group, up to 60,000 ranks, fewer where an index takes more than one byte; at most 64 groups to a segment
-    u16 ranks - 1
-    symbols, raw deflate (RFC 1951, no distance beyond 8 KB), one for each rank from the group's first on, in as many
+    u16 ranks - 1 symbols, raw deflate (RFC 1951, no distance beyond 8 KB), one for each rank from the group's first on,
+    in as many
         bytes as an index: 0, a state that is not in the book; else its palette index + 1
 
 Worked group: ranks 1000, 1001, 1003 with palette indices 7, 9, 7, indices of one byte, no state of rank 1002
-    03 00 | e3 e0 e2 e2 00 00
-    4 ranks; symbols 08 0a 0a 08
+    03 00 | e3 e0 e2 e2 00 00 4 ranks; symbols 08 0a 0a 08
 
 Where the rules know that a rank has no state that a book could hold (a finished one, none at all, a twin that is
 folded away), its symbol is a repetition of the one before, which takes no room. So it is for a state whose value they

@@ -152,7 +152,7 @@ def told_by_children(states, merits, indices, shift, cells, state, choices, bare
 
 @kernel
 def add_symbols(states, merits, indices, begin, end, shift, cells, tells, bits, keys):
-    """Append the symbol of each state, the index of its stored value less RECOVERED, to keys[begin:end] as their low bits.
+    """Append the symbol of each state to keys[begin:end] as their low bits: the index of its value less RECOVERED.
 
     The symbol is 0 if the rules or the children tell the merit. Returns the first place where they tell a wrong one, or
     -1.

@@ -46,10 +46,10 @@ RESTART = "--restart begins anew in its place, or name another file"
 class Plan(NamedTuple):
     """How a book is to grow: to so many `positions`, or for so many `seconds`.
 
-    `depth` of searches, SEARCH_DEPTH or that of the book that grows if None, by the evaluation in the file `evaluate`, or the
-    rules' own; nodes of the `exact` search of each position, EXACT_NODES or as before if None; `games`, lines of moves
-    played, whose positions are put in first; for a `side`, "first" or "second", or both; an `error` that is still
-    followed. `books` are grown ones that are put together, and nothing else is done.
+    `depth` of searches, SEARCH_DEPTH or that of the book that grows if None, by the evaluation in the file
+    `evaluate`, or the rules' own; nodes of the `exact` search of each position, EXACT_NODES or as before if None;
+    `games`, lines of moves played, whose positions are put in first; for a `side`, "first" or "second", or both; an
+    `error` that is still followed. `books` are grown ones that are put together, and nothing else is done.
     """
 
     positions: int | None = None

@@ -11,7 +11,7 @@ from solver import Player, solve, verify
 from solver.base import extras
 from solver.base.errors import BookError, DamagedBook
 from solver.base.value import Value
-from solver.book import Book, check_book, packing, streaming
+from solver.book import Book, check_book, recoding, streaming
 from tests.books import KEYED_BY_STATE, write_values
 from tests.commands import ok, run
 from tests.ways import slowly
@@ -22,7 +22,7 @@ GAMES = ("tic-tac-toe", "connect-four:4,3", "kalah:2,3", "mu-torere", "nim", "co
 def packed_both_ways(path, folder, **options):
     """The book at a path packed to compact, and that to instant again."""
     for source, target, codec in ((path, "compact", "compact"), (folder / "compact", "instant", "instant")):
-        packing.pack(source, folder / target, codec, **options)
+        recoding.pack(source, folder / target, codec, **options)
     return folder / "compact", folder / "instant"
 
 
@@ -106,7 +106,7 @@ def test_a_book_may_be_packed_in_its_place(tmp_path, is_read):
     write_values(path, values)
     size = path.stat().st_size
     with Book(path) if is_read else contextlib.nullcontext() as reader:
-        packing.pack(path, path)
+        recoding.pack(path, path)
         assert not is_read or (reader.header.codec, reader[5]) == ("instant", Value(1, 1))
     assert path.stat().st_size < size // 2
     with Book(path) as book:
@@ -130,7 +130,7 @@ def test_damaged_books_are_not_packed(tmp_path, monkeypatch, compiled):
         path.write_bytes(whole)
         target.write_text("kept")
         with pytest.raises(DamagedBook, match="checksum"):
-            packing.pack(path, target)
+            recoding.pack(path, target)
         assert (target.read_text("utf-8"), len(list(tmp_path.iterdir()))) == ("kept", 2)
 
 
@@ -162,4 +162,4 @@ def test_the_command_line_packs_and_refuses_in_one_line(tmp_path):
     with pytest.raises(BookError, match="no codec 'tiny': choose one of instant, compact, ranked"):
         solve("tic-tac-toe", path, codec="tiny")
     with pytest.raises(BookError, match="no codec 'tiny'"):
-        packing.pack(path, target, "tiny")
+        recoding.pack(path, target, "tiny")
