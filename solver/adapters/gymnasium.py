@@ -46,7 +46,9 @@ class SoloEnv(gymnasium.Env[Any, Any]):  # type: ignore[misc]
         ForeignBook: The opponent is of another game.
     """
 
-    metadata = {"render_modes": ["ansi", "human", "rgb_array"]}
+    render_mode: str | None
+
+    metadata: dict[str, list[str]] = {"render_modes": ["ansi", "human", "rgb_array"]}
 
     def __init__(
         self,
@@ -62,13 +64,13 @@ class SoloEnv(gymnasium.Env[Any, Any]):  # type: ignore[misc]
             raise GameError(f"there is no seat {seat!r}: choose 0 or 1, or None for either by lot")
         if reward not in REWARDS:
             raise GameError(f"there is no reward {reward!r}: choose one of {', '.join(map(repr, REWARDS))}")
-        self.inner = SolverEnv(game, **options)
-        self.opponent = Opponent(game if opponent is None else opponent, level)
+        self.inner: SolverEnv = SolverEnv(game, **options)
+        self.opponent: Opponent = Opponent(game if opponent is None else opponent, level)
         self.inner.agreeing(self.opponent.player, "the opponent")
         self.seat, self.reward, self.render_mode = seat, reward, self.inner.render_mode
         self.agent = AGENTS[seat or 0]
-        self.observation_space = self.inner.observation_space(self.agent)
-        self.action_space = self.inner.action_space(self.agent)
+        self.observation_space: Any = self.inner.observation_space(self.agent)
+        self.action_space: Any = self.inner.action_space(self.agent)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin a game, and play it to the agent's first move.

@@ -61,6 +61,9 @@ def _kind(rules: Rules) -> Any:
 class _Shared:
     """The data that all states of a game share. A copy of a state does not copy it."""
 
+    rules: Rules
+    longest: int
+
     def __init__(self, rules: Rules, longest: int) -> None:
         self.rules, self.longest = rules, longest
         self.layout: Layout = layout_of(rules)
@@ -81,7 +84,7 @@ class SolverGame(pyspiel.Game):  # type: ignore[misc]
         options = {**DEFAULTS, **(parameters or {})}
         options["game"] = options["game"].replace(",", ";")  # OpenSpiel's own strings have commas between parameters
         rules = Rules(_uncut(options["game"]))
-        self.shared = _Shared(rules, options["longest"])
+        self.shared: _Shared = _Shared(rules, options["longest"])
         outcomes = 0 if rules.chance is None else MOST_OUTCOMES
         bound = LARGEST if rules.margins else 1.0
         info = pyspiel.GameInfo(
@@ -141,9 +144,11 @@ def _uncut(text: str) -> Game:
 class SolverState(pyspiel.State):  # type: ignore[misc]
     """A position of ours. `number` is the state that books know, `mover` the side to move."""
 
+    is_over: bool
+
     def __init__(self, game: SolverGame, text: str | None = None) -> None:
         super().__init__(game)
-        self.shared = game.shared
+        self.shared: _Shared = game.shared
         rules = self.shared.rules
         position = parse_position(rules, text or "start")
         mover, gained = int(position.mover or 0), None if rules.reward is None else 0
@@ -265,7 +270,7 @@ class PlayerPolicy(Policy):  # type: ignore[misc]
 
     def __init__(self, game: Any, player: Player | Source) -> None:
         super().__init__(game, [0, 1])
-        self.player = Player.of(player)
+        self.player: Player = Player.of(player)
         reader_of(self.player, game)
 
     def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
@@ -275,6 +280,8 @@ class PlayerPolicy(Policy):  # type: ignore[misc]
 
 class PlayerBot(pyspiel.Bot):  # type: ignore[misc]
     """A player or a book as a bot, for either side: it plays one of its best moves, by lot."""
+
+    player: Player
 
     def __init__(self, player: Player | Source, seed: int = 0) -> None:
         super().__init__()
@@ -312,7 +319,7 @@ class PlayerEvaluator(Evaluator):  # type: ignore[misc]
     """
 
     def __init__(self, player: Player | Source) -> None:
-        self.player = Player.of(player)
+        self.player: Player = Player.of(player)
 
     def evaluate(self, state: Any) -> Any:
         """Return the worth for the first player and for the second.

@@ -94,6 +94,11 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         ForeignBook: The teacher is of another game.
     """
 
+    longest: int
+    played: int
+    position: Position
+    legal: list[int]
+
     def __init__(
         self,
         game: Source,
@@ -103,10 +108,10 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         render_mode: str | None = None,
     ) -> None:
         super().__init__()
-        self.rules = Rules(game_of(game))
+        self.rules: Rules = Rules(game_of(game))
         if render_mode not in (None, *FORMS):
             raise GameError(f"no render_mode {render_mode!r}: choose one of {', '.join(FORMS)}")
-        self.teacher = None if teacher is None else self.agreeing(Player.of(teacher), "the teacher")
+        self.teacher: Player | None = None if teacher is None else self.agreeing(Player.of(teacher), "the teacher")
         self.longest, self.render_mode = longest, render_mode
         self.layout = layout_of(self.rules, game if isinstance(game, Book) else None)
         self.metadata = {"name": "solverbook_v0", "render_modes": list(FORMS), "is_parallelizable": False}
@@ -271,6 +276,9 @@ class Opponent:
     `solver play`; the draws are those of `seed`. Raises GameError for another level, and ForeignBook in an environment
     of another game.
     """
+
+    player: Player
+    level: int
 
     def __init__(self, player: Player | Source, level: int = HIGHEST, seed: int | None = None) -> None:
         if not 1 <= level <= HIGHEST:

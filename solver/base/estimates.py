@@ -50,9 +50,11 @@ class Estimate(_Fields, Kind):
 
     name = "estimate"
     number = float
-    types = (int, float)
-    acyclic, cyclic, partial = Method.DROP_OUT, None, Method.DROP_OUT
-    counted = ("better", "even", "worse")
+    types: tuple[type, ...] = (int, float)
+    acyclic: Method = Method.DROP_OUT
+    cyclic: Method | None = None
+    partial: Method | None = Method.DROP_OUT
+    counted: tuple[str, str, str] = ("better", "even", "worse")
     about = "estimate"
     unfit: Mapping[str, str] = {
         "settle": "{} holds estimates, which no look ahead settles: trim it by --max-ply or --max-bytes",

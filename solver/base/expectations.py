@@ -58,8 +58,10 @@ class Expectation(_Fields, Margins):
 
     name = "expectation"
     number = float
-    types = (float,)
-    acyclic, cyclic, partial = Method.EXPECTIMINIMAX, Method.VALUE_ITERATION, None
+    types: tuple[type, ...] = (float,)
+    acyclic: Method = Method.EXPECTIMINIMAX
+    cyclic: Method | None = Method.VALUE_ITERATION
+    partial: Method | None = None
     remedy = "use value iteration"
     is_stepped = True
     unfit: Mapping[str, str] = {
@@ -80,8 +82,8 @@ class Expectation(_Fields, Margins):
         "choose": "the values of {} are expectations: choose by tier, --ply",
         "trim": "the values of {} are expectations, which no play settles: leave the book whole",
     }
-    silent = ("value", "distance")
-    counted = ("better", "even", "worse")
+    silent: tuple[str, ...] = ("value", "distance")
+    counted: tuple[str, str, str] = ("better", "even", "worse")
     repeats = ""
 
     @property

@@ -20,23 +20,24 @@ class Kind:
     `unfit` has a sentence for each method, option or use that values of this kind do not fit.
     """
 
-    name = "outcome"
-    scores = False  # merits are scores: distances mean nothing
-    signed = False  # a player goes by the sign of a score alone
-    most = WIN - 1  # the largest merit of an unfinished state, the negative of the smallest
+    name: str = "outcome"
+    scores: bool = False  # merits are scores: distances mean nothing
+    signed: bool = False  # a player goes by the sign of a score alone
+    most: int = WIN - 1  # the largest merit of an unfinished state, the negative of the smallest
     number: type = int  # what a score is, in a table
     types: tuple[type, ...] = (int,)  # what it may be in a book
     acyclic: Method = Method.MINIMAX  # the methods that find all values of a game without cycles, and with
     cyclic: Method | None = Method.RETROGRADE
     partial: Method | None = Method.ALPHABETA  # and the one that finds some
-    remedy = "use retrograde analysis"  # of a method that cycles stop
-    is_stepped = False  # a book has numbers of steps for its values, and no palette
+    remedy: str = "use retrograde analysis"  # of a method that cycles stop
+    is_stepped: bool = False  # a book has numbers of steps for its values, and no palette
     unfit: Mapping[str, str] = {Method.EXPECTIMINIMAX: "{} is no game of chance: use minimax"}
     silent: tuple[str, ...] = ()  # what of outcome, score and distance says nothing
-    about = "win, draw, loss"
-    counted = ("wins", "draws", "losses")
-    repeats = ": a draw"  # what it means that play comes back to a position
-    step, error = 1.0, 0.0  # what scores are multiples of, and how far one in a book may be from the true one
+    about: str = "win, draw, loss"
+    counted: tuple[str, str, str] = ("wins", "draws", "losses")
+    repeats: str = ": a draw"  # what it means that play comes back to a position
+    step: float = 1.0  # scores are multiples of it
+    error: float = 0.0  # the greatest distance of a stored score from the true one
     expectation: Any = None  # what a book's header says of these two
     estimate: Any = None  # and of values that are not exact
 
@@ -129,7 +130,7 @@ class _Scores(Kind):
 
     scores = True
     cyclic: Method | None = None
-    remedy = "what has no distances is solved without them only where every game ends: leave --wdl out"
+    remedy: str = "what has no distances is solved without them only where every game ends: leave --wdl out"
 
 
 class _Wdl(_Scores):
@@ -156,7 +157,7 @@ class Margins(_Scores):
         "endless": "has a margin of 2**60 or more for endless play: endless must be smaller",
     }
     cyclic: Method | None = Method.RETROGRADE
-    remedy = Kind.remedy
+    remedy: str = Kind.remedy
     unfit: Mapping[str, str] = {
         **Kind.unfit,
         "wdl": "the values of {} are margins, which --wdl cannot leave out: leave it out",
@@ -192,8 +193,9 @@ class Nimbers(_Scores):
 
     name = "nimber"
     signed = True
-    acyclic, partial = Method.NIMBERS, None
-    remedy = "nimbers are for games that end"
+    acyclic: Method = Method.NIMBERS
+    partial: Method | None = None
+    remedy: str = "nimbers are for games that end"
     about = "nimber"
     unfit: Mapping[str, str] = {
         **Kind.unfit,

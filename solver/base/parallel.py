@@ -22,7 +22,7 @@ class Workers:
     """`with Workers(n) as workers: for result in workers.map(function, items)`; kernels release the GIL."""
 
     def __init__(self, count: int | None = None) -> None:
-        self.count = count or cores()
+        self.count: int = count or cores()
         self._pool = ThreadPoolExecutor(self.count)
 
     def __enter__(self) -> Workers:

@@ -36,13 +36,13 @@ class Mapped:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.environment = open_environment(path, readonly=True, create=False, readahead=False, max_spare_txns=0)
-        self.transaction = self.environment.begin(buffers=True)
-        self.header = self._read_header()
+        self.environment: Any = open_environment(path, readonly=True, create=False, readahead=False, max_spare_txns=0)
+        self.transaction: Any = self.environment.begin(buffers=True)
+        self.header: Header = self._read_header()
         self.values = self.header.values
         self.codec = self.header.encoding
         self.find = self.codec.finder()
-        self.directory = self._read_directory()
+        self.directory: list[int] = self._read_directory()
         self.segments: list[Segment | None] = [None] * len(self.directory)
 
     def _record(self, key: bytes, name: str, missing: str) -> memoryview:

@@ -138,6 +138,12 @@ def greeting(table: Table, book: str | None, budget: float) -> str:
 class Opponent:
     """How the computer chooses its moves."""
 
+    player: Player
+    method: str
+    depth: int
+    level: int
+    variety: float
+
     def __init__(
         self, player: Player, method: str, depth: int, level: int, variety: float, chance: random.Random
     ) -> None:
@@ -172,9 +178,9 @@ class Table:
         self.player = player
         self.opponent = opponent
         self.game = player.game
-        self.positions = [_begun(player.rules, parse_position(self.game, start))]
+        self.positions: list[Position] = [_begun(player.rules, parse_position(self.game, start))]
         player.check(self.state)
-        self.computer = computer
+        self.computer: int = computer
         self.dice = dice
         self._owned_up = False
 

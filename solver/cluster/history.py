@@ -156,15 +156,15 @@ class Course:
     """The history of a solve: `tiers` in order, `runs` of their children, and from the last tier on their `values`."""
 
     def __init__(self) -> None:
-        self.begun = False
+        self.begun: bool = False
         self.runs: list[Run] = []
         self.under_way: Closing | Resolving | None = None  # a tier with cycles
         self.tiers: list[ShardedTier] = []
-        self.largest = 1
-        self.growth = 0.0  # states led to, by those that led to them
+        self.largest: int = 1
+        self.growth: float = 0.0  # states led to, by those that led to them
         self.scale: Scale | None = None
         self.values: list[list[File]] = []
-        self.tally = Tally()
+        self.tally: Tally = Tally()
 
     @property
     def stored(self) -> int:

@@ -28,14 +28,18 @@ READ_STATES = 1 << 12  # states that are read with one that is asked for: a bise
 class Merged:
     """`Swept`, in the files of a store. `tier` gives the tier of a state."""
 
+    shards: Shards
+    kind: np.dtype[Any]
+    layers: list[ShardedTier]
+
     def __init__(self, shards: Shards, tier: Callable[[int], int]) -> None:
         course = shards.course
         assert course.scale is not None
         self.shards, self.store, self.course, self.kind = shards, shards.store, course, np.dtype(course.scale.kind)
         self.tier, self.scale, self.tally, self.layers = tier, course.scale, course.tally, course.tiers
-        self.stored = course.stored
-        self.values = list(reversed(course.values))
-        self.rows = {tier.number: row for row, tier in enumerate(course.tiers)}
+        self.stored: int = course.stored
+        self.values: list[list[File]] = list(reversed(course.values))
+        self.rows: dict[int, int] = {tier.number: row for row, tier in enumerate(course.tiers)}
         self._read = functools.lru_cache(maxsize=256)(self._read_near)
 
     def merit_of(self, key: int) -> int | None:

@@ -104,15 +104,20 @@ class Rounds:
     It holds handles of the arrays of its shards at `places`, by name, and of the messages between them.
     """
 
+    shards: Shards
+    tier: ShardedTier
+    scale: Scale
+    places: list[int]
+
     def __init__(self, shards: Shards, tier: ShardedTier, scale: Scale, places: list[int]) -> None:
         self.shards, self.engine, self.job = shards, shards.engine, shards.job
         self.tier, self.scale, self.places = tier, scale, places
-        self.memory = shards.bytes_for(tier.kept, tier.bits, LISTING)
-        self.blocks = block_count(tier.bits)
+        self.memory: int = shards.bytes_for(tier.kept, tier.bits, LISTING)
+        self.blocks: int = block_count(tier.bits)
         self.arrays: dict[str, list[Any]] = {}
         self.index: list[list[File]] = []  # kept files of begins and parents
         self.mails: list[Any] = []
-        self.resolved = 0
+        self.resolved: int = 0
 
     def link(self) -> int:
         """Count open children and list parents; the first distance, 0 if nothing decides any state."""

@@ -27,16 +27,27 @@ EVERY = 1.0  # seconds between commits, at least
 class Shards:
     """A job on an engine. `course` is its history, and `tell` is called with a line about every tier."""
 
+    rules: Rules
+    job: Job
+    store: Store
+    engine: Filing
+    filing: Filing
+    progress: Progress
+    tell: Say
+    cyclic: bool
+    course: Course
+    identity: str
+
     def __init__(
         self, rules: Rules, job: Job, store: Store, engine: Engine, *, progress: Progress, tell: Say, cyclic: bool
     ) -> None:
         self.rules, self.job, self.store = rules, job, store
         self.engine, self.filing = Filing(engine, store, False), Filing(engine, store, True)
         self.progress, self.tell, self.cyclic = progress, tell, cyclic
-        self.memory = min(engine.memory, sharding.TASK_BYTES)
+        self.memory: int = min(engine.memory, sharding.TASK_BYTES)
         self.every = EVERY
         self.course, self.identity = Course(), ""
-        self.here = Here()
+        self.here: Here = Here()
         self._commits, self._committed = 0, time.monotonic()
         self._uncommitted: list[Event] = []
         self._obsolete: list[str] = []

@@ -28,15 +28,18 @@ from solver.sweep.finish import finish
 class Clustered:
     """A solve under way: its files are gone, and nothing of it left, when it is told to `remove` them."""
 
+    rules: Rules
+    options: Options
+
     def __init__(self, rules: Rules, url: str, engine: Engine, options: Options) -> None:
         game = rules.game
         self.rules, self.options = rules, options
-        self.store = Store(url)
+        self.store: Store = Store(url)
         tiers = rules.kind.in_tiers(options.method)
         nimbers = rules.kind is NIMBER
         job = Job(located(game), rules.fingerprint, rules.symmetry, tiers, self.store.url, nimbers)
         self.tier = CompiledMoves(rules, tiers).tier
-        self.driver = Driver(
+        self.driver: Driver = Driver(
             rules,
             job,
             self.store,
@@ -47,7 +50,7 @@ class Clustered:
         )
         if options.checkpoint is not None:
             self.driver.every = options.checkpoint
-        self.mended = 0
+        self.mended: int = 0
         self.lease = self.store.hold()
 
     def solve(self, states: Sequence[int] = ()) -> Solved:

@@ -119,15 +119,19 @@ def store_at(url: str) -> Store:
 class Store:
     """The folder of one solve. Raises ResourceError for trouble that outlasts some tries."""
 
+    files: Any
+
     def __init__(self, url: str) -> None:
         try:
             self.files, root = fsspec.core.url_to_fs(url, use_listings_cache=False)
         except (ImportError, ValueError) as error:
             raise ResourceError(f"--store {url}: {one_line(error)}") from None
-        self.root = root.rstrip("/")
-        self.url = self.root if "file" in _protocols(self.files) else url.rstrip("/")  # for workers in other folders
+        self.root: str = root.rstrip("/")
+        self.url: str = (
+            self.root if "file" in _protocols(self.files) else url.rstrip("/")
+        )  # for workers in other folders
         # where a file appears under its name before it is whole, it is given the name when it is
-        self.renames = not {"s3", "s3a", "gs", "gcs", "abfs", "az", "memory"} & set(_protocols(self.files))
+        self.renames: bool = not {"s3", "s3a", "gs", "gcs", "abfs", "az", "memory"} & set(_protocols(self.files))
         self._lease: Lease | None = None
 
     def path(self, name: str) -> str:

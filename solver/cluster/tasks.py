@@ -130,6 +130,8 @@ class Folded(NamedTuple):
 class Bench:
     """A process's own copy of a job: its rules, compiled, and its store."""
 
+    job: Job
+
     def __init__(self, job: Job) -> None:
         game = load_game(job.game)
         if fingerprint(game) != job.fingerprint:
@@ -138,10 +140,10 @@ class Bench:
                 " rules: give all nodes the same files and the same version"
             )
         self.job, self.game = job, game
-        self.rules = Rules(game, job.symmetry, nimbers=job.nimbers)
+        self.rules: Rules = Rules(game, job.symmetry, nimbers=job.nimbers)
         with compiling(game):
-            self.compiled = CompiledMoves(self.rules, job.tiers)
-            self.expansion = Expansion(self.compiled)
+            self.compiled: CompiledMoves = CompiledMoves(self.rules, job.tiers)
+            self.expansion: Expansion = Expansion(self.compiled)
         self.store: Store = store_at(job.url)
 
     def moves(self, scale: Scale) -> Moves:

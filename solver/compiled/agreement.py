@@ -72,9 +72,9 @@ class Twins:
     """Both kinds of rules of a game."""
 
     def __init__(self, game: Game, symmetry: bool, tiers: bool) -> None:
-        self.rules = Rules(game, symmetry)
-        self.own = CompiledMoves(self.rules, tiers)
-        self.room = BATCH_MOVES
+        self.rules: Rules = Rules(game, symmetry)
+        self.own: CompiledMoves = CompiledMoves(self.rules, tiers)
+        self.room: int = BATCH_MOVES
         self._more = more_of(self.rules.bits)
 
     def compare(self, states: Sequence[int]) -> None:
@@ -203,6 +203,9 @@ class Solution:
 
     `merit_of` returns the merit in units of a folded, unfinished state, or None if it was not reached.
     """
+
+    rules: Rules
+    units: Units
 
     def __init__(self, rules: Rules, merit_of: Callable[[int], int | None], units: Units) -> None:
         self.rules, self.merit_of, self.units = rules, merit_of, units

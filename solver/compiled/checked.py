@@ -99,6 +99,8 @@ class CheckedLower(Lower):
     LLVM turns them into registers, or drops them.
     """
 
+    trace: Trace
+
     def pre_lower(self) -> None:
         super().pre_lower()
         self.context.enable_boundscheck = True

@@ -36,7 +36,7 @@ class Known(ast.NodeTransformer):
     def __init__(self, game: Any, names: Names, scope: dict[str, Any], tree: ast.AST) -> None:
         self.game = game
         self.names = names
-        self.numbers = {name: value for name, value in scope.items() if type(value) is int}
+        self.numbers: dict[str, int] = {name: value for name, value in scope.items() if type(value) is int}
         for name, node in _assigned_once(tree):
             number = self.number(node)
             if number is not None:

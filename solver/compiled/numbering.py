@@ -63,6 +63,8 @@ def unrank(self, rank):
 class Compiled:
     """In place of a method of a class of rules, for the compiler: made when it is first asked for."""
 
+    numbering: Numbering
+
     def __init__(self, numbering: Numbering, function: types.FunctionType) -> None:
         self.numbering, self.function = numbering, function
 

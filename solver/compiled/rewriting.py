@@ -60,6 +60,9 @@ def methods_of(cls: type) -> dict[str, types.FunctionType]:
 class Rewriter:
     """Rewrites the functions of a class's rules."""
 
+    width: int | None
+    game: Any
+
     def __init__(
         self,
         cls: type,
@@ -70,7 +73,7 @@ class Rewriter:
         self.cls = cls
         self.width, self.game = width, game  # of numbers, where states are wide; whose parameters are known
         self.is_checked = is_checked
-        self.reads_numpy = False  # whether the rules name an array of NumPy
+        self.reads_numpy: bool = False  # whether the rules name an array of NumPy
         self._done: dict[Any, types.FunctionType] = {}
 
     def mark(self, function: Any, method: str = "") -> None:

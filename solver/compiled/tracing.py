@@ -87,6 +87,8 @@ class Trace:
             `x = 1 if even else 0.5` Python has an int or a float, and compiled code a float.
     """
 
+    typeof: Any
+
     def __init__(self, lower: Any, reads_numpy: bool) -> None:
         """Trace the function that `lower` compiles; `reads_numpy`: whether its rules read arrays of NumPy."""
         self.typeof, self._generator = lower.typeof, lower.generator_info
@@ -98,7 +100,7 @@ class Trace:
         while size < (size := len(self.unset) + len(self.numpys) + sum(map(len, self.lines.values()))):
             for assign in assigns:
                 self._follow(assign, reads_numpy)
-        self.floats = self._floats(assigns)
+        self.floats: set[str] = self._floats(assigns)
 
     def _follow(self, assign: Any, reads_numpy: bool) -> None:
         """Note what one assignment does to its variable."""

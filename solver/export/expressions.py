@@ -58,7 +58,7 @@ class Expressions(ast.NodeVisitor):
     def __init__(self, port: Port, function: types.FunctionType) -> None:
         self.port = port
         self.function = function
-        self.names = Names(port.cls, function)
+        self.names: Names = Names(port.cls, function)
 
     def refuse(self, node: ast.AST, what: str | None = None) -> Any:
         """Raise MethodError with the line."""

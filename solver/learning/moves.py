@@ -47,12 +47,12 @@ class Board:
 
     def __init__(self, rules: Rules, symmetry: bool = False) -> None:
         self.rules = rules
-        self.unit = 1.0 if rules.scores else float(WIN)
+        self.unit: float = 1.0 if rules.scores else float(WIN)
         self._moves = CompiledMoves(Rules(rules.game, symmetry), tiers=False)
         self._own = bind(kernels, rules.game)
         self._more = more_of(rules.bits)
         self.dtype: Any = np.dtype(object if self._more else np.int64)  # of arrays of states
-        self.features = len(features_of(rules, rules.game.initial()))
+        self.features: int = len(features_of(rules, rules.game.initial()))
 
     def _packed(self, states: States) -> NDArray[np.int64]:
         """States as compiled code takes them."""

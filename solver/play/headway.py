@@ -22,6 +22,8 @@ MAX_STATES = 1 << 16  # states
 class Leading:
     """Choose the move to play, `lead(state, moves)`, by margins that retrograde analysis found, of canonical states."""
 
+    rules: Rules
+
     def __init__(self, rules: Rules, find: Callable[[Any], Value | None]) -> None:
         self.rules, self._find = rules, find
         self._soonest: dict[Any, int] = {}  # plies that it takes at most, by state

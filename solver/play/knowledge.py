@@ -49,6 +49,10 @@ class Knowledge:
         is_complete: Whether the solution is a book of every state that play can reach.
     """
 
+    rules: Rules
+    game: Any
+    depth: int
+
     def __init__(self, source: Mapping[int, Value], rules: Rules) -> None:
         """Collect what is known about a game.
 
@@ -60,7 +64,7 @@ class Knowledge:
         header = source.header if isinstance(source, Book) else None
         self._stored = source.stored_value if isinstance(source, Book) else _unfinished(source, rules)
         self.find = self._stored if header is None else exact_values(self._stored, header.kind)
-        self.is_complete = header is not None and header.is_gapless
+        self.is_complete: bool = header is not None and header.is_gapless
         self._proved: dict[Any, Value] = {}  # by live searches of this session, by canonical state
         # A book without distances is looked beyond by rules without distances.
         book_rules = Rules(rules.game, rules.symmetry, header is not None and header.wdl)

@@ -37,10 +37,14 @@ class Live:
     turn.
     """
 
+    rules: Rules
+    game: Any
+    foresight: Foresight
+
     def __init__(self, rules: Rules, foresight: Foresight) -> None:
         self.rules, self.game, self.foresight = rules, rules.game, foresight
-        self.compiled = Compiled(rules, self._searchers, lambda module: module.searches, foresight.module)
-        self.is_cyclic = False  # set where alpha-beta meets a cycle
+        self.compiled: Compiled = Compiled(rules, self._searchers, lambda module: module.searches, foresight.module)
+        self.is_cyclic: bool = False  # set where alpha-beta meets a cycle
         self._table: dict[Any, Any] = {}  # of plain alpha-beta
         self._turn = threading.Lock()
         self._needs_check = isinstance(rules.game, tuple) and not is_built_in(rules.name)

@@ -91,7 +91,7 @@ class Foresight:
 
     def __init__(self, rules: Rules, evaluate: Any = None, module: Any = None) -> None:
         self.rules = rules
-        self.module = None if module is None else modules.given(module, rules)
+        self.module: bytes | None = None if module is None else modules.given(module, rules)
         self.name = None if rules.evaluate is None else "evaluate"
         self._evaluate: Callable[[Any], Any] = rules.evaluate or heuristic.even
         self.evaluation: Any = None
@@ -99,7 +99,7 @@ class Foresight:
             self.name = Path(evaluate).name if isinstance(evaluate, (str, os.PathLike)) else "a learned evaluation"
             self.evaluation = _evaluation_of(rules, evaluate)
             self._evaluate = plainly(rules, self.evaluation)
-        self.compiled = Compiled(rules, self._compiled, lambda it: it.looks and evaluate is None, self.module)
+        self.compiled: Compiled = Compiled(rules, self._compiled, lambda it: it.looks and evaluate is None, self.module)
         self._turn = threading.Lock()
 
     def _compiled(self) -> Any:

@@ -37,9 +37,12 @@ class Answers:
     `timed` answers say how long they took; without it the same book always gives the same bytes.
     """
 
+    moves: bool
+    timed: bool
+
     def __init__(self, player: Player, *, moves: bool = True, timed: bool = True) -> None:
         self.player = player
-        self.name = game_text(player.game)
+        self.name: str = game_text(player.game)
         self.moves, self.timed = moves, timed
         header = player.solution.header if isinstance(player.solution, Book) else None
         self._grown = header and header.estimate

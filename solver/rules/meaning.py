@@ -27,7 +27,7 @@ class Names:
     def __init__(self, cls: type, function: types.FunctionType) -> None:
         self.cls = cls
         code = function.__code__
-        self.own = code.co_varnames[0] if function in _methods_of(cls) and code.co_argcount else None
+        self.own: str | None = code.co_varnames[0] if function in _methods_of(cls) and code.co_argcount else None
         self.scopes: list[set[str]] = []
         self._known = known_to(function)
 

@@ -142,7 +142,7 @@ class Search:
         self.rules = rules
         self.table: Table = {} if table is None else table
         self.path: set[Hashable] = set()
-        self.counts = Counts()
+        self.counts: Counts = Counts()
         self._budget = budget
         self._progress = progress
 

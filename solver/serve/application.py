@@ -36,10 +36,10 @@ class Application:
     """An ASGI application over a shelf; `seconds` of live search for an answer, None without."""
 
     def __init__(self, shelf: Shelf, pages: Pages, seconds: float | None = None) -> None:
-        self.searches = Searches(seconds)
-        self.kept = Kept()
+        self.searches: Searches = Searches(seconds)
+        self.kept: Kept = Kept()
         handlers = Handlers(shelf, self.searches)
-        self.routes = [_route(one.path, getattr(handlers, one.name), one.method) for one in OPERATIONS]
+        self.routes: list[Route] = [_route(one.path, getattr(handlers, one.name), one.method) for one in OPERATIONS]
         for handler_group in (Gamesman(handlers), Columns(handlers), Tablebase(handlers), pages):
             self.routes += [_route(path, answer) for path, answer in handler_group.routes()]
 

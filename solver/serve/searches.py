@@ -34,9 +34,12 @@ Found = TypeVar("Found")
 class Searches:
     """Searches of `seconds` for an answer at most, loading a game's search aside; None of seconds: there are none."""
 
+    seconds: float | None
+    most: int
+
     def __init__(self, seconds: float | None, most: int = WAITING) -> None:
         self.seconds, self.most = seconds, most
-        self.under_way = 0  # and waiting
+        self.under_way: int = 0  # and waiting
         self._turn = asyncio.Semaphore(1)
         self.players: dict[str, Player] = {}
         self._answered: dict[str, int] = {}

@@ -22,10 +22,14 @@ from solver.rules.game import Game, Rules, game_text, is_built_in, load_game
 class Served:
     """A game, and its book if there is one: positions are answered from it without a live search."""
 
+    name: str
+    game: Game
+    book: Book | None
+
     def __init__(self, game: Game, book: Book | None) -> None:
         self._answers: dict[bool, Answers] = {}
         self.name, self.game, self.book = game_text(game), game, book
-        self.rules = Rules(game) if book is None else book.rules
+        self.rules: Rules = Rules(game) if book is None else book.rules
 
     @functools.cached_property
     def player(self) -> Player:

@@ -32,9 +32,9 @@ def _arrays(record: Any, *, with_columns: bool = False) -> Any:
     return intrinsic(table_at if with_columns else array_at)
 
 
-words = _arrays(nb.int64)
-unsigned = _arrays(nb.uint64)
-floats = _arrays(nb.float64)
-singles = _arrays(nb.float32)
-table = _arrays(nb.int64, with_columns=True)
-float_table = _arrays(nb.float64, with_columns=True)
+words: Any = _arrays(nb.int64)
+unsigned: Any = _arrays(nb.uint64)
+floats: Any = _arrays(nb.float64)
+singles: Any = _arrays(nb.float32)
+table: Any = _arrays(nb.int64, with_columns=True)
+float_table: Any = _arrays(nb.float64, with_columns=True)

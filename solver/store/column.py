@@ -47,10 +47,10 @@ class Column:
     ) -> None:
         self.work = work
         self.name = name
-        self.dtype = np.dtype(dtype)
-        self.size = size
-        self.checksum = checksum
-        self.saved = size if descriptor >= 0 else -1
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        self.size: int = size
+        self.checksum: int = checksum
+        self.saved: int = size if descriptor >= 0 else -1
         self._descriptor = descriptor
         self._small = bytearray()  # what is written, as long as there is no file
         self._unsynced = 0

@@ -81,8 +81,8 @@ class Table:
     """
 
     def __init__(self, runs: Sequence[Run]) -> None:
-        self.runs = [run for run in runs if len(run)]
-        self.rows = np.array([_row(run) for run in self.runs], np.int64).reshape(-1, 7)
+        self.runs: list[Run] = [run for run in runs if len(run)]
+        self.rows: NDArray[np.int64] = np.array([_row(run) for run in self.runs], np.int64).reshape(-1, 7)
         self._cuts = np.zeros(1, np.int64), np.zeros((1, len(self.rows)), np.uint32)
         self._ends = np.where(self.rows[:, ROWS], self.rows[:, ROWS] - 1, self.rows[:, SIZE]).astype(np.uint32)
 

@@ -62,7 +62,7 @@ class Runs:
     def __init__(self, work: Work, limit: int) -> None:
         self.work = work
         self.limit = limit
-        self.bytes = 0
+        self.bytes: int = 0
         self._memory: dict[Key, list[States]] = {}
         self._files: dict[Key, list[tuple[StateShelf, int, int]]] = {}
         self._heap: list[Key] = []

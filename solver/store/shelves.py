@@ -36,8 +36,8 @@ class StateShelf:
         self.work = work
         self.words = work.column(name, np.uint64, numbered=numbered)
         self.blocks = work.column(_index_name(self.words.name), np.int64)
-        self.name = self.words.name
-        self.size = int(self.blocks.part(self.blocks.size - 2, self.blocks.size)[0]) if self.blocks.size else 0
+        self.name: str = self.words.name
+        self.size: int = int(self.blocks.part(self.blocks.size - 2, self.blocks.size)[0]) if self.blocks.size else 0
         self._last: int | None = None
 
     @property
@@ -123,11 +123,11 @@ class ValueShelf:
 
     def __init__(self, work: Work, name: str, dtype: Any, *, numbered: bool = False) -> None:
         self.work = work
-        self.dtype = np.dtype(dtype)
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.data = work.column(name, np.uint8, numbered=numbered)
         self.ends = work.column(_index_name(self.data.name), np.int64)  # pairs: of numbers, of bytes
-        self.name = self.data.name
-        self.size = int(self.ends.part(self.ends.size - 2, self.ends.size)[0]) if self.ends.size else 0
+        self.name: str = self.data.name
+        self.size: int = int(self.ends.part(self.ends.size - 2, self.ends.size)[0]) if self.ends.size else 0
 
     def append(self, values: Values, team: Workers) -> None:
         """Append numbers; all cores deflate them."""

@@ -59,17 +59,21 @@ def _mapping() -> Iterator[None]:
 class Window:
     """`known`: all tiers, of which those that are open have states, cells and values; the others must not be read."""
 
+    shelf: StateShelf
+    values: ValueShelf
+    layers: Sequence[Layer]
+
     def __init__(self, states: StateShelf, values: ValueShelf, layers: Sequence[Layer]) -> None:
         self.shelf, self.values, self.layers = states, values, layers
-        self.total = layers[-1].end if layers else 0
+        self.total: int = layers[-1].end if layers else 0
         table, slots = table_of(layers)
         self.open: dict[int, tuple[int, int]] = {}  # the range of keys that is there, by row
-        self.states = Spread(np.int64, self.total)
-        self.cells = Spread(np.uint32, layers[-1].first_cell + layers[-1].cells if layers else 0)
-        self.merits = Spread(values.dtype, self.total)
-        self.fences = Spread(np.int64, (self.total >> FENCE) + 1)
+        self.states: Spread = Spread(np.int64, self.total)
+        self.cells: Spread = Spread(np.uint32, layers[-1].first_cell + layers[-1].cells if layers else 0)
+        self.merits: Spread = Spread(values.dtype, self.total)
+        self.fences: Spread = Spread(np.int64, (self.total >> FENCE) + 1)
         first_tier = layers[0].number if layers else 0
-        self.known = TierLookup(
+        self.known: TierLookup = TierLookup(
             self.states.items, self.merits.items, table, slots, first_tier, self.cells.items, self.fences.items
         ).read_only()
 

@@ -56,11 +56,11 @@ class Work:
         self.columns: dict[str, Column] = {}
         self.resumed: Any = None
         self.state: Any = None  # what the next checkpoint says, unless it is given another
-        self.saved = time.monotonic()
-        self.begun = self.saved
+        self.saved: float = time.monotonic()
+        self.begun: float = self.saved
         self._due = 0.0  # when the one that is being made was due; 0 for one that nobody asked about
         self._took = 0.0  # seconds of the last one
-        self.kept = False  # whether there is a checkpoint
+        self.kept: bool = False  # whether there is a checkpoint
         self.mapped = 1 << 30  # bytes read from files after which their pages are let go
         self._touched = 0
         self._idle: int | None = None  # bytes of files that are in memory when the columns have let theirs go

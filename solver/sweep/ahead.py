@@ -29,7 +29,7 @@ class Ahead:
     def __init__(self, rules: Rules, tiers: bool) -> None:
         self.rules = rules
         self.tiers = tiers
-        self.cached = are_cached(rules, tiers)
+        self.cached: bool = are_cached(rules, tiers)
         self.process = _fork(rules, tiers) if not self.cached and _may_fork() else None
 
     def wait(self) -> None:

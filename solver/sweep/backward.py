@@ -105,6 +105,10 @@ class Backward:
         saved: The checkpoint to go on from.
     """
 
+    tally: Tally
+    of_layer: Counter[int]
+    window: Window
+
     def __init__(self, forward: Forward, *, memory: int, progress: Progress, saved: Checkpoint | None = None):
         work, rules = forward.work, forward.rules
         self.rules = rules
@@ -113,12 +117,12 @@ class Backward:
         self.memory = memory
         self.progress = progress
         self.layers = forward.layers
-        self.cyclic = any(layer.cyclic for layer in self.layers)
+        self.cyclic: bool = any(layer.cyclic for layer in self.layers)
         scale = first_scale(rules, self.cyclic, len(self.layers), forward.state.largest)
         state = (saved and saved.backward) or BackwardState("merits", scale, Tally(), Counter())
         self._resolver = saved.resolver if saved else None
         self._forward_state = forward.saved()
-        self.moves = forward.compiled.valued(scale.win)
+        self.moves: Moves = forward.compiled.valued(scale.win)
         self._begin(state, ValueShelf(work, state.merits, state.scale.kind))
 
     def _begin(self, state: BackwardState, merits: ValueShelf) -> None:

@@ -50,6 +50,11 @@ class Dense:
     It goes on from what was `saved`. Raises NotDense where the arrays cannot take the game.
     """
 
+    compiled: CompiledMoves
+    size: int
+    work: Work
+    progress: Progress
+
     def __init__(
         self, compiled: CompiledMoves, size: int, work: Work, progress: Progress, saved: DenseState | None = None
     ) -> None:
@@ -58,7 +63,7 @@ class Dense:
         self.inspect: Callable[[list[int]], None] | None = None
         self.marks = np.zeros(-(-size // 8) * 8, np.uint8)
         self.merits: NDArray[Any] = np.empty(0, np.int8)
-        self.state = saved or DenseState()
+        self.state: DenseState = saved or DenseState()
         if saved is not None:
             self.marks = work.columns[saved.marks].view().copy()
             self.merits = work.columns[saved.merits].view().copy() if saved.merits else self.merits

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numba.extending import register_jitable
@@ -41,7 +42,7 @@ from solver.sweep.demand import more_memory, refuse_beyond
 from solver.sweep.retrograde import Solve
 
 mean = register_jitable(expectations.mean)
-narrow_all = compiled(narrow, carried, renewed)
+narrow_all: Any = compiled(narrow, carried, renewed)
 Values = NDArray[np.int64]
 STATE_BYTES, MOVE_BYTES, CONSTANT_BYTES = 50, 6, 40  # of a tier with cycles in memory
 ROOMY = 1 << 10  # bytes of memory for each state of a tier with cycles, with which nobody asks how many moves there are
@@ -296,15 +297,22 @@ class Bounds:
     `gap` is the number of units left between the bounds.
     """
 
+    moves: Moves
+    progress: Progress
+    memory: int
+    own: int
+    known: TierLookup
+    size: int
+
     def __init__(self, solve: Solve, tier_row: int, known: TierLookup) -> None:
         self.rules, self.moves, self.progress = solve.rules, solve.moves, solve.progress
         self.scale, self.memory = solve.scale, solve.memory
         self.own, self.known = tier_row, known
         self.states: Values = known.states[known.table[tier_row, BEGIN] : known.table[tier_row, END]]
         self.size = size = len(self.states)
-        self.gap = 0
+        self.gap: int = 0
         refuse_beyond(self.memory, size, STATE_BYTES * size)
-        self.net = Net(
+        self.net: Net = Net(
             np.zeros(size + 1, np.int64),
             *new_entries(0),
             np.full(size, NO_BOUND, np.int64),

@@ -59,6 +59,8 @@ class Forward:
         saved: The record of a checkpoint to go on from.
     """
 
+    rules: Rules
+
     def __init__(
         self,
         compiled: CompiledMoves,
@@ -73,18 +75,18 @@ class Forward:
         self.rules = rules = compiled.rules
         self.most = most
         self.work = work
-        self.tiers = compiled.tiered
+        self.tiers: bool = compiled.tiered
         self.cycles = cycles
         self.progress = progress
         self.compiled = compiled
-        self.expansion = Expansion(compiled)
-        self.runs = Runs(work, limit)
-        self.states = StateShelf(work, "states")
-        self.state = saved or ForwardState()
-        self.layers = self.state.layers
+        self.expansion: Expansion = Expansion(compiled)
+        self.runs: Runs = Runs(work, limit)
+        self.states: StateShelf = StateShelf(work, "states")
+        self.state: ForwardState = saved or ForwardState()
+        self.layers: list[Layer] = self.state.layers
         self.runs.restore(self.state.runs)
         self.inspect: Callable[[list[int]], None] | None = None  # looks at some states of each complete tier
-        self.found = 0  # unfinished states found in this run
+        self.found: int = 0  # unfinished states found in this run
         self._visited = [StateShelf(work, name) for name in self.state.seen]  # sorted files of earlier generations
         self._new = StateShelf(work, self.state.new) if self.state.new else None  # the states of this generation
         self._counted_before = sum(self.state.generations)

@@ -89,6 +89,14 @@ class Resolver:
         ResourceError: The memory does not hold the arrays of the tier.
     """
 
+    rules: Rules
+    moves: Moves
+    work: Work
+    memory: int
+    progress: Progress
+    own: int
+    size: int
+
     def __init__(self, solve: Solve, tier_row: int, lookup: TierLookup) -> None:
         self.rules, self.moves, self.work = solve.rules, solve.moves, solve.work
         self.later = 0 if solve.rules.scores else 1  # how much later than their children states are resolved
@@ -101,7 +109,7 @@ class Resolver:
         self.begins: NDArray[Any] = np.empty(0, np.uint32)
         self.parents: NDArray[Any] = np.empty(0, np.uint32)
         begin = int(lookup.table[tier_row, BEGIN])
-        self.compiled = solve.compiled
+        self.compiled: CompiledMoves = solve.compiled
         self.endless = narrow_endless(solve.rules, solve.compiled.endless(lookup.states[begin : begin + self.size]))
         refuse_beyond(self.memory, self.size, 8 * self.size + self.endless.nbytes)
 

@@ -81,7 +81,7 @@ class Walkers:
         self.moves = compiled.moves
         self.progress = progress
         self.chance = np.random.default_rng(0)
-        self.inverse = Inverse(np.empty(0, np.int64), 1, 0, -1, 0)
+        self.inverse: Inverse = Inverse(np.empty(0, np.int64), 1, 0, -1, 0)
         self.waiting: dict[int, list[tuple[States, NDArray[np.float64]]]] = {}  # walkers, and what they stand for
         self.ended: dict[int, float] = {}  # finished states
 

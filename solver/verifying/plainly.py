@@ -36,15 +36,19 @@ def of_the_whole() -> Iterator[None]:
 class Plain:
     """A book that is verified in plain Python, and the states that were met so far."""
 
+    book: Book
+    rules: Rules
+    closed: bool
+
     def __init__(self, book: Book, rules: Rules, closed: bool) -> None:
         self.book, self.rules, self.closed = book, rules, closed
         self.canonical, self.kind = rules.canonical, book.header.kind
         self.reached: set[int] = set()  # canonical children, finished ones included
-        self.stays = False  # whether some move to an unfinished state does not raise the tier
+        self.stays: bool = False  # whether some move to an unfinished state does not raise the tier
         self.unproved: MutableSequence[int] = column_of(rules.bits)  # states that do not follow from their children
-        self.outcomes = Counter[str]()
-        self.by_distance = not rules.scores
-        self.asks = Method(book.header.method).is_acyclic or not self.by_distance  # about tiers
+        self.outcomes: Counter[str] = Counter[str]()
+        self.by_distance: bool = not rules.scores
+        self.asks: bool = Method(book.header.method).is_acyclic or not self.by_distance  # about tiers
         self.settle = claims.settling(book, rules, self.by_distance)
         self._tiers = {tier.tier for tier in book.header.tiers or ()}
 

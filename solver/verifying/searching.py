@@ -35,9 +35,14 @@ class Search:
     it did.
     """
 
+    path: Any
+    rules: Rules
+    values: Values
+    memory: int
+
     def __init__(self, path: Any, rules: Rules, values: Values, seconds: float, memory: int) -> None:
         self.path, self.rules, self.values, self.memory = path, rules, values, memory
-        self.left = seconds
+        self.left: float = seconds
         self.note: str | None = None
         self._found: set[int] = set()
         self._table: dict[Any, int] = {}

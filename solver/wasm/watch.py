@@ -77,7 +77,7 @@ class Watch:
     """An engine for modules, and its epoch."""
 
     def __init__(self) -> None:
-        self.engine = _engine()
+        self.engine: Any = _engine()
         self._code: dict[bytes, Any] = {}
         self._compiling, self._lock = threading.Lock(), threading.Lock()
         self._running, self._is_wanted = 0, threading.Event()

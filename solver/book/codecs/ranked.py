@@ -170,6 +170,10 @@ def symbols_of(body: memoryview, index_bytes: int) -> bytes:
 class Ranks(States):
     """The ranks of the states that a book may hold. Raises BookError for a game without ranks."""
 
+    rules: Rules
+    palette: Sequence[Value]
+    plain_only: bool
+
     ASKED = ("rank", "unrank", "digits", "scan", "size", "outlook", "replies")
     SPARE = 1  # for a state that is missing
     LEFT_OUT = (0, TELLING, HALVED)
@@ -180,14 +184,14 @@ class Ranks(States):
         assert rules.rank is not None and rules.unrank is not None
         self.rules, self.palette, self.plain_only = rules, palette, rules.plain_only
         self._rank, self._unrank = rules.rank, rules.unrank
-        self.bare = any(value.distance is None and value.score for value in palette)
+        self.bare: bool = any(value.distance is None and value.score for value in palette)
         hints = self.bare or rules.outlook is not None or rules.replies is not None
-        self.tells = left > 0 and hints and rules.alternates and not rules.margins
-        self.halves = self.tells and left == HALVED
+        self.tells: bool = left > 0 and hints and rules.alternates and not rules.margins
+        self.halves: bool = self.tells and left == HALVED
         if self.halves:
             self.ASKED = (*self.ASKED, "tier")
         self._places = {value: palette_index for palette_index, value in enumerate(palette)}
-        self.merits = [merit_of(value) for value in palette]
+        self.merits: list[Any] = [merit_of(value) for value in palette]
 
     @classmethod
     def left_out(cls, rules: Rules, games: int = SAMPLE_GAMES) -> int:

@@ -297,12 +297,14 @@ def groups_in(records: Iterable[bytes]) -> Iterator[Group]:
 class Compiled:
     """The compiled ranks of a game and a book. Raises UncompiledRules."""
 
+    plain: Ranks
+
     def __init__(self, ranks: Ranks) -> None:
         self.rules, self.plain = ranks.rules, ranks
         self.merits: NDArray[np.int64] = np.array(self.plain.merits, np.int64)
         self._tells = ranks.tells, ranks.bare, ranks.halves
         with compiling(self.rules.game):
-            self.kernels = bind(sys.modules[__name__], self.rules.game, self.rules.symmetry)
+            self.kernels: Any = bind(sys.modules[__name__], self.rules.game, self.rules.symmetry)
             self.kernels.ranks_of(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
     def parts(

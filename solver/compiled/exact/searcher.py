@@ -20,6 +20,7 @@ from concurrent import futures
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from solver.base.errors import BudgetExceeded, UncompiledRules
 from solver.base.progress import Progress, silent
@@ -65,7 +66,7 @@ class Searcher(ExactSearch):
     ) -> None:
         self.rules = rules = Rules.of(game, symmetry)
         refuse_chance(rules, "alpha-beta")
-        self.game = rules.game
+        self.game: Any = rules.game
         self._outcomes = outcomes
         self.scores = rules.scores or outcomes
         self.helpers: Sequence[Searcher] = ()
@@ -73,12 +74,12 @@ class Searcher(ExactSearch):
         self._solve = self._kernels.solve
         self._room = new_table(table) if isinstance(table, int) else table  # of which the table is the head
         self._smallest = min(SMALLEST // 8, len(self._room)) if isinstance(table, int) else len(table)
-        self.table = self._room[: self._smallest]
+        self.table: NDArray[np.int64] = self._room[: self._smallest]
         self._more = extra_words = more_of(rules.bits)
         self.frames = np.zeros((128, columns(FRAME, extra_words)), np.int64)
         self.moves = np.zeros((4096, columns(ROW, extra_words)), np.int64)
         self.search = np.zeros(FIELDS, np.int64)
-        self.nodes = 0
+        self.nodes: int = 0
 
     def clear(self) -> None:
         """Forget everything."""
@@ -222,11 +223,11 @@ class Team:
         workers: int | None = None,
         table: int | None = None,
     ) -> None:
-        self.count = workers or cores()
+        self.count: int = workers or cores()
         member = functools.partial(Searcher, Rules.of(game, symmetry), outcomes=outcomes)
         leader = member(table=table or TABLE_BYTES)
         members = [member(table=leader.table) for _ in range(1, self.count)]
-        self.members = [leader, *members]
+        self.members: list[Searcher] = [leader, *members]
         leader.warm()
         leader.helpers = members
         self.value, self.reaches = leader.value, leader.reaches

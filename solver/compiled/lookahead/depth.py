@@ -196,5 +196,5 @@ class CompiledDepth:
     """`list_moves` of one game, compiled when first asked for; its `address` is valid as long as this lives."""
 
     def __init__(self, rules: Rules) -> None:
-        self.kernels = bind(sys.modules[__name__], rules.game, rules.symmetry, tiers=False)
-        self.address = address_of(self.kernels.list_moves, LIST_MOVES)
+        self.kernels: Any = bind(sys.modules[__name__], rules.game, rules.symmetry, tiers=False)
+        self.address: int = address_of(self.kernels.list_moves, LIST_MOVES)

@@ -46,7 +46,9 @@ def list_tiers(states, answers):
         answers[i] = game.tier(state_in(states, i, MORE))
 
 
-guess = respelled(list_tiers, "guess", {"tier": "evaluate"})  # of unfinished states (n,) float64, 0 without `evaluate`
+guess: Any = respelled(
+    list_tiers, "guess", {"tier": "evaluate"}
+)  # of unfinished states (n,) float64, 0 without `evaluate`
 
 
 @kernel

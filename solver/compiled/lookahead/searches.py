@@ -66,7 +66,7 @@ class Lookahead:
     def __init__(
         self, game: Game, *, model: Model | None = None, symmetry: bool = True, table: int = TABLE_BYTES
     ) -> None:
-        self.rules = Rules(game, symmetry)
+        self.rules: Rules = Rules(game, symmetry)
         refuse_chance(self.rules, "a search of limited depth")
         with compiling(game):
             self._depth = CompiledDepth(self.rules)
@@ -79,7 +79,7 @@ class Lookahead:
             np.zeros((4096, columns(MOVE, extra_words)), np.int64),
             np.zeros(FIELDS, np.int64),
         )
-        self.nodes = 0
+        self.nodes: int = 0
         self.use(model)
 
     def use(self, model: Model | None) -> None:
@@ -221,7 +221,9 @@ class Chooser:
         table: int = SMALL_TABLE_BYTES,
     ) -> None:
         self._more = more_of(Rules(game).bits)
-        self.members = [Lookahead(game, model=model, symmetry=symmetry, table=table) for _ in range(workers or cores())]
+        self.members: list[Lookahead] = [
+            Lookahead(game, model=model, symmetry=symmetry, table=table) for _ in range(workers or cores())
+        ]
 
     def use(self, model: Model | None) -> None:
         """Estimate by another model, or by the rules."""

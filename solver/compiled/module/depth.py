@@ -36,8 +36,8 @@ def weighed(shape, weights, relu, inputs, units):
 
 
 # functions of `deepening`, compiled anew for each game, with `list_moves` in its place
-arrive = inlined(respelled(deepening.arrive, "arrive", {}))
-search_on = respelled(deepening.look, "look", {})
+arrive: Any = inlined(respelled(deepening.arrive, "arrive", {}))
+search_on: Any = respelled(deepening.look, "look", {})
 
 
 @inlined

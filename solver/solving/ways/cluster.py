@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 name = "a cluster (--cluster)"
 NO_STORE = "--store is empty: name a folder or URL that all nodes reach"
-heeds = {"cluster", "store", "memory", "workers", "restart", "checkpoint"}
+heeds: set[str] = {"cluster", "store", "memory", "workers", "restart", "checkpoint"}
 
 
 def refuses(job: Job) -> str | None:

@@ -13,7 +13,7 @@ from solver.solving.tables import Table, solved_by
 from solver.solving.ways import plain
 
 name = "--method alphabeta"
-heeds = {"table"}
+heeds: set[str] = {"table"}
 refuses = plain.refuses
 
 

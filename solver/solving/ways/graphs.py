@@ -13,7 +13,7 @@ from solver.solving.job import Job, Outcome
 from solver.solving.ways import plain
 
 name = "a graph"
-heeds = {"memory", "workers"}
+heeds: set[str] = {"memory", "workers"}
 refuses = plain.refuses
 METHODS = (AUTO, Method.MINIMAX, Method.RETROGRADE)
 

@@ -67,7 +67,7 @@ class Growing:
     """The way of solving that is no solving: `stages` are books, each larger than the one before."""
 
     name = "growing a book"
-    heeds = {"workers", "restart", "checkpoint"}
+    heeds: set[str] = {"workers", "restart", "checkpoint"}
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan

@@ -37,7 +37,7 @@ from solver.solving.tables import solved_by
 from solver.solving.ways import plain
 
 name = "an opening book (--max-ply)"
-heeds = {"memory", "workers", "restart", "table", "wdl"}
+heeds: set[str] = {"memory", "workers", "restart", "table", "wdl"}
 
 TAIL = 12  # bytes of a record behind the state: the merit in eight, crc32 of header, state and merit in four
 SYNCED = 2.0  # seconds between two syncs of the journal
@@ -263,6 +263,10 @@ class Journal:
 
     `size` is the bytes of a state. Without a path nothing is written.
     """
+
+    path: Path | None
+    header: bytes
+    size: int
 
     def __init__(self, path: Path | None, header: bytes, restart: bool, size: int = 8) -> None:
         self.path, self.header, self.size = path, header, size

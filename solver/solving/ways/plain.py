@@ -24,7 +24,7 @@ from solver.solving.job import Job, Outcome
 from solver.solving.tables import Table, solved_by
 
 name = "rules that run in plain Python only"
-heeds = {"memory"}
+heeds: set[str] = {"memory"}
 
 SMALL_SECONDS = 1.0
 LITTLE = 2_000  # states that it solves before compiled kernels are loaded

@@ -15,7 +15,7 @@ from solver.solving.job import Job, Outcome
 from solver.solving.ways import plain
 
 name = "the sweep"
-heeds = {"memory", "workers", "restart", "checkpoint", "anyway"}
+heeds: set[str] = {"memory", "workers", "restart", "checkpoint", "anyway"}
 refuses = plain.refuses
 
 CHECKPOINT_SECONDS = 30.0  # seconds
