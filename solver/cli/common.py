@@ -325,52 +325,56 @@ def echo_values(text: str) -> None:
     click.echo(text)
 
 
-budget_option = click.option(
+Decorator = Callable[[Any], Any]  # adds an option to a command
+
+budget_option: Decorator = click.option(
     "--budget",
     type=Seconds(0.001, 1e6),
     default=SECONDS,
     metavar="SECONDS",
     help="Seconds of search for an answer, all its moves together. Default: 5.",
 )
-game_option = click.option(
+game_option: Decorator = click.option(
     "--game",
     "own",
     metavar="GAME",
     help="Rules of a book made from your own file: my_game.py. The book knows class and parameters. Default:"
     " SOLVER_GAME in the environment.",
 )
-evaluate_option = click.option(
+evaluate_option: Decorator = click.option(
     "--evaluate",
     type=click.Path(exists=True, dir_okay=False),
     metavar="FILE",
     help="Estimate by this evaluation, a file of solver learn. Default: the rules' evaluate.",
 )
-module_option = click.option(
+module_option: Decorator = click.option(
     "--module",
     type=click.Path(exists=True, dir_okay=False),
     metavar="FILE",
     help="Search by this module of solver build, so nothing is compiled.",
 )
-live_option = click.option("--live", is_flag=True, help="Search a GAME even if the package has a book of it.")
+live_option: Decorator = click.option(
+    "--live", is_flag=True, help="Search a GAME even if the package has a book of it."
+)
 
 
-def all_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def all_of(*options: Decorator) -> Decorator:
     """Return a decorator that gives a command these options, in their order."""
     return lambda command: functools.reduce(lambda decorated, option: option(decorated), reversed(options), command)
 
 
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="Hide progress bars and notes.")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-codec_option = click.option(
+quiet_option: Decorator = click.option("-q", "--quiet", is_flag=True, help="Hide progress bars and notes.")
+json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+codec_option: Decorator = click.option(
     "--codec",
     type=click.Choice([*CHOICES]),
     help=f"Encoding of the book. {' '.join(f'{name}: {about}.' for name, about in CHOICES.items())}",
 )
-workers_option = click.option(
+workers_option: Decorator = click.option(
     "--workers",
     type=click.IntRange(1, 1024),
     metavar="N",
     help="Threads. Default: all cores. The result is the same.",
 )
-search_options = all_of(budget_option, evaluate_option, module_option, live_option, game_option)
-print_options = all_of(json_option, quiet_option)
+search_options: Decorator = all_of(budget_option, evaluate_option, module_option, live_option, game_option)
+print_options: Decorator = all_of(json_option, quiet_option)

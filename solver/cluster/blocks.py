@@ -20,13 +20,13 @@ Part = tuple[int, int, States]  # a tier, a shard, its keys
 
 
 @shared
-def owner_of(key, bits):
+def owner_of(key: Any, bits: int) -> Any:
     """Which of 2**bits shards has a key: multiplicative hashing (Knuth, The Art of Computer Programming 3, 6.4)."""
     return np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) >> HASHED - bits
 
 
 @shared
-def count_dealt(keys, bits, begins):
+def count_dealt(keys: NDArray[Any], bits: Any, begins: NDArray[Any]) -> None:
     """begins[i] (2**bits,): where the keys of owner i begin when they are dealt."""
     for i in range(len(begins)):
         begins[i] = 0
@@ -36,7 +36,7 @@ def count_dealt(keys, bits, begins):
 
 
 @shared
-def deal(keys, bits, dealt, ends):
+def deal(keys: NDArray[Any], bits: Any, dealt: NDArray[Any], ends: NDArray[Any]) -> None:
     """Group keys by owner, in their order; ends[i] (2**bits,) is where the keys of owner i end in `dealt`."""
     count_dealt(keys, bits, ends)
     for i in range(len(keys)):
@@ -46,7 +46,7 @@ def deal(keys, bits, dealt, ends):
 
 
 @shared
-def collect(keys, bits, begins, dealt, values):
+def collect(keys: NDArray[Any], bits: Any, begins: NDArray[Any], dealt: NDArray[Any], values: NDArray[Any]) -> None:
     """values[i] of keys[i]: the next one of its owner's, which begin at begins[owner] in `dealt`."""
     for i in range(len(keys)):
         owner = owner_of(keys[i], bits)
@@ -55,7 +55,7 @@ def collect(keys, bits, begins, dealt, values):
 
 
 @shared
-def own(keys, bits, owner):
+def own(keys: NDArray[Any], bits: Any, owner: int) -> Any:
     """The keys that a shard owns, in their order."""
     own_keys = np.empty(len(keys), np.int64)
     count = 0

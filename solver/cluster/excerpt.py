@@ -23,7 +23,7 @@ def look_up(keys: States, states: States, known: NDArray[Any], values: NDArray[A
 
 
 @shared
-def _look_up(keys, states, known, values):
+def _look_up(keys: NDArray[Any], states: NDArray[Any], known: NDArray[Any], values: NDArray[Any]) -> None:
     low = 0
     for i in range(len(keys)):
         low = gallop(states, keys[i], low)

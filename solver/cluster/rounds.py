@@ -24,11 +24,11 @@ from solver.cluster.history import ShardedTier
 from solver.cluster.store import File
 from solver.cluster.tasks import Bench, Folded, Job, bench_of, labelled, valued
 from solver.compiled.binding import compiling
-from solver.compiled.edges import NOT_TERMINAL
+from solver.compiled.edges import NOT_TERMINAL, Moves
 from solver.store.directory import LOOKUP_BATCH, MISSING, PASSED, TierLookup, locate, new_indices
 from solver.store.packed import LAST
 from solver.store.shared import shared
-from solver.sweep.batch import BEYOND, FINE, LOST_CHILD, SCORING, new_batch, next_batch, refuse, value_at
+from solver.sweep.batch import BEYOND, FINE, LOST_CHILD, SCORING, Batch, new_batch, next_batch, refuse, value_at
 from solver.sweep.expansion import CHILDREN_PER_CALL, STATES_PER_CALL
 from solver.sweep.parents import NO_MERIT, RESOLVED, give, hear, settle
 from solver.sweep.retrograde import narrow_endless
@@ -72,14 +72,23 @@ class Told(NamedTuple):
 
 
 @shared
-def owners_of(keys, bits, owners):
+def owners_of(keys: NDArray[Any], bits: Any, owners: NDArray[Any]) -> None:
     """Write the shard of each key to `owners`."""
     for i in range(len(keys)):
         owners[i] = owner_of(keys[i], bits)
 
 
 @shared
-def open_links(moves, known, begin, end, batch, endless, left, merits):
+def open_links(
+    moves: Moves,
+    known: TierLookup,
+    begin: int,
+    end: int,
+    batch: Batch,
+    endless: NDArray[Any],
+    left: NDArray[Any],
+    merits: NDArray[Any],
+) -> tuple[Any, Any, Any, Any, Any]:
     """List the moves of states[begin:end] in row 0 that stay inside the tier, as many as fit.
 
     `known` passes over the tier itself. The batch's keys get the children. Its weights get twice the index of the
@@ -116,7 +125,7 @@ def open_links(moves, known, begin, end, batch, endless, left, merits):
 
 
 @shared
-def find_links(known, keys, begins):
+def find_links(known: TierLookup, keys: NDArray[Any], begins: NDArray[Any]) -> Any:
     """Replace keys by their indices among the states of row 0, and count them.
 
     begins[i + 1] counts the links to state i. Returns the index of the first key that is not there, or -1.
@@ -135,7 +144,9 @@ def find_links(known, keys, begins):
 
 
 @shared
-def enter_links(places, entries, shard, free, parents):
+def enter_links(
+    places: NDArray[Any], entries: NDArray[Any], shard: int, free: NDArray[Any], parents: NDArray[Any]
+) -> None:
     """Enter links into the lists of the states at these places, each where its list has its next free entry."""
     for i in range(len(places)):
         parents[free[places[i]]] = shard << SHARD | entries[i]
@@ -143,14 +154,14 @@ def enter_links(places, entries, shard, free, parents):
 
 
 @shared
-def hear_all(messages, merit, left, merits):
+def hear_all(messages: NDArray[Any], merit: int, left: NDArray[Any], merits: NDArray[Any]) -> None:
     """Enter messages into states, all of one distance. A message is twice the state's index, plus one for a win."""
     for message in messages:
         hear(message >> 1, merit if message & 1 else -merit, left, merits)
 
 
 @shared
-def front_of(distance, once, left, merits):
+def front_of(distance: int, once: bool, left: NDArray[Any], merits: NDArray[Any]) -> tuple[Any, Any]:
     """List the states to resolve in the round of a distance.
 
     Args:
@@ -174,7 +185,9 @@ def front_of(distance, once, left, merits):
 
 
 @shared
-def tell(front, begins, parents, scores, merits):
+def tell(
+    front: NDArray[Any], begins: NDArray[Any], parents: NDArray[Any], scores: bool, merits: NDArray[Any]
+) -> tuple[Any, Any]:
     """Return the shards of the parents of some states, and the messages for them: see `hear_all`."""
     room = 0
     for state_index in front:

@@ -435,7 +435,7 @@ def place_of(file: str, line: int) -> str:
     return f"{file.replace(chr(92), '/').rpartition('/')[2]} line {line}"
 
 
-def power(base, exponent):
+def power(base: int, exponent: int) -> tuple[Any, Any]:
     """Compute `base ** exponent` for exponents from 0 on: the number and 0, or 0 and 1 beyond 64 bits."""
     if -2 < base < 2:
         return (1 if exponent == 0 else base if exponent & 1 else base * base), 0

@@ -38,14 +38,14 @@ def _patterns() -> Any:
 PATTERNS = _patterns()
 
 
-def choose(items, some):
+def choose(items: int, some: int) -> Any:
     """Return the binomial coefficient of `some` items out of `items`."""
     if not (0 <= some < MAX_INDEX_BITS and 0 <= items < MAX_INDEX_BITS):
         raise ValueError("choices are of at most 63 items")
     return WAYS[items, some]
 
 
-def place_of(chosen, cells):
+def place_of(chosen: int, cells: int) -> Any:
     """Return the number of a choice of cells among all choices of as many cells."""
     place = some = 0
     while chosen:
@@ -56,7 +56,7 @@ def place_of(chosen, cells):
     return place
 
 
-def choice_at(place, some, cells):
+def choice_at(place: int, some: int, cells: Any) -> Any:
     """Return the choice of `some` cells that has the number `place`: the inverse of `place_of`."""
     left = cells.bit_count()
     chosen = 0

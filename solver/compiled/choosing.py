@@ -43,7 +43,7 @@ class Choices(NamedTuple):
 
 
 @kernel
-def choices(states, begin, end, has_chance, listed):
+def choices(states: NDArray[Any], begin: int, end: int, has_chance: bool, listed: Any) -> tuple[Any, Any]:
     """List the moves of states[begin:end], of as many as fit: their number, and the first state left over.
 
     The number is UNFIT at a state that is finished, not canonical, without moves in a game without chance, or has an
@@ -87,7 +87,7 @@ def choices(states, begin, end, has_chance, listed):
 
 
 @kernel
-def list_movers(states, movers):
+def list_movers(states: NDArray[Any], movers: NDArray[Any]) -> None:
     """Write who moves in each of the states, 0 where the rules do not say."""
     for i in range(len(states)):
         movers[i] = 0 if ALTERNATES or AGAIN else game.to_move(states[i])

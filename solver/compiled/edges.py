@@ -62,7 +62,7 @@ FAULTS = {
 
 
 @kernel
-def edges(states, begin, end, win, enough, listed):
+def edges(states: NDArray[Any], begin: int, end: int, win: int, enough: int, listed: Edges) -> tuple[Any, Any]:
     """List the moves of unfinished states[begin:end], of as many as fit: their number, and the first state left over.
 
     For each move: the child, folded (keys, int64, as `states`), its tier (int64), and its owner: twice its state's
@@ -113,7 +113,7 @@ def edges(states, begin, end, win, enough, listed):
 
 
 @kernel
-def chance_edges(states, begin, end, win, enough, listed):
+def chance_edges(states: NDArray[Any], begin: int, end: int, win: int, enough: int, listed: Edges) -> tuple[Any, Any]:
     """`edges` of a game of chance: at a chance node what may happen, with its weights (int64), 0 for an action.
 
     The children of one that vanishes stand in its place, each with its weight, to which 1 << GROUP_SHIFT is added as
@@ -165,7 +165,7 @@ def chance_edges(states, begin, end, win, enough, listed):
 
 
 @inlined
-def _enter(state, child, reward, owner, win, listed, at):
+def _enter(state: Any, child: Any, reward: int, owner: int, win: int, listed: Edges, at: int) -> None:
     """List a child, as `edges` does, at a place; `owner` is twice that of its state."""
     same_mover = game.to_move(child) == game.to_move(state)
     if win:
@@ -179,7 +179,7 @@ def _enter(state, child, reward, owner, win, listed, at):
 
 
 @kernel
-def keep(states, begin, end, kept, report):
+def keep(states: NDArray[Any], begin: int, end: int, kept: Any, report: NDArray[Any]) -> Any:
     """The unfinished ones of states[begin:end] into `kept`; finished ones are counted in report (FIELDS,) int64."""
     for slot in range(FIELDS):
         report[slot] = 0
@@ -212,14 +212,14 @@ def keep(states, begin, end, kept, report):
 
 
 @kernel
-def endless_margins(states, begin, end, margins):
+def endless_margins(states: NDArray[Any], begin: int, end: int, margins: NDArray[Any]) -> None:
     """Write the value of endless play from states[begin:end] to `margins`, from there on."""
     for i in range(begin, end):
         margins[i] = game.endless(state_in(states, i, MORE))
 
 
 @kernel
-def list_starts(begin, starts, tiers):
+def list_starts(begin: int, starts: NDArray[Any], tiers: NDArray[Any]) -> Any:
     """List the canonical starts from number `begin` on, with duplicates, as many as fit.
 
     Returns how many were listed; if none, how many starts there are in all. If there are more than MOST_STARTS, only
@@ -270,18 +270,20 @@ def caller(result: Any, arguments: tuple[Any, ...], builder: Any, context: Any, 
 
 
 @intrinsic
-def _edges_at(typingctx, address, states, begin, end, win, enough, listed):
+def _edges_at(
+    typingctx: Any, address: Any, states: Any, begin: Any, end: Any, win: Any, enough: Any, listed: Any
+) -> Any:
     result = nb.UniTuple(nb.int64, 2)
 
-    def emit(context, builder, signature, values):
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         return caller(result, EDGES, builder, context, values)
 
     return result(nb.int64, states, *EDGES[1:]), emit
 
 
 @intrinsic
-def _keep_at(typingctx, address, states, begin, end, kept, report):
-    def emit(context, builder, signature, values):
+def _keep_at(typingctx: Any, address: Any, states: Any, begin: Any, end: Any, kept: Any, report: Any) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         return caller(nb.int64, KEEP, builder, context, values)
 
     return nb.int64(nb.int64, states, *KEEP[1:]), emit
@@ -311,7 +313,7 @@ class Moves(NamedTuple):
 
 
 @register_jitable
-def new_edges(room):
+def new_edges(room: int) -> Any:
     """Room for so many moves."""
     keys, tiers, owners = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32)
     merits, rewards, weights = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
@@ -319,13 +321,13 @@ def new_edges(room):
 
 
 @register_jitable
-def list_edges(moves, states, begin, end, edges):
+def list_edges(moves: Moves, states: NDArray[Any], begin: int, end: int, edges: Edges) -> Any:
     """`edges` at its address. The states may be read-only: it does not write to them, and both are laid out alike."""
     return _edges_at(moves.edges, states, begin, end, moves.win, moves.enough, edges)
 
 
 @register_jitable
-def keep_open(moves, states, begin, end, kept, report):
+def keep_open(moves: Moves, states: NDArray[Any], begin: int, end: int, kept: Any, report: NDArray[Any]) -> Any:
     """`keep` at its address."""
     return _keep_at(moves.keep, states, begin, end, kept, report)
 

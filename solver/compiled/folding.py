@@ -17,7 +17,7 @@ FOLDS = False
 
 
 @kernel
-def fold(states, images):
+def fold(states: NDArray[Any], images: NDArray[Any]) -> None:
     """Write the canonical state of each of the states (n,) int64, of which negative numbers stay as they are."""
     for i in range(len(states)):
         images[i] = game.canonical(states[i]) if FOLDS and states[i] >= 0 else states[i]

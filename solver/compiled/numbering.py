@@ -18,7 +18,7 @@ MASKS = BITS = BEFORE = CHILDREN = STARTS = FIRSTS = ROOTS = np.zeros(1, np.int6
 SIZE = OTHERS = 0
 
 
-def rank(self, state):
+def rank(self: Any, state: Any) -> Any:
     """Return the number of a state, or -1 if it has none."""
     if state & OTHERS:
         return -1
@@ -36,7 +36,7 @@ def rank(self, state):
     return number
 
 
-def unrank(self, rank):
+def unrank(self: Any, rank: int) -> Any:
     """Return the state with a number, or -1 if there is none."""
     if rank < 0 or rank >= SIZE:
         return -1

@@ -157,7 +157,7 @@ def _reader(extra_words: Any) -> Any:
     extra, raised = _stored(extra_words), raised_to(WORD * (1 + len(extra_words)))
 
     @register_jitable(**OPTIONS)
-    def read(rows, at, column, behind):
+    def read(rows: NDArray[Any], at: int, column: Any, behind: int) -> Any:
         state = raised(rows[at, column], 0)
         for place in range(extra):
             state |= raised(rows[at, behind + place], place + 1)
@@ -171,7 +171,7 @@ def _writer(extra_words: Any) -> Any:
     extra, wide = _stored(extra_words), widen(WORD * (1 + len(extra_words)))
 
     @register_jitable(**OPTIONS)
-    def write(rows, at, column, behind, state):
+    def write(rows: NDArray[Any], at: int, column: Any, behind: int, state: Any) -> None:
         number = wide(state)
         rows[at, column] = word_of(number, 0)
         for place in range(extra):
@@ -232,7 +232,7 @@ def _folded(state: Any) -> Any:
         return None
     words = state.width // WORD
 
-    def mixture(state):
+    def mixture(state: Any) -> Any:
         mixed: Any = word_of(state, 0)
         for place in range(1, words):
             mixed = (mixed ^ mixed >> 29) * MIXER ^ word_of(state, place)

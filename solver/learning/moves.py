@@ -95,7 +95,7 @@ class Board:
         parts, begin, room, words = [], 0, MOVES_PER_CALL, self._packed(states)
         with compiling(self.rules.game):
             while begin < len(states):
-                listed = new_edges(room)  # type: ignore[no-untyped-call]
+                listed = new_edges(room)
                 listed.rewards[:] = 0
                 if self._more:
                     listed = listed._replace(keys=new_states(room, self._more))

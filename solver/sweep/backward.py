@@ -14,6 +14,7 @@ import bisect
 import functools
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 from numba.extending import register_jitable
@@ -47,7 +48,9 @@ BLOCKS_PER_SEGMENT = 1 << 12  # blocks of the tier under way that are unpacked a
 
 
 @shared
-def evaluate(moves, lookup, begin, end, least_key, greatest_key, best_merits):
+def evaluate(
+    moves: Moves, lookup: TierLookup, begin: int, end: int, least_key: int, greatest_key: int, best_merits: NDArray[Any]
+) -> tuple[Any, Any]:
     """Raise the merits of states[begin:end] by their children in a range of keys.
 
     All children are finished, or in later tiers whose merits are known.

@@ -6,7 +6,7 @@ has more moves than that, the arrays grow.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
@@ -22,12 +22,13 @@ from solver.compiled.edges import (
     NOT_TERMINAL,
     UNKNOWN_CHILD,
     Edges,
+    Moves,
     list_edges,
     new_edges,
 )
 from solver.rules.game import Rules
 from solver.search.retrograde import scoring
-from solver.store.directory import MERITS, MISSING, PASSED, locate, new_indices
+from solver.store.directory import MERITS, MISSING, PASSED, TierLookup, locate, new_indices
 from solver.store.packed import LAST
 from solver.sweep.scale import WIN, TooWide
 
@@ -54,14 +55,14 @@ class Batch(NamedTuple):
 
 
 @register_jitable
-def new_batch(move_count):
+def new_batch(move_count: Any) -> Any:
     """Make arrays for so many moves."""
     rows, state_indices, ends = new_indices(move_count)
     return Batch(new_edges(move_count), rows, state_indices, ends)
 
 
 @register_jitable
-def next_edges(moves, states, begin, end, edges):
+def next_edges(moves: Moves, states: NDArray[Any], begin: int, end: int, edges: Edges) -> tuple[Any, Any, Any]:
     """List the moves of unfinished states[begin:end]: of as many states as fit, but of one at least.
 
     Returns:
@@ -79,7 +80,9 @@ def next_edges(moves, states, begin, end, edges):
 
 
 @register_jitable
-def next_batch(moves, lookup, begin, end, least_key, greatest_key, batch):
+def next_batch(
+    moves: Moves, lookup: TierLookup, begin: int, end: int, least_key: int, greatest_key: int, batch: Batch
+) -> tuple[Any, Any, Any]:
     """List moves of the look-up's states as `next_edges` does, and look up the unfinished children in a range of keys.
 
     Returns:
@@ -95,7 +98,9 @@ def next_batch(moves, lookup, begin, end, least_key, greatest_key, batch):
 
 
 @register_jitable
-def find_rows(lookup, count, least_key, greatest_key, edges, rows):
+def find_rows(
+    lookup: TierLookup, count: int, least_key: int, greatest_key: int, edges: Edges, rows: NDArray[Any]
+) -> None:
     """Write rows[:count] as `Batch` describes them."""
     keys, tiers, merits = edges.keys, edges.tiers, edges.merits
     slots, first_tier = lookup.slots, lookup.first_tier
@@ -108,13 +113,13 @@ def find_rows(lookup, count, least_key, greatest_key, edges, rows):
 
 
 @register_jitable
-def widest_of(values):
+def widest_of(values: NDArray[Any]) -> Any:
     """Return the largest margin that an array of merits may hold."""
     return min(MOST_MARGIN, LAST >> 64 - 8 * values.itemsize)
 
 
 @register_jitable
-def value_at(lookup, row, state_index):
+def value_at(lookup: TierLookup, row: int, state_index: int) -> Any:
     """Return the merit of a state by its tier's row and its index there."""
     return np.int64(lookup.merits[lookup.table[row, MERITS] + state_index])
 

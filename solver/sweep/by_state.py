@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba.extending import register_jitable
+from numpy.typing import NDArray
 
 from solver.base import value
 from solver.compiled.edges import (
@@ -19,6 +22,8 @@ from solver.compiled.edges import (
     SAME_TIER,
     TIER_FALLS,
     WINS,
+    Edges,
+    Moves,
     keep_open,
     new_edges,
 )
@@ -37,7 +42,7 @@ ONES = 0x0101010101010101
 
 
 @register_jitable
-def gather(words, mark, begin, end, states):
+def gather(words: NDArray[Any], mark: int, begin: int, end: int, states: NDArray[Any]) -> tuple[Any, Any]:
     """List the indices of the bytes equal to `mark` in words[begin:end], in `states`, until another word might not fit.
 
     Returns how many there are, and the first word left over.
@@ -58,7 +63,16 @@ def gather(words, mark, begin, end, states):
 
 
 @shared
-def expand_tier(moves, words, marks, mark, first_tier, begin, end, report):
+def expand_tier(
+    moves: Moves,
+    words: NDArray[Any],
+    marks: NDArray[Any],
+    mark: int,
+    first_tier: int,
+    begin: int,
+    end: int,
+    report: NDArray[Any],
+) -> None:
     """Mark the children of the states of a tier in marks[8 * begin:8 * end], the finished ones of it as FINISHED.
 
     report (FIELDS + 3,) int64 gets the counts, the first state that is not finished, or -1, and an error.
@@ -101,7 +115,7 @@ def expand_tier(moves, words, marks, mark, first_tier, begin, end, report):
 
 
 @register_jitable
-def _mark_children(edges, count, mark, first_tier, marks):
+def _mark_children(edges: Edges, count: int, mark: int, first_tier: int, marks: NDArray[Any]) -> tuple[Any, Any, Any]:
     """Mark listed children with their tiers; an error or 0, the highest mark, and the move that has the error."""
     highest = np.int64(0)
     for j in range(count):
@@ -122,7 +136,16 @@ def _mark_children(edges, count, mark, first_tier, marks):
 
 
 @shared
-def evaluate_tier(moves, words, mark, begin, end, merits, tally, longest):
+def evaluate_tier(
+    moves: Moves,
+    words: NDArray[Any],
+    mark: int,
+    begin: int,
+    end: int,
+    merits: NDArray[Any],
+    tally: NDArray[Any],
+    longest: NDArray[Any],
+) -> tuple[Any, Any]:
     """The merits of the states of a tier among the numbers [8 * begin, 8 * end), by their children's.
 
     tally (all merits,) int64 counts them, from the least; longest (2,) int64 has the smallest merit of a win and its
@@ -162,7 +185,9 @@ def evaluate_tier(moves, words, mark, begin, end, merits, tally, longest):
 
 
 @shared
-def collect(merits, places, begin, end, states, indices):
+def collect(
+    merits: NDArray[Any], places: NDArray[Any], begin: int, end: int, states: NDArray[Any], indices: NDArray[Any]
+) -> Any:
     """The states among the numbers begin..end, and the indices of their values; how many."""
     half = np.int64(1) << 8 * merits.itemsize - 1
     count = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
@@ -30,13 +30,24 @@ COUNT, LOWEST, HIGHEST = range(3)  # slots of the report of `expand`; ERROR and 
 
 
 @shared
-def keep_unfinished(moves, states, begin, end, unfinished, report):
+def keep_unfinished(
+    moves: Moves, states: NDArray[Any], begin: int, end: int, unfinished: Any, report: NDArray[Any]
+) -> Any:
     """Write the unfinished ones of states[begin:end] to `unfinished`; return their number. See `edges.keep_open`."""
     return edges.keep_open(moves, states, begin, end, unfinished, report)
 
 
 @shared
-def expand(moves, states, begin, end, tier, staying, edges_listed, report):
+def expand(
+    moves: Moves,
+    states: NDArray[Any],
+    begin: int,
+    end: int,
+    tier: int,
+    staying: int,
+    edges_listed: Edges,
+    report: NDArray[Any],
+) -> tuple[Any, Any]:
     """List the children of unfinished states[begin:end] of a tier, of as many states as fit.
 
     Args:
@@ -77,7 +88,7 @@ def expand(moves, states, begin, end, tier, staying, edges_listed, report):
 
 
 @register_jitable
-def keep_later_moves(moves, tier, count, edges_listed):
+def keep_later_moves(moves: Moves, tier: int, count: int, edges_listed: Edges) -> Any:
     """Keep the moves to later tiers and, if `moves` have a win, to unfinished states; return their number."""
     keys, tiers, merits = edges_listed.keys, edges_listed.tiers, edges_listed.merits
     kept_count = 0
@@ -89,7 +100,7 @@ def keep_later_moves(moves, tier, count, edges_listed):
 
 
 @register_jitable
-def keep_distinct(edges_listed, count):
+def keep_distinct(edges_listed: Edges, count: int) -> Any:
     """Keep the first move to each child of a state; return the number of moves that are left."""
     keys, tiers, owners, merits = edges_listed.keys, edges_listed.tiers, edges_listed.owners, edges_listed.merits
     kept_count = owner_begin = 0
@@ -112,7 +123,9 @@ def keep_distinct(edges_listed, count):
 
 
 @shared
-def list_children(moves, states, begin, end, edges_listed):
+def list_children(
+    moves: Moves, states: NDArray[Any], begin: int, end: int, edges_listed: Edges
+) -> tuple[Any, Any, Any]:
     """List the children of unfinished states[begin:end], each once for each parent, as far as they fit.
 
     A state whose rules fail counts as one without children.

@@ -52,19 +52,19 @@ SAMPLED_STATES = (
 
 
 @register_jitable
-def split(weights):
+def split(weights: int) -> tuple[Any, Any]:
     """The group that a move belongs to, 0 without one (`edges.chance_edges`), and its weight."""
     return weights >> GROUP_SHIFT, weights & (1 << GROUP_SHIFT) - 1
 
 
 @register_jitable
-def goes_on(group, weights, j, count):
+def goes_on(group: int, weights: NDArray[Any], j: int, count: int) -> Any:
     """Whether the next move belongs to the same group: the moves of a group follow each other."""
     return group > 0 and j + 1 < count and weights[j + 1] >> GROUP_SHIFT == group
 
 
 @register_jitable
-def give(values, i, value, weight):
+def give(values: NDArray[Any], i: Any, value: int, weight: int) -> None:
     """A child is worth this to state i: one more of a weighted sum, or of those of which the best counts."""
     if weight:
         values[i] = (0 if values[i] == NO_BOUND else values[i]) + weight * value
@@ -73,7 +73,9 @@ def give(values, i, value, weight):
 
 
 @shared
-def expect(moves, known, begin, end, low, high, point, values):
+def expect(
+    moves: Moves, known: TierLookup, begin: int, end: int, low: int, high: int, point: int, values: NDArray[Any]
+) -> tuple[Any, Any]:
     """Add to the value of each state the values that its children give it.
 
     One call handles the states begin..end and the children with keys in [low, high]. All children are terminal or in
@@ -132,7 +134,9 @@ def expect(moves, known, begin, end, low, high, point, values):
 
 
 @shared
-def count_inside(moves, known, tier_row, begin, end, point, net):
+def count_inside(
+    moves: Moves, known: TierLookup, tier_row: int, begin: int, end: int, point: int, net: Net
+) -> tuple[Any, Any, Any, Any]:
     """Count the moves that stay inside a tier, so that `list_inside` can list them.
 
     One call handles the states begin..end of the tier in row `tier_row`.
@@ -189,7 +193,7 @@ def count_inside(moves, known, tier_row, begin, end, point, net):
 
 
 @shared
-def list_inside(moves, inside, tier_row, begin, end, constant, net):
+def list_inside(moves: Moves, inside: TierLookup, tier_row: int, begin: int, end: int, constant: int, net: Net) -> None:
     """List the moves of the states begin..end that stay in the tier, in net.targets and net.weights.
 
     Their constants are numbered from `constant` on. `inside` is the look-up of the tier alone.
@@ -219,7 +223,7 @@ def list_inside(moves, inside, tier_row, begin, end, constant, net):
 
 
 @shared
-def moves_inside(moves, states, tier):
+def moves_inside(moves: Moves, states: NDArray[Any], tier: int) -> Any:
     """How many moves of states of a tier stay in it."""
     listed, cursor, move_count = new_edges(BATCH_MOVES), 0, 0
     while cursor < len(states):

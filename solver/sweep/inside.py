@@ -148,7 +148,7 @@ class Inside:
 
 
 @shared
-def by_block(moves, open_children, begin, end, begins):
+def by_block(moves: NDArray[Any], open_children: NDArray[Any], begin: int, end: int, begins: NDArray[Any]) -> Any:
     """Sort the moves of a chunk by block of the child.
 
     Args:
@@ -179,7 +179,15 @@ def by_block(moves, open_children, begin, end, begins):
 
 
 @shared
-def gather(entries, begins, first_block, end_block, ends, gathered, degrees):
+def gather(
+    entries: NDArray[Any],
+    begins: NDArray[Any],
+    first_block: Any,
+    end_block: Any,
+    ends: NDArray[Any],
+    gathered: NDArray[Any],
+    degrees: NDArray[Any],
+) -> None:
     """Join the entries of all chunks for some blocks, and add them to the degrees.
 
     Args:
@@ -205,7 +213,7 @@ def gather(entries, begins, first_block, end_block, ends, gathered, degrees):
 
 
 @shared
-def turn_around(alternates, firsts, entries, block, lists):
+def turn_around(alternates: bool, firsts: NDArray[Any], entries: NDArray[Any], block: int, lists: Lists) -> None:
     """Enter the moves of a step that lead to a block's states into the lists of these states."""
     _, _, ends, offset, parents = lists
     owners = np.int64(0)

@@ -18,7 +18,7 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from solver.compiled.edges import FIELDS, Moves, keep_open, list_edges, new_edges
+from solver.compiled.edges import FIELDS, Edges, Moves, keep_open, list_edges, new_edges
 from solver.store.shared import shared
 from solver.sweep.expansion import keep_distinct
 
@@ -92,7 +92,7 @@ def _last(moves: Moves, over: int, children: States) -> States:
 
 
 @shared
-def first_children(moves, states, firsts, listed):
+def first_children(moves: Moves, states: NDArray[Any], firsts: NDArray[Any], listed: Edges) -> None:
     """The first child of each state (n,), -1 where it has none."""
     for i in range(len(states)):
         count, _ = list_edges(moves, states, i, i + 1, listed)
@@ -100,7 +100,16 @@ def first_children(moves, states, firsts, listed):
 
 
 @shared
-def step(moves, states, tier, finished, draws, children, tiers, counts):
+def step(
+    moves: Moves,
+    states: NDArray[Any],
+    tier: int,
+    finished: bool,
+    draws: NDArray[Any],
+    children: NDArray[Any],
+    tiers: NDArray[Any],
+    counts: NDArray[Any],
+) -> None:
     """Move each unfinished state of a tier (n,) to one of its children in later tiers, at random.
 
     Args:
@@ -123,7 +132,16 @@ def step(moves, states, tier, finished, draws, children, tiers, counts):
 
 
 @register_jitable
-def _distinct(moves, states, index, tier, finished, listed, open_states, report):
+def _distinct(
+    moves: Moves,
+    states: NDArray[Any],
+    index: int,
+    tier: int,
+    finished: bool,
+    listed: Edges,
+    open_states: Any,
+    report: NDArray[Any],
+) -> tuple[Any, Any, Any]:
     """List the later children of a state that are of the sort asked for, at the front of `listed`.
 
     Returns how many there are, how many children stay in the tier, and how many children there are in all.
@@ -160,7 +178,15 @@ def bench(inverse: Inverse) -> Bench:
 
 
 @shared
-def count_parents(moves, inverse, states, parents, scratch, counts, missed):
+def count_parents(
+    moves: Moves,
+    inverse: Inverse,
+    states: NDArray[Any],
+    parents: NDArray[Any],
+    scratch: Bench,
+    counts: NDArray[Any],
+    missed: NDArray[Any],
+) -> None:
     """How many parents each state (n,) has, of which one is known; whether that was not found (n,) bool."""
     for i in range(len(states)):
         number = _parents(moves, inverse, states, i, MOST_PARENTS, scratch.found, scratch)
@@ -173,7 +199,9 @@ def count_parents(moves, inverse, states, parents, scratch, counts, missed):
 
 
 @register_jitable
-def _parents(moves, inverse, states, index, limit, parents, scratch):
+def _parents(
+    moves: Moves, inverse: Inverse, states: NDArray[Any], index: int, limit: int, parents: NDArray[Any], scratch: Bench
+) -> Any:
     """Unfinished numbers that have states[at] among their children, `limit` of them at most; how many."""
     last_child = state = states[index]
     if inverse.over == 2:

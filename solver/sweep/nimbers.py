@@ -5,7 +5,10 @@ Cost: that of `backward`; where its nimbers exceed a byte the pass begins anew w
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from solver.base.kinds import LOST
 from solver.compiled.edges import BATCH_MOVES, NOT_TERMINAL, Moves
@@ -18,7 +21,7 @@ from solver.sweep.tally import Merits
 
 
 @shared
-def exclude(moves, known, begin, end, excluded):
+def exclude(moves: Moves, known: TierLookup, begin: int, end: int, excluded: NDArray[Any]) -> tuple[Any, Any]:
     """Let found (end - begin,) be the nimbers of states[begin:end], LOST in place of 0: what no child has.
 
     All children are finished, and lost, or in later tiers, whose nimbers are known. Returns as `backward.evaluate`.

@@ -14,8 +14,8 @@ from numba.extending import intrinsic, register_jitable
 from numpy.typing import NDArray
 
 from solver.base import value
-from solver.compiled.edges import BATCH_MOVES, NOT_TERMINAL
-from solver.store.directory import BEGIN, MISSING
+from solver.compiled.edges import BATCH_MOVES, NOT_TERMINAL, Moves
+from solver.store.directory import BEGIN, MISSING, TierLookup
 from solver.store.packed import LAST
 from solver.store.prefetch import prefetch
 from solver.store.shared import shared
@@ -62,7 +62,9 @@ class Counted(NamedTuple):
 
 
 @shared
-def count_children(moves, lookup, tier_row, begin, end, counted, inner_moves):
+def count_children(
+    moves: Moves, lookup: TierLookup, tier_row: int, begin: int, end: int, counted: Counted, inner_moves: NDArray[Any]
+) -> tuple[Any, Any, Any]:
     """Count the open children of a tier's states and take the merits of the others.
 
     Args:
@@ -129,7 +131,7 @@ def count_children(moves, lookup, tier_row, begin, end, counted, inner_moves):
 
 
 @register_jitable
-def never_in(open_children):
+def never_in(open_children: NDArray[Any]) -> Any:
     """Return the bit of a counter that says: a child is drawn.
 
     It keeps the counter from coming down to 0, so the state is never lost.
@@ -138,7 +140,9 @@ def never_in(open_children):
 
 
 @register_jitable
-def give(merit, state_index, endless, open_children, candidates):
+def give(
+    merit: int, state_index: int, endless: NDArray[Any], open_children: NDArray[Any], candidates: NDArray[Any]
+) -> bool:
     """Let a child give its merit to a state; return False if the candidates cannot hold it."""
     # merits are counted from the worth of endless play, which then is 0 and the draw of the analysis
     merit_above = merit - (endless[state_index] if len(endless) else 0)
@@ -170,7 +174,7 @@ class Lists(NamedTuple):
 
 
 @shared
-def list_parents(moves, lookup, tier_row, begin, end, lists):
+def list_parents(moves: Moves, lookup: TierLookup, tier_row: int, begin: int, end: int, lists: Lists) -> None:
     """Enter the states begin..end of a tier into the lists of their children.
 
     An entry is a state's index. In a game with moves again it is twice that, and one more if the same player moves.
@@ -200,7 +204,7 @@ def list_parents(moves, lookup, tier_row, begin, end, lists):
 
 
 @shared
-def settle(open_children, candidates, begin, end, due):
+def settle(open_children: NDArray[Any], candidates: NDArray[Any], begin: int, end: int, due: NDArray[Any]) -> None:
     """Write due[begin:end]: the plies in which a state is decided if nothing wins it sooner; 0 if that is not known.
 
     At the begin, finished games and other tiers decide it.
@@ -215,7 +219,7 @@ def settle(open_children, candidates, begin, end, due):
 
 
 @shared
-def claim(state_indices, open_children):
+def claim(state_indices: NDArray[Any], open_children: NDArray[Any]) -> Any:
     """Resolve states that finished games and other tiers win; return those that nothing won sooner."""
     claimed = np.empty(len(state_indices), np.int64)
     count = 0
@@ -228,7 +232,7 @@ def claim(state_indices, open_children):
 
 
 @register_jitable
-def hear(parent, lifted, open_children, merits):
+def hear(parent: Any, lifted: int, open_children: NDArray[Any], merits: NDArray[Any]) -> Any:
     """Give a state the merit of one of its open children, now resolved.
 
     Returns:
@@ -250,7 +254,15 @@ def hear(parent, lifted, open_children, merits):
 
 
 @shared
-def go_back(alternates, scores, frontier, row_offsets, parents, open_children, merits):
+def go_back(
+    alternates: bool,
+    scores: bool,
+    frontier: NDArray[Any],
+    row_offsets: NDArray[Any],
+    parents: NDArray[Any],
+    open_children: NDArray[Any],
+    merits: NDArray[Any],
+) -> tuple[Any, Any]:
     """Resolve the parents of some states of one distance.
 
     Returns:

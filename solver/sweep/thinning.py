@@ -11,7 +11,7 @@ Cost: 9 bytes for each of twice to four times the states kept, and the listing o
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from solver.base.memory import working_memory
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
-from solver.compiled.edges import NOT_TERMINAL, new_edges
+from solver.compiled.edges import NOT_TERMINAL, Edges, Moves, new_edges
 from solver.store.shared import shared
 from solver.sweep.expansion import Expansion, list_children
 from solver.sweep.forward import Forward, starts_of
@@ -68,7 +68,7 @@ class Thinned(NamedTuple):
 
 
 @register_jitable
-def hashed(state):
+def hashed(state: Any) -> Any:
     """A hash of 63 bits. No product leaves 63 bits, so plain Python says the same."""
     mixed = (state & 0xFFFFFFFF) * 0x5BD1E995 ^ (state >> 32) * 0x2C1B3C6D
     mixed ^= mixed >> 31
@@ -77,7 +77,9 @@ def hashed(state):
 
 
 @shared
-def list_kept(moves, states, begin, end, below, listed):
+def list_kept(
+    moves: Moves, states: NDArray[Any], begin: int, end: int, below: int, listed: Edges
+) -> tuple[Any, Any, Any]:
     """List the unfinished children of states[begin:end] whose hash is below a threshold, as many as fit.
 
     A child is listed once for each parent. Returns the arrays, or larger ones, how many children, and the first state
@@ -93,7 +95,7 @@ def list_kept(moves, states, begin, end, below, listed):
 
 
 @shared
-def enter(visited, states, fresh):
+def enter(visited: Any, states: NDArray[Any], fresh: NDArray[Any]) -> Any:
     """Count the states as reached once more; how many are new, which go into `fresh`."""
     keys, times = visited
     mask, new = len(keys) - 1, 0
@@ -111,7 +113,7 @@ def enter(visited, states, fresh):
 
 
 @shared
-def grow(visited, larger):
+def grow(visited: Any, larger: Any) -> None:
     """Enter the states of a table into a larger one."""
     mask = len(larger.keys) - 1
     for i in range(len(visited.keys)):
@@ -123,7 +125,7 @@ def grow(visited, larger):
 
 
 @shared
-def frequencies(visited, below):
+def frequencies(visited: Any, below: int) -> tuple[Any, Any, Any]:
     """How many states whose hash is below the threshold were seen, once, and twice."""
     visited_count = once = twice = 0
     for i in range(len(visited.keys)):

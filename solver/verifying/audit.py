@@ -108,7 +108,7 @@ class Listed(NamedTuple):
 
 
 @kernel
-def new_listed(room):
+def new_listed(room: int) -> Any:
     """Room for so many moves."""
     keys, owners, scores = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
     distances, rewards = np.empty(room, np.int64), np.empty(room, np.int64)
@@ -116,7 +116,16 @@ def new_listed(room):
 
 
 @kernel
-def audit(stored, reached, tiers, tallies, begin, end, ends, report):
+def audit(
+    stored: Any,
+    reached: Any,
+    tiers: NDArray[Any],
+    tallies: NDArray[Any],
+    begin: int,
+    end: int,
+    ends: NDArray[Any],
+    report: NDArray[Any],
+) -> None:
     """Check states[begin:end] against their children, until `ends` (capacity) is full.
 
     report (6,) int64 gets the first fault and its state, where to go on, how many finished children `ends` holds, the
@@ -143,7 +152,9 @@ def audit(stored, reached, tiers, tallies, begin, end, ends, report):
 
 
 @kernel
-def list_moves(states, begin, ends, report, listed):
+def list_moves(
+    states: NDArray[Any], begin: int, ends: NDArray[Any], report: NDArray[Any], listed: Any
+) -> tuple[Any, Any]:
     """List the moves of some states, as many as fit, and add finished children to `ends`.
 
     `begin` is the number of the first state. Returns how many moves, and the number of the first state left over. If
@@ -183,7 +194,7 @@ def list_moves(states, begin, ends, report, listed):
 
 
 @kernel
-def find_moves(stored, reached, count, listed):
+def find_moves(stored: Any, reached: Any, count: int, listed: Any) -> Any:
     """Look up the unfinished children of listed moves, and return how many there are.
 
     Each step is done for all moves before the next, so that their memory accesses overlap.
@@ -213,7 +224,17 @@ def find_moves(stored, reached, count, listed):
 
 
 @kernel
-def judge(stored, states, begin, reached, tiers, tallies, count, listed, report):
+def judge(
+    stored: Any,
+    states: NDArray[Any],
+    begin: int,
+    reached: Any,
+    tiers: NDArray[Any],
+    tallies: NDArray[Any],
+    count: int,
+    listed: Any,
+    report: NDArray[Any],
+) -> bool:
     """Compare states with the values that their moves give them.
 
     `begin` is the number of the first state. Returns False at the first state that is wrong.
@@ -250,7 +271,7 @@ def judge(stored, states, begin, reached, tiers, tallies, count, listed, report)
 
 
 @kernel
-def _is_better(score, distance, best_score, best_distance):
+def _is_better(score: int, distance: int, best_score: int, best_distance: int) -> Any:
     """Higher scores first, then quick wins, then slow losses."""
     if score != best_score:
         return score > best_score

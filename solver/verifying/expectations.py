@@ -59,7 +59,16 @@ def stored(states: Sorted, numbers: NDArray[np.int64], header: Header) -> Number
 
 
 @kernel
-def audit(stored, reached, tiers, tallies, begin, end, ends, report):
+def audit(
+    stored: Any,
+    reached: NDArray[Any],
+    tiers: NDArray[Any],
+    tallies: NDArray[Any],
+    begin: int,
+    end: int,
+    ends: NDArray[Any],
+    report: NDArray[Any],
+) -> None:
     """`audit.audit` of a book of expectations, whose values are rounded."""
     report[:] = 0
     states = states_from(stored.states, begin, end)
@@ -96,7 +105,7 @@ def audit(stored, reached, tiers, tallies, begin, end, ends, report):
 
 
 @kernel
-def _chosen(state, stored, reached, ends, report):
+def _chosen(state: Any, stored: Any, reached: NDArray[Any], ends: NDArray[Any], report: NDArray[Any]) -> Any:
     """The steps that the best of the actions makes of a state; OUT_OF_ROOM where `ends` are."""
     best = NO_VALUE
     for action in game.actions(state):
@@ -109,7 +118,9 @@ def _chosen(state, stored, reached, ends, report):
 
 
 @kernel
-def _seen_from(state, child, stored, reached, ends, report):
+def _seen_from(
+    state: Any, child: Any, stored: Any, reached: NDArray[Any], ends: NDArray[Any], report: NDArray[Any]
+) -> Any:
     """The steps that a child is worth for the side to move at the state; marked where reached, kept where finished."""
     key = game.canonical(child) if FOLDS else child
     worth = np.int64(0)

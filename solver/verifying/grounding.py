@@ -21,7 +21,7 @@ ALTERNATES = AGAIN = REWARD = ENDLESS = FOLDS = TIERS = TIERED = False
 
 
 @kernel
-def ground(stored, grounded, pending, left):
+def ground(stored: Any, grounded: NDArray[Any], pending: NDArray[Any], left: NDArray[Any]) -> Any:
     """Set grounded (n,) uint8 of the states at the indices `pending`, as far as can be seen.
 
     The indices of the others go into `left`. Returns how many there are; -SCORING or -UNEVEN at a state with that
@@ -42,7 +42,7 @@ def ground(stored, grounded, pending, left):
 
 
 @kernel
-def held_up(stored, grounded, state_index):
+def held_up(stored: Any, grounded: NDArray[Any], state_index: int) -> Any:
     """Whether the value of a state is GROUNDED, UNGROUNDED so far, or neither."""
     state, score = (
         states_from(stored.states, state_index, state_index + 1)[0],

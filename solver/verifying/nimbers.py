@@ -44,7 +44,16 @@ def stored(states: Sorted, indices: NDArray[Any], header: Header) -> Heaps:
 
 
 @kernel
-def audit(stored, reached, tiers, tallies, begin, end, ends, report):
+def audit(
+    stored: Any,
+    reached: Any,
+    tiers: NDArray[Any],
+    tallies: NDArray[Any],
+    begin: int,
+    end: int,
+    ends: NDArray[Any],
+    report: NDArray[Any],
+) -> None:
     """`audit.audit` of a book of nimbers."""
     report[:] = 0
     met = np.full(stored.nimbers.max() + 2, -1, np.int64)  # by nimber: the last state with a move there

@@ -65,7 +65,7 @@ def layout(greatest_key: int, count: int) -> tuple[int, Any]:
 
 
 @shared
-def pack(states, cursor, shift, lows, begins, cell):
+def pack(states: NDArray[Any], cursor: int, shift: int, lows: NDArray[Any], begins: NDArray[Any], cell: int) -> Any:
     """Write the low bits of states that stand from place `cursor` on, and where their cells begin, after `cell`.
 
     The last cell that has begun; -1 where a state is beyond the last of all.
@@ -96,7 +96,7 @@ class Reached(NamedTuple):
 
 
 @kernel
-def mark_starts(stored, reached, begin, ends, report):
+def mark_starts(stored: Any, reached: Any, begin: int, ends: NDArray[Any], report: NDArray[Any]) -> None:
     """Go on at start number `begin`, until `ends` is full of finished ones: `reached` is set for the others.
 
     report (5,) int64 gets CHILD_MISSING and the first unfinished start that is missing, the number of the start to go
@@ -114,7 +114,7 @@ def mark_starts(stored, reached, begin, ends, report):
 
 
 @kernel
-def mark_start(start, stored, reached, ends, report):
+def mark_start(start: Any, stored: Any, reached: Any, ends: NDArray[Any], report: NDArray[Any]) -> None:
     """Mark a start as reached, or add it to `ends` if it is terminal."""
     key = game.canonical(start) if FOLDS else start
     if game.is_terminal(start):
@@ -126,7 +126,7 @@ def mark_start(start, stored, reached, ends, report):
 
 
 @kernel
-def stays(state, key):
+def stays(state: Any, key: Any) -> Any:
     """Whether a move to an unfinished state does not raise the tier, so that play may come back."""
     if TIERED:
         return game.tier(key) <= game.tier(state)
@@ -134,7 +134,7 @@ def stays(state, key):
 
 
 @kernel
-def unfit(state):
+def unfit(state: Any) -> Any:
     """Why no book stores this state: TERMINAL, NOT_CANONICAL or VANISHES; FINE where one may."""
     if game.is_terminal(state):
         return TERMINAL
@@ -146,7 +146,7 @@ def unfit(state):
 
 
 @kernel
-def reach(key, stored, reached, report):
+def reach(key: Any, stored: Any, reached: Any, report: NDArray[Any]) -> Any:
     """Mark the unfinished state that a move or the start leads to, and return its index.
 
     Returns -1, a fault, if it is missing.
@@ -161,7 +161,7 @@ def reach(key, stored, reached, report):
 
 
 @kernel
-def tally_ends(ends, tiers, tallies):
+def tally_ends(ends: NDArray[Any], tiers: NDArray[Any], tallies: NDArray[Any]) -> Any:
     """Tally distinct finished states; the first whose tier is none of `tiers`, or -1."""
     for i in range(len(ends)):
         if not tally(ends[i], game.utility(ends[i]), True, tiers, tallies):
@@ -170,7 +170,7 @@ def tally_ends(ends, tiers, tallies):
 
 
 @kernel
-def tally(state, score, finished, tiers, tallies):
+def tally(state: Any, score: int, finished: bool, tiers: NDArray[Any], tallies: NDArray[Any]) -> bool:
     """Count a state in tallies (tiers, 5); False if its tier is none of `tiers` (sorted)."""
     row = 0
     if TIERS:
@@ -185,7 +185,7 @@ def tally(state, score, finished, tiers, tallies):
 
 
 @kernel
-def look_up(states, key):
+def look_up(states: Any, key: Any) -> Any:
     """The place of a key in `Sorted` states, or -1."""
     cell = key >> states.shift
     if cell < 0 or cell + 1 >= len(states.begins):
@@ -196,13 +196,13 @@ def look_up(states, key):
 
 
 @kernel
-def low_bits(states, key):
+def low_bits(states: Any, key: Any) -> Any:
     """The bits of a state that `lows` has."""
     return key & ((np.int64(1) << states.shift) - 1)
 
 
 @kernel
-def states_from(states, begin, end):
+def states_from(states: Any, begin: int, end: int) -> Any:
     """The states (end - begin,) from one place to another."""
     found = np.empty(end - begin, np.int64)
     cell = upper_bound(states.begins, begin, 0, len(states.begins)) - 1

@@ -44,14 +44,14 @@ terminal_merit = register_jitable(**PART)(value.terminal_merit)
 
 
 @kernel
-def ranks_of(states, ranks):
+def ranks_of(states: NDArray[Any], ranks: NDArray[Any]) -> None:
     """Write the rank of each of the states, which are in a book."""
     for i in range(len(states)):
         ranks[i] = game.rank(states[i])
 
 
 @inlined
-def state_of(rank):
+def state_of(rank: int) -> Any:
     """The state of a rank that a book may hold, else -1."""
     state = game.unrank(rank)
     if state < 0 or game.is_terminal(state) or (FOLDS and game.canonical(state) != state):
@@ -60,7 +60,7 @@ def state_of(rank):
 
 
 @kernel
-def fill_symbols(ranks, indices, symbols):
+def fill_symbols(ranks: NDArray[Any], indices: NDArray[Any], symbols: NDArray[Any]) -> None:
     """Write the symbols of all ranks from the first to the last."""
     index = 0
     for at in range(len(symbols)):
@@ -73,7 +73,7 @@ def fill_symbols(ranks, indices, symbols):
 
 
 @inlined
-def end_of(state, bare):
+def end_of(state: Any, bare: bool) -> Any:
     """The merit of a finished state."""
     if bare:
         return game.utility(state)
@@ -81,7 +81,7 @@ def end_of(state, bare):
 
 
 @inlined
-def wins_at_once(state):
+def wins_at_once(state: Any) -> bool:
     """Return whether a move of the state wins immediately."""
     for action in game.actions(state):
         child = game.result(state, action)
@@ -91,7 +91,7 @@ def wins_at_once(state):
 
 
 @kernel
-def told(state, bare, halves):
+def told(state: Any, bare: bool, halves: bool) -> tuple[Any, Any]:
     """The merit of a state, if the rules tell it, else UNKNOWN; and the actions whose children tell it: bits, or ALL.
 
     UNKNOWN and 0 for a state whose merit is stored.
@@ -111,7 +111,7 @@ def told(state, bare, halves):
 
 
 @kernel
-def child_of(state, choices, child_index):
+def child_of(state: Any, choices: int, child_index: int) -> Any:
     """The child by that of the chosen actions, folded; -1 where there are no more."""
     for action in game.actions(state):
         if choices == ALL or choices >> action & 1:
@@ -123,7 +123,16 @@ def child_of(state, choices, child_index):
 
 
 @kernel
-def told_by_children(states, merits, indices, shift, cells, state, choices, bare):
+def told_by_children(
+    states: NDArray[Any],
+    merits: NDArray[Any],
+    indices: NDArray[Any],
+    shift: int,
+    cells: NDArray[Any],
+    state: Any,
+    choices: int,
+    bare: bool,
+) -> Any:
     """The merit that the children by these actions give a state, LACKING where the states lack one of them.
 
     The states ascend; cells[i] is where those begin whose bits from `shift` on are i more than the first one's.
@@ -151,7 +160,18 @@ def told_by_children(states, merits, indices, shift, cells, state, choices, bare
 
 
 @kernel
-def add_symbols(states, merits, indices, begin, end, shift, cells, tells, bits, keys):
+def add_symbols(
+    states: NDArray[Any],
+    merits: NDArray[Any],
+    indices: NDArray[Any],
+    begin: int,
+    end: int,
+    shift: int,
+    cells: NDArray[Any],
+    tells: Any,
+    bits: int,
+    keys: NDArray[Any],
+) -> Any:
     """Append the symbol of each state to keys[begin:end] as their low bits: the index of its value less RECOVERED.
 
     The symbol is 0 if the rules or the children tell the merit. Returns the first place where they tell a wrong one, or
@@ -172,7 +192,7 @@ def add_symbols(states, merits, indices, begin, end, shift, cells, tells, bits, 
 
 
 @kernel
-def stored_index(rank, firsts, starts, symbols):
+def stored_index(rank: int, firsts: NDArray[Any], starts: NDArray[Any], symbols: NDArray[Any]) -> Any:
     """The index that is stored at a rank, -1 where there is none."""
     group = np.searchsorted(firsts, rank, "right") - 1
     if group < 0 or rank - firsts[group] >= starts[group + 1] - starts[group]:
@@ -181,7 +201,16 @@ def stored_index(rank, firsts, starts, symbols):
 
 
 @kernel
-def merit_of(state, bare, halves, firsts, starts, symbols, merits, path):
+def merit_of(
+    state: Any,
+    bare: bool,
+    halves: bool,
+    firsts: NDArray[Any],
+    starts: NDArray[Any],
+    symbols: NDArray[Any],
+    merits: NDArray[Any],
+    path: NDArray[Any],
+) -> Any:
     """The merit of a state of a book: its own, or what rules and children tell, or LACKING.
 
     LACKING, too, where the way to stored values takes more than MOST_STEPS: a forged header makes it endless.
@@ -216,7 +245,16 @@ def merit_of(state, bare, halves, firsts, starts, symbols, merits, path):
 
 
 @kernel
-def index_of(state, index, tells, firsts, starts, symbols, merits, path):
+def index_of(
+    state: Any,
+    index: Any,
+    tells: Any,
+    firsts: NDArray[Any],
+    starts: NDArray[Any],
+    symbols: NDArray[Any],
+    merits: NDArray[Any],
+    path: NDArray[Any],
+) -> Any:
     """The palette index of a state that has this one at its rank; beyond the palette for a value that is none of it."""
     if tells[0]:
         merit = merit_of(state, tells[1], tells[2], firsts, starts, symbols, merits, path)
@@ -227,7 +265,15 @@ def index_of(state, index, tells, firsts, starts, symbols, merits, path):
 
 
 @kernel
-def indices_of(states, tells, firsts, starts, symbols, merits, indices):
+def indices_of(
+    states: NDArray[Any],
+    tells: bool,
+    firsts: NDArray[Any],
+    starts: NDArray[Any],
+    symbols: NDArray[Any],
+    merits: NDArray[Any],
+    indices: NDArray[Any],
+) -> None:
     """Write the palette index of each rank, or -1 for a rank that no state of the book has."""
     path = np.empty((FURTHEST, 4), np.int64)
     for i in range(len(states)):
@@ -242,7 +288,16 @@ def indices_of(states, tells, firsts, starts, symbols, merits, indices):
 
 
 @kernel
-def states_of(group, tells, firsts, starts, symbols, merits, states, indices):
+def states_of(
+    group: int,
+    tells: Any,
+    firsts: NDArray[Any],
+    starts: NDArray[Any],
+    symbols: NDArray[Any],
+    merits: NDArray[Any],
+    states: NDArray[Any],
+    indices: NDArray[Any],
+) -> Any:
     """Write the states that the ranks of a group hold, and the indices of their values; how many there are.
 
     tells (3,): whether the rules do, of a book without distances, of one without even tiers. An index beyond the

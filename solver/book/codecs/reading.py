@@ -25,7 +25,15 @@ from solver.store.shared import compiled, shared
 
 
 @shared
-def tally_values(states, indices, count, last_state, values, numbers, examples):
+def tally_values(
+    states: NDArray[Any],
+    indices: NDArray[Any],
+    count: int,
+    last_state: Any,
+    values: int,
+    numbers: NDArray[Any],
+    examples: NDArray[Any],
+) -> Any:
     """Count states[:count] by the index of their value, and keep the first of each; the last state.
 
     It is -1 where states do not ascend from `last_state` or an index is not below `values`. Expectations are not

@@ -18,6 +18,7 @@ from enum import IntEnum
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from solver.compiled.binding import inlined, kernel
 from solver.compiled.exact.moves import FAR, end_merit, key_of, lifted, look_at, settle_first
@@ -51,7 +52,7 @@ FULL = FAR + 1  # in place of a merit: `moves` has too few rows
 
 
 @inlined
-def put(moves, at, child, key, choices, asked, promise):
+def put(moves: NDArray[Any], at: int, child: Any, key: Any, choices: int, asked: Any, promise: Any) -> None:
     """Write a row of `moves`: the child, and the question to ask of it: sign, plies away, bound."""
     sign, away, bound = asked
     put_state(moves, at, Move.STATE, child, MORE)
@@ -64,7 +65,7 @@ def put(moves, at, child, key, choices, asked, promise):
 
 
 @inlined
-def looked_up(table, key, bound):
+def looked_up(table: NDArray[Any], key: Any, bound: int) -> Any:
     """Return the table's bound on a state, if it tells whether the state is worth `bound` or more. Otherwise LIMIT."""
     data = find(table, key)
     if data:
@@ -76,7 +77,9 @@ def looked_up(table, key, bound):
 
 
 @inlined
-def consider(table, moves, state, action, bound, best, at, probed):
+def consider(
+    table: Any, moves: NDArray[Any], state: Any, action: Any, bound: int, best: Any, at: int, probed: Any
+) -> tuple[Any, Any]:
     """Settle an action's child, or else put it in row `at` of `moves`.
 
     Returns the best merit of settled children, and the next free row.
@@ -94,7 +97,9 @@ def consider(table, moves, state, action, bound, best, at, probed):
 
 
 @inlined
-def list_children(table, moves, state, choices, bound, first, probed):
+def list_children(
+    table: NDArray[Any], moves: NDArray[Any], state: Any, choices: int, bound: int, first: int, probed: Any
+) -> tuple[Any, Any]:
     """Settle the children that need no search, and list the others in moves[first:].
 
     Returns the best merit of the settled children, and the end of the list; -1 if there is no room.
@@ -117,7 +122,9 @@ def list_children(table, moves, state, choices, bound, first, probed):
 
 
 @inlined
-def probe_children(table, moves, bound, best, first, last):
+def probe_children(
+    table: NDArray[Any], moves: NDArray[Any], bound: int, best: int, first: int, last: int
+) -> tuple[Any, Any]:
     """Look moves[first:last] up in the table.
 
     Returns the best merit, improved by the table, and how many moves are left to be searched.
@@ -136,7 +143,7 @@ def probe_children(table, moves, bound, best, first, last):
 
 
 @inlined
-def arrive(table, frames, moves, ply, nodes):
+def arrive(table: NDArray[Any], frames: NDArray[Any], moves: NDArray[Any], ply: int, nodes: Any) -> Any:
     """Look at the state of frames[ply].
 
     Returns its merit or a bound, as `prove` has it; LIMIT if moves[FIRST:END] must be searched; FULL if `moves` has too
@@ -181,7 +188,15 @@ def arrive(table, frames, moves, ply, nodes):
 
 
 @inlined
-def go_back(table, frames, busy, search, ply, result, nodes):
+def go_back(
+    table: NDArray[Any],
+    frames: NDArray[Any],
+    busy: NDArray[Any],
+    search: NDArray[Any],
+    ply: int,
+    result: int,
+    nodes: int,
+) -> Any:
     """Take the result of the next ply back to the state of frames[ply].
 
     Returns that state's result, or LIMIT if moves are left to be searched.
@@ -210,14 +225,14 @@ def go_back(table, frames, busy, search, ply, result, nodes):
 
 
 @inlined
-def is_busy(busy, moves, at):
+def is_busy(busy: NDArray[Any], moves: NDArray[Any], at: int) -> Any:
     """Return whether a thread is searching the state of a row."""
     state = folded(state_at(moves, at, Move.STATE, MORE))
     return busy[busy_place(busy, state)] == state
 
 
 @inlined
-def enter(frames, moves, busy, ply, nodes):
+def enter(frames: NDArray[Any], moves: NDArray[Any], busy: NDArray[Any], ply: int, nodes: int) -> None:
     """Put the most promising move that is left on the path.
 
     Near the root, a move that another thread is searching is put off. The first move is not: its siblings are only
@@ -249,7 +264,14 @@ def enter(frames, moves, busy, ply, nodes):
 
 
 @kernel
-def prove(table, frames, moves, busy, search, allowance):
+def prove(
+    table: NDArray[Any],
+    frames: NDArray[Any],
+    moves: NDArray[Any],
+    busy: NDArray[Any],
+    search: NDArray[Any],
+    allowance: int,
+) -> Any:
     """Search whether the state of frames[0] is worth at least its BOUND.
 
     If so, search[RESULT] is a lower bound of its merit, otherwise an upper bound.
@@ -295,7 +317,14 @@ def prove(table, frames, moves, busy, search, allowance):
 
 
 @kernel
-def solve(table, frames, moves, busy, search, allowance):
+def solve(
+    table: NDArray[Any],
+    frames: NDArray[Any],
+    moves: NDArray[Any],
+    busy: NDArray[Any],
+    search: NDArray[Any],
+    allowance: int,
+) -> Any:
     """The exact merit of the state in frames[0]: search[LOW] == search[HIGH] when DONE.
 
     At first search[LOW] and search[HIGH] bound it, search[ASKED] is LIMIT and all other fields are 0.

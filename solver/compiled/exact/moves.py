@@ -26,7 +26,7 @@ SLOW = 1 << 22  # above the plies that an ended game may still take, and the pli
 
 
 @inlined
-def key_of(state):
+def key_of(state: Any) -> Any:
     """The state that stands for its symmetric ones in the table."""
     return game.canonical(state) if FOLDS else state
 
@@ -48,7 +48,7 @@ def worst_possible():
 
 
 @inlined
-def end_merit(state):
+def end_merit(state: Any) -> Any:
     """A terminal state's merit, or FAR."""
     utility = game.utility(state)
     if SCORES:
@@ -58,7 +58,7 @@ def end_merit(state):
 
 
 @inlined
-def lifted(merit, sign, away):
+def lifted(merit: int, sign: int, away: int) -> Any:
     """A merit as an earlier state sees it: `sign` is 1 if the same player moves there, else -1.
 
     away: the plies between; in a score game what that player gains on the way.
@@ -70,7 +70,7 @@ def lifted(merit, sign, away):
 
 
 @inlined
-def dropped(bound, sign, away):
+def dropped(bound: int, sign: int, away: int) -> Any:
     """Return the bound to ask of a state, so that its lifted merit is at least `bound`."""
     if not SCORES:
         return drop(bound, True, False, away) if sign > 0 else drop(bound, False, False, away) + 1
@@ -78,7 +78,7 @@ def dropped(bound, sign, away):
 
 
 @inlined
-def settle(state, bound, foreseen):
+def settle(state: Any, bound: int, foreseen: Any) -> tuple[Any, Any]:
     """Return a bound on a state's merit that answers whether it is at least `bound`, without search.
 
     FAR if the rules fail; LIMIT if a search is needed, followed by the replies. `foreseen`: a reply led here.
@@ -116,13 +116,13 @@ def settle(state, bound, foreseen):
 
 
 @kernel
-def settle_first(state, bound):
+def settle_first(state: Any, bound: int) -> Any:
     """`settle` for the state that is asked about."""
     return settle(state, bound, False)
 
 
 @inlined
-def sign_of(state, action, child):
+def sign_of(state: Any, action: Any, child: Any) -> Any:
     """1 if the same player moves again, else -1."""
     if AGAIN:
         return 1 if game.again(state, action) else -1
@@ -132,7 +132,7 @@ def sign_of(state, action, child):
 
 
 @inlined
-def gained(state, action):
+def gained(state: Any, action: Any) -> Any:
     """Return the plies that an action takes, or in a score game the points it scores. FAR if the rules fail."""
     if not REWARD:
         return 0 if SCORES else 1
@@ -141,7 +141,7 @@ def gained(state, action):
 
 
 @inlined
-def look_at(state, action, bound):
+def look_at(state: Any, action: Any, bound: int) -> tuple[Any, Any, Any, Any, Any, Any, Any]:
     """The merit that an action gives a state, where its child is settled, or FAR; else LIMIT. Then what `moves` holds.
 
     That is the child, its replies, sign, away, and what is asked of it. Where only one reply is left, the child is

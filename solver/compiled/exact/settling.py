@@ -24,7 +24,7 @@ SCORES = ALTERNATES = AGAIN = REWARD = False
 
 
 @kernel
-def unsettled(states, merits, plies, most, kept):
+def unsettled(states: NDArray[Any], merits: NDArray[Any], plies: int, most: Any, kept: NDArray[Any]) -> Any:
     """Mark in kept (n,) bool the unfinished states (n,) that a search of 1 or 2 plies does not settle.
 
     Returns the first state whose merit, as settled, is not merits (n,) int64; else -1.
@@ -38,12 +38,12 @@ def unsettled(states, merits, plies, most, kept):
 
 
 @kernel
-def _anything(state, most):
+def _anything(state: Any, most: Any) -> tuple[Any, Any]:
     return -most, most
 
 
 @kernel
-def _range_of_one(state, most):
+def _range_of_one(state: Any, most: int) -> tuple[Any, Any]:
     low = high = np.int64(-(1 << 62))
     for action in game.actions(state):
         child = game.result(state, action)
@@ -62,7 +62,7 @@ _range_of_two = respelled(_range_of_one, "_range_of_two", {"_anything": "_range_
 
 
 @kernel
-def _lifted(worst, best, state, action, child):
+def _lifted(worst: Any, best: Any, state: Any, action: Any, child: Any) -> tuple[Any, Any]:
     """A child's range as its parent sees it."""
     if AGAIN:
         same = game.again(state, action) != 0

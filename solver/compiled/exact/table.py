@@ -70,7 +70,7 @@ def _size_of(key: Any) -> Any:
 
 
 @register_jitable(forceinline=True)
-def mixed_with(data):
+def mixed_with(data: Any) -> Any:
     """Return the number that the words of a key are xor-ed with. One changed bit of the data changes many of its bits.
 
     The product wraps, so it is unsigned: the compiler assumes that signed numbers never wrap.
@@ -92,7 +92,7 @@ def _has_key(table: Any, at: Any, key: Any, behind: Any, mixed: Any) -> Any:
         return None
     words = key.width // WORD
 
-    def compared(table, at, key, behind, mixed):
+    def compared(table: NDArray[Any], at: int, key: Any, behind: int, mixed: int) -> bool:
         differs = table[at] ^ mixed ^ ~word_of(key, 0)
         for place in range(1, words):
             differs |= table[at + behind + place] ^ mixed ^ ~word_of(key, place)
@@ -112,7 +112,7 @@ def _write_key(table: Any, at: Any, key: Any, behind: Any, mixed: Any) -> Any:
         return None
     words = key.width // WORD
 
-    def written(table, at, key, behind, mixed):
+    def written(table: NDArray[Any], at: int, key: Any, behind: int, mixed: int) -> None:
         table[at] = ~word_of(key, 0) ^ mixed
         for place in range(1, words):
             table[at + behind + place] = ~word_of(key, place) ^ mixed
@@ -131,7 +131,7 @@ def _key_at(table: Any, at: Any, more: Any) -> Any:
         return None
     words, raised = 1 + len(more), raised_to(WORD * (1 + len(more)))
 
-    def read(table, at, more):
+    def read(table: NDArray[Any], at: int, more: Any) -> Any:
         mixed = mixed_with(table[at + 1])
         key = raised(~(table[at] ^ mixed), 0)
         for place in range(1, words):
@@ -142,7 +142,7 @@ def _key_at(table: Any, at: Any, more: Any) -> Any:
 
 
 @register_jitable(forceinline=True)
-def bucket_of(key, words):
+def bucket_of(key: Any, words: int) -> Any:
     """Return the first word of a key's bucket, in a table of so many words."""
     mixed = folded(key) * MIXER
     # The high bits of the product depend on all bits of the key; the low ones do not.
@@ -150,7 +150,7 @@ def bucket_of(key, words):
 
 
 @register_jitable(forceinline=True)
-def find(table, key):
+def find(table: NDArray[Any], key: Any) -> Any:
     """Return the data of a key, or 0. They are read once, since another thread may write the entry at any time."""
     bucket = bucket_of(key, len(table))
     data = table[bucket + 1]
@@ -164,19 +164,19 @@ def find(table, key):
 
 
 @register_jitable(forceinline=True)
-def low_of(data):
+def low_of(data: int) -> Any:
     """Return the proven lower bound in an entry's data."""
     return (data & LOW_BITS) - LIMIT
 
 
 @register_jitable(forceinline=True)
-def high_of(data):
+def high_of(data: int) -> Any:
     """Return the proven upper bound in an entry's data."""
     return (data >> 24 & LOW_BITS) - LIMIT
 
 
 @register_jitable
-def keep(table, key, low, high, work):
+def keep(table: NDArray[Any], key: Any, low: int, high: int, work: int) -> None:
     """Store bounds, joined with those known. If the bucket is full, the entry that cost less makes way."""
     bucket, size = bucket_of(key, len(table)), size_of(key)
     data = table[bucket + 1]
@@ -201,13 +201,13 @@ def keep(table, key, low, high, work):
 
 
 @register_jitable(forceinline=True)
-def busy_place(busy, state):
+def busy_place(busy: NDArray[Any], state: Any) -> Any:
     """Return the place in `busy` of a state that is being searched, `folded`."""
     return state * MIXER >> 30 & len(busy) - 1
 
 
 @shared
-def spread(table, used, more):
+def spread(table: NDArray[Any], used: Any, more: Any) -> None:
     """Distribute the entries of table[:used] over the whole table, which is empty beyond."""
     size = size_of(key_at(table, 0, more))
     for at in range(0, used, 2 * size):

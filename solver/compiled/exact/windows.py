@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba.extending import register_jitable
 
@@ -9,7 +11,7 @@ from solver.compiled.exact.table import LIMIT, WIN
 
 
 @register_jitable(forceinline=True)
-def question(low, high, longest, asked, scores):
+def question(low: Any, high: Any, longest: Any, asked: Any, scores: bool) -> Any:
     """The bound to ask about next, low < bound <= high.
 
     First whether it is won, or lost, in half of the plies that are left, which a shallow search tells; then who wins,

@@ -20,6 +20,8 @@ key than the next one: a wrong one costs some order and nothing else. Of a bucke
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
@@ -41,13 +43,13 @@ def new_bounds(size: int) -> tuple[Words, NDArray[np.float64]]:
 
 
 @register_jitable(forceinline=True, **PART)
-def place_of(key, words):
+def place_of(key: Any, words: int) -> Any:
     """The first word of a key's bucket in a table of so many words."""
     return bucket_of(key, words >> 1) << 1
 
 
 @register_jitable(forceinline=True, **PART)
-def find(table, key):
+def find(table: NDArray[Any], key: Any) -> Any:
     """The first word of the entry of a key, or -1."""
     at = place_of(key, len(table))
     if has_key(table, at, key, 3, 0):
@@ -58,14 +60,14 @@ def find(table, key):
 
 
 @register_jitable(forceinline=True, **PART)
-def holds_at(note, depth):
+def holds_at(note: int, depth: int) -> Any:
     """Whether an entry's bounds are bounds for this depth."""
     known = note & DEPTH_BITS
     return known == depth or (known < depth and note & WHOLE_WINDOW != 0)
 
 
 @register_jitable(forceinline=True, **PART)
-def remembered(memory, key, depth, alpha, beta, scores):
+def remembered(memory: Any, key: Any, depth: int, alpha: float, beta: float, scores: bool) -> tuple[Any, Any]:
     """What the table says of a state: its merit, or a bound outside the window, or else NaN; and the entry's note."""
     table, bounds = memory
     slot = find(table, key)
@@ -82,7 +84,7 @@ def remembered(memory, key, depth, alpha, beta, scores):
 
 
 @register_jitable(**PART)
-def keep(table, bounds, key, note, low, high):
+def keep(table: NDArray[Any], bounds: NDArray[Any], key: Any, note: int, low: float, high: float) -> None:
     """Store bounds, joined with what is known for this depth; of the bucket's entries the shallower makes way."""
     depth = note & DEPTH_BITS
     at = find(table, key)

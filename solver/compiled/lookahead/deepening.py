@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from numba.extending import register_jitable
+from numpy.typing import NDArray
 
 from solver.base import value
 from solver.compiled.inlining import PART
@@ -33,7 +34,7 @@ WIDE = 512  # rows of `moves` that a state finds free
 
 
 @register_jitable(forceinline=True, **PART)
-def dropped(bound, gain, scores):
+def dropped(bound: float, gain: Any, scores: bool) -> Any:
     """A bound on a state's merit as one on its child's, but for the sign: the inverse of `lifted`."""
     bound -= gain
     if not scores:
@@ -45,13 +46,13 @@ def dropped(bound, gain, scores):
 
 
 @register_jitable(forceinline=True, **PART)
-def is_own_image(frames, ply, more):
+def is_own_image(frames: NDArray[Any], ply: int, more: Any) -> Any:
     """Whether the frame's state stands for all symmetric ones."""
     return state_at(frames, ply, Frame.STATE, more) == state_at(frames, ply, Frame.KEY, more)
 
 
 @register_jitable(forceinline=True, **PART)
-def put_away(memory, path, ply, more):
+def put_away(memory: Any, path: Any, ply: int, more: Any) -> None:
     """Store the result of the frame's state, unless it is the root or at the last ply."""
     frames, windows, moves, _ = path
     if ply > 0 and frames[ply, Frame.LEFT] > 1:
@@ -69,7 +70,7 @@ def put_away(memory, path, ply, more):
 
 
 @register_jitable(forceinline=True, **PART)
-def arrive(rules, memory, path, model, ply):
+def arrive(rules: Any, memory: Any, path: Any, model: Any, ply: int) -> Any:
     """Look at the frame's state: DONE if its merit or a bound outside its window is known, OPENED if it needs search.
 
     Or what keeps it from that.
@@ -97,7 +98,7 @@ def arrive(rules, memory, path, model, ply):
 
 
 @register_jitable(forceinline=True, **PART)
-def enter(path, ply, row, again, rules):
+def enter(path: Any, ply: int, row: int, again: bool, rules: Any) -> None:
     """Put the child of a row on the path. `again`: it is known to be better, and asked by how much."""
     frames, windows, moves, _ = path
     scores, more = rules[1], rules[2:]
@@ -124,7 +125,7 @@ def enter(path, ply, row, again, rules):
 
 
 @register_jitable(forceinline=True, **PART)
-def go_back(memory, path, ply, rules):
+def go_back(memory: Any, path: Any, ply: int, rules: Any) -> Any:
     """Take what was found of the next ply's state back to this one's: DONE if that settles it, OPENED if not.
 
     BETTER: the move is, as far as a narrow window tells, and is to be asked again by how much.
@@ -150,7 +151,7 @@ def go_back(memory, path, ply, rules):
 
 
 @register_jitable(forceinline=True, **PART)
-def take(path, ply):
+def take(path: Any, ply: int) -> Any:
     """The row of the most promising move that is left, which is so no longer."""
     frames, _, moves, _ = path
     top = frames[ply, Frame.FIRST]
@@ -163,7 +164,7 @@ def take(path, ply):
 
 
 @shared
-def look(rules, memory, path, model, allowance):
+def look(rules: Any, memory: Any, path: Any, model: Any, allowance: int) -> Any:
     """Search the state of frames[0] to the depth of its LEFT: its merit is then windows[0, BEST].
 
     rules: the address of `list_moves`, whether values are scores, and `extra_words` (`compiled.states`), one after the
@@ -201,7 +202,7 @@ def look(rules, memory, path, model, allowance):
 
 
 @shared
-def begin(path, depth):
+def begin(path: Any, depth: int) -> None:
     """Set out to search a state, which is to be written to frames[0]; what comes first is search[CHOICE]."""
     frames, windows, _, search = path
     for field in range(frames.shape[1]):
@@ -212,14 +213,23 @@ def begin(path, depth):
 
 
 @register_jitable(**PART)
-def is_known(path, scores):
+def is_known(path: Any, scores: bool) -> Any:
     """Whether more depth cannot change what was found: no state was cut off, or the win or loss comes before those."""
     frames, windows, _, _ = path
     return frames[0, Frame.CUT] == 0 or (not scores and WIN - abs(windows[0, Window.BEST]) <= frames[0, Frame.LEFT] + 1)
 
 
 @shared
-def choose(rules, memory, path, model, states, depth, found, allowance):
+def choose(
+    rules: Any,
+    memory: Any,
+    path: Any,
+    model: Any,
+    states: NDArray[Any],
+    depth: int,
+    found: Any,
+    allowance: int,
+) -> Any:
     """Search unfinished states (`compiled.states`) from search[PLACE] on, each deepened to `depth`; as `look` returns.
 
     found: their best actions (n,) int64, the places of those among all, (n,) int64, and the merits (n,) float64.

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types as nb
 from numba.extending import intrinsic, register_jitable
+from numpy.typing import NDArray
 
 from solver.base import value
 from solver.compiled.binding import bind, inlined, kernel
@@ -64,7 +65,7 @@ class Path(NamedTuple):
 
 
 @inlined
-def end_merit(state):
+def end_merit(state: Any) -> Any:
     """A terminal state's merit, or NaN."""
     utility = game.utility(state)
     if SCORES:
@@ -74,7 +75,7 @@ def end_merit(state):
 
 
 @inlined
-def estimate(state, model):
+def estimate(state: Any, model: Any) -> Any:
     """What an unfinished state is taken for; NaN if that is out of bounds, or the model one of other features.
 
     A model is asked of the image that stands for all symmetric ones, so that they are all taken for the same.
@@ -98,7 +99,7 @@ def estimate(state, model):
 
 
 @register_jitable(forceinline=True, **PART)
-def lifted(merit, sign, gain, scores):
+def lifted(merit: float, sign: int, gain: int, scores: bool) -> Any:
     """A child's merit as its parent sees it; estimates are as good one ply earlier."""
     if not scores:
         if merit >= 1:
@@ -109,7 +110,7 @@ def lifted(merit, sign, gain, scores):
 
 
 @inlined
-def write_move(moves, row, state, action, child, final):
+def write_move(moves: NDArray[Any], row: int, state: Any, action: Any, child: Any, final: Any) -> None:
     """The action's row, but for its promise."""
     put_state(moves, row, Move.CHILD, child, MORE)
     moves[row, Move.ACTION] = action
@@ -120,7 +121,7 @@ def write_move(moves, row, state, action, child, final):
 
 
 @kernel
-def list_moves(path, model, ply, wanted):
+def list_moves(path: Any, model: Any, ply: int, wanted: int) -> Any:
     """Go through the moves of a frame's state: what it has of those that need no search goes to the frame.
 
     Those need none that end the game or come with the last ply; the others are written to `moves`. wanted: the action
@@ -183,10 +184,10 @@ LIST_MOVES = (PATH, MODEL, nb.int64, nb.int64)
 
 
 @intrinsic
-def list_moves_at(typingctx, address, path, model, ply, wanted):
+def list_moves_at(typingctx: Any, address: Any, path: Any, model: Any, ply: Any, wanted: Any) -> Any:
     """`list_moves` at its address; an error goes on."""
 
-    def emit(context, builder, signature, values):
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         return caller(nb.int64, LIST_MOVES, builder, context, values)
 
     return nb.int64(nb.int64, *LIST_MOVES), emit

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from solver.compiled.binding import inlined, kernel, respelled
 from solver.compiled.states import state_in
@@ -23,7 +24,7 @@ BITS = USUAL  # of a state
 
 
 @inlined
-def features(state, out):
+def features(state: Any, out: NDArray[Any]) -> Any:
     """The features of an unfinished state, folded already, into out (n,) int64, as many as fit; how many there are."""
     count = 0
     if FEATURES:
@@ -40,7 +41,7 @@ def features(state, out):
 
 
 @kernel
-def list_tiers(states, answers):
+def list_tiers(states: NDArray[Any], answers: NDArray[Any]) -> None:
     """Write the tiers (n,) int64 of states, 0 where the rules know none."""
     for i in range(len(states)):
         answers[i] = game.tier(state_in(states, i, MORE))
@@ -52,7 +53,7 @@ guess: Any = respelled(
 
 
 @kernel
-def tabulate(states, table):
+def tabulate(states: NDArray[Any], table: NDArray[Any]) -> bool:
     """Write the features of unfinished states to the rows of a table, (n, features) int16.
 
     Returns False if a state has more or fewer features.

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types as nb
+from numpy.typing import NDArray
 
 from solver.compiled.lookahead.evaluation import LIMIT, Evaluation
 from solver.store.shared import shared
@@ -59,7 +60,7 @@ def new_model(layers: Sequence[tuple[Any, Any]] = (), activation: str = "tanh", 
 
 
 @shared
-def weighed(shape, weights, relu, inputs, units):
+def weighed(shape: NDArray[Any], weights: NDArray[Any], relu: bool, inputs: NDArray[Any], units: NDArray[Any]) -> Any:
     """Return the output of the layers for the inputs, from -LIMIT to LIMIT."""
     width = shape[0]
     if len(shape) == 2:

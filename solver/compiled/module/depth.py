@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from solver.compiled.binding import inlined, kernel, respelled
 from solver.compiled.lookahead import deepening
@@ -24,13 +25,13 @@ MORE = ()
 
 
 @inlined
-def list_moves_at(address, path, model, ply, wanted):
+def list_moves_at(address: int, path: NDArray[Any], model: NDArray[Any], ply: int, wanted: Any) -> Any:
     """`list_moves` itself: a module has no addresses of functions."""
     return list_moves(path, model, ply, wanted)
 
 
 @inlined
-def weighed(shape, weights, relu, inputs, units):
+def weighed(shape: Any, weights: NDArray[Any], relu: bool, inputs: Any, units: Any) -> Any:
     """A module has no model. This stands in its place."""
     return 0.0
 
@@ -52,7 +53,7 @@ def path_of():
 
 
 @kernel
-def lay_out_look(address, plies, rows, size):
+def lay_out_look(address: int, plies: int, rows: int, size: int) -> Any:
     """Make room behind an address for paths of so many plies, so many moves of theirs, and a table of `size` words.
 
     `size` is a power of two. Returns the bytes that the memory must then have; those from `address` on must be zeros.
@@ -65,7 +66,7 @@ def lay_out_look(address, plies, rows, size):
 
 
 @kernel
-def look(state, depth, first):
+def look(state: Any, depth: int, first: int) -> None:
     """Set out to search an unfinished state to a depth of at least 1 ply, beginning with the action `first`, or -1."""
     path = path_of()
     path.search[Field.CHOICE] = first
@@ -75,7 +76,7 @@ def look(state, depth, first):
 
 
 @kernel
-def look_on(allowance):
+def look_on(allowance: int) -> Any:
     """Continue the search for at most so many nodes. Returns as `deepening.look`."""
     desk = words(LOOK, LOOK_BOUNDS + 1)
     at, size = desk[LOOK_BOUNDS_AT], desk[LOOK_BOUNDS]

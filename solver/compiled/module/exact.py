@@ -22,7 +22,7 @@ MORE = ()
 
 
 @kernel
-def lay_out(plies, rows, size):
+def lay_out(plies: int, rows: int, size: int) -> Any:
     """Make room for paths of so many plies, so many moves of theirs, and a table of `size` words, a power of two.
 
     Returns the bytes that the memory must then have, and forgets what was found before.
@@ -37,7 +37,7 @@ def lay_out(plies, rows, size):
 
 
 @kernel
-def begin(state, low, high):
+def begin(state: Any, low: int, high: int) -> None:
     """Set out to find the merit of a state within low..high."""
     search = words(DESK, FIELDS)
     for field in range(FIELDS):
@@ -48,7 +48,7 @@ def begin(state, low, high):
 
 
 @kernel
-def go_on(allowance):
+def go_on(allowance: int) -> Any:
     """Continue the search for at most so many nodes. Returns as `solve`."""
     desk = words(DESK, USED + 1)
     search = words(DESK, FIELDS)
@@ -88,7 +88,7 @@ def forget():
 
 
 @kernel
-def settled(state, bound):
+def settled(state: Any, bound: int) -> Any:
     """Return a bound on a state's merit that tells, without search, whether it is `bound` or more. Otherwise LIMIT."""
     merit, _ = settle_first(state, bound)
     return merit

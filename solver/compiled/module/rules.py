@@ -23,7 +23,7 @@ def initial():
 
 
 @kernel
-def actions(state, address, room):
+def actions(state: Any, address: int, room: int) -> Any:
     """The actions of an unfinished state."""
     out = words(address, room)
     count = 0
@@ -35,25 +35,25 @@ def actions(state, address, room):
 
 
 @kernel
-def is_terminal(state):
+def is_terminal(state: Any) -> Any:
     """1 if the game is over, else 0."""
     return 1 if game.is_terminal(state) else 0
 
 
 @kernel
-def again(state, action):
+def again(state: Any, action: Any) -> Any:
     """1 if who plays the action moves again, else 0."""
     return 1 if game.again(state, action) else 0
 
 
 @kernel
-def evaluate(state):
+def evaluate(state: Any) -> Any:
     """The estimate of an unfinished state for the side to move."""
     return float(game.evaluate(state))
 
 
 @kernel
-def chance(state, address, room):
+def chance(state: Any, address: int, room: int) -> Any:
     """The pairs of weight and child where chance decides; nothing elsewhere."""
     out = words(address, room)
     count = 0
@@ -64,11 +64,11 @@ def chance(state, address, room):
     return count
 
 
-def _of_state(state):
+def _of_state(state: Any) -> Any:
     return game.method(state)
 
 
-def _of_move(state, action):
+def _of_move(state: Any, action: Any) -> Any:
     return game.method(state, action)
 
 

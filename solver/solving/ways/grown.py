@@ -21,6 +21,7 @@ from solver.base import extras
 from solver.base.errors import BookError, BudgetExceeded, DamagedBook, ForeignBook, PositionError
 from solver.base.estimates import Estimate
 from solver.base.kinds import Units
+from solver.base.methods import Method
 from solver.base.parallel import Workers
 from solver.base.value import in_plies, merit_of
 from solver.book import Book
@@ -155,7 +156,7 @@ class Growing:
         return tree.leaves(_width(tree), error, None if plan.side is None else PLAYERS.index(plan.side))
 
     def _grown(self, tree: Tree) -> Outcome:
-        return Outcome(solved_by(tree.rules, tree.merits, units=Units(tree.kind)), tree.kind.partial, "grown")
+        return Outcome(solved_by(tree.rules, tree.merits, units=Units(tree.kind)), Method.DROP_OUT, "grown")
 
 
 def _together(rules: Rules, paths: Sequence[str]) -> Tree:
