@@ -13,7 +13,7 @@ Value(score=0, distance=None)
 >>> action, [move.value.outcome for move in moves]
 (0, ['draw', 'draw', 'draw', 'draw'])
 
-What a book says of its game:
+The header of a book:
 
 >>> book.states, book.counts
 (80541, {'win': 19341, 'draw': 45079, 'loss': 16121})

@@ -127,7 +127,7 @@ class _Observer:
 def _uncut(text: str) -> Game:
     """The game that a parameter names. Raises GameError for one that OpenSpiel may have cut at a comma.
 
-    In its strings commas stand between parameters, and what is none is dropped without a word. So of a game that can
+    In its strings commas stand between parameters, and OpenSpiel drops other text silently. So of a game that can
     take more, one parameter alone has to end with a semicolon.
     """
     game: Any = game_of(text.rstrip(";").replace(";", ","))  # a named tuple, of which the protocol does not tell

@@ -83,7 +83,7 @@ class MissingRules(ForeignBook):
     rules: str
 
     def __init__(self, fault: str, rules: str) -> None:
-        """Make the error of a `fault`, in words; `rules` is what `--game` would take."""
+        """Make the error of a `fault`, in words; `rules` is the value that `--game` would take."""
         super().__init__(f"{fault}, --game {rules}, or in Python Book(path, game)")
         self.fault, self.rules = fault, rules
 

@@ -1,4 +1,4 @@
-"""The memory that work may take: as asked for, or a share of what the system and its control groups leave."""
+"""The memory that work may take: as asked for, or a share of the memory that the system leaves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MEMORY_SHARE = 0.6  # of what is free, where no budget is given
 
 
 def working_memory(memory: int | None) -> int:
-    """The bytes that the work itself may take of `memory`, or of what is free. Raises ResourceError if too few."""
+    """The bytes that the work itself may take of `memory`, or of the free memory. Raises ResourceError if too few."""
     if memory is not None and memory < LEAST_MEMORY:
         raise ResourceError(f"{memory:,} bytes of memory are too few: give at least --memory {LEAST_MEMORY >> 20}M")
     return (memory or free_memory()) - PROCESS

@@ -9,7 +9,7 @@ AUTO = "auto"  # in place of a method: the one that fits the game
 
 
 class Facts(NamedTuple):
-    """What there is to say of a method.
+    """The properties of a method.
 
     about: What it finds, for help. Empty if `solve` does not take it by its name.
     state_bytes: The memory that a state takes in plain Python, at least. None where nothing limits the states.

@@ -9,7 +9,7 @@ from typing import Any
 def private_part(library: Any, path: str, without: str) -> Any:
     """Return a private part of a library by its path in it, such as "core.serialize._numba_unpickle".
 
-    Returns None if this version lacks it, and warns: `without` says what happens then.
+    Returns None if this version lacks it, and warns: `without` names the consequence.
     """
     module = library
     for name in path.split("."):

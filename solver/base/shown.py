@@ -25,7 +25,7 @@ OF_PYTHON = (  # how Python's own ValueErrors begin
 
 
 def printable(text: str, kept: str = "") -> str:
-    r"""Escape what a terminal would obey rather than print: controls, marks of direction, halves of characters.
+    r"""Escape characters that a terminal obeys rather than prints: controls, direction marks, halves of characters.
 
     Args:
         text: Anything. Letters of all scripts, symbols and spaces stay as they are.
@@ -67,7 +67,7 @@ def reason(error: BaseException) -> str:
 def excerpt(value: object, limit: int = 40) -> str:
     """Return the beginning of a value as a message shows it: in quotes, escaped, of so many characters.
 
-    Lists and objects of any depth and length cost no more than what is shown of them.
+    Lists and objects of any depth and length cost no more than the part that is shown.
     """
     if isinstance(value, str):
         return shortened(repr(value if len(value) <= limit else f"{value[: limit - 3]}..."))
@@ -75,7 +75,7 @@ def excerpt(value: object, limit: int = 40) -> str:
 
 
 class _Short(reprlib.Repr):
-    """`reprlib` never looks deeper or further than what it shows; a number of any length is not written out."""
+    """`reprlib` never looks deeper or further than it shows; a number of any length is not written out."""
 
     def repr_int(self, number: int, level: int) -> str:
         return repr(number) if number.bit_length() < 1000 else f"a number of {number.bit_length():,} bits"

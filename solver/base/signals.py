@@ -62,7 +62,7 @@ def end() -> int | None:
 
 
 def leave(code: int) -> NoReturn:
-    """End the process as Python does: its threads, what is called at exit, its output. A signal meanwhile is obeyed."""
+    """End the process as Python does: its threads, its exit handlers, its output. A signal meanwhile is obeyed."""
     import atexit
     import threading
 

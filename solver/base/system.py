@@ -1,8 +1,8 @@
-"""What operating systems do differently. No other module asks which one this is.
+"""Differences between operating systems. No other module asks which one this is.
 
-Files, processes, memory, sockets and signals: each function does on Linux, macOS and Windows what its name says, or
-what comes closest, and its docstring names the difference. The command line imports this module before anything else,
-so it imports little; `psutil` tells on macOS and Windows what Linux tells by `/proc`.
+Files, processes, memory, sockets and signals: each function does the same on Linux, macOS and Windows, or the closest
+thing, and its docstring names the difference. The command line imports this module before anything else,
+so it imports little; On macOS and Windows `psutil` replaces `/proc` of Linux.
 """
 
 from __future__ import annotations
@@ -473,7 +473,7 @@ def ring(bell: int, seconds: float, again: float = 0.0) -> None:
 
 
 def interrupt(number: int) -> None:
-    """Have the handler of a signal run in the main thread; on Windows not before what that waits for has come."""
+    """Have the handler of a signal run in the main thread; on Windows only after the call that it waits for."""
     if sys.platform == "win32":
         _thread.interrupt_main(number)
     else:

@@ -136,7 +136,7 @@ def _encoding(head: bytes) -> tuple[int, str]:
 def _arriving(stream: BinaryIO, errors: str) -> Iterator[str]:
     """Yield the text of a stream as it arrives, without a mark at its start, with LF at the end of each line.
 
-    Raises TextError for what is no text.
+    Raises TextError for bytes that are no text.
     """
     head = stream.read1(READ_BYTES)  # type: ignore[attr-defined]
     while head in PARTS and (block := stream.read1(READ_BYTES)):  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""What perfect play makes of a state, and the only arithmetic on it.
+"""The value of a state under perfect play, and the only arithmetic on it.
 
 A `Value` is always for the side to move. While searching, a value is one integer, its *merit*: the larger
 the better for the side to move, negated from one ply to the one before. In a win-lose-draw game

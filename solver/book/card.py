@@ -13,7 +13,7 @@ def card(header: Header, name: str, size: int | None) -> str:
     """Return the HTML of a book.
 
     Args:
-        header: What the book says of itself.
+        header: The header of the book.
         name: The file's name.
         size: Its bytes, None if the file is gone.
     """

@@ -66,7 +66,7 @@ def book_and_game(
 
 
 def _existing(source: Any) -> Path | Game | str:
-    """Return what a name stands for (`naming.resolved`). Raises GameError or BookError if there is no such thing."""
+    """Return the source that a name stands for (`naming.resolved`). Raises GameError or BookError if none is."""
     resolved_source = resolved(source)
     if not isinstance(resolved_source, Path) or os.path.exists(resolved_source):
         return resolved_source

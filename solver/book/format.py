@@ -11,14 +11,15 @@ Version history
         books of states of more than 63 bits, which have `state_bytes` in their header, first states of so many bytes
         and the state of `longest` as bytes, and which earlier readers refuse by their codec, `wide`. Nor books of
         nimbers, whose method earlier readers do not know.
-    2   books without distances in the codec `ranked` that leave out what rules and children tell, which have `sparse`
+    2   books without distances in the codec `ranked` that leave out the values that rules and children tell, which
+    have `sparse`
         in their header. All other books are of version 1.
 
 Records of the main database, in key order
     8 bytes, big-endian n         segment n
     "directory" + 4 bytes n       part n of the directory: crc32, then the first state of each segment, u64
     "graph" + 4 bytes n           part n of a game that is a graph, which earlier readers refuse: crc32, then at most
-                                  65,516 bytes of what `games.common.nodes` has packed
+                                  65,516 bytes that `games.common.nodes` has packed
     "header"                      crc32, then a msgpack map, the fields of `Header`; at most 1 MiB
     "palette" + 4 bytes n         part n of a palette of which the header has the size only: crc32, then the score and
                                   the distance, or -1, of each value, i64
@@ -72,7 +73,7 @@ SCOPES = re.compile("complete|exact|grown|ply [0-9]{1,9}")  # of books that hold
 
 
 class Header(NamedTuple):
-    """What a book says of itself. `states`, `terminal` and `tiers` are None where the scope is not complete.
+    """The header of a book. `states`, `terminal` and `tiers` are None where the scope is not complete.
 
     `numbers` are the stored states of each value of the palette; None in a book that did not count them yet. `trim` is
     None in a book that was not trimmed. `wdl`: wins and losses have no distance. `expectation` is what the values of a

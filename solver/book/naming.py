@@ -1,4 +1,4 @@
-"""What the name of a book or of a game stands for: one order, for every door.
+"""The meaning of the name of a book or of a game: one order, for every door.
 
 Whatever takes a book or a game, in Python and on the command line, asks `resolved`, which takes the first that fits:
 
@@ -27,14 +27,14 @@ from solver.rules.loading import names_user_rules
 
 
 def resolved(source: Any) -> Path | Game | str:
-    """Return what a source stands for: the path of a book, the name of a game, or the game itself.
+    """Return the book or game that a source stands for: the path of a book, the name of a game, or the game itself.
 
     Args:
         source: A Game, a path, or text.
 
     Returns:
-        A Path for a book, or for what is neither a book nor a game's name. A str for a game's name, which `load_game`
-        takes. Any other object as it is.
+        A Path for a book, or for a name that is neither a book's nor a game's. A str for a game's name, which
+        `load_game` takes. Any other object as it is.
     """
     if not isinstance(source, (str, os.PathLike)):
         game: Game = source

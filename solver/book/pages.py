@@ -1,6 +1,6 @@
 """LMDB's pages as plain bytes: the tree of a file is walked before LMDB maps it.
 
-LMDB believes what pages say, and a page altered by hand sends it beyond the end of the file, which is a signal. So both
+LMDB trusts the pages, and a page altered by hand sends it beyond the end of the file, which is a signal. So both
 metas, every branch page and every leaf page are read first. A record of more than half a page, a segment above all, is
 a run of overflow pages, of which the leaf says where it begins and how long it is: the run is not read, so a book of a
 gigabyte has a tree of 110 pages. What the first page of a run says of itself LMDB checks when it is read, and `verify`.

@@ -12,13 +12,14 @@ HASH = re.compile("[0-9a-f]{64}")
 
 
 class Trim(NamedTuple):
-    """What a trimmed book leaves out.
+    """The states that a trimmed book leaves out.
 
     Attributes:
         source: Digest of the book that was trimmed.
         scope: Scope of the book that was trimmed.
         max_ply: States that are first reached after more plies were dropped. None to keep all plies.
-        side: "first", "second" or "both": what this side does not need to keep its value was dropped. None to keep all.
+        side: "first", "second" or "both": states that this side does not need to keep its value were dropped. None to
+        keep all.
         plies: States that a full-width search of this many plies solves were dropped. The search ends in finished
             states or, in a book for one side, in stored ones. 0 to keep them.
         max_bytes: Last tiers were dropped until the file was this small. None for no limit.

@@ -86,7 +86,7 @@ def placed(target: str | os.PathLike[str], *sources: Any) -> Iterator[Path]:
     """Yield the path to write a book to that takes the place of one of its `sources` when the block ends.
 
     The block is to close that book, since Windows replaces no open file. Where `target` is no source it is yielded
-    itself. Raises BookError for what cannot be a book's path.
+    itself. Raises BookError for a path that cannot be a book's.
     """
     path = check_target(target)
     if not any(_is_file(source, path) for source in sources):

@@ -1,7 +1,7 @@
 """The check of a game's rules against the protocol, by random play-outs: run it before a long solve.
 
 Every fault is a GameError that names the state and the moves that lead to it. A play-out cannot prove rules right,
-it finds the usual slips in a second; the kernels check again what they must rely on. What a game has and what it lacks
+it finds the usual slips in a second; the kernels check their own assumptions again. What a game has and what it lacks
 is looked at here in the game itself, not by `game.Rules`, which fills the gaps: that is this room's duty.
 """
 
@@ -119,8 +119,8 @@ def confirmed(game: Any, states: Iterable[int], fault: str, known: bool = True) 
     Args:
         game: The game.
         states: States of which one at least shows the fault.
-        fault: What the compiled rules do.
-        known: Whether `fault` says what is wrong with the rules. If not, they raised an exception.
+        fault: The behaviour of the compiled rules.
+        known: Whether `fault` names a fault of the rules. If not, they raised an exception.
 
     Returns:
         A GameError if the plain rules have a fault there, too. Otherwise UncompiledRules.

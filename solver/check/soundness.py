@@ -175,7 +175,7 @@ class Hints:
         return named if sum(1 << action for action, _ in named) == bits else []
 
     def _look_beyond(self, state: Any, replies: Children) -> str | None:
-        """What the states that replies lead to must say, where outlook is 0."""
+        """Check the states that replies lead to, where outlook is 0."""
         for action, child in replies:
             over = self.rules.is_terminal(child)
             if over and self.rules.lifted(self.rules.end(child), state, action, child) < 0:

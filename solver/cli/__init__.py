@@ -187,8 +187,9 @@ def _give_up(output: IO[str]) -> None:
 def _open_streams() -> None:
     """Standard streams that are closed: nothing comes in, errors go nowhere, and output is an error once there is any.
 
-    Their descriptors are taken, in this order, so that no file that is opened later becomes one of them. What a console
-    cannot show, and names of files that are no text, are written in another way; lines end alike on every system.
+    Their descriptors are taken, in this order, so that no file that is opened later becomes one of them. Characters
+    that a console cannot show, and names of files that are no text, are written in another way; lines end alike on
+    every system.
     """
     if sys.stdin is None:
         sys.stdin = os.fdopen(open_descriptor(os.devnull, os.O_RDONLY))

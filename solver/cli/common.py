@@ -96,7 +96,7 @@ class Seconds(click.FloatRange):
 def open_source(
     source: str, own: str | None = None, *, live: bool = False, quiet: bool = False, chance: str | None = None
 ) -> tuple[Book | None, Game]:
-    """Open what BOOK|GAME names: the book, None of a game without one or if `live`, and the game.
+    """Open the BOOK|GAME argument: the book, None of a game without one or if `live`, and the game.
 
     Args:
         source: A book's file, a game or a file of rules, in the order of `book.naming`.
@@ -134,7 +134,7 @@ def _note_shipped(book: Book, quiet: bool) -> None:
 
 
 def try_out(source: str, game: Game) -> None:
-    """Play a few random games by somebody's own rules, so that it is said of them what a search would stumble over."""
+    """Play a few random games by somebody's own rules, so that a fault is named before a search stumbles over it."""
     if not is_built_in(source):
         from solver.check.conformance import check_game
 

@@ -1,7 +1,7 @@
 """Results of tasks in files of the store, where they would be too many for the driver to own.
 
 Ray's driver keeps a record of each result, 38 kB of them in a large shuffle (ray#18333), and passes each on in 20 us.
-Of a task whose results are filed it owns two: the first of them, and what says where in one file the others lie. The
+Of a task whose results are filed it owns two: the first of them, and the offsets of the others in one file. The
 digests of what is read come by Ray.
 """
 

@@ -1,4 +1,4 @@
-"""What a solve on a cluster has done, as its commits tell it: the same whether they were just made or read again.
+"""The history of a solve on a cluster, from its commits: the same whether they were just made or read again.
 
 A commit is a list of events, each a record. `EVENTS` has the name of each kind in a commit.
 """
@@ -79,7 +79,7 @@ class Closing(NamedTuple):
         number: The tier.
         bits: There are 2**bits shards.
         seen: For each shard, the files of its visited states, older ones first.
-        front: What the last generation led to.
+        front: The children of the last generation.
         reached: How many states were visited.
         highest: Highest tier that they lead to.
     """

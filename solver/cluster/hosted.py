@@ -2,7 +2,8 @@
 
 Ray ends the process of a driver from C++, without a word, once its raylet or the head is gone for good. So a child
 connects to Ray, and this process, which drives the solve, passes it tasks over a pipe. If the child dies, the next
-question raises ResourceError. If this process dies, the child reads the end of the pipe, and ends what it started.
+question raises ResourceError. If this process dies, the child reads the end of the pipe, and ends the processes that
+it started.
 
 A question and its answer are a pickle each. An answer takes some 0.1 ms more than in one process.
 """

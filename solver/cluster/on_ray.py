@@ -2,11 +2,11 @@
 
 Nothing else imports Ray, and only a child of the process that solves does (`hosted`), since Ray may end its process.
 Tasks are plain remote functions of one processor each, no actors: Ray runs them again when a worker or a machine dies,
-and what they raise themselves is final. A cluster started here listens on the loopback only, wants a token of each
+and errors of their own are final. A cluster started here listens on the loopback only, wants a token of each
 connection, and its files go away with it. Its processes end with the thread that started it.
 
-What begins with an underscore is Ray's own, as of 2.60.0, with which this was tried. `private_part` says what another
-version lacks, and what happens then: it starts later, or says a line of its own.
+Names that begin with an underscore are Ray's own, as of 2.60.0, with which this was tried. `private_part` names the
+parts that another version lacks, and the consequence: it starts later, or says a line of its own.
 """
 
 from __future__ import annotations
@@ -350,12 +350,12 @@ def _end(ray: Any, nodes: list[Any]) -> None:
 
 
 def _lean(nodes: list[Any]) -> Iterator[tuple[str, Any, str]]:
-    """Yield what to put into Ray, which has no options for it, so that less of it starts.
+    """Yield the patches to Ray, which has no options for it, so that less of it starts.
 
     That is no autoscaler, no log forwarder and no page, a third of the time that it takes to start and 230 MB. The
     loopback may be the address of this machine, and the node is in `nodes` before all of it has started.
 
-    Tried with Ray 2.60.0. Without one of the names more of Ray starts, or what started stays if that is interrupted.
+    Tried with Ray 2.60.0. Without one of the names more of Ray starts, or processes stay if the start is interrupted.
     """
 
     def no_page(self: Any, **_: Any) -> None:

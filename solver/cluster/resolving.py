@@ -1,8 +1,8 @@
 """The values of a tier, on the driver's side: the pass backward.
 
 One task resolves a tier with cycles that fits one worker, as on one machine. A larger one is resolved by rounds of
-messages between its shards, and every CHECKPOINT_SECONDS seconds the state of all shards is committed: what a death
-costs is the rounds since then, or, where there was none, the tier from its moves on.
+messages between its shards, and every CHECKPOINT_SECONDS seconds the state of all shards is committed: a death costs
+the rounds since then, or, where there was none, the tier from its moves on.
 """
 
 from __future__ import annotations

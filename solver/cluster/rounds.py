@@ -1,8 +1,8 @@
 """Retrograde analysis of a tier that no worker has the memory for: shards that tell each other, by distance.
 
 `link` counts the open children of the states of a shard, and tells the shards of those in its tier who their parents
-are; `index` makes lists of these. Then round by round `step` enters what a shard is told, and tells the parents of its
-states of one distance. It is what `sweep.retrograde.Resolver` does: the merits are the same.
+are; `index` makes lists of these. Then round by round `step` enters the messages to a shard, and tells the parents of
+its states of one distance. It works as `sweep.retrograde.Resolver` does: the merits are the same.
 
 Cost: 14 bytes a state and 8 a move within the tier in memory, 32 a move while the lists are made.
 """

@@ -1,4 +1,4 @@
-"""What all parts of a solve's driver ask: how many shards, which engine, what their tasks return, what is committed."""
+"""Helpers of all parts of a solve's driver: numbers of shards, engines, results of tasks, commits."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The files of a solve on a cluster, wherever fsspec reaches: a folder, S3.
 
-A shard file is named by what it is and by the digest of its bytes, and appears whole or not at all. What has been done
-is said by numbered commits, each written after all files that it names: a solve goes on behind the last of them, and
+A shard file's name has its kind and the digest of its bytes, and appears whole or not at all. Numbered commits record
+the work that is done, each written after all files that it names: a solve goes on behind the last of them, and
 files that none names are of no use. Nothing is ever decided by listing a folder.
 
 Whoever drives a solve holds its lease, a file that is renewed while it lives.

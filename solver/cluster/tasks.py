@@ -1,9 +1,9 @@
-"""What is done to one shard: pure functions of a job, files and blocks, which any engine may run, and run again.
+"""The work on one shard: pure functions of a job, files and blocks, which any engine may run, and run again.
 
-Forward, `advance` puts together what earlier tiers led to, keeps the unfinished states and deals their children to the
-shards of later tiers, and `gather` merges what a shard is dealt. Backward, `request` deals the children whose values a
-shard needs, `answer` looks a shard's up, and `fold` makes the values of the states of them. A task that is tried again
-writes the same files.
+Forward, `advance` joins the children that earlier tiers sent, keeps the unfinished states and deals their children to
+the shards of later tiers, and `gather` merges the children that a shard is dealt. Backward, `request` deals the
+children whose values a shard needs, `answer` looks a shard's up, and `fold` makes the values of the states of them. A
+task that is tried again writes the same files.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def bench_of(job: Job) -> Bench:
 
 
 def warm(job: Job) -> None:
-    """Do only what a process must do before its first task: load the rules and the kernels."""
+    """Prepare a process for its first task: load the rules and the kernels."""
     bench = bench_of(job)
     start = np.array([bench.rules.canonical(bench.game.initial())], np.int64)
     with compiling(bench.game):
@@ -277,7 +277,7 @@ def fold(
 
 
 def spent(begun: float) -> Spent:
-    """What this task has taken since it began."""
+    """The time and memory that this task has taken since it began."""
     return Spent(socket.gethostname(), time.monotonic() - begun)
 
 
@@ -295,7 +295,7 @@ def valued(
 
 
 def read_segments(store: Store, segments: Sequence[Segment], bits: int, owner: int) -> States:
-    """The states of a shard, sorted and without doubles, from what was dealt to it or to shards that share some."""
+    """The states of a shard, sorted and without doubles, from the pieces dealt to it or to shards that share some."""
     runs = []
     for one in segments:
         keys = np.frombuffer(store.read(one.name, one.begin, one.end, one.digest), np.int64)
@@ -310,12 +310,12 @@ def sample_of(states: States) -> list[int]:
 
 
 def labelled(kind: str, tier: int | None, shard: tuple[int, int]) -> str:
-    """What a file is, in its name: `origin` has it back."""
+    """The name of a file tells its kind: `origin` has it back."""
     return f"{kind}{'-starts' if tier is None else f'_{tier}'}-{shard[0]}-{shard[1]}"
 
 
 def origin(name: str) -> tuple[str, int | None, tuple[int, int]]:
-    """What a file's name says of it: its kind, its tier, or None for the starts, and its shard, (bits, owner)."""
+    """The facts in a file's name: its kind, its tier, or None for the starts, and its shard, (bits, owner)."""
     found = LABEL.match(name)
     assert found is not None, f"{name} is no shard file"
     kind, tier, bits, owner = found.groups()

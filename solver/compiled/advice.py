@@ -1,4 +1,4 @@
-"""Why rules do not compile, in the words of who wrote them: their line, and what to write instead."""
+"""Why rules do not compile, in the words of who wrote them: their line, and a remedy."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ GLOBALS: tuple[tuple[Any, str], ...] = (
 
 
 def reason(cls: type, report: str) -> str:
-    """In one line: the line of the rules that Numba stopped at, and what to write there instead."""
+    """In one line: the line of the rules that Numba stopped at, and a remedy."""
     methods = _with_helpers({name: one for name, one in methods_of(cls).items() if not name.startswith("compiled_")})
     files = {os.path.basename(method.__code__.co_filename): method.__code__.co_filename for method in methods.values()}
     found = [
@@ -93,7 +93,7 @@ def _told(file: str, line: int, text: str) -> str:
 
 
 def _remarks(cls: type, name: str, method: Any) -> Iterator[tuple[str, int, str]]:
-    """What in a method is known not to compile: file, line, and what to write."""
+    """The parts of a method that are known not to compile: file, line, and a remedy."""
     code = method.__code__
     try:
         tree = ast.parse(source_of(method))
@@ -119,7 +119,7 @@ def _remarks(cls: type, name: str, method: Any) -> Iterator[tuple[str, int, str]
 
 
 def _data(value: Any, node: ast.AST) -> Iterator[str]:
-    """What is wrong with data that a node names."""
+    """The fault of data that a node names."""
     label = "" if value is MISSING else ast.unparse(node)
     for kind, text in GLOBALS:
         if isinstance(value, kind):

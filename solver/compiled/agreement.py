@@ -1,9 +1,9 @@
-"""The compiled rules beside the plain ones: what both say of a state must be the same.
+"""The compiled rules beside the plain ones: both must answer alike for each state.
 
-Numba computes with 64 bits, where Python does not stop there; it shifts by what the processor makes of the distance,
-reads behind the end of an array, and knows no exception where LLVM has left it out. So the kernel that lists a
-state's children is run on states of random games, and of every tier, and held against the methods as they are. The
-solution itself is held against the plain rules on a sample of every tier, when it is complete.
+Numba computes with 64 bits, where Python does not stop there; it shifts by whatever the processor makes of the
+distance, reads behind the end of an array, and knows no exception where LLVM has left it out. So the kernel that
+lists a state's children is run on states of random games, and of every tier, and held against the methods as they
+are. The solution itself is held against the plain rules on a sample of every tier, when it is complete.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Twins:
                     raise UncompiledRules(self.difference(state, plain, compiled))
 
     def plain(self, state: int) -> Any:
-        """The utility of a terminal state, as far as the kernel tells it; what it lists of the moves of others."""
+        """The utility of a terminal state, as far as the kernel tells it; the moves that it lists of others."""
         rules = self.rules
         if rules.is_terminal(state):
             utility = rules.utility(state)
@@ -96,7 +96,7 @@ class Twins:
         return [self._move(*edge) for edge in edges(rules, state)]
 
     def _move(self, weight: int, group: int, state: int, action: int | None, child: int) -> tuple[Any, ...]:
-        """Key, tier, whether the same player moves again, what a finished child gives, reward, weight."""
+        """Key, tier, whether the same player moves again, the merit of a finished child, reward, weight."""
         rules = self.rules
         key = rules.canonical(child)
         merit = rules.lifted(rules.end(child), state, action, child) if rules.is_terminal(child) else NOT_TERMINAL
@@ -157,7 +157,7 @@ class Twins:
         return f"{name}: state {state} leads to {_short(plain)} in Python and {_short(compiled)} compiled: {OTHERWISE}"
 
     def _questions(self, state: int) -> Iterator[tuple[Any, ...]]:
-        """What both kinds of rules can be asked about a state: a method and its arguments."""
+        """The questions about a state that both kinds of rules answer: a method and its arguments."""
         game = self.rules.game
         yield "is_terminal", state
         if game.is_terminal(state):
@@ -218,7 +218,7 @@ class Solution:
         return self.merit_of(rules.canonical(state))
 
     def derived(self, state: int) -> int | str:
-        """The merit that the plain rules give an unfinished state by those of its children, or what is wrong."""
+        """The merit that the plain rules give an unfinished state by those of its children, or the fault."""
         merit, unknown = derived(self.rules, state, self.merit, lifted=self.lifted, average=mean)
         if unknown:
             return f"its child {unknown[0]} was not reached"

@@ -94,14 +94,14 @@ def bind(
 
 
 def respelled(function: Any, name: str, names: dict[str, str]) -> Any:
-    """A kernel that is written like a function, but with these other names for what that names."""
+    """A kernel that is written like a function, but with these other names in place of its own."""
     plain = getattr(function, "py_func", function)
     code = plain.__code__.replace(co_names=tuple(names.get(one, one) for one in plain.__code__.co_names))
     return kernel(types.FunctionType(code, plain.__globals__, name))
 
 
 def _scope_of(module: types.ModuleType) -> dict[str, Any]:
-    """What a module's kernels name; those that it imports name things of their own modules."""
+    """The names that a module's kernels use; those that it imports name things of their own modules."""
     imported = [value.__globals__ for value in vars(module).values() if getattr(value, "is_kernel", False)]
     return functools.reduce(operator.or_, imported, {}) | vars(module)
 
@@ -152,7 +152,7 @@ def _compile(function: Any, scope: dict[str, Any], identity: str, cached: bool) 
 
 
 def _compiled_rules(game: Any, more: tuple[int, ...]) -> Any:
-    """The rules as what kernels have under `game`: itself, or one of a class of their own.
+    """The rules in the form that kernels have under `game`: itself, or one of a class of their own.
 
     Numba 0.68 cannot compile the generators of an empty named tuple, it loses `self` among their arguments: a game
     without parameters has a field that nobody reads. Where states are wide methods compile to something else.

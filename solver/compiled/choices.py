@@ -1,4 +1,4 @@
-"""Choices of cells, compiled: what `solver.games.common.choices` says, from a table of binomials in place of divisions.
+"""Choices of cells, compiled: the numbers of `solver.games.common.choices`, from a table of binomials.
 
 The last cells of a choice come from a table as well: their branches cannot be predicted.
 

@@ -1,4 +1,4 @@
-"""Every move of many states with its action, compiled: what a training set says of a book."""
+"""Every move of many states with its action, compiled: the content of a training set of a book."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def choices(states: NDArray[Any], begin: int, end: int, has_chance: bool, listed
     """List the moves of states[begin:end], of as many as fit: their number, and the first state left over.
 
     The number is UNFIT at a state that is finished, not canonical, without moves in a game without chance, or has an
-    action or a value beyond the limits: plain Python has to say what is wrong with it.
+    action or a value beyond the limits: plain Python has to name its fault.
     """
     parents, actions, children, same, ended, scores, distances, rewards = listed
     count = 0

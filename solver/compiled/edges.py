@@ -67,9 +67,10 @@ def edges(states: NDArray[Any], begin: int, end: int, win: int, enough: int, lis
 
     For each move: the child, folded (keys, int64, as `states`), its tier (int64), and its owner: twice its state's
     place from `begin` on, and one if the same player moves again (int32). Where `win`, the merit of a win at once, is
-    not 0, also what a finished child gives its owner, NOT_TERMINAL for others (merits, int64), and the reward (int64;
-    in games with rewards). Of a state that has such a move to a merit of `enough`, if that is not 0, no other move is
-    listed. A state without moves ends it, with the number -NO_ACTIONS, and one with a reward beyond the limits with
+    not 0, also the merit that a finished child gives its owner, NOT_TERMINAL for others (merits, int64), and the
+    reward (int64; in games with rewards). Of a state that has such a move to a merit of `enough`, if that is not 0,
+    no other move is listed. A state without moves ends it, with the number -NO_ACTIONS, and one with a reward beyond
+    the limits with
     -BAD_REWARD.
     """
     keys, tiers, owners, merits, rewards, _ = listed
@@ -114,11 +115,11 @@ def edges(states: NDArray[Any], begin: int, end: int, win: int, enough: int, lis
 
 @kernel
 def chance_edges(states: NDArray[Any], begin: int, end: int, win: int, enough: int, listed: Edges) -> tuple[Any, Any]:
-    """`edges` of a game of chance: at a chance node what may happen, with its weights (int64), 0 for an action.
+    """`edges` of a game of chance: at a chance node the outcomes with their weights (int64), 0 for an action.
 
     The children of one that vanishes stand in its place, each with its weight, to which 1 << GROUP_SHIFT is added as
     often as the place of their first says, from 1 on. The number is -BAD_WEIGHT where the weights are out of bounds,
-    -BAD_VANISHING where what vanishes may not.
+    -BAD_VANISHING where a state vanishes that may not.
     """
     weights = listed.weights
     count = 0

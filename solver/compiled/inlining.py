@@ -1,6 +1,6 @@
-"""How functions are compiled that only become parts of kernels: methods of rules, and what those call.
+"""How functions are compiled that only become parts of kernels: methods of rules, and the functions that those call.
 
-Numba optimises every function by itself and makes machine code of it, although what runs is the kernel that it is
+Numba optimises every function by itself and makes machine code of it, although the machine runs the kernel that it is
 linked into, optimised again as a whole. Parts are only linked. That saves a fifth of the time to compile hexapawn's
 moves and two fifths of quixo's; the kernels are as fast as before.
 

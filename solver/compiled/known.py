@@ -30,7 +30,7 @@ OPERATORS: dict[type, Any] = {
 class Known(ast.NodeTransformer):
     """Puts numbers in place of the expressions of a function that stand for one.
 
-    game: its methods run as plain Python; names, scope: what the names of the function mean; tree: the function.
+    game: its methods run as plain Python; names, scope: the meaning of the names in the function; tree: the function.
     """
 
     def __init__(self, game: Any, names: Names, scope: dict[str, Any], tree: ast.AST) -> None:

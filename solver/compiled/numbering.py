@@ -1,4 +1,4 @@
-"""Numbers of positions, compiled: what `rules.numbering` says of one, over arrays that are constants of the code.
+"""Numbers of positions, compiled: those of `rules.numbering`, from arrays that are constants of the code.
 
 Cost: 0.1 us for a number of twenty digits.
 """

@@ -50,7 +50,7 @@ def _common(kinds: Any) -> Any:
 def _teach(name: Any, typing: Any, emit: Any, *takes: Any) -> None:
     """Teach Numba a function: `typing(context, args)` is its signature or None, `emit(builder, sig, args)` its code.
 
-    takes: the kinds of numbers that the code is for, after what `typing` makes of them.
+    takes: the kinds of numbers that the code is for, after the types that `typing` gives them.
     """
 
     @infer_global(name)

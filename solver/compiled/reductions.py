@@ -1,6 +1,6 @@
-"""Reductions that Numba does not know as loops: what is found in a function's syntax, and the body of a helper for it.
+"""Reductions that Numba does not know as loops: the pattern in a function's syntax, and the body of its helper.
 
-any(f(x) for x in xs), all, sum, min, max    and of what a method yields: any(self.actions(state))
+any(f(x) for x in xs), all, sum, min, max and of the items that a method yields: any(self.actions(state))
 next((x for x in xs if f(x)), -1)            next(self.actions(state), None), next(iter(xs), 0)
 move in self.actions(state)                  any(move == x for x in self.actions(state))
 """
@@ -65,7 +65,7 @@ def _iterated(items: ast.expr) -> ast.expr:
 
 
 def listed(node: ast.Call, yields: Yields) -> ast.expr | None:
-    """The list that compiles in place of a list, tuple or sorted list of what comes one by one; None elsewhere."""
+    """The list that compiles in place of a list, tuple or sorted list of items; None elsewhere."""
     if not isinstance(node.func, ast.Name) or not node.args:
         return None
     name, items = node.func.id, node.args[0]

@@ -1,6 +1,6 @@
 """Rules rewritten where Numba knows less of Python than people write.
 
-What compiles as it is stays as it is. Elsewhere a copy of the function is made from its source:
+Code that compiles as it is stays as it is. Elsewhere a copy of the function is made from its source:
 
     any(f(x) for x in xs), all, sum, min, max, next  a helper with a loop (`reductions`), also over what a method yields
     tuple(x for x in xs), tuple(self.actions(state)) a list
@@ -172,7 +172,7 @@ class Rewriter:
 
 
 class _Rewrite(ast.NodeTransformer):
-    """The rewriting of one function: `scope` has what its new names mean, `lifted` its new helpers."""
+    """The rewriting of one function: `scope` has the meaning of its new names, `lifted` its new helpers."""
 
     def __init__(self, rewriter: Rewriter, function: types.FunctionType, tree: ast.FunctionDef) -> None:
         self.rewriter = rewriter
@@ -295,7 +295,7 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _negated(node: ast.expr) -> ast.expr:
-    """`not` of what may be a list, whose truth Numba only knows where it branches."""
+    """`not` of a possible list, whose truth Numba only knows where it branches."""
     negation = ast.IfExp(node, ast.Constant(False), ast.Constant(True))
     return ast.copy_location(negation, node)
 
@@ -334,7 +334,7 @@ def frozen(value: Any) -> Any:
 
 
 def _shape(value: Any) -> Any:
-    """What two parts of a tuple must have in common for Numba: nested lengths and types."""
+    """The shape that two parts of a tuple must share for Numba: nested lengths and types."""
     if isinstance(value, np.ndarray):
         return value.ndim
     return (len(value), *{_shape(element) for element in value}) if isinstance(value, tuple) else type(value)

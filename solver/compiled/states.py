@@ -5,7 +5,7 @@ word of a state is its column, as it is where one does; the others lie behind BE
 
 `extra_words` says which: a tuple with a zero for each word of a state beyond its first, and False behind them where
 those are full, so that numbers take one more for their sign. It is a constant of bound kernels (`MORE`), and a type
-wherever it is handed on, so that code for states of one word is what it would be without all this.
+wherever it is handed on, so that code for states of one word is the same as without all this.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def is_missing(state: Any, extra_words: Any) -> Any:
 
 
 def told(state: Any, row: Any, extra_words: Any) -> Any:
-    """What tells Python of a state in one word: itself, or the row of a table that it is in."""
+    """A function that turns a state in one word into Python's: itself, or the row of a table that it is in."""
     return state
 
 
@@ -132,7 +132,7 @@ def folded(state: Any) -> Any:
 
 
 def in_place_of(plain: Any) -> Callable[[F], F]:
-    """Have Numba compile what the decorated function makes of the types in place of a plain one: that one for None."""
+    """Return a decorator: Numba then compiles its function's result for the types, or the plain one for None."""
 
     def register(make: F) -> F:
         overload(plain, strict=False, jit_options=OPTIONS)(lambda *kinds: make(*kinds) or plain)

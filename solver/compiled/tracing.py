@@ -1,4 +1,4 @@
-"""Tell what may go wrong with the variables of a function of rules, before `compiled.checked` compiles it.
+"""Find the possible faults of the variables of a function of rules, before `compiled.checked` compiles it.
 
 The answers come from Numba's typed intermediate code alone. They are sets of variables, whatever way the program takes:
 those that may have lost bits, lack a value, or have another type in Python.
@@ -77,7 +77,7 @@ def is_call(value: Any) -> bool:
 
 
 class Trace:
-    """What may go wrong with each variable of one function.
+    """The possible faults of each variable of one function.
 
     Attributes:
         lines: The variables that may have lost bits, each with the lines and signs that may have done it.
@@ -103,7 +103,7 @@ class Trace:
         self.floats: set[str] = self._floats(assigns)
 
     def _follow(self, assign: Any, reads_numpy: bool) -> None:
-        """Note what one assignment does to its variable."""
+        """Note the effect of one assignment on its variable."""
         target, value, used = assign.target.name, assign.value, self.used(assign)
         if has_no_value(value) or (isinstance(value, ir.Var) and value.name in self.unset):
             self.unset.add(target)

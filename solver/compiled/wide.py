@@ -1,11 +1,11 @@
 """States beyond 63 bits in compiled code: a type of Numba's of its own over LLVM's integers of that width.
 
-`Wide(128)` is a signed integer of 128 bits, for states below 2**127: what int64 is for those below 2**63. Whatever
-arithmetic makes of such a number is one, too, but for what is sure to fit less: counts of bits are int64, and what is
-masked by a number that is known (`state & 255`). Masked by a larger one it is `Unsigned`, 0 or more in so many words:
-what is masked by that, or comes of two of them by `& | ^`, or of one by `>>`, is so, too, and takes no more words.
-Numbers that are int64 become wide where they meet a wide one; a wide one becomes int64 again where only that will do:
-as a distance, an index, the end of a range.
+`Wide(128)` is a signed integer of 128 bits, for states below 2**127: the counterpart of int64 for those below 2**63.
+Arithmetic on such a number gives one, too, but for results that are sure to fit less: counts of bits are int64, and
+what is masked by a number that is known (`state & 255`). Masked by a larger one it is `Unsigned`, 0 or more in so
+many words: what is masked by that, or comes of two of them by `& | ^`, or of one by `>>`, is so, too, and takes no
+more words. Numbers that are int64 become wide where they meet a wide one; a wide one becomes int64 again where only
+that will do: as a distance, an index, the end of a range.
 
 In arrays a state is as many words of 64 bits as it takes, the lowest first (`states`). `operators` has what is
 computed.

@@ -56,7 +56,7 @@ class Difference(NamedTuple):
 
 
 class Differences(NamedTuple):
-    """How two books differ: pairs of what their headers say, and numbers of states; `examples` are the smallest ones.
+    """How two books differ: pairs of their header fields, and numbers of states; `examples` are the smallest ones.
 
     Codecs, and so digests, are not compared.
     """

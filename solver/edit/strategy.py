@@ -1,9 +1,9 @@
-"""What one side needs to know that plays by a book: a weak solution.
+"""The states that one side needs to play by a book: a weak solution.
 
 Play is followed ply by ply, against every reply. Where the side is to move one of its best moves is enough: of all
 that come to a ply together, as few as cover it are chosen, those with the fewest new replies first (Chvatal's greedy
 cover). The states in which the side is to move are to be known; a move of its own is known by the replies to it. One
-is left out where the search that goes with the book finds its value, and how to keep it, by what is known after it.
+is left out where the search that goes with the book finds its value, and how to keep it, by the states known after it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def needed(rules: Rules, find: Find, sides: Iterable[int], plies: int, progress:
 
     `find` knows the values, perhaps not those of all states: where it ends, play is not followed further. A search of
     `plies` + 1 plies that ends in these states then settles a move, in each position that the side comes to, which
-    keeps its value and `covers` what can be replied.
+    keeps its value and `covers` the replies.
     """
     needed_values: dict[int, Value] = {}
     for side in sides:
@@ -46,7 +46,7 @@ def needed(rules: Rules, find: Find, sides: Iterable[int], plies: int, progress:
 
 
 class _Move(NamedTuple):
-    """What a move gives who plays it, None if that is not known; where it leads, None if the game is over there."""
+    """The value of a move for its player, None if that is not known; where it leads, None if the game is over there."""
 
     merit: int | None
     child: Child | None
@@ -143,7 +143,7 @@ class _Walk:
         return chosen
 
     def _cost(self, child: Child) -> float:
-        """How many states more must be known if play comes there, and a part of what must be after the best answers."""
+        """How many states more must be known if play comes there, and a part of those after the best answers."""
         state, is_own = child
         if is_own:
             return 1

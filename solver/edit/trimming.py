@@ -1,7 +1,7 @@
-"""Trimmed books: what need not be stored, since another book has it, a search finds it, or nobody comes to it.
+"""Trim books: drop states that another book has, that a search finds, or that play does not reach.
 
-A book is made from a book. States are chosen by ply, by the side that will play, by what a search of a ply or two
-settles, and in the end by size, the last tiers going first: fewest moves are left there, so that a live search is
+A book is made from a book. States are chosen by ply, by the side that will play, by the depth of search that settles
+them, and in the end by size, the last tiers going first: fewest moves are left there, so that a live search is
 cheapest. The header says so (`book.trim`), and a Player makes up for it. Cost: 12 bytes of memory a state that is kept.
 """
 
@@ -49,7 +49,7 @@ class Kept(NamedTuple):
 
 
 class Task(NamedTuple):
-    """The book to trim, its rules, and what to drop."""
+    """The book to trim, its rules, and the states to drop."""
 
     book: Book
     rules: Rules
@@ -73,7 +73,7 @@ def trim(
     workers: int | None = None,
     progress: Progress = silent,
 ) -> Header:
-    """Write a smaller copy of a book. A player recovers what was dropped by a short search.
+    """Write a smaller copy of a book. A player recovers the dropped states by a short search.
 
         trim("c4.lmdb", "first.lmdb", Trim(side="first", plies=2))
 
@@ -82,7 +82,8 @@ def trim(
     Args:
         book: The book to read, its path, or a game whose book comes with the package.
         target: Where to write the copy.
-        wanted: What to drop: `max_ply`, `side`, `plies` or `max_bytes` of `Trim`. `source` and `scope` are filled in
+        wanted: The states to drop: `max_ply`, `side`, `plies` or `max_bytes` of `Trim`. `source` and `scope` are
+        filled in
             for you.
         game: The rules, or their name, if they are your own.
         wdl: Drop distances and keep win, draw or loss.

@@ -205,7 +205,7 @@ def of_sweep(
     seconds: float = 60.0,
     progress: Progress = silent,
 ) -> Sweep:
-    """Count the states tier by tier for most of that time, compiling apart, and estimate from samples what is left.
+    """Count the states tier by tier for most of that time, compiling apart, and estimate the rest from samples.
 
     `memory`: the bytes that the solve may take, as in `solve`. Raises MethodError without the extra [solve],
     ResourceError for memory that is too little for any solve.

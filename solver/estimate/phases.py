@@ -1,12 +1,12 @@
-"""The phases of a solve on a cluster, tier by tier, and what each of them takes: a model of `cluster.driver`.
+"""The phases of a solve on a cluster, tier by tier, and the cost of each: a model of `cluster.driver`.
 
 A tier's states lie in shards by a hash of the state. Forward, a task a shard (`advance`) expands its states and deals
-their children to shards, and a task for each shard of the next tier (`gather`) merges what it is dealt. Backward, a
+their children to shards, and a task for each shard of the next tier (`gather`) merges its children. Backward, a
 task a shard (`request`) deals the children whose values it needs, their owners look them up (`answer`), and a third
 (`fold`) makes the values of the shard. Where several shards share a block, tasks between (`split`) cut blocks up, and
 put answers together. A child of p parents is dealt by as many tasks as have one of them: of n shards, about
 n (1 - (1 - 1/n)^p). A phase takes as long as that resource takes which takes longest: cores, network, store, or the one
-driver, which hands out tasks and owns what they return.
+driver, which hands out tasks and owns their results.
 """
 
 from __future__ import annotations

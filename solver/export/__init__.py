@@ -57,7 +57,7 @@ def export(
     `training` makes a .parquet for learners (`training`). A folder, one that is there or a name that ends in a slash,
     becomes a page for browsers; of a book that ends early one that searches on, if the search of its game is shipped
     or Numba is there to build it. A page takes a game, or its name, in place of a book: then it answers by its search
-    alone. What is written is there whole or not at all. Returns what a page does without, and why, a line each.
+    alone. The export appears whole or not at all. Returns the parts that a page lacks and the reasons, a line each.
     Raises MethodError for another ending or column, for rules that cannot run in a page, and for games alone that
     cannot be searched there; GameError, BookError, ResourceError.
 

@@ -1,4 +1,4 @@
-"""A book as one immutable little-endian file without LMDB: what readers in other languages take.
+"""A book as one immutable little-endian file without LMDB: for readers in other languages.
 
     prefix     64 bytes, see PREFIX
     facts      crc32, JSON in UTF-8: the header without its palette; whole numbers that JavaScript cannot hold are text

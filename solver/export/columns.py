@@ -94,7 +94,7 @@ def _checked(names: Sequence[str]) -> list[str]:
 
 
 def _cells(book: Book, names: list[str], kind: type) -> list[Cell]:
-    """What makes each column's entry of a state and its value; the rules are loaded only where a column needs them."""
+    """Return a function for each column: from a state and its value to the entry. Only some columns load the rules."""
     cells: dict[str, Cell] = {
         "state": lambda state, value: kind(state),
         "value": lambda state, value: value.outcome,

@@ -1,8 +1,8 @@
 """Rules as JavaScript: the methods of a game and all that they name, translated for a page.
 
 The source of a function becomes a function of the same shape; constants are data, the parameters of the game are those
-of `self`. What cannot be translated is refused by its line. Whether the translation does what Python does is for those
-to say who run both (`export.site`).
+of `self`. Code that cannot be translated is refused by its line. Callers run both versions and compare them
+(`export.site`).
 """
 
 from __future__ import annotations

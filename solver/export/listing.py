@@ -70,7 +70,7 @@ def files(entries: Sequence[dict[str, Any]]) -> dict[str, str]:
 def write(sources: Sequence[tuple[Game, Book | None]], folder: Path, progress: Progress) -> list[str]:
     """Write an index of games and their books, and their pages, into a new folder; returns notes, a line each.
 
-    Raises what the export of each does.
+    Raises the errors of each export.
     """
     folder.mkdir()
     notes, entries = [], []
@@ -83,7 +83,7 @@ def write(sources: Sequence[tuple[Game, Book | None]], folder: Path, progress: P
 
 
 def write_page(game: Game, book: Book | None, folder: Path, progress: Progress = silent) -> list[str]:
-    """Write a page of an index into a new folder beside what the pages share; returns notes, a line each."""
+    """Write a page of an index into a new folder beside the shared files; returns notes, a line each."""
     page_script = site.script_of(Rules(game) if book is None else book.rules, book, progress)
     site.write(page_script, game, book, folder, progress, ROOT)
     return page_script.notes

@@ -26,7 +26,7 @@ def write(rules: Rules, path: str | os.PathLike[str], ranks: bool = False, *, pr
 
 
 def built(rules: Rules, ranks: bool = False, *, progress: Progress = silent) -> bytes:
-    """The module of a game, whose rules are checked as before a solve. `ranks`: with what ranked books ask of them.
+    """The module of a game, whose rules are checked as before a solve. `ranks`: with those of ranked books.
 
     Raises MethodError for a game that has none, and without Numba; GameError for rules that break the protocol,
     UncompiledRules.
@@ -43,7 +43,7 @@ def built(rules: Rules, ranks: bool = False, *, progress: Progress = silent) -> 
 
 
 def at_hand(rules: Rules, ranks: bool, purpose: str, progress: Progress) -> bytes:
-    """The module of a game that comes with the package, else one that is built. Raises what `built` does."""
+    """The module of a game that comes with the package, else one that is built. Raises the errors of `built`."""
     shipped = None if ranks else modules.data_of(rules)
     if shipped is not None:
         return shipped

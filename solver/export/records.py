@@ -1,7 +1,7 @@
 """Positions as a page knows them: records of all that rules say of one, from Python.
 
 A record has the state, who is to move, 0 or 1, how the game has ended, the state in the book, the moves and the board.
-Those of random games are what translated rules are checked by; those of all positions of a small game stand for rules
+Records of random games check the translated rules; those of all positions of a small game stand for rules
 that have no translation. States are text, since JavaScript's numbers would round them. Where chance decides, its
 outcomes stand for moves, each with its weight, named as in `solver.rules.notation`.
 """
@@ -24,7 +24,7 @@ Record = dict[str, Any]
 
 
 def record_of(rules: Rules, position: Position, keys: States | None = None) -> Record:
-    """The record of a position, with what the keys of a book ask of the rules.
+    """The record of a position, with the answers that the keys of a book ask of the rules.
 
     Raises GameError where `cells` or `place` make no board.
     """

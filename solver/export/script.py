@@ -56,7 +56,7 @@ class Script(NamedTuple):
 def script_of(
     rules: Rules, keys: States | None, about: dict[str, Any], module: bytes | None, progress: Progress
 ) -> Script:
-    """The script of a game, with what the keys of its book ask; `module`: by which the page searches, if it does.
+    """The script of a game, with the functions that the keys of its book need. The page searches by `module`.
 
     Raises MethodError with the line of the rules that has no translation, where they do not compile, either.
     """
@@ -95,7 +95,7 @@ export const records = [];
 
 
 def ported(about: dict[str, Any], functions: str, methods: str, records: list[Record]) -> str:
-    """The script of a game of functions in JavaScript, and of what its module tells, if it is told `about` one."""
+    """The script of a game of functions in JavaScript, and of its module's answers, if it is told `about` one."""
     by_module = "module" in about
     return f"""{PAGE_MARK}
 import * as py from "./python.js";

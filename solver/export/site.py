@@ -65,7 +65,8 @@ def script_of(rules: Rules, book: Book | None, progress: Progress) -> Script:
 def write(made: Script, game: Game, book: Book | None, folder: Path, progress: Progress, within: str = "") -> None:
     """Write the page of a game and its book into a new folder.
 
-    `within` is the way to the index that it belongs to, `../`, which has what its pages share (`export.listing`).
+    `within` is the way to the index that it belongs to, `../`, which has the files that its pages share
+    (`export.listing`).
     """
     folder.mkdir()
     copied = files()
@@ -101,7 +102,7 @@ def _adapted(text: str, made: Script, game: Game, within: str) -> str:
 def module_of(rules: Rules, book: Book | None, progress: Progress) -> bytes | None:
     """The module of a game, shipped or built; None where its book needs none, or there is none to be had.
 
-    Without a book it is wanted: raises what `module.built` does, and MethodError for games of chance.
+    Without a book it is wanted: raises the errors of `module.built`, and MethodError for games of chance.
     """
     if book is None and rules.chance is not None:
         remedy = f"solver solve {rules.name} -o BOOK, export that"
@@ -157,7 +158,7 @@ def files() -> dict[str, str]:
 
 
 def title_of(game: Any) -> str:
-    """What a person calls a game: its name, the size of its board, and what else is not as it is by default.
+    """The title of a game for people: its name, the size of its board, and other parameters that are not the defaults.
 
     Connect Four 4 \u00d7 4; Tic Tac Toe 3 \u00d7 3, misere; Chess Ending KPK.
     """

@@ -1,9 +1,9 @@
 """Animal shogi (dobutsu shogi) on 3 x 4: Lion, Giraffe, Elephant and Chick a side, captured ones are dropped again.
 
 The Lion steps to any neighbouring square, the Giraffe along rows and columns, the Elephant diagonally, the Chick one
-square ahead. A Chick that steps onto the last row becomes a Hen, which goes anywhere but diagonally back. What is taken
-changes sides, a Hen as a Chick, and may be dropped on any empty square in place of a move. Who takes the Lion wins, or
-who brings the own one to the far rank and does not lose it there at once. Repetition is a draw.
+square ahead. A Chick that steps onto the last row becomes a Hen, which goes anywhere but diagonally back. A captured
+piece changes sides, a Hen as a Chick, and may be dropped on any empty square in place of a move. Who takes the Lion
+wins, or who brings the own one to the far rank and does not lose it there at once. Repetition is a draw.
 
 A game is over when the mover can take the Lion, a win in one ply, and when the other's Lion stands on the mover's home
 rank, a loss (Tanaka, An analysis of the game of Dobutsu shogi, IPSJ SIG-GI 22, 2009). With `immediate` it is over as

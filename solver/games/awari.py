@@ -9,7 +9,7 @@ rules of Romein and Bal, Solving the Game of Awari using Parallel Retrograde Ana
 databases have the positions with an empty house on the side of who has just moved; and so it is here.
 
 A state is the seeds in the houses, the mover's first, each row in the order of sowing, with as many bits a house as all
-seeds take. What was captured changes nothing of what is to come; the seeds on the board tell the tier.
+seeds take. Captured seeds do not influence later play; the seeds on the board tell the tier.
 """
 
 from __future__ import annotations

@@ -257,7 +257,7 @@ class Checkers(NamedTuple):
         return near >= 0 and (state >> near | state >> self._squares() + near) & 1 == 0
 
     def _jumps(self, state: int, left: int, square: int, direction: int) -> bool:
-        """Whether a jump that way takes a piece of the other, on a board of which `left` is what is left to take."""
+        """Whether a jump that way takes a piece of the other, where the pieces `left` are still to take."""
         near = self._beside(square, direction)
         far = self._beside(near, direction) if near >= 0 else -1
         if far < 0:
@@ -322,7 +322,7 @@ class Checkers(NamedTuple):
         return square, left
 
     def _worth(self, state: int, side: int) -> float:
-        """What a side's pieces are worth, as a part of the most there can be."""
+        """The value of a side's pieces, as a part of the most there can be."""
         squares, half = self._squares(), self.size // 2
         pieces, kings = state >> side * squares & (1 << squares) - 1, state >> 2 * squares
         men, total = pieces & ~kings, 0

@@ -177,7 +177,7 @@ class ChessDuel(NamedTuple):
         return {"board": "checks", "sides": ["white", "black"], "men": men}
 
     def parse_position(self, text: str) -> int | None:
-        """The state of a position in FEN, None for other texts. Raises ValueError for what the ending never has."""
+        """The state of a position in FEN, None for other texts. Raises ValueError if the ending never has it."""
         if "/" not in text:
             return None
         fields = chess.fields(text)

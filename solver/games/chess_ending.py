@@ -198,7 +198,7 @@ class ChessEnding(NamedTuple):
         return {"board": "checks", "sides": ["white", "black"], "men": men | {"k": ["king", 1]}}
 
     def parse_position(self, text: str) -> int | None:
-        """The state of a position in FEN, None for other texts. Raises ValueError for what the ending never has."""
+        """The state of a position in FEN, None for other texts. Raises ValueError if the ending never has it."""
         if "/" not in text:
             return None
         fields = chess.fields(text)
@@ -227,7 +227,7 @@ class ChessEnding(NamedTuple):
         return f"{'/'.join(map(chess.in_fen, self.cells(state, 0)))} {'b' if state >> 30 else 'w'} - - 0 1"
 
     def _marks(self, state: int) -> list[str]:
-        """What stands on each square, in letters; a dot for nothing."""
+        """The piece on each square, in letters; a dot for nothing."""
         marks = ["."] * 64
         for piece in (1, 2):
             if self._kind(state, piece):
@@ -315,7 +315,7 @@ class ChessEnding(NamedTuple):
         return False
 
     def _is_free_for_black(self, state: int, square: int) -> bool:
-        """Whether the black king may go to a neighbouring square; taking a piece there uncovers what it covered."""
+        """Whether the black king may go to a neighbouring square; taking a piece there opens the line behind it."""
         if square == self._white(state):
             return False
         for piece in range(1, 3):

@@ -5,7 +5,7 @@ bottom left corner, a1, is poisoned and may not be taken, so who is left with it
 every board but the smallest, as Gale showed by stealing a strategy, but nobody knows how in general.
 
 A state is the height of each column, the first lowest, in as many bits as the height of the bar takes. If all columns
-take more than 62 bits, the state is the edge of what is left, from the top left to the bottom right: a 1 for a step
+take more than 62 bits, the state is the edge of the rest, from the top left to the bottom right: a 1 for a step
 across a column, a 0 for a step down. The edge takes 32 bits on 16 x 16, the heights 80. Few states occur: of a bar of
 10 x 8 they are 18! / (10! 8!) = 43,758. An action is the piece bitten, numbered row by row from the bottom left.
 

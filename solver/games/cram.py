@@ -78,7 +78,7 @@ class Cram(NamedTuple):
         return grid.rows(self.width, self.height, marks)
 
     def layout(self) -> tuple[str, Iterable[int]]:
-        """Return what is covered, and dominoes that fit the board."""
+        """Return the covered cells, and dominoes that fit the board."""
         dominoes = ((cell, way) for cell in range(self.width * self.height) for way in range(2))
         last_column, last_row = self.width - 1, self.height - 1
         return "#", (

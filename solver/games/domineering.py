@@ -74,7 +74,7 @@ class Domineering(NamedTuple):
         return grid.rows(self.width, self.height, marks)
 
     def layout(self) -> tuple[str, Iterable[int]]:
-        """Return what is covered, and all cells but the last, which is no domino's lower or left one."""
+        """Return the covered cells, and all cells but the last, which is no domino's lower or left one."""
         return "#", range(self.width * self.height - 1)
 
     def place(self, state: int, action: int) -> list[int]:

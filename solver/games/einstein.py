@@ -177,7 +177,7 @@ class Einstein(NamedTuple):
         return self.size * self.size + 1
 
     def _weight(self, seat: int) -> int:
-        """What a one counts in the digit of a stone; the mover's come first, and the mover last."""
+        """The value of a one in the digit of a stone; the mover's come first, and the mover last."""
         weight = self.stones + 1
         for _ in range(seat):
             weight *= self._base()

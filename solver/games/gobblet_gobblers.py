@@ -2,7 +2,7 @@
 
 Each player has `each` men of `sizes` sizes. A turn puts a new man on the board or moves one to another cell, which is
 empty or whose uppermost man is smaller, whoever owns it. Only uppermost men move and count: three of one player in a
-row, column or diagonal win. A man that is lifted uncovers what it stood on; if that completes three of the other's, the
+row, column or diagonal win. A man that is lifted uncovers the man below it; if that completes three of the other's, the
 other has won unless the man is put onto one of those three, and even if it completes three of one's own. Repetition is
 a draw. The whole game is `gobblet-gobblers:3,2`.
 

@@ -57,7 +57,7 @@ class Graph(NamedTuple):
         return self.source
 
     def to_bytes(self) -> bytes:
-        """What a book of the graph keeps of it, for `from_bytes`."""
+        """The bytes that a book of the graph keeps of it, for `from_bytes`."""
         return self.nodes.packed
 
     def initial(self) -> int:

@@ -5,8 +5,8 @@ checker may not go to a point that two of the other's hold; one of the other's a
 it enters first, before anything else of its side moves. Once all are on points 1 to 6 or off, a die takes a checker off
 its own point, or off the highest point taken if the die is larger. As many dice are played as can be; of two of which
 either can be played, but not both, the larger. Who is off first wins 1; 2 where the other has nobody off (a gammon); 3
-where, besides, one of the other's is on the bar or among the last six points (a backgammon). `most` is what a win
-counts at most: 3 is money play, 1 counts wins alone. The first player begins, with any throw.
+where, besides, one of the other's is on the bar or among the last six points (a backgammon). `most` is the most that
+a win counts: 3 is money play, 1 counts wins alone. The first player begins, with any throw.
 
 A state holds the mover's checkers (5 bits each, the highest first from the lowest bits on: 25 the bar, 0 off), the
 other's likewise, as it counts them, the throw (6 bits: 0 to be thrown, 8 * die + other, the other not larger), and the

@@ -4,8 +4,8 @@ The last seed in the own store moves again; in an own empty house it is taken to
 The game ends as soon as either side's houses are empty; the remaining seeds go to their owner (Irving, Donkers and
 Uiterwijk, ICGA Journal 23(3), 2000).
 
-A state is the seeds in the houses, nothing else: who is to move and what lies in the stores do not change what is
-still to come. The rules read it as two rows, the mover's houses and the other's, each in the order of sowing, with as
+A state is the seeds in the houses, nothing else: the mover and the stores do not influence later play
+. The rules read it as two rows, the mover's houses and the other's, each in the order of sowing, with as
 many bits a house as all seeds take. Where both rows fit 63 bits they are the state, the mover's in the low bits; else
 each house is as many zeros as it has seeds, and a one: kalah:6,4 begins as 10000 10000 ... 10000, 60 bits.
 
@@ -94,7 +94,7 @@ class Kalah(NamedTuple):
         return houses
 
     def promise(self, state: int, action: int) -> int:
-        """What the move scores, then on which side it leaves the seeds, then sowing from near the store.
+        """The score of the move, then the side on which it leaves the seeds, then sowing from near the store.
 
         To move again is worth five seeds.
         """
@@ -185,7 +185,7 @@ class Kalah(NamedTuple):
         ]
 
     def _sown(self, state: int, action: int) -> tuple[int, int, int]:
-        """The mover's row, the other's and what has got into the own store, after a move."""
+        """The mover's row, the other's, and the seeds in the own store after a move."""
         own, other = self._rows(state)
         houses = self.houses
         hand = self._count(own, action)

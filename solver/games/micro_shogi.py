@@ -3,7 +3,7 @@
 Each side has a King, a Pawn in front of it and, in this order, a Gold, a Silver and a Bishop beside it; `kinds` says
 how many of these it begins with: 1 is King and Pawn, 2 with the Gold, 4 the whole game. A man that takes is turned
 over, every time: Pawn and Knight, Gold and Rook, Silver and Lance, Bishop and Tokin, which goes like a Gold, are the
-faces of one man. All go as in shogi. What was taken may be dropped on any empty square with either face up; men may
+faces of one man. All go as in shogi. A captured man may be dropped on any empty square with either face up; men may
 stand where they cannot move, Pawns on one file, and a drop may be mate. Who takes the King wins; who cannot move
 loses; repetition is a draw. Invented by Oyama Yasuharu; the rules are those of Wikipedia, Micro shogi, as Brian Liou
 reads them, who solved King and Pawn, and King, Gold and Pawn: github.com/brianhliou/micro-shogi, 2026. A game is over
@@ -176,7 +176,7 @@ class MicroShogi(NamedTuple):
         return 82 * max(one, other) + min(one, other)
 
     def _moved(self, man: int, source: int, target: int, taking: int) -> int:
-        """What a move makes of a man."""
+        """The man after a move."""
         if man < HAND and man & 2 and man >> 2 == target:
             return HAND
         if man < HAND and not man & 2 and man >> 2 == source:

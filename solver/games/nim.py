@@ -1,8 +1,8 @@
 """Nim: take any number from one heap; who takes the last wins (Bouton 1901), or loses in misere.
 
 The mover loses if and only if the heaps' exclusive or is 0; in misere, when no heap is above 1, if and only if the
-number of heaps is odd. A state is the heaps side by side, the first lowest, each in as many bits as it has at first. An
-action is the heap above what is taken, which has the bits of the largest heap.
+number of heaps is odd. A state is the heaps side by side, the first lowest, each in as many bits as it has at first.
+An action is the heap above the coins taken, which has the bits of the largest heap.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ class Notakto(NamedTuple):
         return {"men": {"X": ["cross", 2]}, "names": self._names()}
 
     def _names(self) -> list[str]:
-        """What the cells are called, those between boards included."""
+        """The names of the cells, those between boards included."""
         names = []
         for row in (3, 2, 1):
             for column in range(4 * self.boards - 1):

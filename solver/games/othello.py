@@ -205,7 +205,7 @@ class Othello(NamedTuple):
         return beyond & self._cells() & ~(mine | theirs)
 
     def _beyond(self, mine: int, theirs: int, step: int) -> int:
-        """What lies behind the runs of `theirs` beside `mine`, either way."""
+        """The cells behind the runs of `theirs` beside `mine`, either way."""
         return self._up(mine, theirs, step) << step | self._down(mine, theirs, step) >> step
 
     def _turned(self, mine: int, theirs: int, move: int) -> int:

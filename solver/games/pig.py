@@ -1,6 +1,6 @@
 """Pig (John Scarne 1945): throw a die as often as you dare; a 1 loses the turn's points, holding keeps them.
 
-What is thrown is added to the turn's points. Who holds adds these to the own score, and the other throws. Reaching the
+The throw is added to the turn's points. Who holds adds these to the own score, and the other throws. Reaching the
 goal with the points of the turn wins at once. Neller and Presser, Optimal Play of the Dice Game Pig, UMAP Journal
 25(1), 2004: to 100 points the first player wins 53.06 % of the games if both play best.
 
@@ -18,7 +18,7 @@ GROUP = "dice"
 
 
 class Pig(NamedTuple):
-    """Throw a die of `sides` sides again, or hold what the turn has brought; a 1 loses it; first to `goal` wins."""
+    """Throw a die of `sides` sides again, or hold the turn's points; a 1 loses it; first to `goal` wins."""
 
     goal: int = 100
     sides: int = 6

@@ -111,7 +111,7 @@ class Quoridor(NamedTuple):
         return "\n".join([*lines, f"   {' '.join('abcde'[: self.width])}   {'xo'[self._turn(state)]} to move, {left}"])
 
     def cells(self, state: int, mover: int) -> list[str]:
-        """Rows of cells and, between them, of what walls there are."""
+        """Rows of cells and, between them, of the walls."""
         across, upright = self._walls(state, 0), self._walls(state, 1)
         wide, high = 2 * self.width - 1, 2 * self.height - 1
         marks = ["." if i % wide % 2 == 0 and i // wide % 2 == 0 else " " for i in range(wide * high)]

@@ -1,13 +1,13 @@
 """Shut the box for two: throw dice, shut tiles that add up to the throw, again and again; the smaller rest wins.
 
 All tiles, 1 to `tiles`, stand open. A turn: throw `dice` dice and shut open tiles whose sum is the throw, one of them
-or several, and so on until a throw fits none: the sum of what is open then counts. The second player plays after that
+or several, and so on until a throw fits none: the sum of the open tiles then counts. The second player plays after that
 with all tiles open again. The smaller sum wins, equal ones are a draw; who shuts all tiles has won at once, as has the
 second player as soon as less is open than the first one left. Pubs play nine tiles and two dice, `shut-the-box:9,2`;
 some let one die be thrown when the high tiles are shut, which is left out here.
 
-A state holds, from the lowest bit on, the throw (5 bits; 0: to be thrown, 31: the game is over), the open tiles, what
-the first player left (7 bits), and the mover. An action is the tiles to shut, a bit each. Every throw and every move
+A state holds, from the lowest bit on, the throw (5 bits; 0: to be thrown, 31: the game is over), the open tiles, the
+first player's result (7 bits), and the mover. An action is the tiles to shut, a bit each. Every throw and every move
 raise the tier.
 """
 
@@ -21,7 +21,7 @@ OVER = 31
 
 
 class ShutTheBox(NamedTuple):
-    """Shut tiles that add up to what the dice show; the smaller rest wins; `tiles` tiles, one die or two."""
+    """Shut tiles that add up to the dice; the smaller rest wins; `tiles` tiles, one die or two."""
 
     tiles: int = 6
     dice: int = 1
@@ -103,7 +103,7 @@ class ShutTheBox(NamedTuple):
         return state >> 5 & self._all()
 
     def _left(self, state: int) -> int:
-        """What the first player left."""
+        """The first player's result."""
         return state >> 5 + self.tiles & 127
 
     def _sum(self, tiles: int) -> int:

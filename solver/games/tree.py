@@ -126,7 +126,7 @@ class Tree(NamedTuple):
         return self.depths[state]
 
     def payoff(self, state: int) -> Fraction | int:
-        """What a leaf is worth to MAX, a whole number as an int."""
+        """The value of a leaf to MAX, a whole number as an int."""
         value = Fraction(self.leaf_values[state], self.denominator)
         return int(value) if value.denominator == 1 else value
 
@@ -165,7 +165,7 @@ class Tree(NamedTuple):
 
 
 def written(number: Any) -> str:
-    """A whole number, a decimal, or p/q where no decimal ends; inf of what has no bound."""
+    """A whole number, a decimal, or p/q where no decimal ends; inf without a bound."""
     if number in (math.inf, -math.inf):
         return f"{number:+}"
     fraction = Fraction(number)
@@ -295,7 +295,7 @@ def _opened(node: Any, mover: int) -> tuple[int, list[Any], tuple[int, ...]]:
 
 
 def _weights(shares: list[Fraction | None]) -> tuple[int, ...]:
-    """Whole weights of probabilities, or of what are such weights. Raises ValueError."""
+    """Whole weights of probabilities, or the weights themselves. Raises ValueError."""
     known = [share for share in shares if share is not None and share > 0]
     if len(known) < len(shares):
         raise ValueError('a probability is a number above 0, 0.6 or "1/3", or a whole weight: leave out what is not')
@@ -317,7 +317,7 @@ def _payoff(node: Any) -> Fraction:
 
 
 def _exact(number: Any) -> Fraction | None:
-    """A number of a tree: of a file, or of lists in Python; None of what is none."""
+    """A number of a tree: of a file, or of lists in Python; None if it is none."""
     if type(number) is int or isinstance(number, Fraction):
         return Fraction(number)
     return _number(str(number)) if isinstance(number, (float, str)) else None

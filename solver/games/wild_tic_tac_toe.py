@@ -2,7 +2,7 @@
 
 A turn puts an X or an O, as one likes, on any free cell. Who makes a row, a column or a diagonal of equal marks ends
 the game, whichever marks they are. A full board without a line is a draw. On 3 x 3 the first player wins, by the middle
-cell; in misere a player copies what the other does, with the other mark.
+cell; in misere a player copies the other's moves, with the other mark.
 
 A state is the cells with X, row by row from the bottom left, and those with O above them. An action is twice the cell,
 and one more for an O.

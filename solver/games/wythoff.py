@@ -5,8 +5,8 @@ towards the corner, and who brings her there wins (Rufus Isaacs). The positions 
 pairs of whole parts of k times the golden ratio and k times its square: 1 and 2, 3 and 5, 4 and 7, 6 and 10, 8 and 13,
 and so on.
 
-A state is the second heap above the first, each in as many bits as the larger had. An action is what is taken from the
-first heap and, in as many bits, what from the second: 3 and 3 is a diagonal step. `canonical` has the larger heap
+A state is the second heap above the first, each in as many bits as the larger had. An action is the number taken from
+the first heap and, in as many bits, from the second: 3 and 3 is a diagonal step. `canonical` has the larger heap
 first.
 """
 

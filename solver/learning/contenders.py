@@ -46,7 +46,7 @@ class Setting(NamedTuple):
 
 
 def contender(text: str, game: GameOrName | None = None) -> Contender:
-    """What NAME or NAME@DEPTH names; `game` is needed for files of a game of your own.
+    """The player that NAME or NAME@DEPTH names; `game` is needed for files of a game of your own.
 
     Raises MethodError with the choice there is, BookError for a file that cannot be used.
     """

@@ -44,7 +44,7 @@ REASONS = ("crash", "illegal", "silence")
 
 
 class Limits(NamedTuple):
-    """What an engine has for a move: seconds, or plies instead; and seconds until it is taken to be silent."""
+    """The time or depth that an engine has for a move: seconds, or plies; and the seconds until it counts as silent."""
 
     seconds: float = 1.0
     depth: int | None = None

@@ -3,8 +3,8 @@
 A generation's linear models all play the same openings, both colours, against the mean of the generations so far and
 some of its predecessors, each one ply ahead: a model's fitness is its share of the points. Weights are for features
 divided by their spread in random play; those of the first generation are random around 0. Every `CHECKED` generations
-the mean enters a league, in which all such means have met, from openings that no generation sees. Who leads it in the
-end is what has evolved; it ends early when `PATIENCE` newcomers in a row have not taken the lead. Of the covariance
+the mean enters a league, in which all such means have met, from openings that no generation sees. The leader in the
+end is the result; it ends early when `PATIENCE` newcomers in a row have not taken the lead. Of the covariance
 only the diagonal is kept, which takes fewer games.
 """
 

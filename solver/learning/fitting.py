@@ -2,8 +2,8 @@
 
 A value v from -1 to 1 is told as `TARGET_SCALE` v, so that no finite estimate need be certain. The linear model is a
 logistic regression in which each state is a win with weight (1 + v) / 2 and a loss with the rest, since tanh(z / 2)
-is what a logistic model says of -1 and 1. The network is fitted to artanh v by least squares. Features are centred
-and scaled for the fit, which the first layer then makes up for.
+is the expectation of -1 and 1 in a logistic model. The network is fitted to artanh v by least squares. Features are
+centred and scaled for the fit, which the first layer then makes up for.
 """
 
 from __future__ import annotations

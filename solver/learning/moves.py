@@ -1,4 +1,4 @@
-"""The moves of many states at once, and what each is worth one ply ahead: where learning and matches look at games."""
+"""The moves of many states at once, and the value of each one ply ahead: where learning and matches look at games."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ Guess = Callable[[States], Worths]
 class Children(NamedTuple):
     """The moves of some states, state by state, each state's in the order of its actions; arrays (moves,).
 
-    `parents` are places among the states; `states` what a move leads to; `ended` whether that is finished, and `worths`
-    then what the move is worth, 1 for a win at once, in a score game the margin. `same` says whether the player moves
-    again, `rewards` what the move scores.
+    `parents` are places among the states; `states` the child of each move; `ended` whether that is finished, and
+    `worths` then the value of the move, 1 for a win at once, in a score game the margin. `same` says whether the
+    player moves again, `rewards` the score of the move.
     """
 
     parents: NDArray[np.int64]
@@ -84,7 +84,7 @@ class Board:
         return tiers
 
     def guesses(self, states: States) -> Worths:
-        """What the rules' own `evaluate` says of each, 0 without it."""
+        """The rules' own `evaluate` of each, 0 without it."""
         found = np.zeros(len(states))
         with compiling(self.rules.game):
             self._own.guess(self._packed(states), found)
@@ -116,7 +116,7 @@ class Board:
         return Children(begin + (owners >> 1), keys, ended, worths, owners & 1 == 1, rewards.astype(np.float64))
 
     def worths(self, children: Children, guess: Guess) -> Worths:
-        """What each move is worth to who makes it: its end, or what `guess` says of where it leads."""
+        """The value of each move to its player: its end, or the `guess` at its child."""
         worths = children.worths.copy()
         left = ~children.ended
         guessed = guess(children.states[left])

@@ -60,7 +60,7 @@ class Random:
 
 
 class ByBook:
-    """A best move of a book: the quickest win, else what is worth most, else the longest loss.
+    """A best move of a book: the quickest win, else the move of the highest value, else the longest loss.
 
     The book is complete, or `beyond` plays where it does not know all moves. Raises ForeignBook for one of other rules.
     """

@@ -1,4 +1,4 @@
-"""What a match tells: wins, draws and losses, the share of the points, and the difference in Elo, with intervals.
+"""The result of a match: wins, draws and losses, the share of the points, and the difference in Elo, with intervals.
 
 Each opening is played twice, with both colours, and such a pair is one observation, since its two games are not
 independent: in an opening that is won for who moves, both win one. The interval is that of Wilson (1927) for as many

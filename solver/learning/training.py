@@ -23,7 +23,7 @@ HELD = 8  # of so many states to fit to one more is held out to know when to sto
 
 
 class Model(NamedTuple):
-    """What is to be fitted: a linear model, or a network of one or two hidden layers; and the seed of all chance."""
+    """The model to fit: a linear model, or a network of one or two hidden layers; and the seed of all chance."""
 
     hidden: tuple[int, ...] = ()
     seed: int = 0

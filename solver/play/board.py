@@ -22,9 +22,10 @@ def board(source: Player | Source, position: int | str = "start", *, moves: Move
 
     Args:
         source: A game or its name. A book, its path or a player adds the value of every move.
-        position: The moves from the start ("4453"), a state, or what `solver query` takes otherwise. Moves also tell
+        position: The moves from the start ("4453"), a state, or another position that `solver query` takes. Moves
+        also tell
             who is to move, which a state alone may not.
-        moves: The values to show: what `Player.analyse` returned for the position.
+        moves: The values to show: the result of `Player.analyse` for the position.
 
     Returns:
         The text of the SVG file, which notebooks show as a picture. `save(path)` writes it.

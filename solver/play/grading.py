@@ -1,8 +1,8 @@
-"""Games judged by a book: how many moves were perfect, how many kept what the position was worth, which did not.
+"""Games judged by a book: how many moves were perfect, how many kept the value of the position, which did not.
 
 For people who train agents, or play themselves. A move is *perfect* if no other is better: it keeps value and distance.
-It *keeps* the value if a win stays a win, of whatever length, a draw a draw, and a margin or an expectation what
-it was; a move that does not is a blunder. In lost positions every move keeps the value. What chance does is not judged.
+It *keeps* the value if a win stays a win, of whatever length, a draw a draw, and a margin or an expectation the same;
+a move that does not is a blunder. In lost positions every move keeps the value. Outcomes of chance are not judged.
 """
 
 from __future__ import annotations

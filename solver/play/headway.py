@@ -1,6 +1,6 @@
 """Moves that get somewhere: margins have no distances, so where play may come back to a state best moves may go round.
 
-What a side gets beyond what endless play is worth it gets by moves that raise the tier or end the game. Of the best
+A side gains more than endless play is worth by moves that raise the tier or end the game. Of the best
 moves that one is played which gets there soonest, whatever is replied: a search of the book's values, one ply deeper
 each time, as `verifying.grounds` proves them.
 """

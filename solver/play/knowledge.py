@@ -1,4 +1,4 @@
-"""What a player knows about a state without a live search.
+"""A player's knowledge about a state without a live search.
 
 `Knowledge.answer` asks these sources in turn. The first that knows the state wins.
 
@@ -37,7 +37,7 @@ PLIES = 2  # look-ahead where the solution may lack a state
 
 
 class Knowledge:
-    """Answers for states, and for all moves of a state, from what is already known.
+    """Answers for states, and for all moves of a state, without a live search.
 
     Values are for the side to move in the state they belong to. A `Move` holds both views.
 
@@ -54,7 +54,7 @@ class Knowledge:
     depth: int
 
     def __init__(self, source: Mapping[int, Value], rules: Rules) -> None:
-        """Collect what is known about a game.
+        """Collect the knowledge about a game.
 
         Args:
             source: A `Book`, or a mapping from canonical states to values.

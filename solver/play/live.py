@@ -1,6 +1,6 @@
 """Live search: exact values of single states, and estimates of those that are too hard, within a budget.
 
-Plain alpha-beta takes what is easy and what comes while the compiled one is loaded, the game's module or Numba's; plain
+Plain alpha-beta takes easy states, and all states while the compiled one is loaded, the game's module or Numba's; plain
 retrograde analysis takes a game with cycles if it is small. States that are asked together share tables, and take
 turns that double, so that the easy ones are not held up by the hard.
 """

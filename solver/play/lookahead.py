@@ -1,7 +1,7 @@
 """Searches of limited depth for whoever plays, by the rules' own `evaluate` or by a learned evaluation.
 
 Plain ones, until the compiled are loaded: the game's module, where wasmtime is installed and one is shipped, or else
-Numba's, where that is and the rules compile. All find the same, but for the last digits of what a model says.
+Numba's, where that is and the rules compile. All find the same, but for the last digits of a model's estimates.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def in_turn(lock: threading.Lock, budget: Any) -> Iterator[bool]:
 class Foresight:
     """The searches of one game by one evaluation; threads may share them.
 
-    `evaluate` is a file that `solver learn` wrote, or what was read from one; else the rules' own is asked. `name` says
+    `evaluate` is a file that `solver learn` wrote, or its content; else the rules' own is asked. `name` says
     which: the file's, "evaluate", or None where the rules have none, and every state is taken for even. `module` is a
     file that `solver build` wrote, or its bytes. Raises BookError for a file that is none, ForeignBook for one of other
     rules, MethodError where numpy or wasmtime is missing.

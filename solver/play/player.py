@@ -2,7 +2,7 @@
 
 `Player` is the public face of three parts:
 
-    knowledge.py   what is known without a search: the solution, the rules, a short look-ahead
+    knowledge.py answers without a search: the solution, the rules, a short look-ahead
     live.py        exact searches and estimates within a budget
     analysis.py    the order of moves
 
@@ -53,7 +53,7 @@ class Player:
         Player({}, game)                live search only
         Player(values, game)            any mapping from states to values
 
-    A state that the solution lacks is searched live, and what is found is kept for the session. Games of chance are not
+    A state that the solution lacks is searched live, and the result is kept for the session. Games of chance are not
     searched live: a player looks at most two plies beyond their book.
 
     Threads may share a player. Their live searches run one after another, and the time of waiting counts. A player can
@@ -117,7 +117,7 @@ class Player:
         """Make a player of a book, a game or the name of either. A player is returned as it is.
 
         Args:
-            source: A player, or what `Player` accepts.
+            source: A player, or anything that `Player` accepts.
             options: Keyword arguments of `Player`.
         """
         return source if isinstance(source, Player) else cls(source, **options)
@@ -259,7 +259,7 @@ class Player:
         """Yield best play from a state to the end: each action and the state that it leads to.
 
         Play ends early where a state repeats, which is a draw. Where chance decides, the action is the number of the
-        outcome, from 0, that is worth most nearly what the state is; of equals, the likelier.
+        outcome, from 0, whose value is nearest to the state's; of equals, the likelier.
 
         Args:
             state: Where to begin.

@@ -1,6 +1,6 @@
-"""Thinking aloud: what a player makes of a state, better and better until it is told to stop.
+"""Thinking aloud: better and better answers about a state until it is told to stop.
 
-What the solution knows comes at once. Else a search of limited depth and an exact one take turns that double, the
+Answers from the solution come at once. Else a search of limited depth and an exact one take turns that double, the
 first for an answer at any time, the second for the truth: both keep their tables, so that a turn goes on where the last
 ended.
 """

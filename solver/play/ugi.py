@@ -103,7 +103,7 @@ class Session:
         self._say("ugiok")
 
     def _get_ready(self, words: list[str]) -> None:
-        """Load what searches need, while nobody searches; one that does has it or waits for it."""
+        """Load the searches' code, while nobody searches; one that does has it or waits for it."""
         if not self._searching:
             self._thinker.wait(Budget())
         self._say("readyok")

@@ -1,6 +1,6 @@
 """A player's answers as facts, in the shape of `query --json`, as lines of JSON, and in words.
 
-Values at the top and of `moves` are for the side to move now, those of a `child` for its own; what is not known is
+Values at the top and of `moves` are for the side to move now, those of a `child` for its own; an unknown value is
 None, never a number that stands for it.
 """
 

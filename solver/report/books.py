@@ -1,4 +1,4 @@
-"""What a book holds: the facts of its header, and the same for people."""
+"""The content of a book: the facts of its header, and the same for people."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ def text(facts: dict[str, Any], kind: Kind, counts: bool = False) -> str:
 
 
 def expected(expectation: dict[str, Any]) -> str:
-    """What a book's expectations are."""
+    """The facts about a book's expectations."""
     return "expected {of}, steps of {step:.3g}, within {error:.3g}".format(**expectation)
 
 
 def estimated(estimate: dict[str, Any], values: list[dict[str, Any]] | None) -> str:
-    """What a grown book's values are."""
+    """The facts about a grown book's values."""
     source_text = "estimates of searches of {} by {evaluation} ({identity:.8})".format(
         in_plies(estimate["depth"]), **estimate
     )
@@ -95,7 +95,7 @@ def longest(distance: int, position: str) -> str:
 
 
 def trimmed(trim: dict[str, Any]) -> str:
-    """What a trimmed book holds of which."""
+    """The facts about a trimmed book."""
     kept_texts = []
     if trim["side"]:
         kept_texts.append(

@@ -1,4 +1,4 @@
-"""Charts of a book: wins, draws and losses by tier, states by distance, expectations by what they are; and trees."""
+"""Charts of a book: wins, draws and losses by tier, states by distance, expectations by value; and trees."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def draw_expectations(axes: Any, expected: dict[float, int], wins: bool) -> None
 
 
 def _bars(axes: Any, bars: list[tuple[Any, int, float]], names: tuple[str, str, str], width: float = 0.9) -> None:
-    """Bars by place, height and what they are good for: more than nothing, nothing or less."""
+    """Bars by place, height and meaning: more than nothing, nothing or less."""
     for name, color, sign in zip(names, (WIN, DRAW, LOSS), (1, 0, -1), strict=True):
         shown_bars = [
             (bar_position, height) for bar_position, height, worth in bars if (worth > 0) - (worth < 0) == sign

@@ -91,7 +91,7 @@ def worth_of(node: Node) -> str:
 
 
 def drawing(tree: Tree, trace: Trace) -> list[str]:
-    """The tree from the root down, in brackets what was never looked at; a remark in its place if it is too wide."""
+    """Draw the tree from the root down, unvisited states in brackets; return a remark if it is too wide."""
     if len(tree.children) <= DRAWN and max(tree.depths) < DRAWN // 10:
         lines, width, _ = _block(tree, trace, tree.initial())
         if width <= WIDTH:

@@ -4,10 +4,10 @@ It is a sha256 over the parameters and over the source of every method and helpe
 comments, docstrings and layout, and over the data that they name, by content. So a comment, a nicer `show` or another
 Python version leaves books valid, and an edited rule, an edited constant or another board does not.
 
-What a function names is looked up as Python would: attributes of the class and its bases, globals, attributes of
-modules, cells of closures, default arguments, what decorators wrap. The standard library, NumPy and Numba are known by
-name alone. Where names are made at run time (`getattr(self, name)`), the whole file counts, with the files of the
-modules that it imports.
+The names in a function are looked up as Python would: attributes of the class and its bases, globals, attributes of
+modules, cells of closures, default arguments, functions that decorators wrap. The standard library, NumPy and Numba
+are known by name alone. Where names are made at run time (`getattr(self, name)`), the whole file counts, with the
+files of the modules that it imports.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def check_origin(subject: str, made_by: Origin, wanted: Origin, remedy: str, oth
     Args:
         subject: the one that is refused: a file's name, "the teacher".
         made_by: its game and rules.
-        wanted: those of what it is to go with.
+        wanted: those of its counterpart.
         remedy: the advice behind the colon.
         other_text: the words before `wanted`.
     """

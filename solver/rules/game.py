@@ -1,4 +1,4 @@
-"""The rules of a game: the protocol; `Rules`, which fills in what a game lacks; and loading a game by its string.
+"""The rules of a game: the protocol; `Rules`, which fills in missing methods; and loading a game by its string.
 
 A game is a `typing.NamedTuple` of parameters (int, bool, or one tuple of ints) whose plain methods work on ints. A
 state is an int in [0, 2**63), or below 2**bits where the rules say `bits`: board and side to move, exact and
@@ -68,14 +68,15 @@ def own_method(game: Any, name: str) -> Any:
 
 
 class Rules:
-    """A game with its optional methods filled in, folded by its symmetry or not: nobody else asks what a game has.
+    """A game with its optional methods filled in, folded by its symmetry or not. Ask it, not the game.
 
     Made once by whoever solves, searches or plays, and handed down. `kind` is that of its values; with `wdl` only who
-    wins is asked, not how soon; with `nimbers` these. `outcomes(state)` are what chance may do, nothing where a player
-    decides; `mover(state)` is who is to move, 0 where states do not tell. All methods are bound, plain callables; what
-    nothing can stand in for is None where the game lacks it: `to_move`, `again`, `reward`, `chance`, `evaluate`,
-    `features`, `bounds`, `promise`, `size`, `rank`, `outlook`, `replies`, `vanishing`. States may be any hashable
-    objects in the plain searches. Raises GameError where a required method is missing, or two do not go together.
+    wins is asked, not how soon; with `nimbers` these. `outcomes(state)` are the outcomes of chance, none where a
+    player decides; `mover(state)` is who is to move, 0 where states do not tell. All methods are bound, plain
+    callables;  a method without a substitute is None where the game lacks it: `to_move`, `again`, `reward`, `chance`,
+    `evaluate`, `features`, `bounds`, `promise`, `size`, `rank`, `outlook`, `replies`, `vanishing`. States may be any
+    hashable objects in the plain searches. Raises GameError where a required method is missing, or two do not go
+    together.
     """
 
     game: Any

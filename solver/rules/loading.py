@@ -1,4 +1,4 @@
-"""Importing a user's rules: a file, or a module of the working folder, with what lies beside it.
+"""Importing a user's rules: a file, or a module of the working folder, with the files beside it.
 
 Modules beside the rules are imported from source: Python's cached bytecode is taken for current if size and time in
 whole seconds agree, so that of an edit of one digit within a second the old code would run. Each module keeps the text

@@ -69,12 +69,12 @@ def _methods_of(cls: type) -> set[Any]:
 
 
 def known_to(function: types.FunctionType) -> Mapping[str, Any]:
-    """What a function may name but for its own variables: cells, globals, what is built in."""
+    """The names that a function may use besides its own variables: cells, globals, builtins."""
     return ChainMap(cells_of(function), function.__globals__, vars(builtins))
 
 
 def cells_of(function: types.FunctionType) -> dict[str, Any]:
-    """What a function has of those that it is nested in, but for its class; None for what is not yet bound."""
+    """The variables of the functions that it is nested in, but for its class; None for those not yet bound."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     return {name: _contents(cell) for name, cell in cells if name != "__class__"}
 

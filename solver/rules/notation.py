@@ -3,8 +3,8 @@
 A position is `start`, `#12345` (a state's number), or the moves played from the start in the game's notation:
 `4453` or `a2a3 b7b6`. Where chance decides, its outcomes count as moves, named by their numbers from 1 on. Spaces and
 commas separate moves; where every move is one character they may be left out. A game may read a notation of its own
-besides (`parse_position`: chess endings take FEN). Case, and what is written between the squares of a move, do not
-matter where only one move can be meant.
+besides (`parse_position`: chess endings take FEN). Case, and the signs between the squares of a move, do not matter
+where only one move can be meant.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Position(NamedTuple):
     """A state and how it came about.
 
     `ply` counts the moves from the start, None if only the state is known. `mover` is the side to move, 0 or 1, None
-    where neither moves nor the state tell. `gained` is what that side's moves have scored more than the other's, None
+    where neither moves nor the state tell. `gained` is the score of that side's moves less the other's, None
     where no moves are known or the game has no `reward`.
     """
 
@@ -66,7 +66,7 @@ def chances(game: Any, state: int) -> list[tuple[int, int]]:
 
 
 def faces(game: Any, outcomes: int) -> list[str]:
-    """What dice or coins show at each of so many outcomes of chance, if the rules' `drawing` tells: `6-5`."""
+    """The faces of dice or coins at each of so many outcomes of chance, if the rules' `drawing` tells: `6-5`."""
     drawing = own_method(game, "drawing")
     dice = drawing().get("dice", []) if drawing else []
     return ["-".join(map(str, throw)) for throw in dice] if len(dice) == outcomes else []

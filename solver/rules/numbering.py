@@ -1,10 +1,10 @@
 """Positions by number: how many a game's `scan` lets through, the number of each, and the position of a number.
 
-A state is read digit by digit, as `digits()` cuts it up, and `scan(place, memo, digit)` says what to remember of what
-was read so far, or -1 where no position goes on so. Digits that leave the same memo go on alike, so positions are the
-paths of a small diagram: dead ends are pruned, nodes with the same arcs are one, and each arc knows how many paths come
-before it. The number of a position is that of the paths before its own: those of lesser last memos, then those of
-lesser digits, of which the first decides (S. Yamamoto and K. Hoki, Game Programming Workshop 2022).
+A state is read digit by digit, as `digits()` cuts it up, and `scan(place, memo, digit)` returns the memory of the
+digits read so far, or -1 where no position goes on so. Digits that leave the same memo go on alike, so positions are
+the paths of a small diagram: dead ends are pruned, nodes with the same arcs are one, and each arc knows how many
+paths come before it. The number of a position is that of the paths before its own: those of lesser last memos, then
+those of lesser digits, of which the first decides (S. Yamamoto and K. Hoki, Game Programming Workshop 2022).
 
 Cost, CPU: breakthrough 4x6, 10,137,590,988 positions, 2,595 nodes in 35 ms; a number takes 2 to 4 us, 0.1 us compiled.
 """
@@ -186,7 +186,7 @@ def _memos(read: Read) -> Iterable[int]:
 
 
 def _read(name: str, masks: list[int], scan: Callable[[int, int, int], int]) -> Read:
-    """What the rules remember, place by place."""
+    """The memory of the rules, place by place."""
     sizes = [mask.bit_count() for mask in masks]
     if not 0 < min(sizes, default=1) <= max(sizes, default=1) <= MOST_BITS or sum(sizes) != sum(masks).bit_count():
         raise GameError(f"{name}: digits() must yield bits that no other digit has, 1 to {MOST_BITS} of them each")

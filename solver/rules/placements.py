@@ -14,7 +14,7 @@ ERRORS = 4  # standard errors of a sample, which it hardly exceeds
 class Placements(NamedTuple):
     """`numbered` positions, exactly; about `unfinished` of them go on and are not folded away, hardly more than `most`.
 
-    Play need not reach them all, so `most` bounds what a solve stores from above, and nothing from below.
+    Play need not reach them all, so `most` bounds the size of a solve from above, and nothing from below.
     """
 
     numbered: int

@@ -1,4 +1,4 @@
-"""The source that functions and modules were made from, the tokens of it that mean something, and what it imports."""
+"""The source that functions and modules were made from, the tokens of it that mean something, and its imports."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _source_of_code(code: types.CodeType, text: str | None) -> str:
 
 
 def tokens_of(function: types.FunctionType, name: str) -> str:
-    """What a function says, without comments, docstrings and layout. Raises GameError."""
+    """The code of a function, without comments, docstrings and layout. Raises GameError."""
     try:
         return _joined_tokens(source_of(function, name))
     except tokenize.TokenError:

@@ -1,4 +1,4 @@
-"""States that are passed through and never stored: what chance makes of a position before its player chooses.
+"""States that are passed through and never stored: the result of chance before the player of a position chooses.
 
 A throw of dice is such a state: only chance leads to it, and it lasts until its player has moved. So a solve stores the
 positions before the throw alone, each valued by the best of the moves of every throw. Stochastic Petri nets call such

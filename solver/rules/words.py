@@ -14,7 +14,7 @@ def in_words(value: Value | None, rules: Rules, estimate: float | None = None) -
 
 
 def in_all(value: Value | None, rules: Rules, gained: int | None, estimate: float | None = None) -> str:
-    """`in_words` of a position: where moves score, what is still to come, and what was `gained` before, if anything."""
+    """`in_words` of a position: where moves score, the score still to come, and the score `gained` before, if any."""
     words = in_words(value, rules, estimate)
     if rules.reward is None:
         return words

@@ -1,9 +1,9 @@
-"""The textbook's searches side by side: what pruning, the order of moves and a table save, in nodes.
+"""The textbook's searches side by side: the savings of pruning, of the order of moves and of a table, in nodes.
 
 Each `Trial` is one search for the value of one state. Values are utilities alone, as in Russell and Norvig, chapter 6:
 how soon a win comes is not asked, so that searches prune as much as they do there. A table holds for each state a lower
-and an upper bound of its merit: "exact" keeps those that meet, "bounds" also what a cut-off leaves, without which
-alpha-beta searches such states anew each time (Knuth and Moore 1975; Slate and Atkin 1977).
+and an upper bound of its merit: "exact" keeps those that meet, "bounds" also the bounds that a cut-off leaves,
+without which alpha-beta searches such states anew each time (Knuth and Moore 1975; Slate and Atkin 1977).
 """
 
 from __future__ import annotations

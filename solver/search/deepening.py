@@ -1,8 +1,8 @@
-"""Searches of limited depth, a ply deeper each time: what each sees, by which evaluation, and what it costs.
+"""Searches of limited depth, a ply deeper each time: the view of each, its evaluation, and its cost.
 
 H-MINIMAX of Russell and Norvig, section 6.3, thrice at each depth: as minimax, as alpha-beta with moves as they come,
-and as iterative deepening, alpha-beta that tries first the move that was best one ply less deep. No table: what differs
-is the order alone.
+and as iterative deepening, alpha-beta that tries first the move that was best one ply less deep. No table: only the
+order differs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Look(NamedTuple):
         exact: Whether no estimate had a part in it.
         line: Best play.
         end: The state at its end.
-        estimate: What `evaluate` says of `end` for the side to move there. None if the game is over.
+        estimate: The value of `evaluate(end)` for the side to move there. None if the game is over.
         minimax, alphabeta: States that each search visited. None if it was given up.
         deepening: States visited at all depths so far.
     """

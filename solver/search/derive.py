@@ -1,7 +1,7 @@
-"""What its children make of a state, in plain Python: the best of the moves, or the mean of what chance may do.
+"""The value of a state from its children, in plain Python: the best move, or the mean over the outcomes of chance.
 
-Whoever asks says what a child is worth for its side to move, by a table, a book or a search: a merit, or an expectation
-in units of his own. A move again, what a move scores and the ply that passes are seen to here. Of the textbook's
+The caller gives the value of a child for its side to move, by a table, a book or a search: a merit, or an expectation
+in units of his own. This module counts moves again, the score of a move and the ply that passes. Of the textbook's
 algorithms those that a lesson compares with the book (minimax, alpha-beta, expectiminimax) do so in words of their own.
 """
 

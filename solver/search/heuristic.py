@@ -50,7 +50,7 @@ def search(
     A `cutoff` takes the place of the depth, `evaluate` that of the game's own; the root itself is never cut off. The
     value is exact where the end of the game decided it, an estimate (score, None) where not; a win or loss behind a
     cutoff that may hide a quicker one keeps its distance but is not exact. In a game with cycles a state that comes
-    again is searched again, so what is exact holds there, too. Raises MethodError without `evaluate`, with chance or
+    again is searched again, so exact values hold there, too. Raises MethodError without `evaluate`, with chance or
     with a depth below 1, GameError where an estimate is out of bounds, BudgetExceeded.
     """
     state, rules = plain_state(state), Rules(game, symmetry)

@@ -37,7 +37,7 @@ def solve(
     """The value of `state` (of the start, having solved from all the game's starts, if None).
 
     `table` is extended in place and holds every state below, terminal ones too, if it was empty or filled here (one
-    that alpha-beta filled lacks what that pruned). Raises MethodError on a game with cycles or chance, GameError at
+    that alpha-beta filled lacks the pruned states). Raises MethodError on a game with cycles or chance, GameError at
     a state without actions that is not terminal, BudgetExceeded (the table stays usable).
     """
     rules = Rules.of(game, symmetry)

@@ -38,10 +38,10 @@ class Net(NamedTuple):
     """The moves that stay in a tier with cycles, its states numbered from 0.
 
     Those of state i are [begins[i]:begins[i + 1]] of targets, twice a state's number and 1 if the same side is to move,
-    and of weights, 0 where a player decides. `outside` is what other moves make of it: their best value or, where
+    and of weights, 0 where a player decides. `outside` is its value by other moves: their best value or, where
     `weight` is not 0, a chance node, their weighted sum; that is the sum of all its weights. Where an outcome of chance
-    vanishes its moves follow each other, the first of them with its weight, the others with 0: the best counts. What
-    moves that leave the tier make of such an outcome is one of the `constants`, numbered on from the last state.
+    vanishes its moves follow each other, the first of them with its weight, the others with 0: the best counts. The
+    value of such an outcome by moves that leave the tier is one of the `constants`, numbered on from the last state.
     """
 
     begins: Any

@@ -1,14 +1,14 @@
 """Retrograde analysis, of games with or without cycles.
 
 From the finished states backward, by distance: a state is won as soon as one child is lost for the opponent, and
-lost when the last of its children is won for the opponent; what is never resolved is a draw (Thompson, Retrograde
-Analysis of Certain Endgames, ICCA Journal 9(3), 1986). Every reachable state is held with its parents:
+lost when the last of its children is won for the opponent; a state that is never resolved is a draw (Thompson,
+Retrograde Analysis of Certain Endgames, ICCA Journal 9(3), 1986). Every reachable state is held with its parents:
 about 11 microseconds and 440 bytes a position in connect-four 4x5 (1,706,255 positions).
 
 Margins tier by tier, from the last: within one by how large they are, the largest first, since a state that gets so
-much is a child that costs its parents so much; what is never resolved is worth what endless play is (Lincke and
-Marzetta, Large endgame databases with limited memory space, ICGA Journal 23(3), 2000; Romein and Bal, Solving Awari
-with parallel retrograde analysis, Computer 36(10), 2003). Only moves to a later tier may score.
+much is a child that costs its parents so much; a state that is never resolved is worth as much as endless play
+(Lincke and Marzetta, Large endgame databases with limited memory space, ICGA Journal 23(3), 2000; Romein and Bal,
+Solving Awari with parallel retrograde analysis, Computer 36(10), 2003). Only moves to a later tier may score.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _resolve(
 class _Tier:
     """States of one tier of a game of margins, whose children in later tiers are in `table`.
 
-    Merits are those above what endless play is worth, while they are looked for.
+    While they are looked for, merits are counted from the worth of endless play.
     """
 
     def __init__(self, rules: Rules, table: Table, budget: Budget | None) -> None:

@@ -52,7 +52,7 @@ class ExactSearch:
         """Return the value of a state.
 
         Raises:
-            BudgetExceeded: After that many nodes or seconds, or once `stop` is set. What was found is kept.
+            BudgetExceeded: After that many nodes or seconds, or once `stop` is set. The result is kept.
             UncompiledRules: The search cannot hold the value, or play is too long for it.
         """
         budget = Budget(nodes, seconds, None if stop is None else stop.is_set)

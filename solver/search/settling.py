@@ -76,7 +76,7 @@ class Ahead:
 def assured(rules: Rules, state: Any, plies: int, find: Find) -> Value | None:
     """Return the value of an unfinished state that `find` knows, or that a search of some plies settles.
 
-    A search settles a value if the side to move can also keep it, by what is known, against every reply: see `covers`.
+    A search settles a value if the side to move can also keep it, by known values, against every reply: see `covers`.
     Returns None otherwise.
     """
     value = find(rules.canonical(state))
@@ -87,9 +87,9 @@ def assured(rules: Rules, state: Any, plies: int, find: Find) -> Value | None:
 
 
 def played(rules: Rules, state: Any, value: Value, plies: int, find: Find) -> int | None:
-    """The first action that is known to keep an unfinished state's value, and that `covers` what is replied; or None.
+    """The first action that is known to keep an unfinished state's value, and that `covers` the replies; or None.
 
-    What it leads to is known to `find`, or settled by one ply less.
+    Its child is known to `find`, or settled by one ply less.
     """
     merit = merit_of(value)
     for action in rules.actions(state):
@@ -107,7 +107,7 @@ def played(rules: Rules, state: Any, value: Value, plies: int, find: Find) -> in
 def covers(rules: Rules, state: Any, action: int, plies: int, find: Find) -> bool:
     """Whether an action ends the game, or leads, whatever is replied, to states whose value is `assured`.
 
-    To those in which the player is to move again, by what is left of the plies.
+    To those in which the player is to move again, by the plies that are left.
     """
     child = rules.result(state, action)
     if rules.is_terminal(child):

@@ -1,4 +1,4 @@
-"""Alpha-beta on a tree, node by node: what a student writes beside it.
+"""Alpha-beta on a tree, node by node: the values that a student writes beside it.
 
 ALPHA-BETA-SEARCH of Russell and Norvig, section 6.2.3, with MAX and MIN as they have them: all values are worth so much
 to MAX. A chance node (EXPECTIMINIMAX, section 6.5) is worth the mean of its children, which are searched within a
@@ -21,12 +21,12 @@ FULL_WINDOW = (-math.inf, math.inf)
 
 @dataclass
 class Node:
-    """A node that was looked at: where it is, its window (alpha, beta) before and after, and what it is worth.
+    """A node that was looked at: where it is, its window (alpha, beta) before and after, and its value.
 
     `number` is that of the move that leads there from `parent`, from 1 on; `depth` counts such moves from the root.
-    `player` is MAX, MIN or CHANCE, "leaf" of a leaf. The true value lies between `low` and `high`; `value` is what the
-    search found, one of them. `best` is the state that the best move leads to; `cut` are the states that were not
-    looked at, since `value` lies outside the window; `share` is the probability of a chance node's child.
+    `player` is MAX, MIN or CHANCE, "leaf" of a leaf. The true value lies between `low` and `high`; `value` is the
+    result of the search, one of them. `best` is the state that the best move leads to; `cut` are the states that were
+    not looked at, since `value` lies outside the window; `share` is the probability of a chance node's child.
     """
 
     state: Any
@@ -63,7 +63,7 @@ class Trace:
 
 
 def trace(game: Any, payoff: Callable[[Any], Any]) -> Trace:
-    """The visit of a tree from its root; `payoff(state)` is what a leaf is worth to MAX.
+    """The visit of a tree from its root; `payoff(state)` is the value of a leaf to MAX.
 
     Raises GameError at a node that is no leaf and has no children.
     """

@@ -1,9 +1,9 @@
 """Batches: lines of questions, each answered as it comes in.
 
-What comes is read while answers are sent, as far as the limits go, so that a client may write all before it reads, or
+The server reads while it sends answers, as far as the limits go, so that a client may write all before it reads, or
 ask and read in turns. Beyond a limit a batch ends with an error: as its status where nothing was sent yet, else as the
-last line. What the client still writes then is read and dropped for a while: a connection that is closed on bytes that
-nobody has read is reset, and the answer lost with it.
+last line. The rest that the client writes then is read and dropped for a while: a connection that is closed on bytes
+that nobody has read is reset, and the answer lost with it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What the page of GamesmanUni asks, under `/uwapi/`: five endpoints, with the order and the codes that it wants.
+"""The requests of the page of GamesmanUni, under `/uwapi/`: five endpoints, with the order and the codes that it wants.
 
 By GamesCrafters' README of their web API and its server. Values are win, lose, tie, draw, unsolved for whoever is to
 move there; a tie ends, a draw does not: games whose book says that play may go on for ever have draws. Errors have
 status 200. A position is the side to move, 1 or 2, the state's number, and where moves score the margin so far: 1_123,
-2_123.-4. What is drawn is another text: the side and a character for each cell of the board, - where it is empty.
+2_123.-4. The drawing is another text: the side and a character for each cell of the board, - where it is empty.
 
 Games of chance are not listed: the interface has no values for them.
 """

@@ -70,7 +70,7 @@ class Handlers:
         return reply_of(facts, cache, "position", served.digest, text, str(moves))
 
     async def known(self, request: Any, served: Served, text: str, moves: bool = True) -> tuple[Position, str]:
-        """The facts of a position, by what is known at once, else by live search, if there is any; how long to keep."""
+        """The facts of a position, by knowledge at once, else by live search, if there is any; how long to keep."""
         ask = served.answers(moves).ask
         if served.is_quick:
             return ask(text), FOREVER

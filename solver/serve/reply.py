@@ -63,7 +63,7 @@ def takes_gzip(accepted: bytes) -> bool:
 def reply_of(facts: Any, cache: str = REVALIDATE, *asked: str) -> Reply:
     """Return the reply of facts that may be kept so long.
 
-    Its ETag is made of what was asked, of facts that stay until the server starts again of the body, of others none.
+    Its ETag is made of the request, of facts that stay until the server starts again of the body, of others none.
     """
     body = line_of(facts)
     return Reply(body, cache=cache, tag=None if cache == NO_STORE else tag_of(*(asked or (body.decode(),))))

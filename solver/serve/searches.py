@@ -1,8 +1,8 @@
 """Live searches of one process: one at a time, few in the queue, none for a client that has gone.
 
-A search runs in a thread, beside the answers from books. What it has to load or compile is loaded before its turn, so
-that other games' searches do not wait for that. Players and tables are kept for the games that were asked last: memory
-does not grow with what is asked.
+A search runs in a thread, beside the answers from books. It loads or compiles its code before its turn, so
+that other games' searches do not wait for that. Players and tables are kept for the games that were asked last:
+memory does not grow with the requests.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What scripts ask tablebases of chess endings: `/standard?fen=` and `/standard/mainline?fen=`, as lichess has them.
+"""Requests of scripts to tablebases of chess endings: `/standard?fen=` and `/standard/mainline?fen=`, as on lichess.
 
 By the README of lila-tablebase. The endings are those whose books are served, of pieces against a bare king, whichever
 colour has them. `dtm` is in plies. Nothing is zeroed on the way to a mate without pawns, so that `dtz` is the same;

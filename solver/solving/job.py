@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be solved, for which book, if it is to stay, and how: `options.memory` are bytes for the states.
+    """The game to solve, the book, if there is to be one, and the options: `options.memory` are bytes for the states.
 
     `files` are those of a solution that is still to be written: whoever writes it closes them. `contents` are those of
     the rules before they ran.

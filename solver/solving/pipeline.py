@@ -1,7 +1,7 @@
 """The pipeline: from a game to its solution and its book.
 
 It chooses the way of solving and writes the book. The compiled sweep does the work where numba is installed; the plain
-algorithms of `solver.search` do the same work otherwise, to the byte. What the sweep has done lies in a work folder
+algorithms of `solver.search` do the same work otherwise, to the byte. The results of the sweep lie in a work folder
 beside the book until the book is complete.
 """
 
@@ -97,7 +97,7 @@ def solve(
         workers: Threads. None for all cores.
         memory: Limit for the sweep in bytes. None for a share of what is free.
         table: Size of the search's transposition table in bytes.
-        restart: Discard what an interrupted solve has done.
+        restart: Discard the results of an interrupted solve.
         checkpoint: Seconds between checkpoints. None for 30, or 1 on a cluster. Passes over tiers
             with cycles wait half as long again.
         anyway: Start even if the disk looks too small.
@@ -157,8 +157,8 @@ def import_values(
     """Write a book of a game from values that something else has found, lines of JSON (`imported`); its header.
 
     Every value is verified against those of the moves, unless `verified` is False. The book is complete if it lacks
-    nothing that play can reach, else it is one of exact entries. Raises BookError for what is no such file, DamagedBook
-    for wrong values, MethodError, ResourceError.
+    nothing that play can reach, else it is one of exact entries. Raises BookError for a file that is no such table,
+    DamagedBook for wrong values, MethodError, ResourceError.
     """
     options = Options(symmetry=symmetry, progress=progress)
     return run(game, path, options, imported.Values(Path(source), verified))
@@ -167,8 +167,8 @@ def import_values(
 def grow(game: Source, path: str | os.PathLike[str], plan: Plan, options: Options) -> Header:
     """Write a grown book, or let the one at `path` grow further (`ways.grown`); its header as it is in the end.
 
-    It is written now and then, too, so that what is interrupted goes on there. Raises what `solve` does, BookError and
-    ForeignBook where the book cannot grow, PositionError for games that are none; and leaves the book as it was.
+    It is written now and then, too, so that an interrupted run goes on there. Raises the errors of `solve`, BookError
+    and ForeignBook where the book cannot grow, PositionError for games that are none; and leaves the book as it was.
     """
     way = grown.Growing(plan)
     job, _ = _prepared(game, path, options._replace(method=Method.ALPHABETA), way)

@@ -1,4 +1,4 @@
-"""The tree of a grown book: what is known of its states, and which of them to expand next.
+"""The tree of a grown book: the known values of its states, and the choice of the next to expand.
 
 A graph rather, without cycles: symmetric states are one, and so are those that moves reach in another order. A state is
 expanded when all its unfinished children are in the tree; then its value is the best that they make of it (negamax),
@@ -26,7 +26,7 @@ class Move(NamedTuple):
         child: The canonical state that it leads to.
         end: Merit of the child if it is finished.
         same: Whether the same player moves again.
-        gain: What the move scores.
+        gain: The score of the move.
     """
 
     child: Any
@@ -126,9 +126,9 @@ class Tree:
     def leaves(self, limit: int, error: float, side: int | None) -> list[Any]:
         """The states to expand next, so many at most: those to which play is likeliest to come.
 
-        That is the smallest sum over the path of a ply a move and of what the moves lose against the best, in PLIES to
-        an `error`; a move that loses more is not followed, nor one of `side`, 0 or 1, that loses anything. States whose
-        value is exact come when there are no others: it tells no move.
+        That is the smallest sum over the path of a ply a move and of the loss of the moves against the best, in PLIES
+        to an `error`; a move that loses more is not followed, nor one of `side`, 0 or 1, that loses anything. States
+        whose value is exact come when there are no others: it tells no move.
         """
         return self._likeliest(limit, error, side, False) or self._likeliest(limit, error, side, True)
 

@@ -116,7 +116,7 @@ class Column:
         self.saved = self.size
 
     def truncate(self, size: int) -> None:
-        """Cut off what was appended last; where the last checkpoint has more (`saved`), the next is due at once."""
+        """Cut off the last entries; where the last checkpoint has more (`saved`), the next is due at once."""
         if size < self.size:
             self._map, self._view = None, np.empty(0, self.dtype)
             with self.work.guarded():

@@ -1,6 +1,6 @@
 """Records as JSON: the fields of a named tuple or a dataclass in order, read back by their types.
 
-What a checkpoint or a commit says is such records. The reader takes nothing that the types do not know: a field more or
+A checkpoint or a commit consists of such records. The reader takes nothing that the types do not know: a field more or
 less, or a value of another type, is of another version.
 """
 

@@ -111,6 +111,6 @@ def compiled(function: F, *helpers: Callable[..., Any]) -> F:
 
 
 def _cached_name(*functions: Any) -> str:
-    """A name for the first function that no other version of what it may call has; it calls the others."""
+    """A name for the first function that no other version of the functions it may call has; it calls the others."""
     files = dict.fromkeys(function.__code__.co_filename for function in functions)
     return f"{functions[0].__name__}-{digest_behind(__file__, *files)}"

@@ -1,7 +1,7 @@
 """The tiers that a pass backward looks states up in, unpacked, with their directory and their values.
 
 Each lies where it would if all tiers were there, in address space that only takes memory where something is. So places
-are the same whatever is open, and what is not needed any more goes without a copy of the rest.
+are the same whatever is open, and a tier that is not needed any more goes without a copy of the rest.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Window:
         return self.layers[row - 1].blocks if row else 0, self.layers[row].blocks
 
     def show(self, row: int, team: Workers, span: tuple[int, int] = ALL_KEYS, values: bool = True) -> None:
-        """Open a tier, or of it what has keys in a range, with all that shares a cell with those."""
+        """Open a tier, or its states in a range of keys, with all that share a cell with those."""
         if self.open.get(row) == span:
             return
         self.hide(row)

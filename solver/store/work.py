@@ -4,8 +4,8 @@ A file is only ever appended to. A checkpoint syncs the files, then replaces the
 checksum of each and where the solve stands. After a crash the files are cut back to what the last manifest says, so it
 does not matter what was written since. The manifest is the only file that is replaced, by rename.
 
-Without a folder the files have no names and nothing outlives the process. Cost: a checksum at about 1 GB/s on what is
-written; syncing goes on in the background once there is something worth keeping.
+Without a folder the files have no names and nothing outlives the process. Cost: a checksum at about 1 GB/s on the
+bytes written; syncing goes on in the background once there is something worth keeping.
 """
 
 from __future__ import annotations

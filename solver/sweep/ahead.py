@@ -1,7 +1,7 @@
 """Compiling a game's moves in a process of its own, while plain Python tries the game on another core.
 
-What it leaves behind is in Numba's cache, under names that the solve looks for. So it may fail, be killed or never be
-started: the solve then compiles by itself and says what is wrong. It is a fork, so that it has the very rules that
+Its result is in Numba's cache, under names that the solve looks for. So it may fail, be killed or never be
+started: the solve then compiles by itself and names the fault. It is a fork, so that it has the very rules that
 were loaded, and is made only of a process of one thread, which is safe, and while there is a core to spare.
 """
 

@@ -30,7 +30,7 @@ class ForwardState:
         generations: The unfinished states of each of its generations.
         totals: Of the current tier: its states, and the finished ones by outcome.
         highest: The highest tier that moves lead to so far.
-        runs: What waits for its turn.
+        runs: The runs that wait for their turn.
         seen: Shelves of the states of the tier with cycles, of earlier generations.
         new: A shelf of those of this generation.
     """

@@ -99,7 +99,7 @@ def book_bytes(rules: Rules, cyclic: bool, keys: float) -> float:
 def moves_in_memory(memory: int, states: int) -> int:
     """How many moves inside a tier of so many states may be kept in memory, and made an index there.
 
-    `memory`: bytes of the pass backward, half of what --memory leaves it.
+    `memory`: bytes of the pass backward, half of the memory that --memory leaves it.
     """
     return memory // 8 - states
 

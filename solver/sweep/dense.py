@@ -47,7 +47,7 @@ class NotDense(Exception):
 class Dense:
     """`Swept`, of a dense game: `marks`, `merits` and `layers`, after `forward` and `backward`.
 
-    It goes on from what was `saved`. Raises NotDense where the arrays cannot take the game.
+    It goes on from the `saved` state. Raises NotDense where the arrays cannot take the game.
     """
 
     compiled: CompiledMoves

@@ -1,8 +1,8 @@
-"""The parents of a state, by rules that tell children only: what random play adds to a state, taken away again.
+"""The parents of a state, by rules that tell children only: the changes that random play makes to a state, undone.
 
 A move changes a state's number by one of few differences; where rules turn the board for the side to move, two plies
-do, the second being the first move of the child. Those that sampled play shows are subtracted from a state, and what is
-left is a parent if it is unfinished, has the state among its children, and has a parent itself: numbers that are no
+do, the second being the first move of the child. Those that sampled play shows are subtracted from a state, and the
+rest is a parent if it is unfinished, has the state among its children, and has a parent itself: numbers that are no
 states seldom have. Games whose moves change much at once (sowing, turning discs) have too many differences: `learnt` is
 None.
 

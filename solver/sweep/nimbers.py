@@ -22,7 +22,7 @@ from solver.sweep.tally import Merits
 
 @shared
 def exclude(moves: Moves, known: TierLookup, begin: int, end: int, excluded: NDArray[Any]) -> tuple[Any, Any]:
-    """Let found (end - begin,) be the nimbers of states[begin:end], LOST in place of 0: what no child has.
+    """Let found (end - begin,) be the nimbers of states[begin:end], LOST in place of 0: the least that no child has.
 
     All children are finished, and lost, or in later tiers, whose nimbers are known. Returns as `backward.evaluate`.
     """

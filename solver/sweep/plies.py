@@ -1,7 +1,7 @@
 """Plies as arrays, for opening books of more states than plain Python goes through quickly.
 
-Forward, a span of a ply is expanded, its children are sorted and freed of doubles, and what an earlier ply has is left
-out; backward, a ply's merits come from those of the next.
+Forward, a span of a ply is expanded, its children are sorted and freed of doubles, and states of earlier plies are
+left out; backward, a ply's merits come from those of the next.
 """
 
 from __future__ import annotations

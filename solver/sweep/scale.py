@@ -39,7 +39,7 @@ class Scale(NamedTuple):
 
 
 class TooWide(Exception):
-    """A margin is beyond what values can hold: the scale must be a wider one."""
+    """A margin is too large for the values: the scale must be a wider one."""
 
 
 def first_scale(rules: Rules, cyclic: bool, tiers: int, largest: int) -> Scale:

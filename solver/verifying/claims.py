@@ -1,4 +1,4 @@
-"""Books that are not complete: what they claim, and what proves it.
+"""Books that are not complete: their claims, and the proofs.
 
 A stored value whose children are all known follows from them, as in a complete book: those that are finished, stored,
 or settled by the few plies that go with a trimmed book. The others, and a start that is not stored, are left to a
@@ -42,10 +42,10 @@ class Found(NamedTuple):
 
     Attributes:
         proved: Whether all that the book claims is proved.
-        basis: By what, in words.
+        basis: The proof, in words.
         by_search: Values that a search proved, of `to_search`.
         to_search: Values that only a search can prove.
-        played: What was played out.
+        played: The positions that were played out.
         note: Why plain Python searched where the compiled search could not. None if it did not.
     """
 
@@ -105,7 +105,7 @@ def settling(book: Book, rules: Rules, by_distance: bool) -> Settle | None:
 
 
 def _has_no_gaps(book: Book, rules: Rules, memory: int, progress: Progress) -> bool:
-    """Look for what a book says that it keeps and lacks, and for what it stores that play does not come to.
+    """Look for what a book says that it keeps and lacks, and for stored states that play does not come to.
 
     False if memory did not suffice for it. Raises DamagedBook that names a state.
     """
@@ -172,7 +172,7 @@ def _reached(rules: Rules, limit: int | None, last_tier: int | None, visited: se
 
 
 def _played(book: Book, rules: Rules, progress: Progress) -> playing.Proof | None:
-    """What the sides of a book need is there: they are played out by it alone, or as far as it goes.
+    """The states that the sides of a book need are there: they are played out by it alone, or as far as it goes.
 
     None where it ends before the game does, or play may not end.
     """

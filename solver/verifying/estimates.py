@@ -1,4 +1,4 @@
-"""Grown books against their rules: what is backed up must be what the moves make of it, what is exact is searched for.
+"""Grown books against their rules: backed-up values must follow from the moves, exact ones are searched for.
 
 Nothing proves an estimate; that it is the one which a search of the book's depth gives is not tried.
 """

@@ -1,14 +1,14 @@
-"""Margins where play may come back to a state: what holds them up, found anew and without the solver.
+"""Margins where play may come back to a state: the grounds of each value, found anew and without the solver.
 
 That each is the best of its children's does not suffice: they may rest on each other in a circle. So what a side is
 said to get beyond what endless play is worth must be got by moves that end the game or raise the tier. A state is
 grounded if a move that gets it does that, or leads to a grounded one; where it is the other who gets it, if all moves
-that stay in the tier lead to grounded ones. What is not is gone through again, until a pass finds nothing. By induction
+that stay in the tier lead to grounded ones. The others are gone through again, until a pass finds nothing. By induction
 over tiers, and over passes within one, a side then gets it whatever is replied; that it gets no more is shown by the
 other's best moves, which cost nothing if play never ends. For that endless play must be worth the same all along, and
 no move that stays may score.
 
-Cost: a pass over the moves of what is not grounded for each move that it takes to get there.
+Cost: a pass over the moves of states that are not grounded for each move that it takes to get there.
 """
 
 from __future__ import annotations

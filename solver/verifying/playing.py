@@ -1,8 +1,9 @@
-"""Exhaustive play: what a player gets from the start with a book, whatever the other plays.
+"""Exhaustive play: the result that a player gets from the start with a book, whatever the other plays.
 
 The player's moves are those of `Player.choose`, the other's are all. So the game that is left is small; it is solved by
-the plain algorithms, and its values are what the player gets at least. They rest on the rules alone: what the book says
-is asked only for the player's moves, and held against them. Both sides together prove the value of the start.
+the plain algorithms, and its values are what the player gets at least. They rest on the rules alone: the book is
+asked only for the player's moves, and its values are compared with the result. Both sides together prove the value of
+the start.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ def _played(book: Book, player: Player, side: int, progress: Progress) -> int:
 
 
 def _shown(book: Book, played: _Played, table: Any, node: Any, stated: Value, got: Value) -> str:
-    """Moves from the start to where the player gets less than was said, and on to what it gets."""
+    """Moves from the start to the position in which the player gets less than the book says, and on to the end."""
     game = played.rules.game
     before: dict[Any, tuple[Any, int]] = {}
     todo = [played.initial(), *played.starts()]

@@ -1,4 +1,4 @@
-"""What the auditors share: the states in memory and look-ups among them, marks of those that are reached, counts.
+"""Parts that the auditors share: the states in memory and look-ups among them, marks of those that are reached, counts.
 
 States are cut in two. A table of their leading bits says where the states begin that have them; the other bits take 2,
 4 or 8 bytes a state. With 16 other bits (361 million states of connect-four 5x6):

@@ -1,6 +1,6 @@
 """A book against its rules: structure and checksums, then every value against its children.
 
-It shares nothing with the solver but the rules. What it finds true of every state of a complete book is, by induction
+It shares nothing with the solver but the rules. Checked for every state of a complete book, this is, by induction
 over the distances, a proof that the values are those of perfect play: a win has a lost child one ply nearer the end and
 none nearer still, a loss has all children won and the last of them one ply nearer, a draw has no lost child and a drawn
 one; no child is missing. Margins, and wins and losses without a distance, are proved by induction over the moves: each
@@ -49,11 +49,11 @@ PROVED, CONSISTENT, WRONG = "proved", "consistent", "wrong"  # the verdicts, of 
 
 
 class Report(NamedTuple):
-    """What `verify` proved about a book.
+    """The proof that `verify` has about a book.
 
     Attributes:
         verdict: PROVED if the values are those of perfect play. CONSISTENT if they only agree with each other.
-        basis: A sentence that says what the verdict rests on.
+        basis: A sentence with the grounds of the verdict.
         states: Stored states.
         closed: Whether every child was there to be compared.
         seconds: Time taken.

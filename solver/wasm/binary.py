@@ -216,7 +216,7 @@ def sealed(module: bytes) -> bytes:
 
 
 def facts_of(data: bytes) -> dict[str, Any]:
-    """Return what a module says of itself, before anything of it is compiled.
+    """Return the facts in a module, before anything of it is compiled.
 
     Raises:
         DamagedBook: The bytes are altered, no module of this program's, or more than it ever writes.

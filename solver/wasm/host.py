@@ -47,8 +47,8 @@ def check_facts(facts: dict[str, Any], rules: Rules) -> None:
 class Module(ExactSearch):
     """The module of a game, in a memory of its own, for one thread.
 
-    Raises ForeignBook for one of other rules, DamagedBook for one that is not what `solver build` writes. What a module
-    does cannot harm: it is compiled within limits, unless it `is_ours` and comes with the package; it has its own
+    Raises ForeignBook for one of other rules, DamagedBook for one that is not what `solver build` writes. A module
+    cannot do harm: it is compiled within limits, unless it `is_ours` and comes with the package; it has its own
     memory, of a size that is bounded, and is ended where it does not end by itself.
     """
 
@@ -141,7 +141,7 @@ class Module(ExactSearch):
         return self._nodes
 
     def ask(self, name: str, *numbers: int) -> Any:
-        """What an exported function answers; wide states are numbers here, too.
+        """The answer of an exported function; wide states are numbers here, too.
 
         Raises UncompiledRules where the rules raise an error, or do not end.
         """

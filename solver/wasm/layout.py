@@ -1,4 +1,4 @@
-"""What a module exports, and where it keeps what in its memory, in bytes and in words of 8 bytes.
+"""The exports of a module, and the layout of its memory, in bytes and in words of 8 bytes.
 
     0        the rules' constants, then the stack, which grows down from DESK
     DESK     the fields of the search, which `compiled.exact.alphabeta` names, then the words below
@@ -8,7 +8,7 @@
 The host reads and writes the desk, and at `LISTS_BEGIN` what functions that list something are given to write to.
 
 A state of at most 63 bits is a number. A wider one lies in the memory, its words of 64 bits one after another, the
-lowest first: what takes a state takes its address, and what returns one returns an address.
+lowest first: functions take and return the addresses of states.
 """
 
 from __future__ import annotations

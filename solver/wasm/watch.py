@@ -1,4 +1,4 @@
-"""What compiles and runs modules, and a watchdog that ends those that do not end.
+"""The process that compiles and runs modules, and a watchdog that ends those that do not end.
 
 Compiling is where a stranger's module does most harm: 64 KB of nested loops take the compiler more than a minute and
 gigabytes, and no signal is heard meanwhile. So it is done apart, in a process of its own that has 5 seconds and 512 MB.

@@ -12,7 +12,7 @@ Worked group: states 1000, 1001, 1003 with palette indices 7, 9, 7, indices of o
 
 A group ends before its bitmap exceeds 12 KB, but not before it has 1,024 states, and where 65,536 states do; so the
 bytes do not depend on how the states are cut into parts. They depend on zlib: its versions may deflate to different
-bytes, which all inflate to the same. What it costs and what else was tried is in docs/explanation/tried.md.
+bytes, which all inflate to the same. docs/explanation/tried.md has its cost and the alternatives.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ Lists = tuple[list[int], list[int]]
 class States:
     """Keys that are the states themselves, for which no rules are asked; codecs with others have a class like this.
 
-    `rules` may be None where none are `ASKED`; `left`: what the book leaves out, 0 if it has not all states of a game
-    without cycles.
+    `rules` may be None where none are `ASKED`; `left`: the states that the book leaves out, 0 if it has not all
+    states of a game without cycles.
     """
 
     ASKED: tuple[str, ...] = ()  # methods of the rules without which no state is found

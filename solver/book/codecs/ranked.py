@@ -16,17 +16,17 @@ folded away), its symbol is a repetition of the one before, which takes no room.
 tell, but that it is not 0. Whoever looks up asks the rules first.
 
 A group ends where the next state's rank would be beyond it, and where 65,536 states do; so the bytes do not depend on
-how the states are cut into parts. They depend on zlib: its versions may deflate to different bytes. What it costs and
-what else was tried is in docs/explanation/tried.md.
+how the states are cut into parts. They depend on zlib: its versions may deflate to different bytes.
+docs/explanation/tried.md has its cost and the alternatives.
 
 A rank is looked up only if the rules have such a state, unfinished and canonical where the book is folded. So no state
 is answered with a symbol that was free: what says which they are when a book is written is asked again at each look-up.
 
 The rules may also tell a state's value, or where it comes from: `outlook`, and the one reply that `replies` leaves. In
 a complete book of a game whose moves all raise the tier such states need no symbol but one that says that they are
-there. What is told is compared with the value when the book is written.
+there. The writer compares each value with the one that the rules tell.
 
-A complete book without distances (`Header.sparse`) leaves out more: without `outlook` what is won at once, and, where
+A complete book without distances (`Header.sparse`) leaves out more: without `outlook` wins at once, and, where
 every move leads from a tier of an even number to an odd one or back, all values of the even tiers, which are the best
 of their children's.
 """
@@ -85,7 +85,7 @@ def encode_chunk(
 
 
 def encode_blocks(ranks: Any, index_bytes: int, filled: Fill) -> Groups:
-    """`encode_chunk` with what makes the symbols of ranks[begin] to ranks[end - 1]."""
+    """`encode_chunk` with a function that makes the symbols of ranks[begin] to ranks[end - 1]."""
     bodies: list[bytes] = []
     counts: list[int] = []
     span = MAX_GROUP_STATES // index_bytes

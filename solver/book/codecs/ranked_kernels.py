@@ -1,4 +1,4 @@
-"""Ranks of many states, compiled: what `ranked.Ranks` says of one.
+"""Ranks of many states, compiled: as `ranked.Ranks` does for one.
 
 Cost, connect-four 5x5, CPU: 0.1 us for the rank of a state, as much for the state of a rank. The states of a book are
 sorted by rank on all cores: 23 bytes of memory a state. Reading them back takes one core and 85 bytes a state.
@@ -211,7 +211,7 @@ def merit_of(
     merits: NDArray[Any],
     path: NDArray[Any],
 ) -> Any:
-    """The merit of a state of a book: its own, or what rules and children tell, or LACKING.
+    """The merit of a state of a book: its own, or the one that rules and children tell, or LACKING.
 
     LACKING, too, where the way to stored values takes more than MOST_STEPS: a forged header makes it endless.
     firsts (groups,) the first ranks of all groups, starts (groups + 1,) where their symbols begin. path (plies, 4) is

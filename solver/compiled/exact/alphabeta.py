@@ -3,7 +3,7 @@
 A value is found by bisection: each `prove` asks whether a state is worth at least a bound, and every state below it
 is searched with that null window only (Pascal Pons, Solving Connect 4, 2017); `windows` has their order.
 
-Every child is settled by what the rules say of it, if that answers, before any is searched; where it leaves a single
+Every child is settled by the rules' own answers, if they suffice, before any is searched; where it leaves a single
 reply, that is played on, without a node, until there is a choice. Then the table is asked about all children that are
 left, and only then the most promising of them is searched. Near the end of a game, where a search costs less than a
 look into memory, each is looked up when its turn comes.

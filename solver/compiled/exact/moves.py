@@ -1,7 +1,7 @@
-"""What alpha-beta asks of the rules: what settles a state without a search, and where an action leads.
+"""The questions that alpha-beta asks the rules: values that need no search, and the children of a state.
 
-What the rules may add: `replies` and `outlook` (forced moves, quick ends), `followup`, `promise` (order), `bounds`,
-`longest`. Single replies are played on at once.
+The optional methods of the rules: `replies` and `outlook` (forced moves, quick ends), `followup`, `promise` (order),
+`bounds`, `longest`. Single replies are played on at once.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def end_merit(state: Any) -> Any:
 def lifted(merit: int, sign: int, away: int) -> Any:
     """A merit as an earlier state sees it: `sign` is 1 if the same player moves there, else -1.
 
-    away: the plies between; in a score game what that player gains on the way.
+    away: the plies between; in a score game that player's gain on the way.
     """
     if not SCORES:
         return lift(merit, sign > 0, False, away)
@@ -144,8 +144,8 @@ def gained(state: Any, action: Any) -> Any:
 def look_at(state: Any, action: Any, bound: int) -> tuple[Any, Any, Any, Any, Any, Any, Any]:
     """The merit that an action gives a state, where its child is settled, or FAR; else LIMIT. Then what `moves` holds.
 
-    That is the child, its replies, sign, away, and what is asked of it. Where only one reply is left, the child is
-    what comes after it.
+    That is the child, its replies, sign, away, and the bound asked of it. Where only one reply is left, the child is
+    the state after it.
     """
     child = game.result(state, action)
     sign = sign_of(state, action, child)

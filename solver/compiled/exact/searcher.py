@@ -152,7 +152,7 @@ class Searcher(ExactSearch):
         write_state(self.frames, 0, Frame.STATE, state, self._more)
 
     def step(self, busy: Words, allowance: int) -> bool:
-        """Search on for so many nodes, while `busy` tells what others are at; whether the merit is found."""
+        """Search on for so many nodes, while `busy` names the states that others search; whether the merit is found."""
         status = self._solve(self.table, self.frames, self.moves, busy, self.search, allowance)
         if status == SearchStatus.OUTSIDE:
             raise self._too_large(read_state(self.frames, int(self.search[Field.PLY]), Frame.STATE, self._more))
@@ -234,7 +234,7 @@ class Team:
         self._stop = threading.Event()
 
     def map(self, states: Iterable[int], seconds: float = math.inf) -> Iterator[list[tuple[int, Value]]]:
-        """Lists of (state, value) pairs, as they are found: of what a thread finds within HANDED_OVER seconds.
+        """Yield lists of (state, value) pairs: the results that a thread has within HANDED_OVER seconds.
 
         After so many `seconds` it ends; a state that takes half of those left is left out.
         """

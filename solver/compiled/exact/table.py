@@ -1,4 +1,4 @@
-"""The transposition table of the compiled alpha-beta: for a state both bounds proven so far and what that cost.
+"""The transposition table of the compiled alpha-beta: for a state both bounds proven so far and their cost.
 
 A table is a run of words, (2 * entries,) int64, a power of two of them, aligned so that a bucket of two entries lies
 in one line of the cache; of two entries in a bucket the cheaper one makes way. An entry is two words:

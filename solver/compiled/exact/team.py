@@ -1,7 +1,7 @@
-"""One state searched by several threads, which share the table, what they prove of the state, and who is at what.
+"""One state searched by several threads, which share the table, their bounds and the states under way.
 
 Each asks the same questions of the same state. They part by putting off moves that another is at (see `prove`), and
-find in the table what the others have found. The first who knows the value ends it for all.
+find the results of the others in the table. The first who knows the value ends it for all.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Together:
             member.end()
 
     def _search(self, member: Any) -> bool:
-        """Search on for a chunk, and exchange what is known; whether more is to be done."""
+        """Search on for a chunk, and exchange bounds; whether more is to be done."""
         with self._gate:
             self._gate.wait_for(lambda: not self._held)
             self._inside += 1

@@ -15,9 +15,9 @@ def question(low: Any, high: Any, longest: Any, asked: Any, scores: bool) -> Any
     """The bound to ask about next, low < bound <= high.
 
     First whether it is won, or lost, in half of the plies that are left, which a shallow search tells; then who wins,
-    if anyone; then how soon: halves of a quick win or loss, of a slow one from the slow end, near to what is known.
+    if anyone; then how soon: halves of a quick win or loss, of a slow one from the slow end, near to the known bounds.
 
-    asked: what was asked before, LIMIT at first. longest: plies that the game can still take, 0 if unknown.
+    asked: the bound asked before, LIMIT at first. longest: plies that the game can still take, 0 if unknown.
     """
     if low + 1 == high:
         return high

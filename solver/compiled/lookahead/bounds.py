@@ -1,4 +1,4 @@
-"""The transposition table of the compiled search of limited depth: bounds on what a state is worth at a depth.
+"""The transposition table of the compiled search of limited depth: bounds on the value of a state at a depth.
 
 One run of words, a power of two of them, aligned so that a bucket of two entries lies in one line of the cache. An
 entry is four words, of which the last two are floats: `table` is the run as int64, `bounds` as float64.
@@ -13,7 +13,7 @@ Each thread has a table of its own (`searches`), so nobody writes an entry betwe
 Of a wide state (`compiled.wide`) the further words of the key, inverted, come behind these, and an entry is twice as
 long as one of `exact.table`.
 
-What a state is worth depends on the depth, so a bound is one for that depth alone; but where the end of the game proves
+The value of a state depends on the depth, so a bound is one for that depth alone; but where the end of the game proves
 it, it holds for any greater depth, too. The action is that of the state as it was, which may be another image of the
 key than the next one: a wrong one costs some order and nothing else. Of a bucket's entries the shallower makes way.
 """
@@ -68,7 +68,7 @@ def holds_at(note: int, depth: int) -> Any:
 
 @register_jitable(forceinline=True, **PART)
 def remembered(memory: Any, key: Any, depth: int, alpha: float, beta: float, scores: bool) -> tuple[Any, Any]:
-    """What the table says of a state: its merit, or a bound outside the window, or else NaN; and the entry's note."""
+    """The table's entry for a state: its merit, or a bound outside the window, or else NaN; and the entry's note."""
     table, bounds = memory
     slot = find(table, key)
     if slot < 0:
@@ -85,7 +85,7 @@ def remembered(memory: Any, key: Any, depth: int, alpha: float, beta: float, sco
 
 @register_jitable(**PART)
 def keep(table: NDArray[Any], bounds: NDArray[Any], key: Any, note: int, low: float, high: float) -> None:
-    """Store bounds, joined with what is known for this depth; of the bucket's entries the shallower makes way."""
+    """Store bounds, joined with the known bounds for this depth; of the bucket's entries the shallower makes way."""
     depth = note & DEPTH_BITS
     at = find(table, key)
     if at >= 0:

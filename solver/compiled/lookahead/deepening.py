@@ -1,6 +1,6 @@
 """Depth-limited alpha-beta with an evaluation at the cutoff: `search.heuristic`, compiled once for all games.
 
-What a state is worth at a depth is well defined: the end of the game where play comes to it within so many plies, else
+The value of a state at a depth is well defined: the end of the game where play comes to it within so many plies, else
 the estimate of where it stands then. That value is found, whatever order and windows the search takes: the one that
 `search.heuristic` finds. Nothing but the depth bounds a path, so games may have cycles.
 
@@ -73,7 +73,7 @@ def put_away(memory: Any, path: Any, ply: int, more: Any) -> None:
 def arrive(rules: Any, memory: Any, path: Any, model: Any, ply: int) -> Any:
     """Look at the frame's state: DONE if its merit or a bound outside its window is known, OPENED if it needs search.
 
-    Or what keeps it from that.
+    Or the reason that keeps it from that.
     """
     address, scores, more = rules[0], rules[1], rules[2:]
     frames, windows, _, search = path
@@ -126,7 +126,7 @@ def enter(path: Any, ply: int, row: int, again: bool, rules: Any) -> None:
 
 @register_jitable(forceinline=True, **PART)
 def go_back(memory: Any, path: Any, ply: int, rules: Any) -> Any:
-    """Take what was found of the next ply's state back to this one's: DONE if that settles it, OPENED if not.
+    """Take the next ply's result back to this one's: DONE if that settles it, OPENED if not.
 
     BETTER: the move is, as far as a narrow window tells, and is to be asked again by how much.
     """
@@ -203,7 +203,7 @@ def look(rules: Any, memory: Any, path: Any, model: Any, allowance: int) -> Any:
 
 @shared
 def begin(path: Any, depth: int) -> None:
-    """Set out to search a state, which is to be written to frames[0]; what comes first is search[CHOICE]."""
+    """Set out to search a state, which is to be written to frames[0]; the first one is search[CHOICE]."""
     frames, windows, _, search = path
     for field in range(frames.shape[1]):
         frames[0, field] = 0
@@ -214,7 +214,7 @@ def begin(path: Any, depth: int) -> None:
 
 @register_jitable(**PART)
 def is_known(path: Any, scores: bool) -> Any:
-    """Whether more depth cannot change what was found: no state was cut off, or the win or loss comes before those."""
+    """Whether more depth cannot change the result: no state was cut off, or the win or loss comes before those."""
     frames, windows, _, _ = path
     return frames[0, Frame.CUT] == 0 or (not scores and WIN - abs(windows[0, Window.BEST]) <= frames[0, Frame.LEFT] + 1)
 

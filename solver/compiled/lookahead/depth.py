@@ -1,4 +1,4 @@
-"""What a search of limited depth asks of the rules: a state's moves, what they lead to, and estimates of the last ply.
+"""The questions that a search of limited depth asks the rules: moves, children, and estimates of the last ply.
 
 This is all of it that is compiled for each game; `deepening`, compiled once, calls `list_moves` at its address.
 
@@ -76,7 +76,7 @@ def end_merit(state: Any) -> Any:
 
 @inlined
 def estimate(state: Any, model: Any) -> Any:
-    """What an unfinished state is taken for; NaN if that is out of bounds, or the model one of other features.
+    """The estimate of an unfinished state; NaN if that is out of bounds, or the model one of other features.
 
     A model is asked of the image that stands for all symmetric ones, so that they are all taken for the same.
     """
@@ -122,7 +122,7 @@ def write_move(moves: NDArray[Any], row: int, state: Any, action: Any, child: An
 
 @kernel
 def list_moves(path: Any, model: Any, ply: int, wanted: int) -> Any:
-    """Go through the moves of a frame's state: what it has of those that need no search goes to the frame.
+    """Go through the moves of a frame's state: those that need no search go to the frame.
 
     Those need none that end the game or come with the last ply; the others are written to `moves`. wanted: the action
     to be searched first, or -1. Returns DONE or OPENED; NO_ROOM, OUTSIDE or STUCK.

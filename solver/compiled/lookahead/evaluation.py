@@ -50,7 +50,7 @@ class Evaluation(NamedTuple):
     `game` is the game's string, `rules` the fingerprint of its rules and features, `features` their number. `layers`
     are pairs of weights (inputs, outputs) and biases (outputs,), both float32; the last has one output, a linear model
     that layer alone. `scale` is 1, in a score game the margin that an estimate of 1 stands for. `training` says how it
-    was made, `figures` what was measured on states that it never saw: texts and numbers.
+    was made, `figures` the measurements on states that it never saw: texts and numbers.
     """
 
     game: str

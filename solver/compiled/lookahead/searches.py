@@ -88,7 +88,7 @@ class Lookahead:
         self._memory[0][:] = 0
 
     def search(self, state: int, *, depth: int, budget: Budget | None = None) -> Result:
-        """What `heuristic.search` finds, and the first best action in the game's order; deepened ply by ply.
+        """The value as `heuristic.search` finds it, and the first best action in the game's order; deepened ply by ply.
 
         Raises MethodError for a depth below 1, GameError where an estimate is out of bounds, UncompiledRules where the
         compiled rules cannot tell, BudgetExceeded.

@@ -1,7 +1,7 @@
 """Building a module: the compiled functions of a game's rules and searches, made for WebAssembly.
 
-Numba's LLVM code of a kernel is that of a tree of functions, which LLVM compiles for wasm32 as well: what it calls of
-Numba and Python (references, wrappers) is cut or empty. Around each exported kernel goes a function of plain numbers,
+Numba's LLVM code of a kernel is that of a tree of functions, which LLVM compiles for wasm32 as well: calls to Numba
+and Python (references, wrappers) are cut or empty. Around each exported kernel goes a function of plain numbers,
 which traps where the rules raise an error.
 """
 
@@ -128,7 +128,7 @@ def _linked(module_parts: list[_Part]) -> bytes:
 
 
 def _emitted(linked: Any, machine: Any) -> bytes:
-    """The object code of an optimized module, and of what LLVM calls to compute with wide numbers."""
+    """The object code of an optimized module, and of the functions that LLVM calls to compute with wide numbers."""
     lent: set[str] = set()
     while True:
         code = bytes(machine.emit_object(linked))
@@ -153,5 +153,5 @@ def _retargeted(text: str, machine: Any) -> Any:
 
 
 def _definition(name: str) -> str:
-    """What the definitions of functions of such a name look like."""
+    """The pattern of definitions of functions of such a name."""
     return rf"^define [^\n]*{name}.*?^}}$"

@@ -1,7 +1,7 @@
-"""LLVM code that a module has besides its kernels': functions of plain numbers around them, and what WebAssembly lacks.
+"""LLVM code that a module has besides its kernels': functions of plain numbers, and parts that WebAssembly lacks.
 
-Compilers bring a library of what processors do not do with numbers of 128 bits. Here is what LLVM calls of it: shifts
-and products, made of numbers of 64 bits.
+Compilers bring a library for the arithmetic on 128 bits that processors lack. These are the functions of it that LLVM
+calls: shifts and products, made of numbers of 64 bits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a module exports of the search of limited depth: `compiled.lookahead.deepening`, by the rules' own `evaluate`.
+"""The exports of a module for the search of limited depth, which estimates by the rules' own `evaluate`.
 
 Its arrays lie where `lay_out_look` made room for them, behind those of the exact search.
 """

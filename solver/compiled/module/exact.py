@@ -1,4 +1,4 @@
-"""What a module exports of the exact search: `compiled.exact.alphabeta` on a desk in the module's own memory.
+"""The exports of a module for the exact search: `compiled.exact.alphabeta` on a desk in the module's own memory.
 
 The desk's words are the fields of `search`, then where the arrays lie that `lay_out` made room for. The table begins
 small and grows, as a `Searcher`'s.
@@ -25,7 +25,7 @@ MORE = ()
 def lay_out(plies: int, rows: int, size: int) -> Any:
     """Make room for paths of so many plies, so many moves of theirs, and a table of `size` words, a power of two.
 
-    Returns the bytes that the memory must then have, and forgets what was found before.
+    Returns the bytes that the memory must then have, and forgets earlier results.
     """
     desk = words(DESK, USED + 1)
     desk[FRAMES_AT], desk[FRAMES] = HEAP, plies

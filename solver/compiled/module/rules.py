@@ -1,6 +1,6 @@
-"""Each rule as a kernel of its own, from whole numbers of 64 bits to one: what a module exports of the rules.
+"""Each rule as a kernel of its own, from whole numbers of 64 bits to one: the exports of a module for the rules.
 
-What yields writes to memory at an address, as much as there is room for, and returns how much it wanted to write.
+A generator writes to memory at an address, as much as there is room for, and returns how much it wanted to write.
 `agreement` holds plain rules against the same kernels.
 """
 

@@ -1,1 +1,1 @@
-"""What games share: no games of their own. Boards of five by five, men that slide, pawns, throws, choices of cells."""
+"""Code that games share, no games: boards of five by five, men that slide, pawns, throws, choices of cells."""

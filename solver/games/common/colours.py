@@ -1,4 +1,4 @@
-"""What col and snort share: players colour cells of a board, each in an own colour, and some neighbours are forbidden.
+"""Code that col and snort share: players colour cells, each in an own colour, and some neighbours are forbidden.
 
 A state is the first player's cells, and the second's above them; their number tells who is to move. An action is the
 cell.

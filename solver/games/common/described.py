@@ -57,7 +57,7 @@ def described(path: str) -> Nodes:
 
 
 class Play:
-    """A description that is played, as OpenSpiel's games are. Raises ValueError for what is no game of two players.
+    """A description that is played, as OpenSpiel's games are. Raises ValueError for other games than two players'.
 
     `seen` are steps from the atoms of a position to what else holds there, `moved` those that need its moves, too, the
     last of them to the next position. A step is one relation, or some that need each other and are gone through until
@@ -98,7 +98,7 @@ class Play:
         self._ask()
 
     def _ask(self) -> None:
-        """Note what will be asked of positions."""
+        """Note the later questions about positions."""
         self.facts = sorted((said(atom[1]), bit) for atom, bit in self.bits.items() if atom[0] == TRUE)
         self.start = sum(self.bits[TRUE, atom[1]] for atom in self.true if atom[0] == INIT)
         self.over = self.bits.get((TERMINAL,), 0)
@@ -159,7 +159,7 @@ class Play:
         return bits
 
     def after(self, holding: int, moves: tuple[int, int]) -> int:
-        """What is true after the moves of both, of which one is idle."""
+        """The atoms that hold after the moves of both, of which one is idle."""
         bits = holding | moves[0] | moves[1]
         for repeats, rules in self.moved[:-1]:
             bits = _run(repeats, [masks for move in (0, *moves) for masks in rules.get(move, ())], bits)
@@ -221,7 +221,7 @@ class State:
         return play.at(play.after(self.holding, (self.idle, play.moves[action][1])))
 
     def player_return(self, player: int) -> int:
-        """What the end is worth to a player more than to the other. Raises ValueError."""
+        """The value of the end to a player, less its value to the other. Raises ValueError."""
         worths: list[int] = []
         for role, goals in zip(self.play.roles, self.play.goals, strict=True):
             held = {goal for bit, goal in goals if self.holding & bit}

@@ -8,7 +8,7 @@ and a rule two masks (`described`). That suits games whose positions can be coun
 
 A few lines of a stranger may describe more than any memory holds: alternatives multiply, terms grow, variables are
 chosen independently. So everything is counted before it is made, in words of the description, against limits that a
-`Budget` keeps. What is too large is refused within some seconds and a few hundred megabytes.
+`Budget` keeps. A description that is too large is refused within some seconds and a few hundred megabytes.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Ground(NamedTuple):
 
 
 class Budget:
-    """What may still be done. `spend` raises ValueError, whose message is `excess`, once it is used up."""
+    """The work that may still be done. `spend` raises ValueError, whose message is `excess`, once it is used up."""
 
     def __init__(self, units: int, excess: str) -> None:
         self.left, self.excess = units, excess
@@ -85,7 +85,7 @@ def read(text: str) -> list[Rule]:
 
 
 def _terms(text: str) -> Iterator[tuple[int, Term]]:
-    """What stands between the outermost brackets, and in which line it begins; words alone as they are."""
+    """The text between the outermost brackets, and the line that it begins in; words alone as they are."""
     open_terms: list[list[Term]] = []
     line = begun = 1
     for match in TOKEN.finditer(text.casefold()):
@@ -224,7 +224,7 @@ def matched(pattern: Term, ground: Term, binding: Binding) -> bool:
 
 
 def _places(atom: Term) -> Iterator[tuple[Any, ...]]:
-    """What tells an atom from others of its relation: words by where they stand, two levels deep."""
+    """The arguments that tell an atom from others of its relation: words by where they stand, two levels deep."""
     for i, part in enumerate(atom[1:]):
         if isinstance(part, str):
             if part[0] != "?":

@@ -1,7 +1,7 @@
 """A game that others play, as a graph: breadth first from its start, positions told apart by their text and who moves.
 
-What is explored speaks as OpenSpiel's games do: `new_initial_state()` of the game, `child(action)`, `legal_actions()`
-and the like of its states. Most of the cost is in those calls.
+The games to explore have the methods of OpenSpiel's games: `new_initial_state()` of the game, `child(action)`,
+`legal_actions()` and the like of its states. Most of the cost is in those calls.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Exploration:
         self.next = self.doubles + 1 + int(self.chance.random() * (2 * self.stride - 1))
 
     def _look(self, done: int) -> None:
-        """Say how far it is, and what it takes. Raises ResourceError."""
+        """Report progress and memory. Raises ResourceError."""
         size = len(self.draft.texts)
         self.listener.progress("explore", done, None)
         taken = resident_memory() - self.begun if self.begun else GUESS * size
@@ -208,7 +208,7 @@ class Exploration:
                 self._compare_one(nodes, node, state)
 
     def _compare_one(self, nodes: Nodes, node: int, state: Any) -> None:
-        """Compare a position with what the graph has of it."""
+        """Compare a position with the graph's entry."""
         ends = state.is_terminal(), not nodes.moves(node)
         if any(ends):
             if not all(ends) or self._worth(state, nodes.movers[node]) != nodes.worths[node]:

@@ -1,4 +1,4 @@
-"""What the games of men on 5 x 5 points share.
+"""Code that the games of men on 5 x 5 points share.
 
 Points are numbered row by row from the bottom left. A state is the first player's men, the second's 25 bits on, and a
 bit for the side to move. An action is 25 times the point moved from plus the point moved to, or 625 plus the point of a

@@ -1,4 +1,4 @@
-"""What games on boards of width x height cells share.
+"""Code that games on boards of width x height cells share.
 
 Cells are numbered row by row from the bottom left. A set of cells is an int, a bit for each; a state is so many planes
 of them, one above the other. Images are of all planes at once, and of nothing above them.

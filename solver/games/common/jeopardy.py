@@ -1,4 +1,4 @@
-"""What jeopardy games share: add to a turn's total by throws, any of which may lose it, or hold and keep it.
+"""Code that jeopardy games share: add to a turn's total by throws, any of which may lose it, or hold and keep it.
 
 A state holds, from the lowest digit on, whether the throw is in the air (base 2), the turn's total, the mover's score,
 the other's (base `goal` each) and the mover; scores are for the side to move, so `folded` drops the mover. Won is one

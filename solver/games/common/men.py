@@ -1,4 +1,4 @@
-"""What the games of a few men on nine points share: placing, sliding, three in a row.
+"""Code that the games of a few men on nine points share: placing, sliding, three in a row.
 
 Points are numbered row by row from the bottom left. A state is the first player's men, the second's nine bits on, and
 a bit for the side to move. An action is 9 times the point moved from plus the point moved to, or 81 plus the point of

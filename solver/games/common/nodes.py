@@ -1,6 +1,6 @@
 """A game as a graph in arrays: positions by number, their moves one after the other, and all text.
 
-`Draft` takes positions and moves as they are found; `Nodes` is what becomes of it. Both are plain Python; the arrays
+`Draft` takes positions and moves as they are found; `Nodes` is the result. Both are plain Python; the arrays
 are those of the standard library, which NumPy reads in place. A position takes 13 bytes and its text, a move 8.
 """
 
@@ -178,7 +178,7 @@ def _little(numbers: array[int]) -> array[int]:
 
 
 def unpacked(data: bytes) -> Nodes:
-    """What `Nodes.packed` was made of. Raises ValueError for what it did not make."""
+    """The nodes that `Nodes.packed` was made of. Raises ValueError for other bytes."""
     press = zlib.decompressobj()
     most = LITTLE + TIMES * len(data)
     try:
@@ -220,7 +220,7 @@ def _array_at(whole: bytes, at: int, code: str, count: int) -> tuple[array[int],
 
 
 def _check(nodes: Nodes) -> None:
-    """Raise ValueError for what is no graph."""
+    """Raise ValueError if it is no graph."""
     size, moves = len(nodes.texts), len(nodes.children)
     fits = all(isinstance(text, str) for text in chain(nodes.texts, nodes.names)) and size == len(nodes.worths) > 0
     fits = fits and not nodes.begins[0] and nodes.begins[-1] == moves and set(nodes.movers) <= {0, 1}

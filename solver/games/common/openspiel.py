@@ -1,8 +1,8 @@
 """A game of OpenSpiel as a graph.
 
 `pip install 'solverbook[openspiel]'`. Games that leave something out of the text of a position (what led there, how
-often) would come out wrong: random games, and positions that were met twice, are compared with the graph, and what
-differs is an error.
+often) would come out wrong: random games, and positions that were met twice, are compared with the graph, and a
+difference is an error.
 """
 
 from __future__ import annotations

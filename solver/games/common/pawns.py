@@ -1,4 +1,4 @@
-"""What hexapawn and breakthrough share: two boards of pawns, the first player's moving to higher rows.
+"""Code that hexapawn and breakthrough share: two boards of pawns, the first player's moving to higher rows.
 
 A state is the first player's board, the second's, and a bit for the side to move. An action is the cell moved from
 times 3, plus 0, 1 or 2 for a step to the left, straight or right, as the board is printed.
@@ -128,7 +128,7 @@ def turned(width: int, height: int, state: int) -> int:
 
 
 def chances(width: int, height: int, state: int, other: int, diagonal: bool) -> Iterator[int]:
-    """What one side may do, the mover or the other: moves straight on and aside, captures, pawns that are attacked, and
+    """The moves of one side, mover or other: straight on and aside, captures, pawns that are attacked, and
     those of them that are covered; the rows that its first pawn has gone, and the pawns without another in their way.
     """
     if other:

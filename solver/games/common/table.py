@@ -1,6 +1,6 @@
 """A game from a table of its moves: a text file with a line for each, fields between commas, or tabs in a .tsv.
 
-`docs/guides/other-games.md` tells what the columns hold. Reading takes some 10 microseconds a line.
+`docs/guides/other-games.md` describes the columns. Reading takes some 10 microseconds a line.
 """
 
 from __future__ import annotations

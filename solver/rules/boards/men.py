@@ -34,7 +34,7 @@ def drawn(kind: Kind, sides: tuple[Side, Side], letter: str = "") -> tuple[Shape
     Args:
         kind: its shape, perhaps with a number to show beside it, and its side.
         sides: the players' colours.
-        letter: what is written on a disc.
+        letter: the text on a disc.
     """
     name, _, count = kind[0].partition(" ")
     side = COIN if name == "coin" else sides[kind[1]] if kind[1] < 2 else NOBODY

@@ -44,7 +44,7 @@ def scene(
         position: The state, and who is to move if that is known.
         labels: Moves to show with their values, best first.
         caption: Lines of text to put below the board.
-        bare: Whether the names of rows and columns, and what is thrown, are left out.
+        bare: Whether the names of rows and columns, and the dice, are left out.
     """
     board = board_of(rules.game, position.state, int(position.mover or 0))
     if isinstance(board, str):
@@ -117,7 +117,7 @@ def _names_of_game(game: Any) -> str:
 
 
 def names_of(rules: Rules) -> str:
-    """What is written beside a board: "names" of rows and columns, the numbers of "columns", or nothing.
+    """The text beside a board: "names" of rows and columns, the numbers of "columns", or nothing.
 
     As a page finds it: by the moves at the start.
     """

@@ -18,7 +18,7 @@ OWN_MEN = {"pits", "bearoff", "backgammon", "race", "dots"}  # boards whose surf
 
 
 class View(NamedTuple):
-    """A position to draw: its cells, and what no cell tells.
+    """A position to draw: its cells, and the facts that no cell tells.
 
     `gained` is the margin so far for the side to move, None where it is not known; `mover` is 0 or 1.
     """

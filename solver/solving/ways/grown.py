@@ -3,7 +3,7 @@
 Drop-out expansion (Lincke, Strategies for the automatic construction of opening books, 2000; Buro, Toward opening book
 learning, 1999): the leaves to which the likeliest play leads are expanded, their children valued, values backed up, and
 so on. A round is some leaves, as many as the size of the book says; each leaf's children are searched together by one
-thread, from empty tables and within nodes, not seconds, so that what is found depends on nobody's pace. The book itself
+thread, from empty tables and within nodes, not seconds, so that the result depends on nobody's pace. The book itself
 is the checkpoint: written between rounds, it holds all that the next round depends on.
 """
 
@@ -74,7 +74,7 @@ class Growing:
         self.plan = plan
 
     def refuses(self, job: Job) -> str | None:
-        """Games of chance, and those of which no tiers say that play ends; what has no evaluation, or no compiler."""
+        """Refuse games of chance, games whose tiers do not prove an end, and games without evaluation or compiler."""
         rules, plan = job.rules, self.plan
         if plan.books:
             return None
@@ -126,7 +126,7 @@ class Growing:
         yield self._grown(tree)
 
     def _begun(self, job: Job) -> tuple[Estimate, list[tuple[Any, Any]]]:
-        """What the values are, and those of the book that is to grow further."""
+        """The kind of the values, and the values of the book that is to grow further."""
         rules, plan, path = job.rules, self.plan, job.target
         name, identity = "evaluate", fingerprint(rules.game, ("evaluate",))
         if plan.evaluate is not None:

@@ -36,7 +36,7 @@ Table = dict[int, int]
 
 @dataclass
 class Values:
-    """The way of taking what a file says, each value `verified` against those of the moves or not."""
+    """The way of taking the values in a file, each value `verified` against those of the moves or not."""
 
     source: Path
     verified: bool
@@ -155,7 +155,7 @@ def _entry(rules: Rules, fields: Any, number: int) -> tuple[int, int]:
 
 
 def complete(rules: Rules, table: Table, path: Path, verified: bool, progress: Progress) -> bool:
-    """Whether a table holds just what play can reach; finished states are added to one that does.
+    """Whether a table holds exactly the states that play can reach; finished states are added to one that does.
 
     Raises DamagedBook, if values are to be `verified`, where one does not follow from those of the moves; where some of
     these are not known, if one of the others is better. Raises BookError if the start is missing.

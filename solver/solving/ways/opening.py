@@ -1,7 +1,7 @@
 """Opening books: every unfinished state to a ply, valued by searching the deepest ones and deriving the others.
 
 The states first reached after exactly `max_ply` plies are searched, in random order, so that those done are a sample
-of those left; what is done goes to a journal beside the book, at most two seconds of it unsynced. A solve that was
+of those left; results go to a journal beside the book, at most two seconds of it unsynced. A solve that was
 killed goes on from there, to the same bytes: an exact value does not depend on who found it, or when.
 
 Cost: twelve plies of connect-four 7x6, 9.2 million states, are enumerated in 7 s; the search is the rest.
@@ -157,7 +157,7 @@ def mean_parents(rules: Rules, layers: Sequence[list[int]]) -> float:
 def work_done(share: float, parents: float) -> float:
     """The share of all work that is done with a share of the states, in random order.
 
-    What some states lead to is searched once, and the table keeps it for the others. It is not met before a share of
+    Shared children are searched once, and the table keeps them for the other states. It is not met before a share of
     the states is done if none of its ancestors among them is: they are `parents` for a child, their square for a
     grandchild; SHARED is where in between the costs of connect-four 6x5 and 6x6 lie.
     """

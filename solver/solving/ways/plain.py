@@ -1,4 +1,4 @@
-"""By the plain algorithms: small games, rules that run in plain Python only, and what the compiled sweep leaves.
+"""By the plain algorithms: small games, rules that run in plain Python only, and games that the compiled sweep leaves.
 
 `minimax` and `retrograde` value every reachable state; so do `expectiminimax` in games of chance, and `nimbers` in
 impartial ones.
@@ -67,7 +67,7 @@ def first(job: Job, cached: bool = False) -> tuple[Outcome | None, list[int]]:
 def tried(job: Job, cached: bool = False) -> Outcome | None:
     """The outcome for a game of few states; None if it is not small.
 
-    `cached`: the sweep's kernels need not be compiled. Raises what `solve` does.
+    `cached`: the sweep's kernels need not be compiled. Raises the errors of `solve`.
     """
     rules = job.rules
     state_limit, seconds = (min(PLAIN_LIMIT, LITTLE), LITTLE_SECONDS) if cached else (PLAIN_LIMIT, SMALL_SECONDS)
@@ -170,7 +170,7 @@ def _outcome(rules: Rules, method: str, found_by: Callable[[str], Any]) -> Outco
 
 
 def some_stay(rules: Rules, table: Table) -> bool:
-    """Whether retrograde analysis is what the kernels would take: some move stays in its tier, and none such scores."""
+    """Whether the kernels would take retrograde analysis: some move stays in its tier, and none such scores."""
     if rules.kind.cyclic != Method.RETROGRADE:
         return False
     canonical, tier, stays = rules.canonical, rules.tier, False

@@ -1,6 +1,6 @@
-"""By the compiled sweep over all reachable states; small games, and what it cannot take, by the plain algorithms.
+"""By the compiled sweep over all reachable states; small games, and those that it cannot take, by the plain algorithms.
 
-What it has done lies in a work folder beside the book until the book is complete.
+Its results lie in a work folder beside the book until the book is complete.
 """
 
 from __future__ import annotations
