@@ -19,7 +19,7 @@ class Trim(NamedTuple):
         scope: Scope of the book that was trimmed.
         max_ply: States that are first reached after more plies were dropped. None to keep all plies.
         side: "first", "second" or "both": states that this side does not need to keep its value were dropped. None to
-        keep all.
+            keep all.
         plies: States that a full-width search of this many plies solves were dropped. The search ends in finished
             states or, in a book for one side, in stored ones. 0 to keep them.
         max_bytes: Last tiers were dropped until the file was this small. None for no limit.

@@ -82,9 +82,8 @@ def trim(
     Args:
         book: The book to read, its path, or a game whose book comes with the package.
         target: Where to write the copy.
-        wanted: The states to drop: `max_ply`, `side`, `plies` or `max_bytes` of `Trim`. `source` and `scope` are
-        filled in
-            for you.
+        wanted: The states to drop: `max_ply`, `side`, `plies` or `max_bytes` of `Trim`. `source` and `scope` are filled
+            in for you.
         game: The rules, or their name, if they are your own.
         wdl: Drop distances and keep win, draw or loss.
         codec: The copy's codec. None for the book's own.

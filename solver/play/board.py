@@ -22,9 +22,8 @@ def board(source: Player | Source, position: int | str = "start", *, moves: Move
 
     Args:
         source: A game or its name. A book, its path or a player adds the value of every move.
-        position: The moves from the start ("4453"), a state, or another position that `solver query` takes. Moves
-        also tell
-            who is to move, which a state alone may not.
+        position: The moves from the start ("4453"), a state, or another position that `solver query` takes. Moves also
+            tell who is to move, which a state alone may not.
         moves: The values to show: the result of `Player.analyse` for the position.
 
     Returns:

@@ -73,7 +73,7 @@ class Rules:
     Made once by whoever solves, searches or plays, and handed down. `kind` is that of its values; with `wdl` only who
     wins is asked, not how soon; with `nimbers` these. `outcomes(state)` are the outcomes of chance, none where a
     player decides; `mover(state)` is who is to move, 0 where states do not tell. All methods are bound, plain
-    callables;  a method without a substitute is None where the game lacks it: `to_move`, `again`, `reward`, `chance`,
+    callables; a method without a substitute is None where the game lacks it: `to_move`, `again`, `reward`, `chance`,
     `evaluate`, `features`, `bounds`, `promise`, `size`, `rank`, `outlook`, `replies`, `vanishing`. States may be any
     hashable objects in the plain searches. Raises GameError where a required method is missing, or two do not go
     together.

@@ -41,9 +41,8 @@ class Batch(NamedTuple):
 
     Attributes:
         edges: The moves, as `edges.edges` lists them.
-        rows: The row of each child's tier in the table of the look-up; PASSED if the child is finished, not
-        asked for, or of
-            a tier that is passed over.
+        rows: The row of each child's tier in the table of the look-up; PASSED if the child is finished, not asked for,
+            or of a tier that is passed over.
         places: The index of each child in its tier, or MISSING.
         highs: Scratch of the look-up.
     """
@@ -129,8 +128,8 @@ def refuse(rules: Rules, fault: int, state: int) -> None:
 
     Raises:
         TooWide: TOO_WIDE: a margin exceeds the type of the merits; a wider type may hold it.
-        MethodError: BEYOND: no merit in a tier with cycles can hold a margin. SCORING: a move scores and stays
-        in its tier.
+        MethodError: BEYOND: no merit in a tier with cycles can hold a margin. SCORING: a move scores and stays in its
+            tier.
         GameError: LOST_CHILD: a child was never reached, or a state has no moves, or too many.
     """
     if fault == TOO_WIDE:

@@ -56,9 +56,8 @@ def expand(
         begin: The first of them.
         end: The index after the last.
         tier: The tier.
-        staying: REFUSED, KEPT or DROPPED: the fate of moves that stay in the tier. If `moves` have a win,
-        DROPPED drops the
-            moves that end the game too.
+        staying: REFUSED, KEPT or DROPPED: the fate of moves that stay in the tier. If `moves` have a win, DROPPED drops
+            the moves that end the game too.
         edges_listed: Arrays for the moves.
         report: Written, (FIELDS,) int64: the number of moves, the range of their tiers, and an error with its culprit.
 

@@ -74,9 +74,9 @@ def count_children(
         begin: The first state, counted from the tier's first.
         end: The state after the last.
         counted: Written for these states.
-        inner_moves: Room for the moves inside the tier (uint32), or of length 0: then they are not kept, and
-        the degrees are
-            counted here. An entry is twice the index of a child, and one more if the same player moves again.
+        inner_moves: Room for the moves inside the tier (uint32), or of length 0: then they are not kept, and the
+            degrees are counted here. An entry is twice the index of a child, and one more if the same player moves
+            again.
 
     Returns:
         A fault and the state that has it: FINE, LOST_CHILD, BEYOND, SCORING, or NARROW if `left` must be wider.
