@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 def main() -> NoReturn:
     """Run a command and end the process with its exit code."""
-    signals.catch()  # before anything that takes time to import
+    # Catch signals before any import that takes time
+    signals.catch()
     try:
         from solver.cli import main as command
     except (ImportError, OSError) as error:

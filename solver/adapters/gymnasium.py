@@ -156,7 +156,8 @@ class SoloEnv(gymnasium.Env[Any, Any]):  # type: ignore[misc]
         """The position's value for the agent, and those of its actions, as far as they are known."""
         answer, moves = self.opponent.player.examine(self.inner.position.state)
         values = {move.action: float(move.value.score) for move in moves if move.value is not None}
-        if len(values) == len(moves):  # expectations of positions are rounded
+        # Expectations of positions are rounded
+        if len(values) == len(moves):
             return max(values.values()), values
         if answer.value is None:
             raise self._unknown()

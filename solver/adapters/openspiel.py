@@ -82,7 +82,8 @@ class SolverGame(pyspiel.Game):  # type: ignore[misc]
 
     def __init__(self, parameters: dict[str, Any] | None = None) -> None:
         options = {**DEFAULTS, **(parameters or {})}
-        options["game"] = options["game"].replace(",", ";")  # OpenSpiel's own strings have commas between parameters
+        # OpenSpiel's own strings have commas between parameters
+        options["game"] = options["game"].replace(",", ";")
         rules = Rules(_uncut(options["game"]))
         self.shared: _Shared = _Shared(rules, options["longest"])
         outcomes = 0 if rules.chance is None else MOST_OUTCOMES
@@ -130,7 +131,8 @@ def _uncut(text: str) -> Game:
     In its strings commas stand between parameters, and OpenSpiel drops other text silently. So of a game that can
     take more, one parameter alone has to end with a semicolon.
     """
-    game: Any = game_of(text.rstrip(";").replace(";", ","))  # a named tuple, of which the protocol does not tell
+    # A named tuple; the protocol does not say so
+    game: Any = game_of(text.rstrip(";").replace(";", ","))
     values = text.rpartition("::")[2].partition(":")[2]
     takes_more = len(game) > 1 or isinstance(next(iter(game), None), tuple)
     if values and ";" not in values and takes_more and not own_method(game, "to_text"):
@@ -335,7 +337,8 @@ class PlayerEvaluator(Evaluator):  # type: ignore[misc]
         worth = answer.estimate if answer.value is None else float(answer.value.score)
         if worth is None:
             raise MissingState(f"the player knows nothing of state {number}: give it a book, or let it search live")
-        max_utility = state.get_game().max_utility()  # othello has margins with us, and winners there
+        # Our othello has margins, theirs has winners
+        max_utility = state.get_game().max_utility()
         worth = max(-max_utility, min(max_utility, worth))
         if isinstance(state, SolverState):
             worth += state.position.gained or 0

@@ -227,7 +227,8 @@ def _steps(outline: str) -> Iterator[tuple[str, list[float]]]:
         numbers = [float(number) for number in re.findall(r"-?(?:\d+\.?\d*|\.\d+)", numbers_text)]
         count = counts[command.lower()]
         for offset in range(0, len(numbers), count) if count else (0,):
-            is_more = offset and command.lower() == "m"  # further points of a move are lines
+            # Further points of a move are lines
+            is_more = offset and command.lower() == "m"
             yield ("l" if command == "m" else "L") if is_more else command, numbers[offset : offset + count]
 
 

@@ -122,7 +122,8 @@ class Expectation(_Fields, Margins):
 
     def words(self, value: Value, adds: bool = False) -> str:
         """An expected margin, or an expected utility and the winning chance that it amounts to, draws half counted."""
-        if not isinstance(value.score, float):  # of a finished state
+        # A finished state has a whole score
+        if not isinstance(value.score, float):
             return super().words(value, adds) if self.of == "margin" else value.words()
         return f"{value.score:+.6f}" if self.of == "margin" else f"{value.score:+.6f} ({50 * (1 + value.score):.4f} %)"
 

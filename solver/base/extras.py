@@ -78,8 +78,10 @@ def kernel_defect() -> str | None:
             module: Any = importlib.import_module(name)
             if name == "numba":
                 advice = elsewhere
-                module.njit(kernel_defect.__wrapped__, cache=True)  # looks for the folder
-        except Exception as error:  # of any kind: a broken installation may raise what it likes
+                # Numba looks for its cache folder here
+                module.njit(kernel_defect.__wrapped__, cache=True)
+        except Exception as error:
+            # A broken installation may raise any error
             reason = " ".join(str(error).split())[:200]
             return f"{name} is installed but fails ({type(error).__name__}: {reason}): {advice}"
     if module.config.DISABLE_JIT:

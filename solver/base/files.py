@@ -33,10 +33,12 @@ def open_input(path: str | os.PathLike[str], max_bytes: int | None = None, *, bu
     """
     try:
         descriptor = system.open_descriptor(path, os.O_RDONLY | system.NO_WAIT)
-    except ValueError as error:  # a name that no file can have
+    except ValueError as error:
+        # A name that no file can have
         raise OSError(errno.ENOENT, str(error), os.fspath(path)) from None
     except PermissionError:
-        if os.path.isdir(path):  # which Windows does not open
+        # Windows does not open directories
+        if os.path.isdir(path):
             raise OSError(errno.EINVAL, NO_FILE, os.fspath(path)) from None
         raise
     status = os.fstat(descriptor)
@@ -78,7 +80,8 @@ def replacing(target: Path) -> Iterator[Path]:
         system.sync_path(target.parent)
     finally:
         if older.exists() and not target.exists():
-            with contextlib.suppress(OSError):  # another writer's has come there meanwhile
+            # Another writer's has come there meanwhile
+            with contextlib.suppress(OSError):
                 system.rename(older, target)
         for path in (partial, older):
             _remove(path)
@@ -105,7 +108,8 @@ def _exchange(partial: Path, target: Path, older: Path) -> None:
     """Rename a folder to its final name, and any folder there to `older`. Other processes may do so at any time."""
     for attempt in range(ATTEMPTS):
         shutil.rmtree(older, ignore_errors=True)
-        with contextlib.suppress(FileNotFoundError):  # nothing is there, or another has taken it away
+        # Nothing is there, or another has taken it away
+        with contextlib.suppress(FileNotFoundError):
             system.rename(target, older)
         try:
             system.rename(partial, target)
@@ -123,7 +127,8 @@ def sweep_up(target: Path) -> None:
         if not match or system.is_alive(int(match[1])):
             continue
         if match[2] == "replaced" and not target.exists():
-            with contextlib.suppress(OSError):  # another writer was first
+            # Another writer was first
+            with contextlib.suppress(OSError):
                 system.rename(path, target)
         else:
             _remove(path)

@@ -35,7 +35,8 @@ class Workers:
         """The results in the items' order; at most two tasks a worker are under way, so memory stays bounded."""
         queue = iter(items)
         current, following = next(queue, END), next(queue, END)
-        if following is END:  # no thread is worth waking: games of many small tiers spend their time here
+        # No thread is worth waking: games of many small tiers spend their time here
+        if following is END:
             if current is not END:
                 yield function(current)
             return
@@ -58,5 +59,6 @@ class Workers:
     def _submit(self, function: Callable[[Item], Result], argument: Item) -> Future[Result]:
         try:
             return self._pool.submit(function, argument)
-        except RuntimeError as error:  # the limits on memory or processes
+        except RuntimeError as error:
+            # The limits on memory or processes
             raise ResourceError(f"{error}: raise the limits on memory and processes, or take --workers 1") from None

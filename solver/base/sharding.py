@@ -28,6 +28,7 @@ def bits_for(states: float, bytes_per_state: int, memory: float, workers: int) -
         memory: The bytes that a task may take.
         workers: The tasks that run at a time.
     """
-    busy = workers if workers & workers - 1 == 0 else 2 * workers  # else some wait for half of a phase
+    # With another number some workers wait for half of a phase
+    busy = workers if workers & workers - 1 == 0 else 2 * workers
     shards = max(1.0, states * bytes_per_state / memory, min(busy, MOST_BLOCKS, states / MIN_TASK_STATES))
     return min(HASHED, math.ceil(math.log2(shards)))

@@ -86,7 +86,8 @@ def stay_away() -> None:
 def _end(number: int, frame: Any) -> None:
     if not _running or _asked:
         if not _asked:
-            with contextlib.suppress(OSError):  # nobody is there to read it
+            # No reader may be left
+            with contextlib.suppress(OSError):
                 os.write(2, b"Error: interrupted\n" if number == signal.SIGINT else b"Error: terminated\n")
         os._exit(ENDING[(_asked or [number])[0]])
     _asked.append(number)

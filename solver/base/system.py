@@ -72,7 +72,8 @@ def sync(descriptor: int) -> None:
     if sys.platform == "darwin":
         import fcntl
 
-        with contextlib.suppress(OSError):  # of a file system that does not know it
+        # Some file systems do not know the call
+        with contextlib.suppress(OSError):
             fcntl.fcntl(descriptor, getattr(fcntl, "F_FULLFSYNC", 51))
             return
     os.fsync(descriptor)
@@ -146,7 +147,8 @@ def is_held(path: str | os.PathLike[str]) -> bool:
             rename(path, path)
         except PermissionError:
             return True
-        except OSError:  # it is not there
+        except OSError:
+            # It is not there
             pass
     return False
 
@@ -200,7 +202,8 @@ def cores() -> int:
 
 def is_alive(process: int) -> bool:
     """Whether there is a process of that number."""
-    if sys.platform == "win32":  # where os.kill(process, 0) ends it
+    # On Windows os.kill(process, 0) would end the process
+    if sys.platform == "win32":
         import psutil
 
         return process < 1 << 31 and bool(psutil.pid_exists(process))
@@ -324,7 +327,8 @@ def _left_in_groups(root: Path) -> Iterator[int]:
             continue
         group = root / top / name.lstrip("/")
         for folder in [group, *group.parents][: len([component for component in name.split("/") if component]) + 1]:
-            for limit in limits:  # a group is bound by those around it
+            # A group is bound by those around it
+            for limit in limits:
                 with contextlib.suppress(OSError, ValueError):
                     taken = int((folder / used).read_text("utf-8")) - _idle_in(folder, idle)
                     yield max(0, int((folder / limit).read_text("utf-8")) - taken)
@@ -404,7 +408,8 @@ class Room:
             reserved = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0x40)
             self.buffer = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | reserved)
             if size >= HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
-                with contextlib.suppress(OSError):  # a system without large pages
+                # A system without large pages
+                with contextlib.suppress(OSError):
                     self.buffer.madvise(mmap.MADV_HUGEPAGE)
 
     def take(self, begin: int, end: int) -> None:
@@ -532,7 +537,8 @@ def at_closing(number: int) -> None:
 
         @ctypes.WINFUNCTYPE(ctypes.c_int, ctypes.c_uint)
         def handle(event: int) -> int:
-            if event < 2:  # Ctrl-C and Ctrl-Break, which Python takes
+            # Ctrl-C and Ctrl-Break, which Python takes
+            if event < 2:
                 return 0
             interrupt(number)
             time.sleep(10)

@@ -114,7 +114,8 @@ def waiting_lines(stream: BinaryIO, errors: str = "strict") -> Iterator[list[str
     for text in _arriving(stream, errors):
         text = begun + text
         *lines, begun = text.split(NEWLINE)
-        if len(lines[0] if lines else begun) > MOST_LINE:  # any other line is shorter than a block
+        # Any other line is shorter than a block
+        if len(lines[0] if lines else begun) > MOST_LINE:
             raise TextError(f"line {number}: it has more than {MOST_LINE:,} bytes: write one a line")
         number += len(lines)
         if lines:
@@ -152,7 +153,8 @@ def _arriving(stream: BinaryIO, errors: str) -> Iterator[str]:
             raise TextError(
                 f"line {number + before.count(NEWLINE)}: not UTF-8 or UTF-16: save the file as UTF-8"
             ) from None
-        if ends_in_return:  # the text before had the line already
+        # The text before had the line already
+        if ends_in_return:
             text = text.removeprefix(NEWLINE)
         if text:
             ends_in_return = text.endswith("\r")

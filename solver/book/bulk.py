@@ -49,7 +49,8 @@ def asked(states: Any, wide: bool = False) -> NDArray[Any]:
     """
     try:
         array = np.asarray(states, object if wide else None)
-    except ValueError as error:  # rows of different lengths
+    except ValueError as error:
+        # Rows of different lengths
         raise StateTypeError(f"states are one array of integers: {error}") from None
     if array.dtype.kind in INTEGERS:
         return array.astype(np.int64)
@@ -150,7 +151,8 @@ def values(indices: NDArray[np.int64], palette: Sequence[Value]) -> Values:
     if isinstance(palette, Steps):
         scores = np.where(known, (indices - MIDDLE) * palette.step, NO_NUMBER)
         return Values(scores, np.full_like(indices, -1), known)
-    scores = np.array([*(score for score, _ in palette), 0])  # int64; of a grown book, estimates among them, float64
+    # int64; of a grown book, estimates among them, float64
+    scores = np.array([*(score for score, _ in palette), 0])
     scores[-1] = NO_SCORE if scores.dtype.kind in INTEGERS else NO_NUMBER
     distances = np.array([*(-1 if distance is None else distance for _, distance in palette), -1], np.int64)
     return Values(scores[indices], distances[indices], known)

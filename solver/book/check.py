@@ -125,7 +125,8 @@ def checked_groups(book: Book, progress: Progress = silent) -> Iterator[tuple[li
     """
     last_key, stored = -1, 0
     palette = len(book.header.palette)
-    numbers, examples = [0] * palette, [0] * palette  # of expectations none are counted
+    # Expectations are not counted
+    numbers, examples = [0] * palette, [0] * palette
     for record in checked_segments(book):
         for keys, places in groups_of(book.header, record):
             if keys[0] <= last_key or any(key >= after for key, after in zip(keys, keys[1:], strict=False)):

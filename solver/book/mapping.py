@@ -177,14 +177,16 @@ def mapped_file(path: Path, sha256: str | None = None) -> Mapped:
                 mapped = registered.mapped()
                 if mapped is not None:
                     return mapped
-                registered.close()  # its last book has just gone, in a thread that waits for this lock
+                # Its last book has just gone, in a thread that waits for this lock
+                registered.close()
             mapped, failure = None, None
             try:
                 mapped = Mapped(path)
             except lmdb.Error as error:
                 failure = error
             if _identity(path) != identity:
-                continue  # the file was replaced meanwhile, so which one is mapped is not known
+                # The file was replaced meanwhile, so which one is mapped is not known
+                continue
             if mapped is None:
                 raise DamagedBook(f"{path} cannot be opened: {failure}")
             _registered[identity] = _Registered(identity, mapped)

@@ -146,7 +146,8 @@ class Book(Mapping[int, Value]):
         """Return the state that a folded book would store for this one, or -1 if this is not a state."""
         try:
             return self._canonical(state) if 0 <= state < self._limit else -1
-        except (ArithmeticError, LookupError, TypeError, ValueError):  # rules need not bear what is no state
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            # Rules need not bear what is no state
             return -1
 
     @functools.cached_property
@@ -476,7 +477,8 @@ class Book(Mapping[int, Value]):
 
         try:
             size = self.size
-        except OSError:  # a temporary file, gone when the book was closed
+        except OSError:
+            # A temporary file, gone when the book was closed
             size = None
         return card(self.header, self.path.name, size)
 

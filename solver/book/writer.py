@@ -198,7 +198,8 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], game
             _make_room(environment, records)
             with environment.begin(write=True) as transaction, transaction.cursor() as cursor:
                 _, added = cursor.putmulti(records, append=True)
-            if added != len(records):  # append does not raise
+            # Append does not raise
+            if added != len(records):
                 raise BookError(f"{path}: {len(records) - added} records were not written: keys are not ascending")
             if counted:
                 _count(digest, records)

@@ -180,7 +180,8 @@ class _Inspector:
         self.name = self.rules.name
         self.hints = Hints(self.rules)
         self.twins = Twins(self.rules)
-        self.moves: list[tuple[int, int | None, int]] = []  # states, moves or None of chance, and where they lead
+        # states, moves or None of chance, and where they lead
+        self.moves: list[tuple[int, int | None, int]] = []
 
     def starts(self) -> list[int]:
         """Where play-outs begin: the start, the first of the others, and some that are drawn by lot."""
@@ -343,7 +344,8 @@ class _Inspector:
 
     def check_rank(self, state: int) -> None:
         """A state's rank and the next one, each of which is that of one state or of none."""
-        if self.rules.bits > USUAL:  # then ranks number no books
+        # Wide states have no ranks
+        if self.rules.bits > USUAL:
             return
         if not own_method(self.game, "rank"):
             self.check_number_of(state)
@@ -409,7 +411,8 @@ class _Inspector:
             kind = "a legal action's result" if name == "result" else "the rule" if name in REQUIRED else "the method"
             state, what = arguments[0] if arguments else 0, f"{kind} {call} fails: {told(error)}"
             raise self.fault(state, what, failure(error)) from error
-        if answer != again and answer == answer:  # what is no number is refused for that
+        # What is no number is refused for that
+        if answer != again and answer == answer:
             call = f"{name}({', '.join(map(str, arguments))}) differs from call to call"
             raise self.fault(arguments[0] if arguments else 0, f"{call}: rules must be deterministic")
         return answer
@@ -420,7 +423,8 @@ class _Inspector:
             return f"chance->{child}"
         try:
             return format_action(self.game, state, move)
-        except Exception:  # the fault to tell is another
+        except Exception:
+            # The fault to tell is another
             return str(move)
 
     def fault(self, state: Any, what: str, kind: type[SolverError] = GameError) -> SolverError:

@@ -123,13 +123,16 @@ class Commands(click.Group):
             finally:
                 requested = signals.end()
         except BaseException as error:
-            requested = signals.end()  # once more: the first may have been interrupted itself
+            # Once more: the first may have been interrupted itself
+            requested = signals.end()
             how_to_go_on = _how_to_go_on(_words_typed(*arguments, **options))
-            if requested is not None:  # whatever Python has made of it
+            # A signal explains the error, whatever Python raised for it
+            if requested is not None:
                 return _say(f"{ENDED[requested]}{how_to_go_on}", requested)
             if isinstance(error, (click.Abort, KeyboardInterrupt)):
                 return _say(f"interrupted{how_to_go_on}", 130)
-            if isinstance(error, SystemExit) and sys.stdout is not output:  # what click does about a broken pipe
+            # What click does about a broken pipe
+            if isinstance(error, SystemExit) and sys.stdout is not output:
                 return _go_unheard(output)
             return _told(error, output, _words_typed(*arguments, **options))
         finally:
@@ -170,7 +173,8 @@ def _told_of_system(error: OSError, output: IO[str]) -> int:
     """Print an error of the system to stderr, and return its exit code."""
     reason = error.strerror or str(error)
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    if error.filename is None and frame.f_globals["__name__"].startswith(("click", __name__)):  # only they write there
+    # Only they write there
+    if error.filename is None and frame.f_globals["__name__"].startswith(("click", __name__)):
         reason = f"standard output cannot be written to: {reason}"
         _give_up(output)
     elif error.filename is not None:
@@ -236,7 +240,8 @@ def _how_to_go_on(typed: list[str]) -> str:
 
 
 def _say(message: str, code: int) -> int:
-    with contextlib.suppress(OSError):  # stderr may be closed, or its reader gone
+    # Stderr may be closed, or its reader gone
+    with contextlib.suppress(OSError):
         click.echo(f"Error: {shown.message(message)}", err=True)
     return code
 

@@ -228,7 +228,8 @@ def _tqdm() -> Any:
 
         return tqdm
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # without ipywidgets tqdm says so, and draws text
+        # Without ipywidgets tqdm says so, and draws text
+        warnings.simplefilter("ignore")
         from tqdm.auto import tqdm as fitting
 
     return fitting
@@ -244,7 +245,8 @@ class _Lines:
     def __init__(self) -> None:
         self._started = time.perf_counter()
         self._begun = self._started  # of the step
-        self._first = 0  # units that an earlier run has done of the step
+        # Units that an earlier run has done of the step
+        self._first = 0
         self._latest: tuple[str, int, int | None, str] = ("", 0, None, "")
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
@@ -281,7 +283,8 @@ class _Lines:
     def _run(self) -> None:
         due = self._started + LINE_SECONDS
         while not self._ended.wait(max(0.0, due - time.perf_counter())):
-            with contextlib.suppress(OSError, ValueError):  # nobody reads any more
+            # The reader may have gone
+            with contextlib.suppress(OSError, ValueError):
                 click.echo(self.line(time.perf_counter()), err=True)
             due = max(due, time.perf_counter()) + LINE_SECONDS
 

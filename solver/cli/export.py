@@ -119,7 +119,8 @@ def _standard_output() -> Iterator[TextIO]:
     try:
         yield stream
     finally:
-        stream.detach()  # so that standard output stays open
+        # So that standard output stays open
+        stream.detach()
 
 
 def _write_all(

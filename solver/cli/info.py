@@ -40,7 +40,8 @@ def command(source: str, counts: bool, plot: str | None, as_json: bool, quiet: b
             numbers = expectations(opened)
         gaps = opened.header.trim is not None and not opened.header.is_gapless
         if facts["longest"] and is_built_in(opened.header.game) and not gaps:
-            player = Player(opened, live=False)  # what is not in the book is not needed
+            # What is not in the book is not needed
+            player = Player(opened, live=False)
             facts["longest"]["line"] = lines.facts(player, facts["longest"]["position"])["moves"]
     if plot is not None:
         from solver.report.charts import draw

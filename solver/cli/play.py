@@ -115,7 +115,8 @@ def command(
     chance = random.Random(seed)
     opponent = Opponent(player, method, depth, level, variety, chance)
     table = Table(player, opponent, start, computer=0 if second else 1, dice=chance)
-    if method == "best" and budget > SHORT and player.rules.tiered:  # most others have cycles
+    # Most others have cycles
+    if method == "best" and budget > SHORT and player.rules.tiered:
         player.prepare(wait=False)
     click.echo(greeting(table, None if book is None else str(book.path), budget))
     table.play()

@@ -54,7 +54,8 @@ def command(book: str, own: str | None, as_json: bool, quiet: bool, **means: Any
     try:
         with Bars(quiet) as bars:
             answer = facts_of(verify(book, own, progress=bars, **means))
-    except MissingRules:  # which says nothing of the book
+    except MissingRules:
+        # This error says nothing about the book
         raise
     except (DamagedBook, ForeignBook) as error:
         if as_json:

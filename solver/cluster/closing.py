@@ -68,7 +68,8 @@ def _whole(name: str, length: int, bits: int, owner: int) -> Segment:
 def closed(shards: Shards, closing: Closing, bits: int, later: int) -> tuple[ShardedTier, list[Advanced], list[Run]]:
     """Complete a tier whose states were all visited: its 2**`bits` shards, their children in 2**`later` shards."""
     number, engine, leads = closing.number, shards.engine_for(closing.reached), closing.highest > closing.number
-    visited = list(dict.fromkeys(file for files in closing.seen for file in files))  # shards that were split share some
+    # Shards that were split share some
+    visited = list(dict.fromkeys(file for files in closing.seen for file in files))
     tasks = [
         engine.submit(
             close,

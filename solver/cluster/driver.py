@@ -70,14 +70,16 @@ class Driver(Shards):
         while (event := course.next()) is not None:
             try:
                 self.mending(functools.partial(self._solve, event))
-            except TooWide:  # rewards add up: nobody knows how far before they do
+            except TooWide:
+                # Rewards add up: nobody knows how far before they do
                 assert course.scale is not None
                 self.done(wider(rules, course.scale))
         self.commit()
 
     def mend(self, damaged: Damaged) -> None:
         """Compute a shard file again from those before it."""
-        self.ahead = {}  # the file may be why that fails
+        # The file may be why that fails
+        self.ahead = {}
         self.tell(f"{damaged}: it is computed again")
         self.mending(functools.partial(mend, self, damaged.name))
 
@@ -92,7 +94,8 @@ class Driver(Shards):
 
     def _begin(self) -> None:
         bits = 0
-        for _ in range(self.engine.workers):  # while the driver sees to the first tiers
+        # While the driver sees to the first tiers
+        for _ in range(self.engine.workers):
             self.engine.submit(warm, self.job)
         handles = self.here.submit(begin, self.job, bits, returns=block_count(bits))
         self.done(Found(None, self.gathered(None, [handles], bits, self.here), 1, GROWTH))

@@ -158,10 +158,12 @@ class Course:
     def __init__(self) -> None:
         self.begun: bool = False
         self.runs: list[Run] = []
-        self.under_way: Closing | Resolving | None = None  # a tier with cycles
+        # A tier with cycles
+        self.under_way: Closing | Resolving | None = None
         self.tiers: list[ShardedTier] = []
         self.largest: int = 1
-        self.growth: float = 0.0  # states led to, by those that led to them
+        # States led to, by those that led to them
+        self.growth: float = 0.0
         self.scale: Scale | None = None
         self.values: list[list[File]] = []
         self.tally: Tally = Tally()
@@ -239,7 +241,8 @@ class Course:
         self.values.append(event.values)
         self.tally.end_tier(event.tally)
         self.tally.meet_win(event.slowest)
-        if self.scale is not None and self.scale.point:  # each tier rounds once more, and cycles leave a gap
+        # Each tier rounds once more, and cycles leave a gap
+        if self.scale is not None and self.scale.point:
             self.tally.error += event.gap + (tier.kept > 0)
 
 

@@ -113,7 +113,8 @@ class Hosted(Engine):
     def _ask(self, *question: Any) -> Any:
         """Return the child's answer, or raise its error."""
         with self._lock:
-            if self._is_asking:  # what interrupted the last question left its answer in the pipe
+            # What interrupted the last question left its answer in the pipe
+            if self._is_asking:
                 raise self._gone()
             dropped = [self.dropped.pop() for _ in range(len(self.dropped))]
             sent = pickle.dumps((dropped, question), pickle.HIGHEST_PROTOCOL)
@@ -173,7 +174,8 @@ class Host:
             while True:
                 waiting.put(pipe.recv_bytes())
         waiting.put(b"")
-        while not self._ended.wait(0.5):  # again, since an exception is lost in a callback out of Ray
+        # again, since an exception is lost in a callback out of Ray
+        while not self._ended.wait(0.5):
             interrupt(signal.SIGTERM)
 
     def _answer(self, request: bytes) -> bytes:

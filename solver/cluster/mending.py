@@ -33,7 +33,8 @@ def mend(shards: Shards, name: str) -> None:
     if kind == "run":
         tasks = [_starts(shards, bits)] if number is None else _leading(shards, tiers[number], ALL_CHILDREN, bits, None)
         run_names = [run.name for run in shards.gathered(number, tasks, bits)]
-    elif kind in ("seen", "part", MAIL):  # of a tier that is closed again, of the book, a step: it is written again
+    elif kind in ("seen", "part", MAIL):
+        # The file belongs to a step that runs again and writes it anew
         return
     elif kind == "states" and number is not None:
         run_names = (_closed if tiers[number].cyclic else _rebuilt)(shards, tiers[number])

@@ -131,7 +131,8 @@ def _node(host: str, engine: Engine, handle: Any, wanted: Wanted, sent: float) -
         facts = engine.result(handle, ANSWER_SECONDS)
     except TimeoutError:
         return Examined(host, faults=(f"has not answered for {ANSWER_SECONDS:g} s: look into Ray's log there",))
-    except Exception as error:  # whatever a node raises that has another version, or half of one
+    except Exception as error:
+        # A node with another version, or half of one, may raise any error
         return Examined(host, faults=(f"cannot be asked: {one_line(error)}",))
     clock = facts["clock"]
     ahead = max(0.0, clock - time.time()) or min(0.0, clock - sent)

@@ -196,7 +196,8 @@ def refuse_address(where: str) -> None:
 
 def host(pipe: int) -> None:
     """Be the child of `connect`: answer requests over the pipe of this descriptor."""
-    os.set_inheritable(pipe, False)  # Ray's own processes have no part in it
+    # Ray's own processes have no part in it
+    os.set_inheritable(pipe, False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     served = Host(opened)
     signal.signal(signal.SIGTERM, served.leave)
@@ -222,7 +223,8 @@ def _start(started: contextlib.ExitStack, workers: int, memory: int) -> Any:
     folder = _folder(started)
     known = {name: os.environ[name] for name in LOCAL if name in os.environ}
     if not {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & set(os.environ):
-        known["RAY_AUTH_TOKEN"] = _token()  # or Ray keeps one in the home folder
+        # Otherwise Ray keeps a token in the home folder
+        known["RAY_AUTH_TOKEN"] = _token()
     import_path = {"PYTHONPATH": os.pathsep.join(_own_path()), "RAY_preload_python_modules": TASKS}
     started.enter_context(_environment({**LOCAL, **known, **import_path}))
     objects = max(LEAST_OBJECTS, min(int(sharding.OBJECTS * memory), _shared_memory()))
@@ -246,7 +248,8 @@ def _join(started: contextlib.ExitStack, where: str) -> Any:
         from ray.job_config import JobConfig
 
         paths: dict[str, Any] = {"job_config": JobConfig(_py_driver_sys_path=_own_path())}
-        if where.startswith(CLIENT):  # the options go there as JSON
+        # The options go there as JSON
+        if where.startswith(CLIENT):
             python_path = os.pathsep.join([*_own_path(), "${PYTHONPATH}"])
             paths = {"runtime_env": {"env_vars": {"PYTHONPATH": python_path}}}
         try:
@@ -286,7 +289,8 @@ def _knock(where: str) -> None:
             door.settimeout(CONNECT_SECONDS)
             if os.environ.get("RAY_USE_TLS", "0") == "0":
                 door.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0)))
-                if door.recv(9)[3:4] != b"\x04":  # both sides begin with their settings
+                # Both sides begin with their settings
+                if door.recv(9)[3:4] != b"\x04":
                     raise ResourceError(f"no cluster at {where}: what answers there is not Ray")
     except (OSError, OverflowError) as error:
         raise ResourceError(f"no cluster at {where}: {one_line(error)}") from None
@@ -300,7 +304,8 @@ def _connected(started: contextlib.ExitStack, **options: Any) -> Any:
         raise MethodError("this process is connected to a Ray cluster already: call ray.shutdown() first")
     initialize = private_part(ray, "_raylet.Config.initialize", "settings count only if nobody imported Ray before")
     if initialize is not None:
-        initialize("")  # reads the environment again
+        # Reads the environment again
+        initialize("")
     nodes: list[Any] = []
     started.callback(_end, ray, nodes)
     printing = "_private.worker.print_to_stdstream", lambda *_, **__: None, "it prints lines of its own"
@@ -392,7 +397,8 @@ def _folder(started: contextlib.ExitStack) -> str:
     folder = Path(tempfile.mkdtemp(prefix="solver-ray-", dir=home))
     lock_file = started.enter_context((folder / "new").open("w"))
     lock(lock_file.fileno(), folder)
-    (folder / "new").rename(folder / "lock")  # one that is seen is locked
+    # One that is seen is locked
+    (folder / "new").rename(folder / "lock")
     started.callback(shutil.rmtree, folder, ignore_errors=True)
     return str(folder)
 

@@ -121,7 +121,8 @@ def _opened(data: bytes, kind: str) -> tuple[Packed, NDArray[Any]]:
 def bind(job: Job, shares: Sequence[Share], kind: str, form: Form, before: int) -> Bound:
     """The groups of a range of the book, before which there are so many states."""
     block, groups, head, tail = CODECS[form.codec].block, list[Encoded](), EMPTY_PIECE, EMPTY_PIECE
-    missing, indices = -before % block, indices_of(form.merits)  # of a block that others begin
+    # The states that complete a block which others begin
+    missing, indices = -before % block, indices_of(form.merits)
     for call in ordered(bench_of(job).store, shares, kind):
         states, values = call()
         piece, tail = _cut(_joined([tail, (states, indices(values))]), missing)

@@ -66,7 +66,8 @@ def _resolved(shards: Shards, tier: ShardedTier) -> tuple[list[int], list[Folded
         at_once = _at_once(shards, tier, scale)
         return places, at_once.shards, at_once.gap
     rounds = Rounds(shards, tier, scale, places)
-    its_turn = tier == course.next()  # else a file of it is mended, perhaps in the midst of another tier's rounds
+    # If not, one of its files is mended, perhaps in the middle of another tier's rounds
+    its_turn = tier == course.next()
     kept = course.under_way if its_turn and isinstance(course.under_way, Resolving) else None
     saved = time.monotonic()
     distance = rounds.link() if kept is None else rounds.load(kept)
@@ -76,7 +77,8 @@ def _resolved(shards: Shards, tier: ShardedTier) -> tuple[list[int], list[Folded
         if following > distance and due and (kept is None or distance > kept.distance):
             kept = rounds.kept(distance)
             shards.done(kept)
-            rounds.load(kept)  # and tell again, so that nothing still to come depends on what came before
+            # Send again, so that nothing later depends on earlier messages
+            rounds.load(kept)
             saved = time.monotonic()
         else:
             distance = following
@@ -115,7 +117,8 @@ class Rounds:
         self.memory: int = shards.bytes_for(tier.kept, tier.bits, LISTING)
         self.blocks: int = block_count(tier.bits)
         self.arrays: dict[str, list[Any]] = {}
-        self.index: list[list[File]] = []  # kept files of begins and parents
+        # Kept files of begins and parents
+        self.index: list[list[File]] = []
         self.mails: list[Any] = []
         self.resolved: int = 0
 

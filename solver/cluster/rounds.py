@@ -37,9 +37,8 @@ from solver.sweep.scale import WIN, Scale
 lift = register_jitable(value.lift)
 SHARD = 38  # bits of a parent's place, twice, and one if the same player moves; those above are its shard
 ARRAYS = {"begins": np.int64, "parents": np.int64, "left": np.int32, "merits": np.int16}  # of a shard between rounds
-MARGIN_SENT = (
-    4 * RESOLVED
-)  # in place of open children: margins are told in the round in which others are resolved by them
+# In place of open children: margins are told in the round in which others are resolved by them
+MARGIN_SENT = 4 * RESOLVED
 assert SHARD + HASHED < 63
 Array = NDArray[Any]
 

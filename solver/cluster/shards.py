@@ -51,8 +51,10 @@ class Shards:
         self._commits, self._committed = 0, time.monotonic()
         self._uncommitted: list[Event] = []
         self._obsolete: list[str] = []
-        self.ahead: dict[int, list[list[Any]]] = {}  # requests of the tier to come, begun early
-        self.inspect: Callable[[list[int]], None] | None = None  # looks at some states of each tier
+        # Requests of the tier to come, begun early
+        self.ahead: dict[int, list[list[Any]]] = {}
+        # Looks at some states of each tier
+        self.inspect: Callable[[list[int]], None] | None = None
 
     def done(self, event: Event) -> None:
         """Enter an event, and commit if that is due."""

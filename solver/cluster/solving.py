@@ -86,7 +86,8 @@ class Clustered:
         try:
             return finish(self.rules, merged, self.options, begun)._replace(encoded=merged.encoded)
         except SolverError:
-            merged.check()  # what the solution was held against the plain rules by had no digest
+            # What the solution was held against the plain rules by had no digest
+            merged.check()
             raise
 
     def mend(self, error: SolverError) -> bool:

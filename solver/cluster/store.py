@@ -127,9 +127,8 @@ class Store:
         except (ImportError, ValueError) as error:
             raise ResourceError(f"--store {url}: {one_line(error)}") from None
         self.root: str = root.rstrip("/")
-        self.url: str = (
-            self.root if "file" in _protocols(self.files) else url.rstrip("/")
-        )  # for workers in other folders
+        # For workers in other folders
+        self.url: str = self.root if "file" in _protocols(self.files) else url.rstrip("/")
         # where a file appears under its name before it is whole, it is given the name when it is
         self.renames: bool = not {"s3", "s3a", "gs", "gcs", "abfs", "az", "memory"} & set(_protocols(self.files))
         self._lease: Lease | None = None
@@ -176,11 +175,13 @@ class Store:
                     file.write(data)
                     file.flush()
                     if lasting:
-                        with contextlib.suppress(AttributeError, io.UnsupportedOperation):  # it is on no disk of ours
+                        # It is on no disk of ours
+                        with contextlib.suppress(AttributeError, io.UnsupportedOperation):
                             system.sync(file.fileno())
                 self.files.mv(part, self.path(name))
             except BaseException:
-                with contextlib.suppress(Exception):  # what is left of it takes room
+                # What is left of it takes room
+                with contextlib.suppress(Exception):
                     self.files.rm_file(part)
                 raise
 
@@ -233,7 +234,8 @@ class Store:
 
     def hold(self) -> Lease:
         """The lease of the solve, ours until it is released. Raises ResourceError if another process has it."""
-        if self.renames:  # elsewhere there are no folders
+        # Elsewhere there are no folders
+        if self.renames:
             self.require(self.root.rpartition("/")[0] or "/")
             self._surely(functools.partial(self.files.makedirs, self.root, exist_ok=True))
         self._lease = Lease(self)
@@ -312,7 +314,8 @@ class Lease:
             )
         _held.add(self.holder["token"])
         self._write()
-        time.sleep(0.1 * random.random())  # of several that start together, the last to write holds it
+        # If several start together, the last one to write holds the lease
+        time.sleep(0.1 * random.random())
         self.confirm()
         self._thread = threading.Thread(target=self._renew, daemon=True)
         self._thread.start()
@@ -326,7 +329,8 @@ class Lease:
     def end(self) -> None:
         """Give no more signs of life."""
         self._ended.set()
-        self._thread.join(RENEWED)  # if the store fails, it tries again and again
+        # If the store fails, it tries again and again
+        self._thread.join(RENEWED)
 
     def release(self) -> None:
         """End the lease, and remove its file, where the store still can."""

@@ -59,14 +59,16 @@ def reason(cls: type, report: str) -> str:
         if os.path.basename(match[1] or match[3]) in files
     ]
     refusals = REFUSAL.findall(report)
-    if refusals:  # `compiled.checked` says itself what it refuses
+    # `compiled.checked` says itself what it refuses
+    if refusals:
         return str(refusals[-1])
     remarks = [remark for name, method in methods.items() for remark in _remarks(cls, name, method)]
     last_remark = found[-1] if found else None
     for file, line, text in remarks:
         if last_remark is None or (file, line) == last_remark:
             return _told(file, line, text)
-    if remarks:  # Numba names the line that calls what does not compile
+    # Numba names the line that calls what does not compile
+    if remarks:
         return _told(*remarks[0])
     if last_remark is None:
         lines = [line.strip() for line in report.splitlines() if line.strip()]

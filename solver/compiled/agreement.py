@@ -82,7 +82,8 @@ class Twins:
         with compiling(self.rules.game):
             for state in states:
                 if self.rules.vanishing is not None and self.rules.vanishing(state):
-                    continue  # its moves are listed before it
+                    # Its moves are listed before it
+                    continue
                 plain, compiled = self.plain(state), self.compiled(state)
                 if plain != compiled:
                     raise UncompiledRules(self.difference(state, plain, compiled))

@@ -104,7 +104,8 @@ class CheckedLower(Lower):
     def pre_lower(self) -> None:
         super().pre_lower()
         self.context.enable_boundscheck = True
-        if self.generator_info:  # as a call of its own it would not know the game's parameters as constants
+        # As a call of its own it would not know the game's parameters as constants
+        if self.generator_info:
             self.builder.function.attributes.add("alwaysinline")
         self.trace = Trace(self, self.func_ir.func_id.func.rewriter.reads_numpy)
         self._check_result()
@@ -121,7 +122,8 @@ class CheckedLower(Lower):
             self._refuse(text, self.func_ir.loc)
 
     def lower_inst(self, inst: Any) -> None:
-        self.context.checked_place = self._place()  # for casts, see `wide.narrowed`
+        # Casts need it, see `wide.narrowed`
+        self.context.checked_place = self._place()
         self._check_used(inst)
         is_copy = isinstance(inst, ir.Assign) and isinstance(inst.value, ir.Var)
         self._lost = self._flag(inst.value.name) if is_copy else EXACT
@@ -229,7 +231,8 @@ class CheckedLower(Lower):
 
     def lower_expr(self, resty: Any, expr: Any) -> Any:
         op = operator_of(expr)
-        if expr.op in self.context.special_ops:  # Numba has made one of several operators
+        # Numba has made one of several operators
+        if expr.op in self.context.special_ops:
             self._refuse("arithmetic on a whole array: write a loop")
         if expr.op in ("build_list", "build_set") and isinstance(resty.dtype, types.Float):
             self._check_exact_float(expr.items)
@@ -332,7 +335,8 @@ class CheckedLower(Lower):
     def _overflowing(self, op: Any, left: Any, right: Any) -> tuple[Any, Any]:
         """The lowest bits of a sum, difference or product, and whether it has more."""
         builder, kind = self.builder, left.type
-        if op is operator.mul and kind.width > 64:  # LLVM would call a function that no library has
+        # LLVM would call a function that no library has
+        if op is operator.mul and kind.width > 64:
             double = llvm.IntType(2 * kind.width)
             product = builder.mul(builder.sext(left, double), builder.sext(right, double))
             result = builder.trunc(product, kind)

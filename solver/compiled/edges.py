@@ -147,7 +147,8 @@ def chance_edges(states: NDArray[Any], begin: int, end: int, win: int, enough: i
                 if count == first_edge:
                     return -BAD_VANISHING, i
                 continue
-            weights[count] = weight  # first: who does not ask for weights gives an array that has another use
+            # first: who does not ask for weights gives an array that has another use
+            weights[count] = weight
             _enter(state, child, 0, (i - begin) * 2, win, listed, count)
             count += 1
         if total == 0:

@@ -50,7 +50,8 @@ class Known(ast.NodeTransformer):
         """Return the number that an expression stands for. None if it is not known, or not a number."""
         try:
             constant = self._worked_out(node)
-        except Exception:  # whatever rules raise, they may never come here
+        except Exception:
+            # Rules may raise here, though play may never come to this state
             return None
         return constant if type(constant) is int and constant.bit_length() <= MAX_CONSTANT_BITS else None
 

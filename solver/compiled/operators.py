@@ -157,7 +157,8 @@ def _quotient(module: ir.Module, kind: ir.IntType) -> ir.Function:
         builder.ret(found)
 
     # a quotient in binary: subtract `by`, moved to the left as far as `number` reaches, wherever it fits
-    of_zero_too = ir.IntType(1)(0)  # the count of leading zeros is that of the width
+    # The count of leading zeros is that of the width
+    of_zero_too = ir.IntType(1)(0)
     distance = builder.sub(builder.ctlz(by, of_zero_too), builder.ctlz(number, of_zero_too))
     with builder.if_then(builder.icmp_signed("<", distance, kind(0))):
         builder.ret(kind(0))

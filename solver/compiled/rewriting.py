@@ -51,7 +51,8 @@ def methods_of(cls: type) -> dict[str, types.FunctionType]:
     for name, member in members.items():
         function = inner(member)
         if not isinstance(function, types.FunctionType) or function.__module__ == "collections":
-            continue  # a named tuple's own
+            # A named tuple's own
+            continue
         if not name.startswith("__") and name not in TEXT and not isinstance(member, staticmethod):
             methods[name] = function
     return methods
@@ -71,9 +72,11 @@ class Rewriter:
         is_checked: bool = False,
     ) -> None:
         self.cls = cls
-        self.width, self.game = width, game  # of numbers, where states are wide; whose parameters are known
+        # The width of numbers where states are wide, and the game whose parameters are known
+        self.width, self.game = width, game
         self.is_checked = is_checked
-        self.reads_numpy: bool = False  # whether the rules name an array of NumPy
+        # Whether the rules name an array of NumPy
+        self.reads_numpy: bool = False
         self._done: dict[Any, types.FunctionType] = {}
 
     def mark(self, function: Any, method: str = "") -> None:
@@ -162,7 +165,8 @@ class Rewriter:
         if value is print:
             return REFUSED
         if self.is_checked and isinstance(getattr(value, "py_func", None), types.FunctionType):
-            value = value.py_func  # a function that the user compiles, which Numba would not check
+            # A function that the user compiles, which Numba would not check
+            value = value.py_func
         if hasattr(value, "py_func") or isinstance(value, type):
             return value
         function = inner(value)
@@ -216,7 +220,8 @@ class _Rewrite(ast.NodeTransformer):
         if of_game and isinstance(value, (property, cached_property)):
             self.changed = True
             return ast.copy_location(ast.Call(node, [], []), node)
-        if of_game:  # methods are called by their names
+        # Methods are called by their names
+        if of_game:
             return node if is_function and not isinstance(value, staticmethod) else self._constant(node, value)
         if isinstance(holder, types.ModuleType):
             return node if self.rewriter.substitute(value) is value else self._constant(node, value)

@@ -88,7 +88,8 @@ def write_state(rows: Words, at: int, column: int, state: int, extra_words: tupl
     if extra_words:
         rows[at, places(column, extra_words)] = packed([state], extra_words)
     else:
-        rows[at, column] = state  # a search begins with it: half of what the easiest ones took was an array of one
+        # A search begins with it: half of what the easiest ones took was an array of one
+        rows[at, column] = state
 
 
 def read_state(rows: Words, at: int, column: int, extra_words: tuple[int, ...]) -> int:

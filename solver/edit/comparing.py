@@ -236,7 +236,8 @@ def _contradiction(what: str, left_book: Book, right_book: Book, left_value: Val
 
 def _side_by_side(left_book: Book, right_book: Book, progress: Progress) -> Iterator[tuple[Column, Column]]:
     """The states of both books and their values, of one range of states after the other."""
-    known: dict[Value, Value] = {}  # so that equal values are one object, which is quick to compare
+    # So that equal values are one object, which is quick to compare
+    known: dict[Value, Value] = {}
     readers = [_columns(book, known) for book in (left_book, right_book)]
     ahead = [next(reader, EMPTY) for reader in readers]
     read, total = 0, len(left_book) + len(right_book)

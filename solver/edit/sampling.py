@@ -56,9 +56,11 @@ def sample(
     for before, entry in enumerate(_matching(book, outcome, distance, tier, progress)):
         if before < number:
             chosen.append(entry)
-        elif (replaced := int(chance.random() * (before + 1))) < number:  # each so far is kept as likely as any other
+        elif (replaced := int(chance.random() * (before + 1))) < number:
+            # Each so far is kept as likely as any other
             chosen[replaced] = entry
-    chance.shuffle(chosen)  # so that the first of them are such a sample, too
+    # So that the first of them are such a sample, too
+    chance.shuffle(chosen)
     return chosen
 
 

@@ -57,7 +57,8 @@ class _Walk:
 
     def __init__(self, rules: Rules, find: Find, side: int, plies: int) -> None:
         self.rules, self.find, self.side, self.plies = rules, find, side, plies
-        self.stored: set[int] = set()  # where the other is to move, but no reply tells the value: see `_replies`
+        # States of the other side whose value no reply tells: see `_replies`
+        self.stored: set[int] = set()
         self.seen: set[Child] = set()
         self._width: dict[int, int] = {}  # see `_least`
 
@@ -124,7 +125,8 @@ class _Walk:
             best = {move.child for move in moves if move.merit is not None and move.merit == merit}
             children = {child for child in best if child is not None}
             if len(children) < len(best) or not self.seen.isdisjoint(children):
-                continue  # the game is won, or play comes there anyhow
+                # The game is won, or play comes there anyhow
+                continue
             for child in children:
                 asking.setdefault(child, set()).add(state)
                 left.add(state)

@@ -279,7 +279,8 @@ def _write(task: Task, target: str | os.PathLike[str], header: Header, kept: Kep
     header = header.holding(stored, longest)
     places = {value: palette_index for palette_index, value in enumerate(header.palette)}
     chunks = _renumbered(task.rules, kept, [places.get(value, 0) for value in values])
-    del kept  # the parts have them, until all are copied
+    # The parts have them, until all are copied
+    del kept
     return streaming.write(target, header, chunks, task.rules, workers=task.workers, progress=task.progress)
 
 

@@ -219,7 +219,8 @@ def of_sweep(
     census = projection.census(game, symmetry=symmetry, seconds=seconds, workers=workers, progress=progress)
     stored, placed = sum(census.sizes), placements.of(rules)
     if placed is not None and not census.counted and census.most > placed.most:
-        least = census.least if census.least < placed.most else 0  # else the samples mislead
+        # Otherwise the samples mislead
+        least = census.least if census.least < placed.most else 0
         reached = round(census.reached * min(1, placed.most / stored))
         stored = min(stored, placed.most)
         census = census._replace(least=least, most=placed.most, reached=reached)
@@ -269,7 +270,8 @@ def _needs(rules: Rules, census: Census, stored: int, book: float, budget: int, 
         states = demand.CHECKPOINT_STATE_BYTES * cycle.states if seconds > CHECKPOINT_SECONDS else 0.0
     elif census.narrowed:
         least = PROCESS + 2 * census.narrowed
-    closing_bytes = 2 * census.packed * census.reached if census.cyclic else 0.0  # two files of states are merged
+    # Two files of states are merged
+    closing_bytes = 2 * census.packed * census.reached if census.cyclic else 0.0
     packed = census.packed * stored
     written = packed + bytes_per_state.work * stored + 2 * (demand.BOOK + book * stored)
     return Needs(

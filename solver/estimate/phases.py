@@ -350,7 +350,8 @@ def _phase(name: str, tasks: int, items: int, flow: Flow, costs: Costs, cluster:
         handles, places = tasks * min(2, flow.gives), tasks * (flow.gives + flow.takes)
         driver = tasks * costs.task + handles * costs.handle + places * costs.slice
     wait = costs.phase
-    if items <= sharding.LOCAL_STATES:  # the driver does it itself: it is not worth the way
+    # The driver does it itself: it is not worth the way
+    if items <= sharding.LOCAL_STATES:
         network, driver, wait = 0.0, 0.0, costs.near
     bound, seconds = slowest(busy, network, store, driver)
     counts = flow.passed, crossing, stored, handles, tasks * flow.takes, places

@@ -95,7 +95,8 @@ def export_all(sources: Sequence[Source], path: str | os.PathLike[str], *, progr
     with _writing(target), contextlib.ExitStack() as stack:
         opened = [stack.enter_context(_opened(source, True)) for source in sources]
         pairs = [(one.game, one) if isinstance(one, Book) else (one, None) for one in opened]
-        listing.names_of(game for game, _ in pairs)  # before anything is built
+        # Refuse double names before building anything
+        listing.names_of(game for game, _ in pairs)
         site.check_folder(target, listing.files([]), listing.GAMES_FILE)
         with replacing(target) as folder:
             return listing.write(pairs, folder, progress)
@@ -131,7 +132,8 @@ def _write_page(source: Book | Game, target: Path, progress: Progress) -> list[s
     rules = Rules(source) if book is None else book.rules
     site.check_folder(target)
     if book is not None:
-        book.get(rules.roots()[0])  # a book that cannot even say what the start is worth makes no page
+        # A book that cannot even say what the start is worth makes no page
+        book.get(rules.roots()[0])
     script = site.script_of(rules, book, progress)
     with replacing(target) as folder:
         site.write(script, rules.game, book, folder, progress)

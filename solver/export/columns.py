@@ -56,7 +56,8 @@ def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Tab
     """The table of a book; without names with all columns that say something. Raises MethodError, ForeignBook."""
     chosen = _fitting(book) if names is None else _checked(names)
     header = book.header
-    kind = str if header.state_bytes else int  # databases hold no more than 63 bits
+    # Databases hold no more than 63 bits
+    kind = str if header.state_bytes else int
     cells = _cells(book, chosen, kind)
     about = {
         "game": header.game,
@@ -155,7 +156,8 @@ def rows_of(
             record = row(state, value)
         except (BookError, LayoutError, MemoryError):
             raise
-        except Exception as error:  # rules need not bear numbers that are no states
+        except Exception as error:
+            # Rules need not bear numbers that are no states
             name = type(error).__name__
             raise DamagedBook(f"{book.path}: {state} is not a state of its game ({name}): solve it again") from None
         if record is not None:

@@ -28,7 +28,8 @@ class Port:
         self.cls = type(game)
         self.fields = dict(zip(self.cls._fields, game, strict=True))
         self._names: dict[int, str] = {}
-        self._kept: list[Any] = []  # what is known by its id must not go
+        # What is known by its id must not go
+        self._kept: list[Any] = []
         self._parts: list[str] = []
 
     def method(self, name: str) -> str:

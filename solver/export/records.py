@@ -40,7 +40,8 @@ def record_of(rules: Rules, position: Position, keys: States | None = None) -> R
         "moves": [] if over else _moves(rules, position, board),
         "board": board,
     }
-    if is_drawn(rules.game) and rules.chance is not None:  # cells do not show the dice
+    # Cells do not show the dice
+    if is_drawn(rules.game) and rules.chance is not None:
         record["text"] = show(rules.game, state, mover)
     ranked = None if over or keys is None else keys.told(rules.canonical(state))
     return record if ranked is None else {**record, "told": ranked}

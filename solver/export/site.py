@@ -55,7 +55,8 @@ def script_of(rules: Rules, book: Book | None, progress: Progress) -> Script:
         if book.expectation:
             about["expects"] = book.expectation.of
         if rules.scores and book.header.method == rules.kind.cyclic == Method.RETROGRADE:
-            about["leads"] = True  # play by margins alone might go round
+            # Play by margins alone might go round
+            about["leads"] = True
     module = module_of(rules, book, progress)
     made = script.script_of(rules, None if book is None else book.codec_keys, about, module, progress)
     ends = book is not None and not book.header.is_gapless and rules.chance is None
@@ -111,7 +112,8 @@ def module_of(rules: Rules, book: Book | None, progress: Progress) -> bytes | No
         return None
     try:
         return building.at_hand(rules, False, "search", progress)
-    except (SolverError, RuntimeError):  # of rules that do not compile; of an LLVM without WebAssembly
+    except (SolverError, RuntimeError):
+        # The rules do not compile, or LLVM lacks WebAssembly
         if book is None:
             raise
         return None
@@ -132,7 +134,8 @@ def check_folder(folder: Path, known: Iterable[str] = (), script: str = GAME) ->
             raise BookError(f"{folder} is the current folder: choose one in it, such as site/")
         try:
             names = {*os.listdir(folder)}
-        except FileNotFoundError:  # another process has just taken it away to put its own there
+        except FileNotFoundError:
+            # Another process has just taken it away to put its own there
             return
         others = names - {*(known or {*files(), *WRITTEN})}
         if script != GAME:

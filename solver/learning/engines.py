@@ -160,7 +160,8 @@ class Engine:
 
     def __init__(self, rules: Rules, command: str, limits: Limits, processes: int = 1) -> None:
         self.rules, self.command, self.limits = rules, command, limits
-        self._idle: list[Process | None] = [*[None] * (processes - 1), Process(command)]  # None: yet to be started
+        # None: yet to be started
+        self._idle: list[Process | None] = [*[None] * (processes - 1), Process(command)]
         self.forfeits: list[Forfeit] = []
 
     def choose(self, turn: Turn) -> Numbers:
@@ -171,12 +172,14 @@ class Engine:
 
     def _place(self, game: int, state: int, line: Sequence[int]) -> int:
         """The place of the engine's move among the legal ones, or FORFEIT."""
-        process = self._idle.pop()  # there are as many as workers
+        # There are as many as workers
+        process = self._idle.pop()
         try:
             process = process or Process(self.command)
             return self._asked(process, state, line)
         except (Lost, MethodError) as error:
-            lost = error if isinstance(error, Lost) else Lost("crash")  # it does not start again
+            # It does not start again
+            lost = error if isinstance(error, Lost) else Lost("crash")
             self.forfeits.append(Forfeit(game, lost.reason, lost.said))
             if lost.reason != "illegal" and process is not None:
                 process.close()
@@ -191,7 +194,8 @@ class Engine:
         process.tell(f"position startpos{' moves ' if moves else ''}{moves}")
         said = process.ask(self.limits.words, "bestmove", self.limits.patience)
         legal = list(self.rules.actions(state))
-        for text in (said, said.partition(" ")[0]):  # what follows the move may be, as in UCI, what is expected next
+        # What follows the move may be, as in UCI, what is expected next
+        for text in (said, said.partition(" ")[0]):
             with contextlib.suppress(PositionError):
                 return legal.index(parse_action(self.rules, state, text))
         raise Lost("illegal", said[:SHOWN])

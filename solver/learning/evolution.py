@@ -94,7 +94,8 @@ class _Crowd:
         models = turn.movers[children.parents[~children.ended]]
 
         def guess(states: States) -> Worths:
-            distinct, places = np.unique(states, return_inverse=True)  # models come to the same states
+            # Models come to the same states
+            distinct, places = np.unique(states, return_inverse=True)
             table = self.board.tabulate(distinct).astype(np.float32)[places]
             sums = np.einsum("ij,ij->i", table, self.weights[models]) + self.biases[models]
             worths: Worths = np.tanh(sums).astype(np.float64) * self.scale

@@ -58,7 +58,8 @@ def fit(split: Split, hidden: tuple[int, ...], seed: int, progress: Progress = s
         return numbers
 
     ready = scaled(split.table), split.values, scaled(split.held_table), split.held_values
-    with threadpool_limits(1):  # sums in one order, whatever the number of cores
+    # Sums in one order, whatever the number of cores
+    with threadpool_limits(1):
         found = _network(*ready, hidden, seed, progress) if hidden else _linear(*ready, progress)
     weights, biases = found.layers[0]
     first = weights / spread[:, None]

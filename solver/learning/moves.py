@@ -51,7 +51,8 @@ class Board:
         self._moves = CompiledMoves(Rules(rules.game, symmetry), tiers=False)
         self._own = bind(kernels, rules.game)
         self._more = more_of(rules.bits)
-        self.dtype: Any = np.dtype(object if self._more else np.int64)  # of arrays of states
+        # The dtype of arrays of states
+        self.dtype: Any = np.dtype(object if self._more else np.int64)
         self.features: int = len(features_of(rules, rules.game.initial()))
 
     def _packed(self, states: States) -> NDArray[np.int64]:

@@ -86,7 +86,8 @@ class ByBook:
 
     def _values(self, states: Numbers) -> Worths:
         values = self.book.lookup(states, missing="raise" if self.beyond is None else "mask")
-        scores: Worths = np.where(values.known, values.scores, 0.0)  # `beyond` plays where one is missing
+        # `beyond` plays where one is missing
+        scores: Worths = np.where(values.known, values.scores, 0.0)
         return scores if self.board.rules.scores else scores * (1 - PACE * np.maximum(0, values.distances + 1))
 
 

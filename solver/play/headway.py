@@ -26,7 +26,8 @@ class Leading:
 
     def __init__(self, rules: Rules, find: Callable[[Any], Value | None]) -> None:
         self.rules, self._find = rules, find
-        self._soonest: dict[Any, int] = {}  # plies that it takes at most, by state
+        # Plies that it takes at most, by state
+        self._soonest: dict[Any, int] = {}
         self._latest: dict[Any, int] = {}  # and at least
         self._left = 0
 

@@ -65,7 +65,8 @@ class Knowledge:
         self._stored = source.stored_value if isinstance(source, Book) else _unfinished(source, rules)
         self.find = self._stored if header is None else exact_values(self._stored, header.kind)
         self.is_complete: bool = header is not None and header.is_gapless
-        self._proved: dict[Any, Value] = {}  # by live searches of this session, by canonical state
+        # Values that live searches of this session proved, by canonical state
+        self._proved: dict[Any, Value] = {}
         # A book without distances is looked beyond by rules without distances.
         book_rules = Rules(rules.game, rules.symmetry, header is not None and header.wdl)
         self._ahead = Ahead(book_rules, lambda key: self.find(key) or self._proved.get(key), lambda: len(self._proved))
@@ -231,11 +232,13 @@ class Knowledge:
             vanishing = self.rules.vanishing
             low, high = self._ahead.range(key, max(plies, 1) if vanishing and vanishing(state) else plies)
             value, sign = value_within(self._ahead.rules, (low, high)), (low > 0) - (high < 0)
-            if value is None and sign and not self.rules.scores:  # who wins is known, but not how soon
+            # Who wins is known, but not how soon
+            if value is None and sign and not self.rules.scores:
                 return Answer(None, False, "search", sign)
         if value is not None:
             return Answer(value, True, "search")
-        value = self._stored(key)  # of a grown book, an estimate
+        # In a grown book this may be an estimate
+        value = self._stored(key)
         return MISSING if value is None else Answer(None, False, "book", value.score)
 
     def _is_image(self, state: int) -> bool:
@@ -283,6 +286,7 @@ def _look_ahead(rules: Rules, find: Any, header: Header | None) -> tuple[int, Ca
     """
     if header is None or header.trim is None:
         return (0 if header is not None and header.is_gapless else PLIES), None
-    depth = header.trim.depth + 1  # one ply more than was trimmed, for a child of a dropped state
+    # One ply more than was trimmed, for a child of a dropped state
+    depth = header.trim.depth + 1
     beyond = functools.partial(covers, rules, plies=depth, find=find)
     return max(PLIES, depth), None if header.trim.side is None else beyond

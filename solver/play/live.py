@@ -44,11 +44,13 @@ class Live:
     def __init__(self, rules: Rules, foresight: Foresight) -> None:
         self.rules, self.game, self.foresight = rules, rules.game, foresight
         self.compiled: Compiled = Compiled(rules, self._searchers, lambda module: module.searches, foresight.module)
-        self.is_cyclic: bool = False  # set where alpha-beta meets a cycle
+        # Set where alpha-beta meets a cycle
+        self.is_cyclic: bool = False
         self._table: dict[Any, Any] = {}  # of plain alpha-beta
         self._turn = threading.Lock()
         self._needs_check = isinstance(rules.game, tuple) and not is_built_in(rules.name)
-        self._seconds_wasted = 0.0  # by the last retrograde analysis that ran out of budget
+        # Seconds of the last retrograde analysis that ran out of budget
+        self._seconds_wasted = 0.0
 
     def _searchers(self) -> Any:
         from solver.compiled.exact.searcher import Team
@@ -168,7 +170,8 @@ class Live:
         if self.is_cyclic:
             return False
         if value.distance is None and not self.rules.scores and (-value.score, value.score)[same_mover] < 0:
-            return True  # a loss, however soon
+            # A loss, however soon
+            return True
         try:
             if not self.compiled.is_loaded():
                 if not self.compiled.is_at_hand():
@@ -235,7 +238,8 @@ class Live:
             budget = Budget(seconds=SECONDS)
         _have_loaded(self.foresight.compiled.load, budget)
         answers: dict[int, Answer] = {}
-        first_actions: dict[int, int | None] = {}  # the best action of the depth before, to begin with
+        # The best action of the depth before, to begin with
+        first_actions: dict[int, int | None] = {}
         unsolved, depth = states, 1
         with contextlib.suppress(BudgetExceeded, MethodError):
             while unsolved:

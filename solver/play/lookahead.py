@@ -58,7 +58,8 @@ class Compiled:
 
     def _load(self) -> None:
         try:
-            with contextlib.suppress(Exception):  # what the compiler cannot do, the plain search can
+            # What the compiler cannot do, the plain search can
+            with contextlib.suppress(Exception):
                 module = modules.at_once(self._rules) if self._given is None else Module(self._given, self._rules)
                 if module is not None and self._enough(module):
                     self.it = module

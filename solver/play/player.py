@@ -197,7 +197,8 @@ class Player:
             raise MissingState(f"no move from state {state} has a known value: {self._remedy()}")
         promise = self.rules.promise
         move = min(moves, key=rank) if self._lead is None else self._lead(state, moves)
-        if promise is not None and not move.exact:  # of equal guesses the most promising
+        # Among equal guesses take the most promising
+        if promise is not None and not move.exact:
             move = min(moves, key=lambda move: (*rank(move), -promise(state, move.action)))
         return move._replace(best=all(move.exact for move in moves))
 
@@ -389,7 +390,8 @@ class Player:
                 unproved = [state for state in states if not self.knowledge.is_proved(state)]
                 if is_mine and unproved:
                     self.knowledge.record(self.live_search.solve(unproved, parent, budget.part(EXACT_SHARE)))
-        plies = self.knowledge.depth - (len(states) > 1)  # children: a ply less than their parent
+        # children: a ply less than their parent
+        plies = self.knowledge.depth - (len(states) > 1)
         return {state: self.knowledge.answer(state, plies) for state in states}
 
     def _search(self, states: list[int], budget: Budget, parent: int | None = None) -> dict[int, Answer]:

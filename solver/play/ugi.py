@@ -122,7 +122,8 @@ class Session:
         try:
             if kind not in ("startpos", "fen") or (kind == "startpos" and text):
                 raise PositionError("position startpos, or position fen POSITION, then perhaps moves M1 M2 ...")
-            position = parse_position(self.rules, text)  # the start if there is no text
+            # The start if there is no text
+            position = parse_position(self.rules, text)
             for number, word in enumerate(moves.split(), 1):
                 try:
                     position = next_position(self.rules, position, parse_action(self.rules, position.state, word))
@@ -198,9 +199,11 @@ class Session:
             if endless:
                 stop.wait()
             action = next(iter(self.rules.actions(state))) if thought is None else thought.line[0]
-            self._searching = False  # what is answered may be asked again at once
+            # What is answered may be asked again at once
+            self._searching = False
             self._say(f"bestmove {self._moves(state, [action])}")
-        except BaseException as error:  # told by the next command, or the end
+        except BaseException as error:
+            # Told by the next command, or the end
             self._error = error
 
     def _moves(self, state: int, actions: Iterable[int]) -> str:

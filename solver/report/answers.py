@@ -48,7 +48,8 @@ class Answers:
         self._grown = header and header.estimate
         self._impartial = player.rules.impartial
         self._nimbers: Table = {}
-        self._of_nimbers = header is not None and header.kind is NIMBER  # which is no value
+        # A nimber is no value
+        self._of_nimbers = header is not None and header.kind is NIMBER
         self._holds_all = header is not None and (not moves or header.scope == "complete")
         self._holds_all = self._holds_all and not self._grown and not self._of_nimbers
         self._find, self._canonical = player.solution.get, player.canonical
@@ -80,7 +81,8 @@ class Answers:
             parsed = parse_position(self.player.rules, position, self._legal)
             try:
                 facts = self._facts(position, parsed, *self._examined(parsed.state, budget))
-            except Exception as error:  # rules need not bear numbers that are no states
+            except Exception as error:
+                # Rules need not bear numbers that are no states
                 expected = isinstance(error, (SolverError, MemoryError)) and not isinstance(error, GameError)
                 if parsed.ply is not None or expected:
                     raise
@@ -95,7 +97,8 @@ class Answers:
         if not (self._holds_all and text[:1] == "#" and digits.isdecimal() and digits.isascii() and len(digits) < 19):
             return None
         state = int(digits)
-        parsed = state, None, None, None  # a named tuple takes three times as long
+        # A named tuple takes three times as long
+        parsed = state, None, None, None
         try:
             if self.moves:
                 answer, moves = self.player.examine(state, budget)
@@ -104,7 +107,8 @@ class Answers:
             return None if value is None else self._facts(text, parsed, (value, True, "book", None), None)
         except BookError:
             raise
-        except Exception:  # rules need not bear numbers that are no states
+        except Exception:
+            # Rules need not bear numbers that are no states
             return None
 
     def _examined(self, state: int, budget: Any) -> tuple[Answer, list[Move] | None]:

@@ -94,7 +94,8 @@ def _across(tree: Tree) -> list[float]:
     places = [0.0] * len(tree.children)
     for index, leaf in enumerate(tree.leaves()):
         places[leaf] = index
-    for state in range(len(places) - 1, -1, -1):  # children have larger numbers
+    # Children have larger numbers
+    for state in range(len(places) - 1, -1, -1):
         below = tree.children[state]
         if below:
             places[state] = (places[below[0]] + places[below[-1]]) / 2
@@ -111,7 +112,8 @@ def _pyplot(path: str) -> Any:
     except ImportError:
         raise MethodError("charts need matplotlib: pip install 'solverbook[plot]'") from None
     matplotlib.use("agg")
-    matplotlib.rcParams["svg.hashsalt"] = "solverbook"  # the same book, the same file
+    # The same book, the same file
+    matplotlib.rcParams["svg.hashsalt"] = "solverbook"
     from matplotlib import pyplot
 
     return pyplot

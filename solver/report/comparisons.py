@@ -33,7 +33,8 @@ def compared(rules: Rules, tally_list: Sequence[Tally], limit: int) -> str:
         rows.append([*cells, f"{tally.seconds:.2f}", tally.trial.name])
     lines = _table(rows)
     values = {tally.value for tally in tally_list if tally.value is not None}
-    value_text = " or ".join(rules.kind.words(value) for value in values)  # of right rules there is one
+    # Correct rules give one value
+    value_text = " or ".join(rules.kind.words(value) for value in values)
     return "\n".join(
         [*lines, "", f"value {value_text} for the side to move" if value_text else "none came to its end: --nodes"]
     )

@@ -30,7 +30,8 @@ def line_of(facts: Any) -> bytes:
     """Return facts as a line of JSON in ASCII, without spaces."""
     try:
         line = _encode(facts)
-    except UnicodeEncodeError:  # half of a surrogate pair
+    except UnicodeEncodeError:
+        # Half of a surrogate pair
         line = None
     if line is None or not line.isascii():
         line = json.dumps(plain(facts), separators=(",", ":")).encode()

@@ -105,7 +105,8 @@ def contents(game: Any, also: tuple[str, ...] = ()) -> dict[str, str]:
 def _told(game: Any, also: tuple[str, ...]) -> tuple[str, dict[str, str]]:
     """A text for the parameters, and the `contents`."""
     cls = type(game)
-    walk = _Walk(cls)  # the class as it stands, not `game.Rules`: what that fills in is not of the rules
+    # The class as it stands, not `game.Rules`: what that fills in is not of the rules
+    walk = _Walk(cls)
     values = tuple(game)
     parameters = repr(values) if _is_plain(values) else walk.content(values)
     for name in (*RULES, *also):
@@ -151,7 +152,8 @@ class _Walk:
         while name in self.seen:
             if self._items.get(name) is value:
                 return
-            name += "'"  # another module's thing of the same name
+            # Another module's thing of the same name
+            name += "'"
         self._items[name] = value
         if isinstance(value, (int, str)) and not isinstance(value, enum.Enum):
             self.seen[name] = repr(value)
@@ -188,7 +190,8 @@ class _Walk:
                 if not callable(value) and not isinstance(value, types.ModuleType):
                     try:
                         self.visit(f"{label} {name}", value)
-                    except GameError:  # the file says how it is made
+                    except GameError:
+                        # The file says how it is made
                         self.seen[f"{label} {name}"] = type(value).__name__
 
     def content(self, value: Any) -> str:
@@ -218,7 +221,8 @@ class _Walk:
             return f"{type(value).__qualname__}.{value.name} = {self.content(value.value)}{self._class(type(value))}"
         if isinstance(value, type):
             return f"class {value.__qualname__}{self._class(value)}"
-        if arguments := typing.get_args(value):  # a type such as `int | None`, which has no content on Python 3.14
+        # A type such as `int | None`, which has no content on Python 3.14
+        if arguments := typing.get_args(value):
             origin = typing.get_origin(value)
             outer = "union" if origin in (typing.Union, types.UnionType) else self.content(origin)
             return f"{outer}[{', '.join(map(self.content, arguments))}]"
@@ -229,7 +233,8 @@ class _Walk:
             return f"{value.__module__ if hasattr(value, '__module__') else ''} {value.__qualname__}"
         if callable(value) and isinstance(inner(value), types.FunctionType):
             return self._callable(value)
-        if hasattr(value, "dtype") and hasattr(value, "tobytes"):  # NumPy's arrays and scalars
+        # NumPy's arrays and scalars
+        if hasattr(value, "dtype") and hasattr(value, "tobytes"):
             if value.dtype.hasobject:
                 return f"array {value.shape} {self.content(value.tolist())}"
             return f"array {value.dtype.str} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
@@ -269,7 +274,8 @@ class _Walk:
             for name, value in vars(base).items():
                 if _is_pythons(base, name, value):
                     continue
-                if isinstance(value, enum.Enum):  # which would name its class again
+                # Its state would name its class again
+                if isinstance(value, enum.Enum):
                     self.seen[f"{base.__qualname__}.{name}"] = self.content(value.value)
                 elif isinstance(inner(value), types.FunctionType) or not name.startswith("__"):
                     self.visit(f"{base.__qualname__}.{name}", value)
@@ -382,7 +388,8 @@ def _imported(function: types.FunctionType) -> Iterator[types.ModuleType]:
     ]:
         if IMPORT_NAME not in code.co_code[::2]:
             continue
-        from modulefinder import ModuleFinder  # few rules import, and it takes a while
+        # Few rules import, and it takes a while
+        from modulefinder import ModuleFinder
 
         steps = [step for kind, step in ModuleFinder().scan_opcodes(code) if kind != "store"]
         for *level, _, written in steps:

@@ -375,7 +375,8 @@ def _class_and_values(text: str, wanted: str = "") -> tuple[Any, str]:
 
 def unknown_game(name: str) -> GameError:
     """The error for a name that no game of the package has: it tells the three nearest."""
-    import difflib  # on this path alone
+    # On this path alone
+    import difflib
 
     wrong = name[:80].lower()
 

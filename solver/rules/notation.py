@@ -135,7 +135,8 @@ def show(game: Any, state: int, mover: int | None = None) -> str:
         if mover is not None and own_method(game, "view"):
             return str(game.view(state, mover))
         return str(game.show(state)) if own_method(game, "show") else f"#{state}"
-    except Exception as error:  # rules need not bear numbers that are no states
+    except Exception as error:
+        # Rules need not bear numbers that are no states
         raise PositionError(f"#{state} cannot be shown as a state of this game: {type(error).__name__}") from None
 
 
@@ -192,7 +193,8 @@ def _number(rules: Rules, text: str) -> int:
     state = int(digits)
     try:
         stuck = not rules.is_terminal(state) and not legal_actions(rules, state)
-    except Exception as error:  # rules need not bear numbers that are no states
+    except Exception as error:
+        # Rules need not bear numbers that are no states
         raise PositionError(f"{excerpt(text, 60)} is not a state of this game: {type(error).__name__}") from None
     if stuck:
         raise PositionError(f"{excerpt(text, 60)} is not a state of this game: it has no moves but is not terminal")

@@ -128,7 +128,8 @@ def diagram_of(game: Any) -> Diagram:
         roots.append(root)
         size += shared.counts[root]
     rounds = 2 if len(roots) > 1 else 1
-    if rounds == 2:  # which last memo it is must be known first
+    # The last memo must be known first
+    if rounds == 2:
         arcs = zip(firsts, roots, strict=True)
         _sorted_out(read, dict(zip(sorted(after[0]), arcs, strict=True)), nodes)
     else:

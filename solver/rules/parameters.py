@@ -26,7 +26,8 @@ def parsed(cls: Any, text: str) -> dict[str, Any]:
             name, value = fields[position], word
         if name not in kinds or name not in fields:
             raise ValueError(f"no parameter {name!r}: it takes {', '.join(fields)}")
-        if typing.get_origin(kinds[name]) is tuple:  # takes all unnamed numbers
+        # Takes all unnamed numbers
+        if typing.get_origin(kinds[name]) is tuple:
             if not named and name in values and not _is_whole(value.strip()):
                 raise ValueError(_unnamed(fields[position + 1 :], value.strip()[:40]))
             values[name] = (*values.get(name, ()), _convert(name, value, int))

@@ -66,7 +66,8 @@ def source_of(item: Any, name: str = "") -> str:
 def _source_of_code(code: types.CodeType, text: str | None) -> str:
     """A function's source; kept, since a file may change after it was imported."""
     if text is None:
-        if code.co_filename == "<string>":  # made by exec: `python -c` of 3.13 gives its own source
+        # Made by exec: `python -c` of 3.13 gives its own source
+        if code.co_filename == "<string>":
             raise OSError(code.co_filename)
         source = inspect.getsource(code)
     else:
@@ -104,7 +105,8 @@ def _joined_tokens(source: str) -> str:
 
 def _whole_strings(tokens: Iterable[tokenize.TokenInfo], source: str) -> Iterator[tokenize.TokenInfo]:
     """Join the parts of each f-string, which Python 3.12 and later tell apart, to the one token of Python 3.11."""
-    begins: list[tuple[int, int]] = []  # of f-strings within f-strings
+    # Begins of f-strings within f-strings
+    begins: list[tuple[int, int]] = []
     for token in tokens:
         kind = tokenize.tok_name[token.type]
         if kind.endswith("STRING_START"):

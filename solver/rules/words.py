@@ -41,7 +41,8 @@ def in_full(
     over: bool = False,
 ) -> str:
     """A position's value as a sentence that says whose it is: draw for the side to move."""
-    side = "the side to move" if rules.again is None or mover is None else f"player {mover + 1}"  # no board can tell
+    # No board can tell
+    side = "the side to move" if rules.again is None or mover is None else f"player {mover + 1}"
     if over:
         return (
             f"the game is over: {at_the_end(value, rules, gained)}{f' for {side}' if rules.again is not None else ''}"

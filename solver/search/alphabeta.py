@@ -110,7 +110,8 @@ class _AlphaBeta(Search):
 
         def worth(action: int, alpha: int) -> int:
             if alpha + 1 >= ceiling:
-                return alpha  # as good as can be already
+                # The result cannot get better
+                return alpha
             merit: int = self.run(self.worth(state, action, alpha, ceiling))
             return merit
 

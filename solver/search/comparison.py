@@ -123,7 +123,8 @@ def order_of(trial: Trial, rules: Rules, truth: dict[Any, tuple[int, int]]) -> C
         child = rules.result(state, action)
         return rules.lifted(truth[child][0], state, action, child)
 
-    reverse = trial.order == "best"  # equal ones stay as they come
+    # Equal ones stay as they come
+    reverse = trial.order == "best"
     return lambda state: sorted(rules.actions(state), key=lambda action: worth(state, action), reverse=reverse)
 
 

@@ -164,7 +164,8 @@ def renewed(net: Any, i: int, block: Span, narrowed: Span, bounds: Any, old: int
     first_bound, end_bound, narrowed_begin, narrowed_end = 2 * block[0], 2 * block[1], 2 * narrowed[0], 2 * narrowed[1]
     total, low = weight[i], outside[i]
     high = -low if low != NO_BOUND else INFINITY
-    share = worst = best = 0  # of the outcome of chance whose moves are under way
+    # These belong to the outcome of chance whose moves are under way
+    share = worst = best = 0
     for j in range(begins[i], begins[i + 1]):
         target, starts = targets[j], weights[j] != 0
         bound_index = target + (
@@ -176,7 +177,8 @@ def renewed(net: Any, i: int, block: Span, narrowed: Span, bounds: Any, old: int
         )  # that of the other side is the opposite of its upper one
         if not total:
             low, high = max(low, lower), min(high, upper)
-        else:  # without a branch: who knows when an outcome ends
+        else:
+            # No branch: the processor cannot predict the end of an outcome
             low += share * worst if starts else 0
             high += share * best if starts else 0
             worst = lower if starts else max(worst, lower)
@@ -244,7 +246,8 @@ def listed(net: Net) -> Net:
                 known = [constants[(target >> 1) - size] for target in choices if target >> 1 >= size]
                 outside.append(max(known, default=NO_BOUND))
                 weight.append(0)
-                choices = [2 * len(weight) - 1]  # the same side is to move
+                # The same side is to move
+                choices = [2 * len(weight) - 1]
             moves[i].append((choices[0], share))
     entries = [outcome for some in moves for outcome in some]
     begins = [0, *accumulate(map(len, moves))]

@@ -122,11 +122,14 @@ class _Tier:
 
     def __init__(self, rules: Rules, table: Table, budget: Budget | None) -> None:
         self.rules, self.table, self.budget = rules, table, budget
-        self.best: dict[Any, int] = {}  # the best merit by children that are known
-        self.open: dict[Any, int] = {}  # how many are not
+        # The best merit by children that are known
+        self.best: dict[Any, int] = {}
+        # How many are not
+        self.open: dict[Any, int] = {}
         self.parents: Parents = {}
         self.found: Table = {}
-        self.waiting: list[tuple[int, int, Any, int]] = []  # the largest first, then as they came: states and merits
+        # The largest first, then as they came: states and merits
+        self.waiting: list[tuple[int, int, Any, int]] = []
         self._order = itertools.count()
 
     def resolve(self, states: list[Any]) -> None:

@@ -76,7 +76,8 @@ class ExactSearch:
         if not (self.rules.scores and self.rules.bounds):
             return -self.win, self.win
         low, high = self.rules.bounds(state)
-        return max(low, -self.win), min(high, self.win)  # what lies beyond is found out where it is met
+        # What lies beyond is found out where it is met
+        return max(low, -self.win), min(high, self.win)
 
     def _merit(self, state: int, low: int, high: int, budget: Budget) -> int:
         """The state's merit if it lies within low..high, else a bound of it on that side."""

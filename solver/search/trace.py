@@ -121,7 +121,8 @@ class _Traced(Search):
         if not examined:
             raise stuck(self.rules, node.state)
         lows, highs = [child.low for child in examined], [child.high for child in examined]
-        if node.cut:  # of what was not seen nothing is known
+        # Nothing is known about unseen nodes
+        if node.cut:
             (highs if better is max else lows).append(math.inf if better is max else -math.inf)
         node.after, node.low, node.high = (alpha, beta), better(lows), better(highs)
 

@@ -108,7 +108,8 @@ def _reached(
 
 
 def _children(rules: Rules, chance: Chance, state: Any) -> Iterator[Child]:
-    outcomes_of(rules, chance, state)  # that they are sound
+    # Check that the outcomes are sound
+    outcomes_of(rules, chance, state)
     for weight, group, parent, action, child in edges(rules, state):
         same, gain = bool(rules.same_mover(parent, action, child)), 0 if action is None else rules.gain(parent, action)
         yield weight, rules.canonical(child), same, gain, group

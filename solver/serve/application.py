@@ -58,7 +58,8 @@ class Application:
         except Exception as error:
             await _refused(scope, error).reply()(scope, receive, send)
             if not isinstance(error, (Refused, SolverError)):
-                raise  # for the server's log
+                # The server logs it
+                raise
 
     def _routed(self, scope: Any) -> Any:
         """The handler of a request, whose path parameters are set. Raises Refused."""

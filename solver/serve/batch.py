@@ -33,11 +33,13 @@ class Batch:
 
     def __init__(self, answers: Answers) -> None:
         self._answers = answers
-        self._lines: deque[bytes] = deque()  # that wait for their answers
+        # Lines that wait for their answers
+        self._lines: deque[bytes] = deque()
         self._refusal: Refused | None = None
         self._news = asyncio.Event()
         self._begun = asyncio.Event()  # the reply
-        self._whole = asyncio.Event()  # nothing more is read
+        # Nothing more is read
+        self._whole = asyncio.Event()
         self._more = True  # is to come
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -59,7 +61,8 @@ class Batch:
         except Refused as refusal:
             self._refusal = refusal
             self._news.set()
-            await self._begun.wait()  # who waits to be told to go on, does not send what is refused
+            # Who waits to be told to go on, does not send what is refused
+            await self._begun.wait()
             with anyio.move_on_after(LINGER):
                 while self._more:
                     self._more = (await receive()).get("more_body", False)

@@ -150,7 +150,8 @@ def _read(served: Served, text: str) -> Place:
     try:
         own = mover if served.rules.to_move is None else served.rules.to_move(state)
         return _place(served, Position(state, None, own, None if served.rules.reward is None else gained))
-    except Exception:  # rules need not bear numbers that are no states
+    except Exception:
+        # Rules need not bear numbers that are no states
         raise _invalid("Position") from None
 
 

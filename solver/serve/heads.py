@@ -26,10 +26,14 @@ class Protocol(Base):  # type: ignore[misc]
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._refusal: Refused | None = None
-        self._closing = False  # whether a refusal has been sent
-        self._is_head = False  # whether a head has begun that has not ended
-        self._size = 0  # bytes of its headers
-        self._partial = 0  # bytes that came since it began, of which the parser may keep some to itself
+        # Whether a refusal has been sent
+        self._closing = False
+        # Whether a head has begun that has not ended
+        self._is_head = False
+        # Bytes of its headers
+        self._size = 0
+        # Bytes that came since it began, of which the parser may keep some to itself
+        self._partial = 0
 
     def on_message_begin(self) -> None:
         """Start to measure a head."""
@@ -58,7 +62,8 @@ class Protocol(Base):  # type: ignore[misc]
         """Take in data. Data after a refusal are dropped."""
         if self._closing:
             return
-        head = self.headers  # a list of its own for each request
+        # A list of its own for each request
+        head = self.headers
         super().data_received(data)
         if self._is_head and self.headers is head and not self._closing:
             self._partial += len(data)
@@ -78,7 +83,8 @@ class Protocol(Base):  # type: ignore[misc]
         """Send a refusal and close, a little later: if bytes are left unread, the client may lose the answer."""
         self._closing = True
         if self.cycle is not None and not self.cycle.response_complete:
-            self.transport.close()  # in the middle of another answer there is no room for this one
+            # In the middle of another answer there is no room for this one
+            self.transport.close()
             return
         self.transport.write(refused.reply().closing())
         if self.transport.can_write_eof():

@@ -45,7 +45,8 @@ def bound(host: str, port: int, workers: int) -> list[socket.socket]:
         first_socket = _socket(family, address)
         if not spreads:
             return [first_socket]
-        address = first_socket.getsockname()  # nobody else listens there: with SO_REUSEPORT that would be no error
+        # Nobody else listens there: with SO_REUSEPORT that would be no error
+        address = first_socket.getsockname()
         first_socket.close()
         return [_socket(family, address, socket.SO_REUSEPORT) for _ in range(workers)]
     except (OSError, UnicodeError, OverflowError) as error:
@@ -78,10 +79,12 @@ def run(make: Callable[[], Any], sockets: list[socket.socket], workers: int, sec
 
     Searches take at most `seconds`. Raises ResourceError if workers die right after their start.
     """
-    gc.freeze()  # what is there stays: nobody need look through it again, or copy it from the parent's memory
+    # What is there stays: nobody need look through it again, or copy it from the parent's memory
+    gc.freeze()
     if workers == 1:
         server = _server(make(), seconds)
-        if CAN_HOLD:  # an exception that a signal raises in the loop before that would be lost
+        # An exception that a signal raises in the loop before that would be lost
+        if CAN_HOLD:
             signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         server.run(sockets)
     else:
@@ -125,8 +128,10 @@ class _Team:
 
     def __init__(self, make: Callable[[], Any], sockets: list[socket.socket], seconds: float) -> None:
         self._make, self._sockets, self._seconds = make, sockets, seconds
-        self._started: dict[int, tuple[int, float]] = {}  # by process: its number, and when
-        self._alive = os.pipe()  # the workers' end has something to read when the parent has gone
+        # Number and time of each start, by process
+        self._started: dict[int, tuple[int, float]] = {}
+        # The workers' end has something to read when the parent has gone
+        self._alive = os.pipe()
 
     def run(self, workers: int) -> None:
         """Until a signal is raised."""
@@ -144,7 +149,8 @@ class _Team:
             self._end()
 
     def _start(self, number: int) -> None:
-        held = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # until it is known who gets them
+        # Hold signals back until their receiver is known
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         process = os.fork()
         if process == 0:
             self._work(number, held)

@@ -58,7 +58,8 @@ class Searches:
 
         if seconds <= SHORT:
             return await self.run(request, search)
-        if player not in self._loaded:  # what is easy need not wait for a compiler
+        # What is easy need not wait for a compiler
+        if player not in self._loaded:
             facts = await self.run(request, functools.partial(search, share=QUICK / seconds))
             if is_told(facts):
                 return facts
@@ -99,7 +100,8 @@ class Searches:
                     found.cancel()
             return await found
         except asyncio.CancelledError:
-            if not gone.done():  # the server ends, and waits no longer
+            # The server ends, and waits no longer
+            if not gone.done():
                 raise
             raise Refused(499, "the client has gone") from None
         finally:

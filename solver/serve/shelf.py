@@ -108,7 +108,8 @@ def all_shipped(names: Iterable[str]) -> Iterator[Served]:
             continue
         try:
             game = load_game(name)
-        except GameError:  # it has no parameters that it could do without
+        except GameError:
+            # It has no parameters that it could do without
             continue
         if game_text(game) not in seen:
             yield Served(game, None)

@@ -96,7 +96,8 @@ def _worth(served: Served, state: int, value: Value | None) -> dict[str, Any]:
         dtm = 0 if value.distance is None else value.distance if value.score > 0 else -value.distance
     dtz = None if dtm is None or ("P" in _cells(served, state) and dtm) else dtm
     if category == "loss" and dtz == 0:
-        dtz = -1  # as mates have it
+        # Mates count from here
+        dtz = -1
     over = served.game.is_terminal(state)
     mate = over and category == "loss"
     stuck = over and not mate and next(iter(served.game.actions(state)), None) is None

@@ -45,9 +45,12 @@ class Tree:
         self.rules, self.kind = rules, kind
         self.merits: dict[Any, Any] = {}
         self._moves: dict[Any, list[Move]] = {}
-        self._missing: dict[Any, int] = {}  # children that are not in the tree
-        self._parents: dict[Any, list[Any]] = {}  # of states in the tree or missing
-        self._stale: list[tuple[int, Any]] = []  # what is to be valued anew, the last tier first
+        # Children that are not in the tree
+        self._missing: dict[Any, int] = {}
+        # Parents of states in the tree, and of missing ones
+        self._parents: dict[Any, list[Any]] = {}
+        # What is to be valued anew, the last tier first
+        self._stale: list[tuple[int, Any]] = []
 
     def add(self, values: Iterable[tuple[Any, Any]]) -> None:
         """Add states with their merits, and value all that depends on them again. Raises MethodError for cycles."""
@@ -111,7 +114,8 @@ class Tree:
     def _back_up(self) -> None:
         while self._stale:
             _, state = heapq.heappop(self._stale)
-            if self.is_exact(state):  # since it was marked
+            # Since it was marked
+            if self.is_exact(state):
                 continue
             before, merit = self.merits[state], self.kind.backed_up([self._made(move) for move in self._moves[state]])
             if merit != before or type(merit) is not type(before):

@@ -52,7 +52,8 @@ class Column:
         self.checksum: int = checksum
         self.saved: int = size if descriptor >= 0 else -1
         self._descriptor = descriptor
-        self._small = bytearray()  # what is written, as long as there is no file
+        # What is written, as long as there is no file
+        self._small = bytearray()
         self._unsynced = 0
         self._map: mmap.mmap | None = None
         self._view: NDArray[Any] = np.empty(0, self.dtype)

@@ -36,7 +36,8 @@ def _ask(builder: Any, address: Any) -> None:
     byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
     kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
     function = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
-    builder.call(function, [builder.bitcast(address, byte), number(0), number(3), number(1)])  # to read, to keep, data
+    # Flags of the prefetch: read, keep in all caches, data
+    builder.call(function, [builder.bitcast(address, byte), number(0), number(3), number(1)])
 
 
 prefetch: Any = _prefetch  # takes (array, index): the typing context is Numba's

@@ -125,7 +125,8 @@ class ValueShelf:
         self.work = work
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.data = work.column(name, np.uint8, numbered=numbered)
-        self.ends = work.column(_index_name(self.data.name), np.int64)  # pairs: of numbers, of bytes
+        # pairs: of numbers, of bytes
+        self.ends = work.column(_index_name(self.data.name), np.int64)
         self.name: str = self.data.name
         self.size: int = int(self.ends.part(self.ends.size - 2, self.ends.size)[0]) if self.ends.size else 0
 

@@ -72,7 +72,8 @@ def radix_sort_pairs(keys: Ints, values: Any, key_scratch: Ints, value_scratch: 
         source, target = target, source
         value_source, value_target = value_target, value_source
     if passes & 1:
-        for i in range(count):  # a slice would take two seconds to compile
+        # A slice would take two seconds to compile
+        for i in range(count):
             keys[i] = key_scratch[i]
             if values is not None:
                 values[i] = value_scratch[i]
@@ -126,7 +127,8 @@ def merge(left: Ints, right: Ints, merged: Ints) -> int:
         first_key, second_key = left[i], right[j]
         merged[count] = min(first_key, second_key)
         count += 1
-        i += first_key <= second_key  # no branch, which nobody could predict
+        # No branch, which nobody could predict
+        i += first_key <= second_key
         j += second_key <= first_key
     for index in range(i, len(left)):
         merged[count] = left[index]

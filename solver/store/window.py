@@ -67,7 +67,8 @@ class Window:
         self.shelf, self.values, self.layers = states, values, layers
         self.total: int = layers[-1].end if layers else 0
         table, slots = table_of(layers)
-        self.open: dict[int, tuple[int, int]] = {}  # the range of keys that is there, by row
+        # The range of keys that is there, by row
+        self.open: dict[int, tuple[int, int]] = {}
         self.states: Spread = Spread(np.int64, self.total)
         self.cells: Spread = Spread(np.uint32, layers[-1].first_cell + layers[-1].cells if layers else 0)
         self.merits: Spread = Spread(values.dtype, self.total)

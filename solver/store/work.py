@@ -55,17 +55,25 @@ class Work:
         self.every = every
         self.columns: dict[str, Column] = {}
         self.resumed: Any = None
-        self.state: Any = None  # what the next checkpoint says, unless it is given another
+        # What the next checkpoint says, unless it is given another
+        self.state: Any = None
         self.saved: float = time.monotonic()
         self.begun: float = self.saved
-        self._due = 0.0  # when the one that is being made was due; 0 for one that nobody asked about
-        self._took = 0.0  # seconds of the last one
-        self.kept: bool = False  # whether there is a checkpoint
-        self.mapped = 1 << 30  # bytes read from files after which their pages are let go
+        # When the one that is being made was due; 0 for one that nobody asked about
+        self._due = 0.0
+        # Seconds of the last one
+        self._took = 0.0
+        # Whether there is a checkpoint
+        self.kept: bool = False
+        # Bytes read from files after which their pages are let go
+        self.mapped = 1 << 30
         self._touched = 0
-        self._idle: int | None = None  # bytes of files that are in memory when the columns have let theirs go
-        self._obsolete: list[str] = []  # columns that the last checkpoint may speak of
-        self._mapped_still: list[Path] = []  # files of such columns that Windows did not remove
+        # Bytes of files that are in memory when the columns have let theirs go
+        self._idle: int | None = None
+        # Columns that the last checkpoint may speak of
+        self._obsolete: list[str] = []
+        # Files of such columns that Windows did not remove
+        self._mapped_still: list[Path] = []
         self._numbers = 0
         self._unchecked = DISK_CHECK_BYTES
         self._lock = -1
@@ -124,8 +132,10 @@ class Work:
                 file.write(sealed(facts))
                 file.flush()
                 system.sync(file.fileno())
-            system.sync_path(self.folder)  # the columns must have their names before the manifest speaks of them
-            self.kept = True  # before the manifest is there, or an interrupt in between would remove it
+            # The columns must have their names before the manifest speaks of them
+            system.sync_path(self.folder)
+            # Set it before the manifest exists: an interrupt in between would remove the folder
+            self.kept = True
             system.replace(new, self.folder / MANIFEST)
             system.sync_path(self.folder)
         for name in self._obsolete:
@@ -227,7 +237,8 @@ class Work:
                 os.close(locked)
                 raise
             system.remove_open(folder / LOCK, locked)
-        with contextlib.suppress(OSError):  # someone put a file of their own there
+        # Someone put a file of their own there
+        with contextlib.suppress(OSError):
             folder.rmdir()
 
     def _full(self, free: int) -> str:
@@ -247,7 +258,8 @@ class Work:
             with tempfile.TemporaryFile() as file:
                 return os.dup(file.fileno())
         path = self.folder / f"{name}.column"
-        system.remove(path)  # of a run that was killed
+        # A killed run left it
+        system.remove(path)
         return system.open_descriptor(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | system.NO_FOLLOW)
 
     def _delete(self, name: str) -> None:
@@ -270,7 +282,8 @@ class Work:
                 if path.name not in known:
                     system.remove(path)
         except BaseException:
-            self.kept = True  # whatever is there is not ours to remove
+            # Other files there are not ours to remove
+            self.kept = True
             for column in self.columns.values():
                 column.close()
             os.close(self._lock)
@@ -319,7 +332,8 @@ def _locked(folder: Path) -> int:
         folder.mkdir(exist_ok=True)
         try:
             descriptor = system.open_descriptor(folder / LOCK, os.O_RDWR | os.O_CREAT | system.NO_FOLLOW)
-        except FileNotFoundError:  # another solver has just finished and removed the folder
+        except FileNotFoundError:
+            # Another solver has just finished and removed the folder
             continue
         _take(descriptor, folder)
         if _is_at(descriptor, folder / LOCK):

@@ -35,7 +35,8 @@ class Ahead:
     def wait(self) -> None:
         """Wait until it has compiled all it can. Meanwhile the rest is compiled here."""
         if self.process is not None:
-            with contextlib.suppress(Exception):  # the solve meets it again, and says so
+            # The solve meets it again, and says so
+            with contextlib.suppress(Exception):
                 _compile_others(self.rules, self.tiers)
             self._reap()
 
@@ -48,7 +49,8 @@ class Ahead:
 
     def _reap(self) -> None:
         assert self.process is not None
-        with contextlib.suppress(ChildProcessError):  # whoever ignores SIGCHLD has no children to wait for
+        # Whoever ignores SIGCHLD has no children to wait for
+        with contextlib.suppress(ChildProcessError):
             os.waitpid(self.process, 0)
         self.process = None
 
@@ -72,7 +74,8 @@ def _fork(rules: Rules, tiers: bool) -> int | None:
     parent = os.getpid()
     try:
         process = os.fork()
-    except OSError:  # of limits on processes or memory
+    except OSError:
+        # Limits on processes or memory may stop it
         return None
     if process == 0:
         _run(parent, rules, tiers)

@@ -68,7 +68,9 @@ def evaluate(
         A fault and the state that has it: FINE; TOO_WIDE; or LOST_CHILD if a child was never reached, or a
         state has more than MOST_ACTIONS moves.
     """
+    # The dtype of the merits limits them, too: a wider one may hold what this one cannot.
     max_merit = widest_of(best_merits)
+    # The look-ups of a batch run together, so that their cache misses overlap.
     batch, cursor = new_batch(BATCH_MOVES), begin
     while cursor < end:
         batch, count, next_state = next_batch(moves, lookup, cursor, end, least_key, greatest_key, batch)
@@ -79,17 +81,20 @@ def evaluate(
         for j in range(count):
             owner, merit = first_owner + (owners[j] >> 1), merits[j]
             if merit == NOT_TERMINAL:
+                # Another call takes this child: its key is outside the range.
                 if rows[j] == PASSED:
                     continue
                 # Forward reached every child. If one is not there, the rules contradict themselves.
                 if state_indices[j] == MISSING:
                     return LOST_CHILD, lookup.states[begin + owner]
+                # A stored merit is the child's view, one ply later: lift it to the parent's.
                 merit = lift(value_at(lookup, rows[j], state_indices[j]), (owners[j] & 1) == 1, moves.scores)
                 if moves.rewarded:
                     merit += rewards[j]
             # Rewards add up along a line: only they make a merit too large for its dtype.
             if moves.rewarded and abs(merit) > max_merit:
                 return TOO_WIDE, lookup.states[begin + owner]
+            # Compare first, so that memory is written only when it changes.
             if merit > best_merits[owner]:
                 best_merits[owner] = merit
         cursor = next_state
@@ -138,7 +143,8 @@ class Backward:
         while True:
             try:
                 self._run(team)
-            except TooWide:  # rewards add up: nobody knows how far before they do
+            except TooWide:
+                # Rewards add up: nobody knows how far before they do
                 self._widen()
             else:
                 break
@@ -147,6 +153,7 @@ class Backward:
 
     def _widen(self) -> None:
         """Begin anew with a wider scale: rewards add up, and their sum is known only at the end."""
+        # A tier with cycles counts distances in the rest of the number: no wider scale helps.
         if self.cyclic:
             raise too_wide(self.rules)
         scale = wider(self.rules, self.scale)
@@ -156,11 +163,13 @@ class Backward:
 
     def _run(self, team: Workers) -> None:
         total, window = self.forward.states.size, self.window
+        # The tally has an entry for each finished tier, so a resumed run goes on behind them.
         for tier_row in reversed(range(len(self.layers) - len(self.tally.tiers))):
             layer = self.layers[tier_row]
             done_count = self.merits.size - (total - layer.end)
             begin = layer.begin + done_count
-            window.value(layer, 0, done_count, team)  # what an earlier run has of it
+            # What an earlier run has of it
+            window.value(layer, 0, done_count, team)
             if layer.cyclic and layer.kept:
                 chunks = self._resolved(tier_row, team)
             else:
@@ -189,12 +198,14 @@ class Backward:
     def _resolved(self, tier_row: int, team: Workers) -> Iterator[Merits]:
         """Yield the merits of a tier with cycles, in chunks."""
         saved, self._resolver = self._resolver, None
-        self.work.state = self.saved()  # to which the resolver adds where it stands
+        # The resolver adds its own progress to it
+        self.work.state = self.saved()
         resolver = retrograde.Resolver(self._solve(), tier_row, self._lookup_of(tier_row, team))
         if resolver.count(team, saved):
             self.window.hide(tier_row)
         for merits in resolver.resolve(team):
-            self.window.show(tier_row, team, values=False)  # unless it is still there
+            # Unless it is still there
+            self.window.show(tier_row, team, values=False)
             yield merits
 
     def _lookup_of(self, tier_row: int, team: Workers) -> TierLookup:
@@ -233,6 +244,7 @@ class Backward:
             chunk_end = min(chunk_begin + STATES_PER_CALL, states_end)
             return raise_merits(chunk_begin, chunk_end, ALL_KEYS, np.full(chunk_end - chunk_begin, no_merit, dtype))
 
+        # All children fit the memory: one pass over the tier's states.
         if len(ranges) == 1:
             for row in self._child_rows(tier_row):
                 window.show(row, team)
@@ -274,6 +286,7 @@ class Backward:
             return
         first_block, end_block = window.blocks(tier_row)
 
+        # Unpack the tier in segments, each ahead of its turn, while the last one is evaluated.
         def lay(block: int) -> tuple[int, int]:
             return window.lay(tier_row, block, min(block + BLOCKS_PER_SEGMENT, end_block))
 
@@ -322,7 +335,8 @@ class Backward:
         # earlier tiers have lower rows: they need the tier itself and some of its children's tiers
         rows_to_keep = set(range(tier_row, self._child_rows(tier_row - 1).stop)) if tier_row else set()
         if self._bytes(rows_to_keep) > self.memory:
-            rows_to_keep.discard(tier_row)  # it is unpacked again, where and when there is room
+            # It is unpacked again, where and when there is room
+            rows_to_keep.discard(tier_row)
         for row in set(self.window.open) - rows_to_keep:
             self.window.hide(row)
         self.forward.states.release()

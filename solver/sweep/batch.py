@@ -89,6 +89,7 @@ def next_batch(
     """
     edges, count, next_state = next_edges(moves, lookup.states, begin, end, batch.edges)
     rows, state_indices, ends = batch.rows, batch.places, batch.highs
+    # The list of moves grew, so the look-up needs larger arrays, too.
     if len(rows) < len(edges.keys):
         rows, state_indices, ends = new_indices(len(edges.keys))
     find_rows(lookup, count, least_key, greatest_key, edges, rows)
@@ -107,6 +108,7 @@ def find_rows(
         rows[j] = PASSED
         # finished children bring their merit along: only open ones are looked up
         if merits[j] == NOT_TERMINAL and least_key <= keys[j] <= greatest_key:
+            # Tiers are few and close together: an array by tier replaces a search.
             slot = tiers[j] - first_tier
             rows[j] = slots[slot] if 0 <= slot < len(slots) else MISSING
 
@@ -114,6 +116,7 @@ def find_rows(
 @register_jitable
 def widest_of(values: NDArray[Any]) -> Any:
     """Return the largest margin that an array of merits may hold."""
+    # 64 - 8 * itemsize bits are missing at the top of a smaller number.
     return min(MOST_MARGIN, LAST >> 64 - 8 * values.itemsize)
 
 

@@ -48,6 +48,7 @@ def gather(words: NDArray[Any], mark: int, begin: int, end: int, states: NDArray
     Returns how many there are, and the first word left over.
     """
     count = 0
+    # Compare eight bytes at once: a word of marks that equals the pattern becomes 0 bytewise.
     pattern = np.int64(mark) * ONES
     for state in range(begin, end):
         if count + 8 > len(states):
@@ -56,6 +57,7 @@ def gather(words: NDArray[Any], mark: int, begin: int, end: int, states: NDArray
         # the high bit of every byte that is zero (Warren, Hacker's Delight, 6-1)
         zeros = ~(((word & LOWEST_BYTES) + LOWEST_BYTES) | word | LOWEST_BYTES)
         while zeros:
+            # The lowest set bit belongs to the first byte that matches.
             states[count] = 8 * state + (int(zeros & -zeros).bit_length() >> 3) - 1
             zeros &= zeros - 1
             count += 1
@@ -91,6 +93,7 @@ def expand_tier(
         largest = max(largest, ends[LARGEST])
         if first_open < 0 and open_count:
             first_open = open_states[0]
+        # keep_open returned the unfinished states in order; every other one of them is finished.
         if open_count < count:
             open_index = 0
             for i in range(count):
@@ -118,6 +121,7 @@ def expand_tier(
 def _mark_children(edges: Edges, count: int, mark: int, first_tier: int, marks: NDArray[Any]) -> tuple[Any, Any, Any]:
     """Mark listed children with their tiers; an error or 0, the highest mark, and the move that has the error."""
     highest = np.int64(0)
+    # Marks of children lie anywhere: ask for them together, then write.
     for j in range(count):
         prefetch(marks, edges.keys[j])
     for j in range(count):
@@ -130,6 +134,7 @@ def _mark_children(edges: Edges, count: int, mark: int, first_tier: int, marks: 
                 error = SAME_TIER if slot == mark else TIER_FALLS
             return error, highest, j
         highest = max(highest, slot)
+        # Threads may mark the same child. They write the same byte, so no lock is needed.
         if marks[key] == UNREACHED:
             marks[key] = slot
     return 0, highest, 0
@@ -157,6 +162,7 @@ def evaluate_tier(
     while cursor < end:
         count, cursor = gather(words, mark, cursor, end, states)
         valued = 0
+        # NOT_TERMINAL is below all merits, so the first child always raises it.
         for i in range(count):
             best[i] = NOT_TERMINAL
         while valued < count:
@@ -167,6 +173,7 @@ def evaluate_tier(
                 merit, owner = edges.merits[j], valued + (edges.owners[j] >> 1)
                 if merit == NOT_TERMINAL:
                     merit = np.int64(merits[edges.keys[j]])
+                    # The least number marks a state that nobody reached.
                     if merit == -half:
                         return LOST_CHILD, states[owner]
                     merit = lift(merit, (edges.owners[j] & 1) == 1, moves.scores)
@@ -179,6 +186,7 @@ def evaluate_tier(
                 return TOO_WIDE, states[i]
             merits[states[i]] = best[i]
             tally[best[i] + half] += 1
+            # A small positive merit is a slow win.
             if 0 < best[i] < longest[0]:
                 longest[0], longest[1] = best[i], states[i]
     return FINE, np.int64(0)
@@ -194,5 +202,6 @@ def collect(
     for state in range(begin, end):
         value_index = places[np.int64(merits[state]) + half]
         states[count], indices[count] = state, value_index
+        # Without a branch: the next state overwrites one that does not count.
         count += value_index >= 0
     return count

@@ -67,7 +67,8 @@ class Dense:
         if saved is not None:
             self.marks = work.columns[saved.marks].view().copy()
             self.merits = work.columns[saved.merits].view().copy() if saved.merits else self.merits
-        self._some: list[int] = []  # states of each tier
+        # States of each tier
+        self._some: list[int] = []
 
     def forward(self, team: Workers) -> None:
         """Mark every state, from where the last checkpoint left off."""
@@ -138,6 +139,7 @@ class Dense:
 
     def _start(self) -> None:
         keys, tiers = map(np.concatenate, zip(*starts_of(self.compiled, NUMBERS_PER_CALL), strict=True))
+        # Arrays end at size(): a state beyond it would be lost silently.
         if keys.max() >= self.size:
             name = self.rules.name
             raise GameError(f"{name} starts at {keys.max()}, and size() says that states are below {self.size}")
@@ -198,17 +200,20 @@ class Dense:
     def _widen(self) -> None:
         """Begin the pass backward, with the smallest merits that may do, or with larger ones than before."""
         scale = first_scale(self.rules, False, len(self.layers), self.state.largest)
+        # One byte holds most games. Wider merits are tried only when they are needed.
         kind = np.dtype((wider(self.rules, self.scale) if len(self.merits) else scale).kind)
         if kind.itemsize > 2:
             raise NotDense("its values are more than two bytes hold")
-        self.merits = np.empty(0, kind)  # so that the memory never holds two
+        # So that the memory never holds two
+        self.merits = np.empty(0, kind)
         self.merits = np.full(self.size, np.iinfo(kind).min, kind)
         self.state.tally = Tally()
 
     def _evaluate(self, layer: Tier, team: Workers) -> None:
         """The merits of a tier."""
         mark = self._mark(layer.number)
-        merits, words = self.merits, self.marks.view(np.int64)  # others may still be at them when these are widened
+        # Others may still be at them when these are widened
+        merits, words = self.merits, self.marks.view(np.int64)
         info = np.iinfo(merits.dtype)
         moves = self.compiled.valued(int(info.max))
         tallied = self.tally.values.total()

@@ -125,7 +125,8 @@ def _solved_sorted(forward: Forward, saved: Checkpoint, options: Options, team: 
         stored, under_way = forward.states.size, "forward" if saved.backward is None else "backward"
         options.say(f"going on from the checkpoint in {work.folder}: {under_way}, {stored:,} states kept")
     elif work.folder is not None and not options.anyway:
-        forward.run(team, time.monotonic())  # compiles, which the trial does not count
+        # compiles, which the trial does not count
+        forward.run(team, time.monotonic())
         if not forward.run(team, time.monotonic() + TRIAL):
             _refuse_the_hopeless(forward, work, options, team)
     forward.run(team)
@@ -146,14 +147,16 @@ def _solved_sorted(forward: Forward, saved: Checkpoint, options: Options, team: 
 def _refuse_the_hopeless(forward: Forward, work: Work, options: Options, team: Workers) -> None:
     """Raise ResourceError if the disk cannot hold half of the estimate. A second, dearer estimate must confirm it."""
     if forward.closing or any(layer.cyclic for layer in forward.layers):
-        return  # generations tell too little of those to come
+        # Generations tell too little of those to come
+        return
     packed, room = forward.states.bytes_each(demand.PACKED), work.free() + work.size()
     for estimate in (projection.estimated, partial(projection.beyond, team=team)):
         try:
             stored, placed = sum(estimate(forward, seconds=SAMPLING).sizes), placements.of(forward.rules)
             if placed is not None:
                 stored = min(stored, placed.most)
-        except Exception:  # an estimate that fails refuses nothing: what is wrong with the rules the solve will say
+        except Exception:
+            # An estimate that fails refuses nothing: what is wrong with the rules the solve will say
             return
         needed = demand.needs(forward.rules, stored, False, packed, options.codec)[1]
         if needed / 2 <= room:

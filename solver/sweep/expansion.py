@@ -65,6 +65,7 @@ def expand(
         `edges_listed`, or larger arrays, with one entry a move; and the first state that is left over.
     """
     edges_listed, count, next_state = next_edges(moves, states, begin, end, edges_listed)
+    # A negative count is a fault of one state: no move of this call counts.
     error = max(0, -count)
     if error:
         report[edges.CULPRIT], count = states[next_state], 0
@@ -76,6 +77,7 @@ def expand(
         lowest, highest = min(lowest, tiers[i]), max(highest, tiers[i])
         # one test for all: a negative child leaves its sign
         sign_bits |= children[i]
+    # The quick test failed: look for the move at fault, moves down before moves that stay.
     if sign_bits < 0 or lowest < tier or (lowest == tier and staying == REFUSED):
         for i in range(count):
             fault = edges.NEGATIVE if children[i] < 0 else edges.TIER_FALLS if tiers[i] < tier else edges.SAME_TIER
@@ -108,6 +110,7 @@ def keep_distinct(edges_listed: Edges, count: int) -> Any:
         if owners[i] >> 1 != owner:
             owner_begin, owner = kept_count, owners[i] >> 1
         is_duplicate = False
+        # A state has few moves, so comparing all pairs beats a set.
         for j in range(owner_begin, kept_count):
             is_duplicate = is_duplicate or keys[j] == keys[i]
         if not is_duplicate:
@@ -206,6 +209,7 @@ class Expansion:
         """
         expanded = Expanded([states] if closing else [], [], [], len(states), np.zeros(3, np.int64), 1, LOWEST_TIER)
         largest, highest = expanded.largest, expanded.highest
+        # Calls of this size keep their arrays in the second-level cache.
         for begin in range(0, len(states), STATES_PER_CALL):
             chunk = states[begin : begin + STATES_PER_CALL]
             with naming_states(self.compiled, lambda: chunk):  # noqa: B023
@@ -223,6 +227,7 @@ class Expansion:
     def closed(self, tier: int, expanded: Expanded) -> Expanded:
         """Go on from the first generation of a tier, as long as its states are few enough for memory."""
         states = expanded.states[0]
+        # Each generation holds the states that the last one led to. A small tier ends here, without files.
         while len(states) < IN_MEMORY_TIER:
             staying = [run for run_tier, run in expanded.runs if run_tier == tier]
             if not staying:
@@ -261,6 +266,7 @@ class Expansion:
                 moves, unfinished, cursor, len(unfinished), tier, staying, edges_listed, report
             )
             self._refuse(report)
+            # The kernel may have returned larger arrays, so the one to sort in must grow as well.
             if len(spare) < len(edges_listed.keys):
                 spare = np.empty_like(edges_listed.keys)
             count, lowest, highest_of_call = report[: HIGHEST + 1].tolist()

@@ -46,9 +46,8 @@ narrow_all: Any = compiled(narrow, carried, renewed)
 Values = NDArray[np.int64]
 STATE_BYTES, MOVE_BYTES, CONSTANT_BYTES = 50, 6, 40  # of a tier with cycles in memory
 ROOMY = 1 << 10  # bytes of memory for each state of a tier with cycles, with which nobody asks how many moves there are
-SAMPLED_STATES = (
-    1 << 12
-)  # states of a tier with cycles whose moves are counted beforehand, which tells within a few hundredths
+# States of a tier with cycles whose moves are counted beforehand, which tells within a few hundredths
+SAMPLED_STATES = 1 << 12
 
 
 @register_jitable
@@ -66,6 +65,7 @@ def goes_on(group: int, weights: NDArray[Any], j: int, count: int) -> Any:
 @register_jitable
 def give(values: NDArray[Any], i: Any, value: int, weight: int) -> None:
     """A child is worth this to state i: one more of a weighted sum, or of those of which the best counts."""
+    # Weight 0 marks a choice: there the best child counts, not the sum.
     if weight:
         values[i] = (0 if values[i] == NO_BOUND else values[i]) + weight * value
     else:
@@ -104,10 +104,12 @@ def expect(
         for j in range(count):
             owner = cursor - begin + (owners[j] >> 1)
             group, weight = split(weights[j])
+            # A new outcome of chance, or a plain move: its weight counts once.
             if group == 0 or group != last_group:
                 totals[owner] += weight
                 best = NO_BOUND
             last_group = group
+            # Terminal children come in every call, so only the first one counts them.
             if merits[j] != NOT_TERMINAL:
                 if low == 0:
                     if abs(merits[j]) > UNIT // point:
@@ -116,16 +118,20 @@ def expect(
             elif rows[j] != PASSED:
                 if places[j] == MISSING:
                     return LOST_CHILD, known.states[begin + owner]
-                if abs(rewards[j]) > UNIT // point:  # the product would leave 64 bits
+                # The product would leave 64 bits
+                if abs(rewards[j]) > UNIT // point:
                     return TOO_WIDE, known.states[begin + owner]
                 value = value_at(known, rows[j], places[j])
+                # The child's value is its own mover's: turn it around unless the mover stays.
                 value = (value if owners[j] & 1 else -value) + rewards[j] * point
                 if abs(value) > UNIT:
                     return TOO_WIDE, known.states[begin + owner]
                 best = max(best, value)
+            # The last move of a group ends the choice of its player.
             if best != NO_BOUND and not goes_on(group, weights, j, count):
                 give(values, owner, best, weight)
         cursor = next_state
+    # The last range of keys completes the sums.
     if high == LAST:
         for i in range(end - begin):
             if totals[i]:
@@ -168,6 +174,7 @@ def count_inside(
                 best = max(best, merits[j] * point)
             elif places[j] == MISSING:
                 return LOST_CHILD, known.states[tier_begin + owner], constants, constant_count
+            # Moves inside the tier wait for the iteration. Everything else is a constant of it.
             elif rows[j] == tier_row:
                 staying += 1
             else:
@@ -175,12 +182,14 @@ def count_inside(
                 best = max(best, value if owners[j] & 1 else -value)
             if goes_on(group, weights, j, count):
                 continue
+            # All of this group leaves the tier: its value is known now.
             if staying == 0:
                 give(outside, owner, best, weight)
                 continue
             begins[owner + 1] += staying
             if best != NO_BOUND:
                 begins[owner + 1] += 1
+                # Amortised growth, as in a list.
                 if constant_count == len(constants):
                     constants = np.concatenate((constants, np.empty(constant_count, np.int64)))
                 constants[constant_count] = best
@@ -216,6 +225,7 @@ def list_inside(moves: Moves, inside: TierLookup, tier_row: int, begin: int, end
                 entry, stays = entry + 1, True
             else:
                 leaves = True
+            # A choice between moves inside and outside: the outside value joins as a constant child.
             if stays and leaves and not goes_on(group, weights, j, count):
                 targets[entry], shares[entry] = 2 * (len(totals) + constant) + 1, 0
                 entry, constant = entry + 1, constant + 1
@@ -230,7 +240,8 @@ def moves_inside(moves: Moves, states: NDArray[Any], tier: int) -> Any:
         listed, count, next_state = next_edges(moves, states, cursor, len(states), listed)
         for i in range(count):
             move_count += listed.tiers[i] == tier and listed.merits[i] == NOT_TERMINAL
-        cursor = next_state if count >= 0 else next_state + 1  # the pass will say what is wrong with that state
+        # The pass will say what is wrong with that state
+        cursor = next_state if count >= 0 else next_state + 1
     return move_count
 
 
@@ -337,6 +348,7 @@ class Bounds:
             refuse(self.rules, *fault)
             return constants[:constant_count].copy()  # type: ignore[no-any-return]
 
+        # First pass: count, so that the arrays get their exact size.
         block_constants = list(team.map(count, blocks))
         np.cumsum(begins, out=begins)
         moves, marks = int(begins[-1]), [0, *accumulate(map(len, block_constants))]
@@ -399,6 +411,7 @@ def narrowed(net: Net, point: int, team: Workers, progress: Progress) -> Met:
         progress("narrow", rounds, None, f"{gap / point:.1e} apart")
 
     half = 2 * (size + len(net.constants))
+    # Two arrays in turn, for this round's bounds and the next: lower bounds and negative upper bounds side by side.
     bounds = np.full(2 * half, -UNIT, np.int64)
     for begin in (0, half):
         bounds[begin + 2 * size : begin + half : 2] = net.constants

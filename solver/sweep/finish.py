@@ -97,7 +97,8 @@ def places_of(ascending: NDArray[np.int64], merits: NDArray[Any]) -> NDArray[Any
     """Where merits are among all, best first."""
     dtype = np.uint8 if len(ascending) <= 256 else np.int32
     bits = 8 * merits.dtype.itemsize
-    if bits <= 16 and len(merits) >= 1 << bits - 2:  # all that one or two bytes can be, looked up
+    # All that one or two bytes can be, looked up
+    if bits <= 16 and len(merits) >= 1 << bits - 2:
         unsigned = np.dtype(f"u{bits // 8}")
         every = np.arange(1 << bits, dtype=unsigned).view(merits.dtype)
         places: NDArray[Any] = places_of(ascending, every.astype(np.int64))[merits.view(unsigned)]

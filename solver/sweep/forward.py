@@ -85,12 +85,17 @@ class Forward:
         self.state: ForwardState = saved or ForwardState()
         self.layers: list[Layer] = self.state.layers
         self.runs.restore(self.state.runs)
-        self.inspect: Callable[[list[int]], None] | None = None  # looks at some states of each complete tier
-        self.found: int = 0  # unfinished states found in this run
-        self._visited = [StateShelf(work, name) for name in self.state.seen]  # sorted files of earlier generations
-        self._new = StateShelf(work, self.state.new) if self.state.new else None  # the states of this generation
+        # Looks at some states of each complete tier
+        self.inspect: Callable[[list[int]], None] | None = None
+        # Unfinished states found in this run
+        self.found: int = 0
+        # Sorted files of earlier generations
+        self._visited = [StateShelf(work, name) for name in self.state.seen]
+        # The states of this generation
+        self._new = StateShelf(work, self.state.new) if self.state.new else None
         self._counted_before = sum(self.state.generations)
-        self._totals = np.array(self.state.totals)  # of the current tier: reached, wins, draws, losses
+        # Counts of the current tier: reached, wins, draws, losses
+        self._totals = np.array(self.state.totals)
         if not self.tiers:
             refuse_staying(cycles, f"{rules.name} has no tier")
 
@@ -105,6 +110,7 @@ class Forward:
         state = self.state
         while not state.finished:
             key = self.runs.first()
+            # A tier with cycles is complete when no generation of it waits any more.
             if state.closing is not None and (key is None or key.tier != state.closing):
                 self._close(state.closing, team)
             elif key is None:
@@ -113,12 +119,14 @@ class Forward:
                 try:
                     if not self._reach(key, team, deadline):
                         break
+                # The first move that stays in its tier shows that the tier has cycles: begin it again as one.
                 except Stays as stays:
                     refuse_staying(self.cycles, f"state {stays.state} has a move that stays in its tier")
                     state.closing = key.tier
                     self.states.truncate(self.layers[-1].blocks if self.layers else 0)
                     state.position, self._totals[:] = 0, 0
-                    if self.states.saved > self.states.count:  # the last checkpoint has more of this tier
+                    # The last checkpoint has more of this tier
+                    if self.states.saved > self.states.count:
                         self.save(team)
                     continue
                 self.runs.drop(key)
@@ -197,9 +205,11 @@ class Forward:
 
         def expand(span: tuple[int, int]) -> tuple[Expanded, list[Packed]]:
             states = joined(runs, *span)
+            # Remove the states of earlier generations before expanding the rest.
             for visited_count in visited:
                 states = unseen(states, visited_count)
             expanded = self.expansion.expand(key.tier, states, self.closing)
+            # A tier that fits one piece is closed in memory at once.
             if self.closing and not visited and len(key_spans) == 1:
                 expanded = self.expansion.closed(key.tier, expanded)
             return expanded, [packed(states) for states in expanded.states]
@@ -211,6 +221,7 @@ class Forward:
             self.work.read(2 * expanded.reached + visited_count // len(key_spans))
             if self.runs.bytes > self.runs.limit:
                 self.runs.spill(team)
+            # The end of the last range is the end of the tier.
             if greatest_key == LAST:
                 break
             self.state.position = greatest_key + 1
@@ -256,6 +267,7 @@ class Forward:
 
     def _refuse_far(self, *tiers: int) -> None:
         """Raise GameError if tiers are too far from the first."""
+        # Tables by tier are arrays, so the numbers of tiers must not be far apart.
         current = None if self.layers else self.runs.first()
         first_tier = self.layers[0].number if self.layers else current.tier if current else tiers[0]
         for tier in tiers:
@@ -303,6 +315,7 @@ class Forward:
             unfinished, report = self.expansion.keep(states)
             return packed(unfinished), report, len(states)
 
+        # The visited states include finished ones: drop these now, when all are in order.
         for unfinished, report, count in team.map(keep_span, spans(splitters(visited, PIECE_STATES // 2))):
             self.states.append(unfinished)
             self._totals += [count, *report[WINS : LOSSES + 1].tolist()]

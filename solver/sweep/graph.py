@@ -85,7 +85,8 @@ def solve(nodes: Any, rules: Rules, options: Options) -> Solved:
     is_open = np.diff(graph.begins) > 0
     states = np.flatnonzero(is_open)
     stored = merits[states]
-    ascending, numbers = np.unique(stored, return_counts=True)  # 64-bit keys, but once
+    # 64-bit keys, but once
+    ascending, numbers = np.unique(stored, return_counts=True)
     best_first = ascending[::-1]
     indices = len(best_first) - 1 - np.searchsorted(ascending, stored)
     kinds = indices.astype(np.uint8 if len(best_first) <= 256 else np.int32)

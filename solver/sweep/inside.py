@@ -66,7 +66,8 @@ class Inside:
         self.room, self.work = room, work
         self._file: Column | None = None
         self._steps: list[Step] = []
-        self._chunks: dict[int, tuple[NDArray[np.uint32], Ints]] = {}  # of the step under way
+        # Chunks of the step under way
+        self._chunks: dict[int, tuple[NDArray[np.uint32], Ints]] = {}
         self._joined = np.empty(0, np.uint32)
 
     def keep(self, moves: NDArray[np.uint32], open_children: NDArray[Any], begin: int, end: int) -> None:
@@ -78,6 +79,7 @@ class Inside:
         """Add the moves that were kept since the last call to the degrees of their children."""
         firsts = sorted(self._chunks)
         entries, begins = zip(*(self._chunks.pop(chunk) for chunk in firsts), strict=True)
+        # Chunks come from many threads. In the order of their states the result is always the same.
         sizes, offsets = np.diff(np.stack(begins), axis=1), np.cumsum([0, *map(len, entries)])
         if len(self._joined) < offsets[-1]:
             self._joined = np.empty(offsets[-1] * 5 // 4, np.uint32)
@@ -88,6 +90,7 @@ class Inside:
 
         for _ in team.map(copy_chunk, range(len(firsts))):
             pass
+        # One entry more for each chunk that has moves to the block: its mark.
         ends = np.cumsum([0, *(sizes + (sizes > 0)).sum(axis=0)])
         step, block_count = Step(np.array(firsts), ends, np.empty(ends[-1], np.uint32)), len(self.blocks)
         for _ in team.map(
@@ -115,6 +118,7 @@ class Inside:
             return True
         if self._file is None:
             moves = sum(len(step.entries) for step in self._steps)
+            # Room for the moves of all states, by the share so far, and for an index of about twice their size.
             if self.work.free() < 3 * moves * np.dtype(np.uint32).itemsize * self.size // states:
                 return False
             self._file = self.work.column(FILE_NAME, np.uint32, numbered=True)
@@ -201,6 +205,7 @@ def gather(
     """
     for block in range(first_block, end_block):
         cursor = ends[block]
+        # A block's degrees stay in the cache while all chunks add to them.
         for chunk in range(len(begins)):
             chunk_begin, chunk_end = begins[chunk, block], begins[chunk, block + 1]
             if chunk_begin < chunk_end:
@@ -227,6 +232,7 @@ def turn_around(alternates: bool, firsts: NDArray[Any], entries: NDArray[Any], b
                 (block << BLOCK_BITS) + (entry & (1 << BLOCK_BITS) - 1),
                 owners + (entry >> BLOCK_BITS),
             )
+            # Lists fill from their ends down, so their ends become their begins.
             end = np.int64(ends[child_index]) - 1
             parents[end - offset] = parent >> 1 if alternates else parent
             ends[child_index] = end

@@ -68,6 +68,7 @@ def learnt(moves: Moves, parents: States, children: States) -> Inverse | None:
         has_child = last_children >= 0
         differences = last_children[has_child] - parents[has_child]
         half = len(differences) // 2
+        # Learn from one half of the moves and test on the other, as for any model.
         missed = ~np.isin(differences[half:], differences[:half])
         known, often = np.unique(differences, return_counts=True)
         if half and missed.mean() <= MISSED and len(known) <= MAX_DIFFERENCES:
@@ -126,6 +127,7 @@ def step(
         sort, staying, every = _distinct(moves, states, i, tier, finished, listed, open_states, report)
         counts[i, 0], counts[i, 1], counts[i, 2] = sort, staying, every
         children[i], tiers[i] = -1, 0
+        # Choose one child uniformly; its number of parents corrects the weight later.
         if sort:
             chosen = int(draws[i] * sort)
             children[i], tiers[i] = listed.keys[chosen], listed.tiers[chosen]
@@ -194,6 +196,7 @@ def count_parents(
         for j in range(number):
             known = scratch.found[j] == parents[i]
             missed[i] = missed[i] and not known
+            # A number without a parent of its own is probably no state: play cannot reach it.
             good += known or _parents(moves, inverse, scratch.found, j, 1, scratch.further, scratch)
         counts[i] = good + missed[i]
 
@@ -215,6 +218,7 @@ def _parents(
         count, end = 0, min(begin + (DIFFERENCE_BATCH if limit == 1 else len(numbers)), len(inverse.differences))
         for difference in inverse.differences[begin:end]:
             before = last_child - difference
+            # Cheap tests first: bits that no state has, or lacks, and the largest state.
             if 0 <= before <= inverse.largest and before & ~inverse.some == 0 and inverse.every & ~before == 0:
                 numbers[count] = before
                 count += 1
@@ -223,6 +227,7 @@ def _parents(
             edges, next_state = list_edges(moves, open_states, index, count, listed)
             owner = -1
             for j in range(edges):
+                # Two moves to the same child make one parent.
                 if listed.keys[j] == state and listed.owners[j] >> 1 != owner and number < limit:
                     owner = listed.owners[j] >> 1
                     parents[number] = open_states[index + owner]

@@ -28,7 +28,8 @@ def exclude(moves: Moves, known: TierLookup, begin: int, end: int, excluded: NDA
     """
     widest = LAST >> 64 - 8 * excluded.itemsize
     batch, cursor = new_batch(BATCH_MOVES), begin
-    marks = np.empty(0, np.int64)  # by nimber: the last state with such a child
+    # The last state with such a child, by nimber
+    marks = np.empty(0, np.int64)
     while cursor < end:
         batch, count, next_state = next_batch(moves, known, cursor, end, 0, LAST, batch)
         if count < 0:
@@ -44,7 +45,8 @@ def exclude(moves: Moves, known: TierLookup, begin: int, end: int, excluded: NDA
                     if places[j] == MISSING:
                         return LOST_CHILD, known.states[state]
                     nimber = max(value_at(known, rows[j], places[j]), 0)
-                if nimber < len(marks):  # no state has so many moves that a larger one counts
+                # No state has so many moves that a larger one counts
+                if nimber < len(marks):
                     marks[nimber] = state
                 j += 1
             least = 0

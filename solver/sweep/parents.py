@@ -93,9 +93,11 @@ def count_children(
         batch, count, next_state = next_batch(moves, lookup, cursor, tier_begin + end, 0, LAST, batch)
         if count < 0:
             return LOST_CHILD, lookup.states[next_state], inner_moves
+        # Double the room, so that all copies together cost as much as one pass.
         if is_keeping and inner_count + count > len(inner_moves):
             larger = np.empty(2 * len(inner_moves) + count, np.uint32)
-            for j in range(inner_count):  # a slice assigned to a slice takes two seconds to compile
+            # A slice assigned to a slice takes two seconds to compile
+            for j in range(inner_count):
                 larger[j] = inner_moves[j]
             inner_moves = larger
         edges, rows, state_indices = batch.edges, batch.rows, batch.places
@@ -109,12 +111,14 @@ def count_children(
                 if state_indices[j] == MISSING:
                     return LOST_CHILD, lookup.states[tier_begin + owner], inner_moves
                 if rows[j] == tier_row:
+                    # A score inside a cycle could be repeated for ever: the value would have no limit.
                     if moves.rewarded and rewards[j]:
                         return SCORING, lookup.states[tier_begin + owner], inner_moves
                     if is_keeping:
                         inner_moves[inner_count] = 2 * state_indices[j] + (owners[j] & 1)
                         inner_count += 1
                     else:
+                        # Other threads count the same children.
                         fetch_add(degrees, state_indices[j], 1)
                     open_children[owner] += 1
                     # the counter has run into the bit of drawn children
@@ -149,6 +153,7 @@ def give(
     if not -WIN < merit < WIN or not -WIN < merit_above < WIN:
         return False
     merit = merit_above
+    # The best child that is finished or in a later tier bounds the state from below.
     candidates[state_index] = max(np.int64(candidates[state_index]), merit)
     if merit == 0:
         open_children[state_index] |= never_in(open_children)
@@ -193,10 +198,12 @@ def list_parents(moves: Moves, lookup: TierLookup, tier_row: int, begin: int, en
     while cursor < tier_begin + end:
         batch, count, next_state = next_batch(moves, lookup, cursor, tier_begin + end, 0, LAST, batch)
         owners, state_indices = batch.edges.owners, batch.places
+        # Ask for the ends first: their cache lines arrive together.
         for j in range(count):
             prefetch(ends, state_indices[j])
         for j in range(count):
-            if begin_child <= state_indices[j] < end_child:  # those that were passed over are MISSING
+            # Those that were passed over are MISSING
+            if begin_child <= state_indices[j] < end_child:
                 owner = 2 * (cursor - tier_begin) + owners[j]
                 entry = owner >> 1 if moves.alternates else owner
                 parents[np.int64(fetch_add(ends, state_indices[j], -1)) - 1 - offset] = entry
@@ -211,8 +218,10 @@ def settle(open_children: NDArray[Any], candidates: NDArray[Any], begin: int, en
     """
     for i in range(begin, end):
         due[i] = 0
+        # A win by a later tier may still be beaten by a quicker one inside.
         if open_children[i] < 0 or candidates[i] > 0:
             due[i] = WIN - abs(candidates[i])
+        # No child is left inside the tier: the best of the others decides, now.
         elif open_children[i] == 0:
             due[i] = WIN + candidates[i]
             open_children[i] = RESOLVED
@@ -224,6 +233,7 @@ def claim(state_indices: NDArray[Any], open_children: NDArray[Any]) -> Any:
     claimed = np.empty(len(state_indices), np.int64)
     count = 0
     for state_index in state_indices:
+        # A quicker win may have resolved the state since it was entered.
         if open_children[state_index] >= 0:
             open_children[state_index] = RESOLVED
             claimed[count] = state_index
@@ -238,14 +248,18 @@ def hear(parent: Any, lifted: int, open_children: NDArray[Any], merits: NDArray[
     Returns:
         NOW if that resolves the state; LATER if it resolves it as late as other tiers delay it; else 0.
     """
+    # Resolved before, and so by a quicker win or an earlier loss.
     if open_children[parent] < 0:
         return 0
+    # One won child suffices. The first to arrive is the quickest, since rounds go by distance.
     if lifted > 0:
         merits[parent] = lifted
         open_children[parent] = RESOLVED
         return NOW
+    # A lost child only counts when it is the last one, and when no later tier wins.
     if fetch_add(open_children, parent, -1) != 1 or merits[parent] > 0:
         return 0
+    # All children inside lose. A later tier may lose more slowly, which is better.
     is_delayed = merits[parent] > lifted
     if not is_delayed:
         merits[parent] = lifted
@@ -270,6 +284,7 @@ def go_back(
         delay. Both are sorted by child, perhaps with duplicates.
     """
     move_count, shift = 0, 0 if alternates else 1
+    # Each move can resolve one parent at most: this is the room that the results need.
     for state_index in frontier:
         move_count += np.int64(row_offsets[state_index + 1]) - np.int64(row_offsets[state_index])
     resolved, delayed = np.empty(move_count, np.int64), np.empty(move_count, np.int64)

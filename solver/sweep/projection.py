@@ -114,7 +114,8 @@ def census(
     rules = Rules(game, symmetry)
     with Work() as work, Workers(workers) as team, compiling(game):
         forward = Forward(CompiledMoves(rules), work, cycles=True, limit=1 << 30, most=1 << 62, progress=progress)
-        forward.run(team, time.monotonic())  # the first piece: compiles
+        # The first piece: compiles
+        forward.run(team, time.monotonic())
         begun, earlier = time.monotonic(), forward.found
         try:
             counted = forward.state.finished or forward.run(team, begun + SHARE * seconds)
@@ -170,7 +171,8 @@ def key_bytes(forward: Forward, stored: int) -> float:
     runs = Table([forward.section(layer) for layer in forward.layers if layer.kept] or list(met[1:] if met else []))
     if len(runs) == 0:
         return 0.0
-    together = max(2, round(GROUP_STATES * min(1.0, len(runs) / max(1, stored))))  # of them where the book has a group
+    # States to look up together, as many as lie in a group of the book
+    together = max(2, round(GROUP_STATES * min(1.0, len(runs) / max(1, stored))))
     key_ranges = spans(splitters(runs, min(NEIGHBOURS, max(GROUP_STATES, len(runs) // PARTS))))
     taken, groups = 0.0, 0
     for low, high in key_ranges[:: max(1, len(key_ranges) // PARTS)]:
@@ -293,7 +295,8 @@ def beyond(forward: Forward, team: Workers, seconds: float, progress: Progress =
             return Estimate([*known.sizes, ahead], True, True, [tier], error)
         key = forward.runs.first()
         before = forward.state.generations
-        waiting = len(forward.runs.of(key)) if key and not before else 0  # starts, not all gone through
+        # starts, not all gone through
+        waiting = len(forward.runs.of(key)) if key and not before else 0
         generations = continued(before) or [max(waiting, forward.found - sum(known.sizes))]
         open_states = sum(generations)
         tier = SizedTier(0, round(open_states / forward.unfinished), open_states, 0, 1, cyclic=True)
@@ -324,7 +327,8 @@ class _Sampler:
         self.expansion = forward.expansion
         self.forward = forward
         self.progress = progress
-        self.moves: dict[int, list[tuple[States, float]]] = {}  # into a tier: children, for how many moves each stands
+        # Into a tier: children, for how many moves each stands
+        self.moves: dict[int, list[tuple[States, float]]] = {}
         self.cyclic = False
         self.begun = self.seconds = 0.0
         self.doubt = UNTRIED
@@ -342,7 +346,8 @@ class _Sampler:
         layers = self.forward.layers
         sizes = [layer.kept for layer in layers]
         drift, self.doubt = 0.0, UNTRIED
-        if len(layers) > 2 * TRIAL_TIERS:  # what a tier's estimate is wrong by, seen where the truth is known
+        # What a tier's estimate is wrong by, seen where the truth is known
+        if len(layers) > 2 * TRIAL_TIERS:
             tried = self._beyond(len(layers) - TRIAL_TIERS, TRIAL_TIERS)
             wrong = [
                 max(1, guess.kept) / max(1, size) for guess, size in zip(tried, sizes[-TRIAL_TIERS:], strict=False)
@@ -365,7 +370,8 @@ class _Sampler:
 
     def _beyond(self, known: int, limit: int) -> list[SizedTier]:
         """At most `limit` tiers behind the first `known` ones."""
-        parents: list[tuple[int, float]] = []  # by tier: the mean numbers of parents
+        # The mean number of parents, by tier
+        parents: list[tuple[int, float]] = []
         self.moves = {}
         for layer in self.forward.layers[max(0, known - 4 * TREND) : known]:
             if layer.number in self.moves:
@@ -374,7 +380,8 @@ class _Sampler:
             if layer.kept:
                 sampled = self.forward.sample(layer, max(1, self._sample()), self.chance)
                 self._expand(layer.number, sampled, layer.kept / len(sampled))
-        parents = parents[1:][-TREND:]  # the first ones lack moves that skip tiers
+        # The first ones lack moves that skip tiers
+        parents = parents[1:][-TREND:]
         tiers: list[SizedTier] = []
         while self.moves and len(tiers) < limit and (sample := self._sample()):
             tier = min(self.moves)
@@ -399,7 +406,8 @@ class _Sampler:
 
         Returns the share of unfinished states, their mean number of moves, and how many tiers the moves lead to.
         """
-        self.chance.shuffle(states)  # so that any of them are a sample
+        # So that any of them are a sample
+        self.chance.shuffle(states)
         open_states = self.expansion.keep(states)[0]
         begin = moves = 0
         listed = new_edges(MOVES_PER_CALL)
@@ -436,7 +444,8 @@ def _trend(parents: list[tuple[int, float]], tier: int) -> float:
     damped = step * DAMPED * (1 - DAMPED**steps) / (1 - DAMPED)
     # the fit's slope is that of the middle of the tiers, half their number ago
     late = DAMPED ** (len(tiers) / 2)
-    least = min(1.0, *means)  # in a tier with cycles some states have none in earlier tiers
+    # In a tier with cycles some states have none in earlier tiers
+    least = min(1.0, *means)
     return float(max(least, np.mean(means[-2:]) + slope * late * damped))
 
 

@@ -99,13 +99,17 @@ class Resolver:
 
     def __init__(self, solve: Solve, tier_row: int, lookup: TierLookup) -> None:
         self.rules, self.moves, self.work = solve.rules, solve.moves, solve.work
-        self.later = 0 if solve.rules.scores else 1  # how much later than their children states are resolved
+        # How much later than their children states are resolved
+        self.later = 0 if solve.rules.scores else 1
         self.memory, self.progress = solve.memory, solve.progress
         self.own, self.size = tier_row, int(lookup.table[tier_row, END] - lookup.table[tier_row, BEGIN])
         self.known = lookup
-        self._columns: dict[str, Column] = {}  # what the last checkpoint has of this layer
-        self._inner_moves: Inside | None = None  # moves inside the tier, where there is room for them
-        self._is_remaking = False  # what a checkpoint has left out
+        # What the last checkpoint has of this layer
+        self._columns: dict[str, Column] = {}
+        # Moves inside the tier, where there is room for them
+        self._inner_moves: Inside | None = None
+        # What a checkpoint has left out
+        self._is_remaking = False
         self.begins: NDArray[Any] = np.empty(0, np.uint32)
         self.parents: NDArray[Any] = np.empty(0, np.uint32)
         begin = int(lookup.table[tier_row, BEGIN])
@@ -186,7 +190,8 @@ class Resolver:
 
     def _count(self, team: Workers, begin: int) -> None:
         """Count the open children of every state, and its place in the reverse index."""
-        counters = Counted(self.endless, self.begins, self.left, self.merits)  # whatever a thread comes late with
+        # New arrays: a thread that comes late writes to the old ones
+        counters = Counted(self.endless, self.begins, self.left, self.merits)
         room = moves_in_memory(self.memory, self.size)
         is_keeping = begin == 0 and 2 * self.size < 1 << 32
         self._inner_moves = Inside(self.size, room, self.work) if is_keeping else None
@@ -233,7 +238,8 @@ class Resolver:
         size, moves = self.size, int(self.begins[-1])
         entry_limit = size if self.rules.alternates else 2 * size
         kind = np.dtype(np.uint32 if entry_limit < 1 << 32 else np.int64)
-        range_moves = index_in_memory(self.memory, size, kind.itemsize)  # moves of one range
+        # Moves of one range
+        range_moves = index_in_memory(self.memory, size, kind.itemsize)
         column = self._columns.get("parents")
         if column is None and moves - offset > max(range_moves, len(self.parents)):
             column = self._columns["parents"] = self.work.column("parents", kind, numbered=True)
@@ -363,7 +369,8 @@ class Resolver:
             return
         changing = {COUNT: ("begins", "left", "values"), INDEX: ("begins", "part"), RESOLVE: ("left", "values")}[stage]
         arrays = {"left": self.left, "values": self.merits}
-        if stage != RESOLVE or "parents" in self._columns:  # else the index is in memory, and made anew
+        # Otherwise the index was in memory, and is made anew
+        if stage != RESOLVE or "parents" in self._columns:
             arrays["begins"] = self.begins
         if stage == INDEX:
             arrays["part"] = self.parents

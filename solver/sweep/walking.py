@@ -63,9 +63,11 @@ def walked(forward: Forward, team: Workers, seconds: float, progress: Progress =
     def walk() -> None:
         try:
             walks.append(walkers.beyond(seconds))
-        except Exception:  # rules that are run on what is no state may fail in any way
+        except Exception:
+            # Rules that are run on what is no state may fail in any way
             return
 
+    # Rules on numbers that are no states may not end: nobody waits for this thread.
     thread = threading.Thread(target=walk, daemon=True)
     thread.start()
     thread.join(TIMEOUT_FACTOR * seconds)
@@ -82,7 +84,8 @@ class Walkers:
         self.progress = progress
         self.chance = np.random.default_rng(0)
         self.inverse: Inverse = Inverse(np.empty(0, np.int64), 1, 0, -1, 0)
-        self.waiting: dict[int, list[tuple[States, NDArray[np.float64]]]] = {}  # walkers, and what they stand for
+        # walkers, and what they stand for
+        self.waiting: dict[int, list[tuple[States, NDArray[np.float64]]]] = {}
         self.ended: dict[int, float] = {}  # finished states
 
     def warm(self) -> None:
@@ -101,6 +104,7 @@ class Walkers:
         wrong = self._wrong(first_layer, {tier.number: tier.kept for tier in tried}, math.hypot(*errors))
         spent = (time.monotonic() - begun) / max(1, len(tried)) / TRIAL_WALKERS  # seconds a walker
 
+        # Spend the seconds that are left evenly on the tiers that are left.
         def size(tier: int) -> int:
             left = end - time.monotonic()
             return min(MAX_WALKERS, max(MIN_WALKERS, int(left / max(1, last_tier - tier + 1) / spent)))
@@ -108,6 +112,7 @@ class Walkers:
         tiers, errors = self._walk(len(layers), size, math.inf)
         total, doubt, varied = 0.0, 0.0, 0.0
         for steps, (tier, error) in enumerate(zip(tiers, errors, strict=True), 1):
+            # Random errors of independent steps add up in squares, systematic ones one by one.
             varied += error**2
             total += tier.kept
             doubt += tier.kept * math.hypot(math.sqrt(varied), steps * max(LEAST_STEP_ERROR, wrong))
@@ -169,6 +174,7 @@ class Walkers:
             tier = min(self.waiting)
             states, weights, ended = self._arrived(tier)
             total_weight, room = float(weights.sum()), size(tier)
+            # Systematic resampling: evenly spaced points on the sum of weights, from one random offset.
             picked = np.searchsorted(np.cumsum(weights), (np.arange(room) + self.chance.random()) * total_weight / room)
             branching, leads = self._advance(states[np.minimum(picked, len(states) - 1)], tier, total_weight / room)
             reached, moves = (
@@ -199,11 +205,13 @@ class Walkers:
         children, tiers, counts = self._step(states, tier, False)
         has_child = children >= 0
         parents, missed = self._parents(states[has_child], children[has_child])
+        # A move inside the tier would need its own walk: give up instead of guessing.
         if counts[:, 1].any() or missed.sum() > UNLEARNT_SHARE * len(missed) + UNLEARNT_SLACK:
             raise Lost
         weights = weight * counts[has_child, 0] / parents
         if missed.any():
             self.inverse = taught(self.moves, self.inverse, states[has_child][missed], children[has_child][missed])
+        # Each walker waits in its child's tier, with the number of states that it stands for.
         for later in np.unique(tiers[has_child]).tolist():
             into = tiers[has_child] == later
             self.waiting.setdefault(later, []).append((children[has_child][into], weights[into]))

@@ -325,7 +325,8 @@ def _read(book: Book, work: Work, memory: int, progress: Progress) -> tuple[Sort
         index = end
     begins[cell + 1 :] = count
     lows, indices = [column.view() for column in columns] if in_files else arrays
-    return Sorted(begins, read_only(lows), shift), read_only(indices)  # one type, wherever they lie
+    # One type, wherever they lie
+    return Sorted(begins, read_only(lows), shift), read_only(indices)
 
 
 def _last(book: Book) -> int:
@@ -363,7 +364,8 @@ class _Audit:
         self.kernels = bind(arithmetic_of(header), rules.game, header.symmetry, header.wdl, tiers=tiers)
         self.tiers = np.array([tier.tier for tier in header.tiers or ()], np.int64)
         self.tallies = np.zeros((max(1, len(self.tiers)), 5), np.int64)
-        self.stays = False  # some move does not raise the tier
+        # Some move does not raise the tier
+        self.stays = False
         self.ends = Runs(work, memory // 8)
         self.stored = arithmetic_of(header).stored(*_read(book, work, memory, progress), header)
 

@@ -195,7 +195,8 @@ def components(children: list[list[int]]) -> Iterator[list[int]]:
     Negative children stand for none.
     """
     index, lowest = [-1] * len(children), [0] * len(children)
-    under_way: list[int] = []  # states whose component is not complete
+    # States whose component is not complete
+    under_way: list[int] = []
     open_states, count = bytearray(len(children)), 0
     for root in range(len(children)):
         path = [(root, iter(children[root]))] if index[root] < 0 else []

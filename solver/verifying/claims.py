@@ -185,7 +185,8 @@ def _played(book: Book, rules: Rules, progress: Progress) -> playing.Proof | Non
             return playing.prove(book, book.game, progress, live=False)
     except (MissingState, PositionError) as error:
         raise DamagedBook(f"{book.path} lacks what its side needs: {error}") from None
-    except MethodError:  # margins whose play goes round in circles
+    except MethodError:
+        # Margins whose play goes round in circles
         return None
     for side, name in enumerate(SIDES[:2]):
         if trim.side in (name, SIDES[2]):
@@ -247,7 +248,8 @@ def _start(book: Book, rules: Rules) -> dict[int, Value]:
     """
     state, stated, trim = rules.canonical(rules.game.initial()), book.root, book.trim
     if rules.is_terminal(state) or book.find(state) is not None:
-        return {}  # looked at as any other
+        # Looked at as any other
+        return {}
     settled_value = None if trim is None else settled(rules, state, trim.depth, book.find)
     if settled_value is None:
         return {state: stated}

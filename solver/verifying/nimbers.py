@@ -56,7 +56,8 @@ def audit(
 ) -> None:
     """`audit.audit` of a book of nimbers."""
     report[:] = 0
-    met = np.full(stored.nimbers.max() + 2, -1, np.int64)  # by nimber: the last state with a move there
+    # The last state with a move there, by nimber
+    met = np.full(stored.nimbers.max() + 2, -1, np.int64)
     states = states_from(stored.states, begin, end)
     for i in range(begin, end):
         state = states[i - begin]

@@ -43,9 +43,12 @@ class Plain:
     def __init__(self, book: Book, rules: Rules, closed: bool) -> None:
         self.book, self.rules, self.closed = book, rules, closed
         self.canonical, self.kind = rules.canonical, book.header.kind
-        self.reached: set[int] = set()  # canonical children, finished ones included
-        self.stays: bool = False  # whether some move to an unfinished state does not raise the tier
-        self.unproved: MutableSequence[int] = column_of(rules.bits)  # states that do not follow from their children
+        # Canonical children, finished ones included
+        self.reached: set[int] = set()
+        # Whether some move to an unfinished state does not raise the tier
+        self.stays: bool = False
+        # States that do not follow from their children
+        self.unproved: MutableSequence[int] = column_of(rules.bits)
         self.outcomes: Counter[str] = Counter[str]()
         self.by_distance: bool = not rules.scores
         self.asks: bool = Method(book.header.method).is_acyclic or not self.by_distance  # about tiers
@@ -58,7 +61,8 @@ class Plain:
             self._check(state, value)
         except (SolverError, MemoryError):
             raise
-        except Exception as error:  # rules need not bear numbers that are no states
+        except Exception as error:
+            # Rules need not bear numbers that are no states
             name = type(error).__name__
             raise DamagedBook(f"{self.book.path}: the rules fail at state {state} ({name}): solve again") from error
 

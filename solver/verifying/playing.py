@@ -132,7 +132,8 @@ def _shown(book: Book, played: _Played, table: Any, node: Any, stated: Value, go
     before: dict[Any, tuple[Any, int]] = {}
     todo = [played.initial(), *played.starts()]
     roots = set(todo)
-    for state in todo:  # breadth first: the list grows
+    # Breadth first: the list grows
+    for state in todo:
         if state == node:
             break
         if not played.is_terminal(state):

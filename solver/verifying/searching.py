@@ -58,7 +58,8 @@ class Search:
             self._run(states, workers, progress)
         except (SolverError, MemoryError):
             raise
-        except Exception as error:  # rules need not bear numbers that are no states
+        except Exception as error:
+            # Rules need not bear numbers that are no states
             name = type(error).__name__
             raise DamagedBook(f"{self.path}: the rules fail below a state of it ({name}): solve again") from error
 
@@ -83,7 +84,8 @@ class Search:
                     missing = [state for state in states if state not in self._found]
                     for state, value in self._plainly(iter(missing), self.left, []):
                         self._compare(state, value)
-        except MethodError:  # play comes back to a state
+        except MethodError:
+            # Play comes back to a state
             if not self.rules.margins:
                 self._at_once(states)
         progress("search", self.proved, total)

@@ -148,7 +148,8 @@ class Module(ExactSearch):
         try:
             return self._call(self.patience, name, *numbers)
         except self._trap as error:
-            self._start()  # a trap leaves the memory as it happens to be
+            # A trap leaves the memory as it happens to be
+            self._start()
             raise UncompiledRules(f"{self.rules.name}: {name}{numbers} fails in its module: {_reason(error)}") from None
 
     def _call(self, seconds: float, name: str, *numbers: int) -> Any:

@@ -36,7 +36,8 @@ def _engine() -> Any:
 
     config = wasmtime.Config()
     config.epoch_interruption = True
-    config.parallel_compilation = False  # with which some damaged modules, in a row, never came back
+    # With parallel compilation some damaged modules never returned
+    config.parallel_compilation = False
     return wasmtime.Engine(config)
 
 
@@ -107,7 +108,8 @@ class Watch:
         with self._lock:
             self._running += 1
             self._is_wanted.set()
-            if self._thread is None or not self._thread.is_alive():  # at first, and in a fork
+            # At first, and in a fork
+            if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._tick, daemon=True)
                 self._thread.start()
         try:

@@ -99,7 +99,8 @@ def lay_out(states: Any, keys: Any, counts: Any, modes: Any, sizes: Any) -> int:
 def length(states: Any, first_index: int) -> int:
     """The states of the group that begins at `first_index`."""
     left = len(states) - first_index
-    fits, limit = 1, min(MAX_GROUP_STATES, left)  # states whose bitmap is small enough, and no more than which are
+    # States whose bitmap is small enough, and no more than which are
+    fits, limit = 1, min(MAX_GROUP_STATES, left)
     while fits < limit:
         middle = (fits + limit + 1) // 2
         if states[first_index + middle - 1] - states[first_index] < BITMAP_BITS:
@@ -206,7 +207,8 @@ def _place(keys: bytes, mode: int, count: int, offset: int) -> int | None:
     shift = 8 * mode
     if offset >> shift:
         return None
-    low, high = 0, count  # in the plane that is next
+    # Search in the next plane
+    low, high = 0, count
     for _ in range(mode):
         shift -= 8
         byte = offset >> shift & 255
@@ -246,7 +248,8 @@ def find_all(segment: Any, states: Any, indices: Any, compiled: Callable[..., An
 def find_places(keys: Any, mode: int, count: int, first_key: int, states: Any, places: Any) -> int:
     """Which of a group's states each of the ascending states is, or -1; the last of them."""
     last_index = -1
-    byte = index = 0  # of the bitmap, and how many states lie before it; or of the offsets
+    # The byte of the bitmap and the number of states before it; or the byte of the offsets
+    byte = index = 0
     for i in range(len(states)):
         offset = states[i] - first_key
         places[i] = -1

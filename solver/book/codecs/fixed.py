@@ -150,7 +150,8 @@ def _place(keys: Any, low_bits: int, count: int, offset: int) -> int:
     """Which of the keys, `low_bits` of each and the rest in unary, an offset is; or -1."""
     lows = count * low_bits + 7 >> 3
     unary, high, low = from_bytes(keys[lows:], "little"), offset >> low_bits, offset & (1 << low_bits) - 1
-    before, behind = high - 1, high + count  # bits that hold fewer than `high` zeros, and that hold as many
+    # Bits that hold fewer than `high` zeros, and that hold as many
+    before, behind = high - 1, high + count
     while behind - before > 1:
         middle = before + behind >> 1
         if middle - (unary & (1 << middle) - 1).bit_count() < high:
@@ -188,7 +189,8 @@ def find_sorted(view: Any, firsts: Any, starts: Any, states: Any, indices: Any) 
             return False
         offset = states[i] - firsts[group]
         indices[i] = -1
-        if offset < 0:  # of a first state beyond 63 bits
+        # The first state is beyond 63 bits
+        if offset < 0:
             return False
         if mode:
             index = find_place(view, keys, lows, end, mode - 1, offset)

@@ -210,7 +210,8 @@ def find_all(segment: Any, states: Any, indices: Any, compiled: Callable[..., An
 
 def find_sorted(view: Any, firsts: Any, starts: Any, index_bytes: int, states: Any, indices: Any) -> bool:
     """The compiled part of `find_all`. Returns False if a group is malformed."""
-    group, counted, before = 0, -1, 0  # the byte of a bitmap up to which keys were counted, and how many
+    # The byte of a bitmap up to which keys were counted, and how many
+    group, counted, before = 0, -1, 0
     for i in range(len(states)):
         if group < len(firsts) - 1 and firsts[group + 1] <= states[i]:
             group, counted = find_group(firsts, group, states[i]), -1
@@ -225,7 +226,8 @@ def find_sorted(view: Any, firsts: Any, starts: Any, index_bytes: int, states: A
             return False
         offset = states[i] - firsts[group]
         indices[i] = -1
-        if offset < 0:  # of a first state beyond 63 bits
+        # The first state is beyond 63 bits
+        if offset < 0:
             return False
         if mode:
             index = find_offset(view, keys, mode, count, offset)
@@ -330,7 +332,8 @@ def decode_group(body: Any, first_key: int, index_bytes: int, states: Any, indic
     count, entries = int(body[1]) + 1, int(body[2]) + 1
     values = HEAD + entries * index_bytes
     keys = values + (count * width + 7 >> 3)
-    size, mask = 1 << mode >> 1, (1 << width) - 1  # bytes of a key; of a place
+    # Bytes of a key; of a place
+    size, mask = 1 << mode >> 1, (1 << width) - 1
     if mode > 4 or width not in WIDTHS or count > len(states) or keys >= len(body):
         return -1
     if mode and keys + count * size != len(body):

@@ -104,7 +104,8 @@ def fill(ranks: Any, indices: Any, symbols: Any) -> None:
     """Write the symbols of all ranks from the first to the last, in place of whether they may be asked for."""
     index = 0
     symbol = 0
-    last_symbol = 1  # the last symbol that is none of a missing state
+    # The last symbol that is none of a missing state
+    last_symbol = 1
     for at in range(len(symbols)):
         rank = ranks[0] + at
         if rank == ranks[index]:

@@ -65,7 +65,8 @@ def fill_symbols(ranks: NDArray[Any], indices: NDArray[Any], symbols: NDArray[An
     index = 0
     for at in range(len(symbols)):
         rank = ranks[0] + at
-        if rank == ranks[index]:  # nobody asks what is in the book
+        # Only missing states are wanted
+        if rank == ranks[index]:
             index += 1
         else:
             symbols[at] = state_of(rank) >= 0
@@ -283,7 +284,8 @@ def indices_of(
             indices[i] = stored_index(rank, firsts, starts, symbols)
         if indices[i] >= 0:
             indices[i] = index_of(state, indices[i], tells, firsts, starts, symbols, merits, path)
-        if indices[i] >= len(merits):  # the book is refused, and each of its states may take as long
+        # The book is refused, and each of its states may take as long
+        if indices[i] >= len(merits):
             return
 
 
@@ -313,7 +315,8 @@ def states_of(
         indices[count] = index_of(state, index, tells, firsts, starts, symbols, merits, path)
         states[count] = state
         count += 1
-        if indices[count - 1] >= len(merits):  # the book is refused, and each of its states may take as long
+        # The book is refused, and each of its states may take as long
+        if indices[count - 1] >= len(merits):
             break
     return count
 
@@ -384,14 +387,16 @@ class Compiled:
         pieces = [slice(begin, min(begin + chunk, len(states))) for begin in range(0, len(states), chunk)]
         ranks = self._ranks(states, pieces, team)
         bits = (len(self.merits) - RECOVERED).bit_length()
-        if int(ranks.max(initial=0)) >> 63 - bits:  # one number does not hold both
+        # One number does not hold both
+        if int(ranks.max(initial=0)) >> 63 - bits:
             stored = np.zeros_like(ranks)
             self._add_symbols(states, indices, pieces, bits, stored, team)
             order = np.argsort(ranks)
             yield ranks[order], stored[order].astype(np.int32) + RECOVERED
             return
         self._add_symbols(states, indices, pieces, bits, ranks, team)
-        del states, indices  # memory for the readers of what is yielded
+        # Memory for the readers of what is yielded
+        del states, indices
         for keys in in_order(ranks, pieces, team):
             yield keys >> bits, (keys & (1 << bits) - 1).astype(np.int32) + RECOVERED
 

@@ -73,7 +73,8 @@ def find(segment: tuple[memoryview, Sequence[int], Sequence[int], int], key: int
     values = position = at + (count - 1) * size
     if offset:
         keys, key_bytes = view[at:values].tobytes(), offset.to_bytes(size, "little")
-        byte_offset = keys.find(key_bytes)  # the quickest by far, though it goes through half of them
+        # The quickest by far, though it goes through half of them
+        byte_offset = keys.find(key_bytes)
         while byte_offset > 0 and byte_offset % size:
             byte_offset = keys.find(key_bytes, byte_offset + 1)
         if byte_offset < 0:

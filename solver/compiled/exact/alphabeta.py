@@ -113,7 +113,8 @@ def list_children(
             best, end_slot = consider(table, moves, state, action, bound, best, end_slot, probed)
     else:
         for action in game.actions(state):
-            if end_slot >= len(moves):  # more than WIDE moves
+            # More than WIDE moves
+            if end_slot >= len(moves):
                 return best, np.int64(-1)
             best, end_slot = consider(table, moves, state, action, bound, best, end_slot, probed)
             if best >= bound:
@@ -299,7 +300,8 @@ def prove(
             return SearchStatus.PAUSED if nodes >= stop else SearchStatus.NO_ROOM
         nodes += 1
         result = arrive(table, frames, moves, ply, nodes)
-        if result == FULL:  # the state is looked at again when there is room
+        # The state is looked at again when there is room
+        if result == FULL:
             search[Field.PLY], search[Field.COUNT] = ply, nodes - 1
             return SearchStatus.NO_ROOM
         # A settled state may settle its parent, and so on up the path.

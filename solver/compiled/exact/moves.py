@@ -96,7 +96,8 @@ def settle(state: Any, bound: int, foreseen: Any) -> tuple[Any, Any]:
             return -1 if SCORES else 2 - WIN, 0
     if REPLIES:
         choices = game.replies(state)
-        if OUTLOOK and choices == 0 and game.is_terminal(state):  # a draw: wins and losses were foreseen
+        # A draw: wins and losses were foreseen
+        if OUTLOOK and choices == 0 and game.is_terminal(state):
             return end_merit(state), 0
     if bound > best_possible():
         return best_possible(), 0
@@ -104,7 +105,8 @@ def settle(state: Any, bound: int, foreseen: Any) -> tuple[Any, Any]:
         return worst_possible(), 0
     if BOUNDS:
         lower, upper = game.bounds(state)
-        if not SCORES:  # a win is worth at least the slowest
+        # A win is worth at least the slowest
+        if not SCORES:
             slowest = WIN - game.longest(state) if LONGEST else 0
             lower = slowest if lower > 0 else 0 if lower == 0 else -WIN
             upper = -slowest if upper < 0 else 0 if upper == 0 else WIN

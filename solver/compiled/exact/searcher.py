@@ -72,7 +72,8 @@ class Searcher(ExactSearch):
         self.helpers: Sequence[Searcher] = ()
         self._kernels = bind(sys.modules[alphabeta.__name__], rules.game, rules.symmetry, outcomes)
         self._solve = self._kernels.solve
-        self._room = new_table(table) if isinstance(table, int) else table  # of which the table is the head
+        # The table is the head of this array
+        self._room = new_table(table) if isinstance(table, int) else table
         self._smallest = min(SMALLEST // 8, len(self._room)) if isinstance(table, int) else len(table)
         self.table: NDArray[np.int64] = self._room[: self._smallest]
         self._more = extra_words = more_of(rules.bits)

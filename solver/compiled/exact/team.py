@@ -31,8 +31,10 @@ class Together:
         self.low, self.high = int(leader.search[Field.LOW]), int(leader.search[Field.HIGH])
         self._busy: Words = np.full(BUSY, IDLE, np.int64)
         self._gate = threading.Condition()
-        self._inside = 0  # threads that use the table
-        self._held = False  # it is about to grow
+        # Threads that use the table
+        self._inside = 0
+        # It is about to grow
+        self._held = False
         self._error: BaseException | None = None
 
     def value(self, state: int, check: Callable[[], None]) -> int:

@@ -75,7 +75,8 @@ def remembered(memory: Any, key: Any, depth: int, alpha: float, beta: float, sco
         return np.nan, np.int64(0)
     note, low, high = table[slot + 1], bounds[slot + 2], bounds[slot + 3]
     if not holds_at(note, depth):
-        foreseen = not scores and note & DEPTH_BITS < depth  # a win or loss that less depth has proved
+        # A win or loss that less depth has proved
+        foreseen = not scores and note & DEPTH_BITS < depth
         low = low if foreseen and low >= 1 else -np.inf
         high = high if foreseen and high <= -1 else np.inf
     if low >= beta or low == high:

@@ -80,7 +80,8 @@ def arrive(rules: Any, memory: Any, path: Any, model: Any, ply: int) -> Any:
     left, wanted = frames[ply, Frame.LEFT], search[Field.CHOICE]
     if ply > 0:
         alpha, beta, wanted = windows[ply, Window.ALPHA], windows[ply, Window.BETA], np.int64(-1)
-        if not scores and (alpha >= WIN - 1 or beta <= 1 - WIN):  # no win or loss is so quick
+        # No win or loss is so quick
+        if not scores and (alpha >= WIN - 1 or beta <= 1 - WIN):
             windows[ply, Window.BEST] = WIN - 1 if alpha >= WIN - 1 else 1 - WIN
             return SearchStatus.DONE
         if left > 1:
@@ -106,9 +107,11 @@ def enter(path: Any, ply: int, row: int, again: bool, rules: Any) -> None:
     floor = best if best > windows[ply, Window.ALPHA] else windows[ply, Window.ALPHA]
     scouts = frames[ply, Frame.OPEN] != 0 and best > -INFINITY and not again
     low, high = dropped(floor, moves[row, Move.GAIN], scores), dropped(beta, moves[row, Move.GAIN], scores)
-    if ply == 0 and row < frames[0, Frame.BEST_ROW]:  # as good is better: it comes first
+    # An equal move that comes first is better
+    if ply == 0 and row < frames[0, Frame.BEST_ROW]:
         low = np.nextafter(low, -INFINITY)
-    if scouts or high <= low:  # rounding may have closed a narrow window
+    # Rounding may have closed a narrow window
+    if scouts or high <= low:
         high = np.nextafter(low, INFINITY)
     frames[ply, Frame.ROW] = row
     frames[ply, Frame.SCOUTS] = scouts

@@ -92,7 +92,8 @@ def estimate(state: Any, model: Any) -> Any:
         return guess if -1 < guess < 1 else np.nan
     if BOUNDS:
         lower, upper = game.bounds(state)
-        if learned:  # which knows of no bounds
+        # A learned evaluation knows no bounds
+        if learned:
             return float(lower) if guess < lower else float(upper) if guess > upper else guess
         return guess if lower <= guess <= upper else np.nan
     return guess if -LARGEST < guess < LARGEST else np.nan

@@ -69,7 +69,8 @@ class Evaluation(NamedTuple):
 
 def estimates(evaluation: Evaluation, table: ArrayLike) -> NDArray[np.float64]:
     """The estimates (n,) float64 of states by their features (n, features)."""
-    unit_values = np.asarray(table, np.float64)  # which no sum exceeds
+    # No sum exceeds this
+    unit_values = np.asarray(table, np.float64)
     for weights, biases in evaluation.layers[:-1]:
         unit_values = unit_values @ weights + biases
         unit_values = np.tanh(unit_values) if evaluation.activation == "tanh" else np.maximum(unit_values, 0)

@@ -243,7 +243,8 @@ class Chooser:
         idle = list(self.members)
 
         def search(begin: int) -> None:
-            member = idle.pop()  # there are as many as threads
+            # There are as many as threads
+            member = idle.pop()
             try:
                 chunk = slice(begin, begin + STATES_PER_TASK)
                 member.choose(

@@ -48,7 +48,8 @@ def _brief(value: Value | None, words: str, estimate: float | None) -> tuple[str
         return (sure, "") if sure in SHORT else ("?", "" if estimate is None else f"{estimate:+.2g}")
     if value.distance is not None:
         return value.outcome, str(value.distance)
-    if words.endswith("%)"):  # an expected utility, with the winning chance
+    # An expected utility, with the winning chance
+    if words.endswith("%)"):
         return f"{50 * (1 + value.score):.1f} %", ""
     return (f"{value.score:+.2f}" if isinstance(value.score, float) else words.partition(",")[0]), ""
 

@@ -75,7 +75,8 @@ def _man(name: str, player: int, side: Side) -> list[Shape]:
             x, y, text, size, _ = arguments
             shapes.append(Words(x, y, text or name, size, side.mark))
             continue
-        if player == 1 and arguments[-1] == "emblem step":  # to where an animal may go
+        # The target of an animal's step
+        if player == 1 and arguments[-1] == "emblem step":
             arguments[1] = -arguments[1]
         shapes.append(SHAPES[kind](*(paints.get(argument, argument) for argument in arguments)))
     return shapes

@@ -23,7 +23,8 @@ def solve(job: Job) -> Outcome:
     table: Table | None = None
     job.checked()
     if not rules.plain_only and job.options.table is None:
-        with contextlib.suppress(BudgetExceeded):  # by nodes, not by time: the same book everywhere
+        # The limit is in nodes, not seconds, so every machine gets the same book
+        with contextlib.suppress(BudgetExceeded):
             table = alphabeta.solve(rules, budget=Budget(nodes=PLAIN_LIMIT)).table
     if table is None:
         table = job.compiled(lambda: _compiled(job))

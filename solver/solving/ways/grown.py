@@ -245,7 +245,8 @@ def _shared_out(tree: Tree, leaves: Sequence[Any]) -> list[list[Any]]:
 
 def _valued(idle: list[_Member], states: Sequence[Any]) -> list[tuple[Any, Any]]:
     """States with their merits, by whoever is idle."""
-    member = idle.pop()  # there are as many as threads
+    # There are as many as threads
+    member = idle.pop()
     try:
         return member.valued(states)
     finally:

@@ -137,7 +137,8 @@ def _entry(rules: Rules, fields: Any, number: int) -> tuple[int, int]:
         raise TextError(f"line {number}: no state and score")
     state, score, distance = fields["state"], fields["score"], fields.get("distance")
     if isinstance(state, str) and state.isdecimal() and state.isascii() and len(state) <= rules.bits:
-        state = int(state)  # as JavaScript must write it
+        # JavaScript writes the state like this
+        state = int(state)
     if type(state) is not int or not 0 <= state < 1 << rules.bits:
         raise TextError(f"line {number}: {excerpt(state)} is not a state")
     are_whole = type(score) is int and (distance is None or type(distance) is int)
@@ -147,7 +148,8 @@ def _entry(rules: Rules, fields: Any, number: int) -> tuple[int, int]:
     try:
         canonical = rules.canonical(state)
         is_finished = rules.is_terminal(canonical)
-    except Exception as error:  # rules need not bear numbers that are no states
+    except Exception as error:
+        # Rules need not bear numbers that are no states
         raise TextError(f"line {number}: {state} is not a state of {rules.name} ({type(error).__name__})") from None
     if is_finished:
         raise TextError(f"line {number}: state {state} is finished, its value is known")
@@ -178,7 +180,8 @@ def complete(rules: Rules, table: Table, path: Path, verified: bool, progress: P
             best, unknown = derived(rules, state, known)
             if verified and rules.scores:
                 _check_rising(rules, state)
-        except Exception as error:  # rules need not bear numbers that are no states
+        except Exception as error:
+            # Rules need not bear numbers that are no states
             if isinstance(error, SolverError):
                 raise
             kind = type(error).__name__

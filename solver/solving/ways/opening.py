@@ -75,7 +75,8 @@ def merits_to(job: Job) -> dict[int, int]:
     try:
         with Journal(journal, header_of(rules, max_ply), options.restart, 8 * words_of(rules.bits)) as entries:
             todo = [state for state in layers[-1] if state not in entries.merits]
-            random.Random(0).shuffle(todo)  # so that those done are a sample of those left
+            # So that those done are a sample of those left
+            random.Random(0).shuffle(todo)
             earlier, parents = len(entries.merits), mean_parents(rules, layers)
             for pairs, nodes in search_all(job, todo):
                 entries.add(pairs)
@@ -86,7 +87,8 @@ def merits_to(job: Job) -> dict[int, int]:
             merits = dict(entries.merits)
         derive(rules, layers, merits)
     except MethodError:
-        if journal is not None:  # a refusal that will come again
+        # A refusal that will come again
+        if journal is not None:
             system.remove(journal)
         raise
     return merits
@@ -107,7 +109,8 @@ def plies(rules: Rules, max_ply: int, enough: Enough = lambda count: False) -> l
             following, compiles = further(rules, layers, enough), False
         try:
             layer = next(following, None)
-        except UncompiledRules:  # the search will say why
+        except UncompiledRules:
+            # The search will say why
             following = _plainly(rules, layers, enough)
             continue
         if layer is None:
@@ -218,7 +221,8 @@ def derive(rules: Rules, layers: Sequence[list[int]], merits: dict[int, int]) ->
 def _derive_plainly(rules: Rules, stack: list[int], merits: dict[int, int]) -> None:
     """Add the merits of the states on the stack, which is used up, depth first."""
     canonical, is_terminal, end = rules.canonical, rules.is_terminal, rules.end
-    path: set[int] = set()  # states whose children are on the stack
+    # States whose children are on the stack
+    path: set[int] = set()
 
     def known(child: int) -> int | None:
         return end(child) if is_terminal(child) else merits.get(canonical(child))
@@ -294,7 +298,8 @@ class Journal:
 
     def __exit__(self, *raised: object) -> None:
         if self._file is not None:
-            with contextlib.suppress(OSError):  # what caused it is being raised
+            # What caused it is being raised
+            with contextlib.suppress(OSError):
                 self._sync()
             self._file.close()
 
@@ -327,7 +332,8 @@ class Journal:
         begin = file.read(end)
         if not self.header.startswith(begin):
             raise ResourceError(f"{path} belongs to another solve: --restart discards it, or name another book")
-        if begin != self.header:  # new, or killed while the header was written
+        # new, or killed while the header was written
+        if begin != self.header:
             file.seek(0)
             file.write(self.header)
         while record := file.read(size):

@@ -153,7 +153,8 @@ def _outcome(rules: Rules, method: str, found_by: Callable[[str], Any]) -> Outco
     try:
         result = found_by(chosen)
         if method == AUTO and chosen == Method.MINIMAX and some_stay(rules, result.table):
-            chosen = Method.RETROGRADE  # as the kernels would call it: the values are the same
+            # Use the kernels' name of the method: the values are the same
+            chosen = Method.RETROGRADE
     except MethodError:
         if method != AUTO or rules.kind.cyclic != Method.RETROGRADE or chosen == Method.RETROGRADE:
             raise

@@ -68,7 +68,8 @@ def _swept(job: Job, work: Any, states: Sequence[int]) -> Outcome | str:
         takes_cycles = job.options.method == Method.RETROGRADE
         if takes_cycles or rules.kind.cyclic not in (Method.RETROGRADE, None) or not rules.scores:
             raise
-        reason = str(error)  # scores, with moves that stay in a tier: plain searches take them if they make no cycle
+        # scores, with moves that stay in a tier: plain searches take them if they make no cycle
+        reason = str(error)
     else:
         return Outcome(solved, solved.method, "complete", work.remove)
     work.remove()
