@@ -70,8 +70,7 @@ def edges(states: NDArray[Any], begin: int, end: int, win: int, enough: int, lis
     not 0, also the merit that a finished child gives its owner, NOT_TERMINAL for others (merits, int64), and the
     reward (int64; in games with rewards). Of a state that has such a move to a merit of `enough`, if that is not 0,
     no other move is listed. A state without moves ends it, with the number -NO_ACTIONS, and one with a reward beyond
-    the limits with
-    -BAD_REWARD.
+    the limits with -BAD_REWARD.
     """
     keys, tiers, owners, merits, rewards, _ = listed
     count = 0
@@ -79,9 +78,11 @@ def edges(states: NDArray[Any], begin: int, end: int, win: int, enough: int, lis
         state = state_in(states, i, MORE)
         mark = count
         for action in game.actions(state):
+            # The arrays are full: drop this state's moves, so that the next call begins with it.
             if count == len(keys):
                 return mark, i
             child = game.result(state, action)
+            # AGAIN and ALTERNATES are constants of the compiled copy, so one branch is left of the three.
             same_mover = decided = False
             if AGAIN:
                 same_mover = game.again(state, action) != 0
@@ -89,6 +90,7 @@ def edges(states: NDArray[Any], begin: int, end: int, win: int, enough: int, lis
                 pass
             else:
                 same_mover = game.to_move(child) == game.to_move(state)
+            # A pass that wants values gets those of finished children at once: they are never looked up.
             if win:
                 merit, reward = NOT_TERMINAL, game.reward(state, action) if REWARD else 0
                 if REWARD and not -MOST_MARGIN <= reward <= MOST_MARGIN:
@@ -96,11 +98,13 @@ def edges(states: NDArray[Any], begin: int, end: int, win: int, enough: int, lis
                 if game.is_terminal(child):
                     merit = terminal_merit(game.utility(child), game.plies_left(child), SCORES, win)
                     merit = lift(merit, same_mover, SCORES) + reward
+                    # A win at once decides the state: forget its other moves.
                     if not SCORES and enough and merit == enough:
                         decided, count = True, mark
                 merits[count] = merit
                 if REWARD:
                     rewards[count] = reward
+            # Tables know one state of each set of symmetric ones.
             key = game.canonical(child) if FOLDS else child
             put_in(keys, count, key, MORE)
             tiers[count] = game.tier(key) if TIERS else 0
@@ -128,9 +132,11 @@ def chance_edges(states: NDArray[Any], begin: int, end: int, win: int, enough: i
         for weight, child in game.chance(state):
             if count == len(weights):
                 return mark, i
+            # Bounded weights keep sums of products within 64 bits.
             if not 1 <= weight <= MOST_WEIGHT - total:
                 return -BAD_WEIGHT, i
             total += weight
+            # Skip a position that nobody stores: its player chooses at once, among children in a group.
             if VANISHING and game.vanishing(child):
                 first_edge, slot = count, (i - begin) * 2
                 if game.is_terminal(child) or game.to_move(child) != game.to_move(state):
@@ -151,6 +157,7 @@ def chance_edges(states: NDArray[Any], begin: int, end: int, win: int, enough: i
             weights[count] = weight
             _enter(state, child, 0, (i - begin) * 2, win, listed, count)
             count += 1
+        # No outcome: a player decides here.
         if total == 0:
             for action in game.actions(state):
                 if count == len(weights):
@@ -208,6 +215,7 @@ def keep(states: NDArray[Any], begin: int, end: int, kept: Any, report: NDArray[
         size = utility if utility > 0 else -utility
         if size > report[LARGEST]:
             report[LARGEST] = size
+        # WINS, DRAWS and LOSSES are neighbours: one addition instead of three branches.
         report[DRAWS - (utility > 0) + (utility < 0)] += 1
     report[KEPT_COUNT] = count
     return count
@@ -229,6 +237,7 @@ def list_starts(begin: int, starts: NDArray[Any], tiers: NDArray[Any]) -> Any:
     """
     count = 1
     for state in game.starts():
+        # Generators cannot jump: go through all starts, write those of this part.
         if begin <= count < begin + len(starts):
             key = game.canonical(state) if FOLDS else state
             put_in(starts, count - begin, key, MORE)

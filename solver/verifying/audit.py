@@ -136,7 +136,9 @@ def audit(
     states = states_from(stored.states, begin, end)
     listed, cursor = new_listed(BATCH_MOVES), begin
     while cursor < end:
+        # List a batch of moves, look all of them up together, then judge their states.
         count, next_state = list_moves(states[cursor - begin :], cursor, ends, report, listed)
+        # Not even one state fits: it is at fault, or needs larger arrays.
         if next_state == cursor:
             if report[FAULT] or len(listed.keys) >= 2 * len(ends):
                 return
@@ -172,6 +174,7 @@ def list_moves(
                 report[FAULT] = fault
             return count, begin + i
         for action in game.actions(state):
+            # No room: take this state's moves back, so that the next batch begins with it.
             if count == len(keys) or report[COUNT] == len(ends):
                 report[COUNT] = full
                 return mark, begin + i
@@ -179,6 +182,7 @@ def list_moves(
             keys[count] = game.canonical(child) if FOLDS else child
             scores[count], distances[count] = 0, NO_DISTANCE
             if game.is_terminal(child):
+                # Finished states are in no book. They are counted apart, without duplicates.
                 ends[report[COUNT]] = keys[count]
                 report[COUNT] += 1
                 scores[count] = game.utility(child)
@@ -206,6 +210,7 @@ def find_moves(stored: Any, reached: Any, count: int, listed: Any) -> Any:
     for j in range(count):
         prefetch(begins, keys[j] >> shift)
     for j in range(count):
+        # A child that the table cannot hold gets an empty range.
         places[j] = highs[j] = 0
         cell = keys[j] >> shift
         if listed.distances[j] == NO_DISTANCE and cell >= 0 and cell + 1 < len(begins):
@@ -218,6 +223,7 @@ def find_moves(stored: Any, reached: Any, count: int, listed: Any) -> Any:
             low = lower_bound(states.lows, key, places[j], highs[j])
             is_stored = low < highs[j] and states.lows[low] == key
             places[j] = low if is_stored else -1
+            # judge() reads the value and writes the mark next: ask for both now.
             prefetch(stored.indices, low)
             prefetch(reached.marks, low - reached.low)
     return looks
@@ -245,6 +251,7 @@ def judge(
         state, best_score, best_distance = states[i], -(1 << 62), 0
         index = indices[begin + i]
         report[CULPRIT], report[AT] = state, begin + i
+        # Moves lie in the order of their states, so one cursor suffices.
         while j < count and listed.owners[j] >> 1 == i:
             score, distance = listed.scores[j], listed.distances[j]
             if distance == NO_DISTANCE:
@@ -252,10 +259,12 @@ def judge(
                 if child_index < 0:
                     report[FAULT] = CHILD_MISSING
                     return False
+                # Mark the child as reached. States that stay unmarked make the book too large.
                 if reached.low <= child_index < reached.low + len(reached.marks):
                     reached.marks[child_index - reached.low] = 1
                 score, distance = scores[indices[child_index]], distances[indices[child_index]]
                 report[STAYS] |= stays(state, listed.keys[j])
+            # From the child's view to the parent's, and one ply more.
             score = (score if listed.owners[j] & 1 else -score) + listed.rewards[j]
             distance = 0 if SCORES or score == 0 else distance + 1
             if _is_better(score, distance, best_score, best_distance):

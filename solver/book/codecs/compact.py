@@ -58,6 +58,7 @@ def encode_chunk(
     bodies: list[bytes] = []
     counts: list[int] = []
     written = 0
+    # Blocks begin at fixed numbers of states, so that any number of threads writes the same bytes.
     for begin in range(0, len(states), BLOCK_STATES):
         offset = 0
         for number in range(layout(states[begin : begin + BLOCK_STATES], keys, *rows)):
@@ -83,6 +84,7 @@ def lay_out(states: Any, keys: Any, counts: Any, modes: Any, sizes: Any) -> int:
         count = length(states, first_index)
         span = states[first_index + count - 1] - states[first_index]
         mode = 0
+        # Too wide for a bitmap: store offsets, in as many bytes as the last one needs.
         if span >= BITMAP_BITS:
             while mode < 8 and span >> 8 * mode:
                 mode += 1
@@ -101,6 +103,7 @@ def length(states: Any, first_index: int) -> int:
     left = len(states) - first_index
     # States whose bitmap is small enough, and no more than which are
     fits, limit = 1, min(MAX_GROUP_STATES, left)
+    # Bisect for the longest group whose span fits a bitmap.
     while fits < limit:
         middle = (fits + limit + 1) // 2
         if states[first_index + middle - 1] - states[first_index] < BITMAP_BITS:
@@ -121,6 +124,7 @@ def put_keys(states: Any, first_index: int, count: int, mode: int, keys: Any, at
             offset = states[i] - lowest
             keys[at + (offset >> 3)] |= 1 << (offset & 7)
         return size
+    # Byte planes, high bytes first: high bytes hardly change, so DEFLATE packs them well.
     for plane in range(mode):
         shift = 8 * (mode - 1 - plane)
         for i in range(count):
@@ -136,6 +140,7 @@ def deflated(data: Any, strategy: int) -> bytes:
 
 def inflated(data: Any, size: int) -> bytes:
     """Decompress the first `size` bytes. Never makes more, whatever the data claim."""
+    # The second argument limits the output, so that damaged data cannot fill the memory.
     data_out = zlib.decompressobj(WINDOW).decompress(data, size)
     if len(data_out) != size:
         raise ValueError("data end early")
@@ -157,6 +162,7 @@ def finder() -> Find:
         first_key = firsts[group]
         known = slots[first_key % SLOTS]
         fresh = False
+        # Another group holds the slot, or none: decode, and take its place.
         if known is None or known[0] != first_key:
             fresh = True
             offset = starts[group]
@@ -167,6 +173,7 @@ def finder() -> Find:
         place = _place(keys, mode, count, state - first_key)
         if place is not None and not 0 <= place < count:
             raise ValueError("as many keys as states are not there")
+        # The first question decodes the values up to its own; a second one decodes all.
         if place is not None and len(values) < (place + 1) * index_bytes:
             fresh, size = True, (place + 1 if fresh else count) * index_bytes
             values = inflated(view[offset : starts[group + 1]], size)
@@ -201,6 +208,7 @@ def _place(keys: bytes, mode: int, count: int, offset: int) -> int | None:
         bit = 1 << (offset & 7)
         if not bits & bit:
             return None
+        # Count the set bits on the shorter side: the place of a state is the number of bits before it.
         if 2 * byte < len(keys):
             return int(from_bytes(keys[:byte], "little").bit_count() + POPULATION[bits & bit - 1])
         return int(count - from_bytes(keys[byte:], "little").bit_count() + POPULATION[bits & bit - 1])
@@ -209,6 +217,7 @@ def _place(keys: bytes, mode: int, count: int, offset: int) -> int | None:
         return None
     # Search in the next plane
     low, high = 0, count
+    # Each plane narrows the range of candidates, as in a trie.
     for _ in range(mode):
         shift -= 8
         byte = offset >> shift & 255
@@ -226,6 +235,7 @@ def find_all(segment: Any, states: Any, indices: Any, compiled: Callable[..., An
     body = memoryview(view)
     places, pick = compiled(find_places, population), compiled(pick_values, number_at)
     begin = 0
+    # All states of one group are looked up together, so that each group is inflated once.
     while begin < len(states):
         group = bisect_right(firsts, states[begin]) - 1
         end = len(states)
@@ -256,6 +266,7 @@ def find_places(keys: Any, mode: int, count: int, first_key: int, states: Any, p
         if mode == 0:
             if not 0 <= offset >> 3 < len(keys):
                 continue
+            # The states ascend, so the count of bits goes on where it stopped.
             while byte < offset >> 3:
                 index += population(int(keys[byte]))
                 byte += 1
@@ -289,6 +300,7 @@ def decode(body: memoryview, first_key: int, index_bytes: int) -> tuple[list[int
     else:
         planes = [keys[plane * count : (plane + 1) * count] for plane in range(mode)]
         offsets = [from_bytes(offset, "big") for offset in zip(*planes, strict=True)]
+    # The directory names the first state: its offset must be 0.
     if not offsets or offsets[0]:
         raise DamagedBook("a group is malformed (it does not begin with its first state)")
     if len(offsets) != count:
@@ -330,6 +342,7 @@ def spread_keys(keys: Any, mode: int, first_key: int, states: Any, places: Any) 
     Returns:
         How many there are; one more than there is room for; or 0 if the group does not begin at `first_key`.
     """
+    # Offsets name their number, a bitmap has to be counted.
     count_found = len(states) if mode else 0
     for i in range(count_found):
         offset = 0
@@ -353,6 +366,7 @@ def spread_keys(keys: Any, mode: int, first_key: int, states: Any, places: Any) 
 def whole(data: Any, size: int) -> bytes:
     """All that was deflated, `size` bytes; raises ValueError if it is more or less, or something lies behind it."""
     stream = zlib.decompressobj(WINDOW)
+    # Ask for one byte more: data that are too long show themselves.
     unpacked = stream.decompress(data, size + 1)
     if len(unpacked) != size or not stream.eof or stream.unused_data:
         raise ValueError("data do not end where they should")

@@ -57,11 +57,13 @@ def put_away(memory: Any, path: Any, ply: int, more: Any) -> None:
     frames, windows, moves, _ = path
     if ply > 0 and frames[ply, Frame.LEFT] > 1:
         best = windows[ply, Window.BEST]
+        # A result outside the window is only a bound: fail low is an upper one, fail high a lower one.
         low = best if best > windows[ply, Window.ALPHA] else -INFINITY
         high = best if best < windows[ply, Window.BETA] else INFINITY
         note = frames[ply, Frame.LEFT]
         if frames[ply, Frame.CUT] == 0:
             note |= WHOLE_WINDOW
+        # The stored action belongs to this image of the state, not to symmetric ones.
         if is_own_image(frames, ply, more):
             note |= OWN_IMAGE
         if low == best:
@@ -86,10 +88,12 @@ def arrive(rules: Any, memory: Any, path: Any, model: Any, ply: int) -> Any:
             return SearchStatus.DONE
         if left > 1:
             merit, note = remembered(memory, state_at(frames, ply, Frame.KEY, more), left, alpha, beta, scores)
+            # NaN means that the table does not know it.
             if merit == merit:
                 frames[ply, Frame.CUT] = note & WHOLE_WINDOW == 0
                 windows[ply, Window.BEST] = merit
                 return SearchStatus.DONE
+            # Begin with the best move of an earlier, shallower search.
             if (note & OWN_IMAGE != 0) == is_own_image(frames, ply, more):
                 wanted = (note >> ACTION_SHIFT) - 1
     status: Any = list_moves_at(address, path, model, ply, wanted)
@@ -105,6 +109,7 @@ def enter(path: Any, ply: int, row: int, again: bool, rules: Any) -> None:
     scores, more = rules[1], rules[2:]
     best, beta = windows[ply, Window.BEST], windows[ply, Window.BETA]
     floor = best if best > windows[ply, Window.ALPHA] else windows[ply, Window.ALPHA]
+    # Principal variation search: ask with a window of no width whether a later move is better at all (Marsland 1983).
     scouts = frames[ply, Frame.OPEN] != 0 and best > -INFINITY and not again
     low, high = dropped(floor, moves[row, Move.GAIN], scores), dropped(beta, moves[row, Move.GAIN], scores)
     # An equal move that comes first is better
@@ -123,6 +128,7 @@ def enter(path: Any, ply: int, row: int, again: bool, rules: Any) -> None:
     frames[ply + 1, Frame.FIRST] = frames[ply, Frame.END]
     frames[ply + 1, Frame.OPEN] = frames[ply, Frame.OPEN] != 0 and not scouts
     frames[ply + 1, Frame.CUT] = 0
+    # If the other side moves next, the window turns around.
     windows[ply + 1, Window.ALPHA] = low if moves[row, Move.SIGN] > 0 else -high
     windows[ply + 1, Window.BETA] = high if moves[row, Move.SIGN] > 0 else -low
 
@@ -140,6 +146,7 @@ def go_back(memory: Any, path: Any, ply: int, rules: Any) -> Any:
     merit = lifted(windows[ply + 1, Window.BEST], moves[row, Move.SIGN], moves[row, Move.GAIN], scores)
     level = ply == 0 and row < frames[0, Frame.BEST_ROW] and merit == best
     scouts = frames[ply, Frame.SCOUTS] != 0
+    # The scout says better, not by how much: search again with a full window.
     if scouts and merit < beta and ((merit > best and merit > windows[ply, Window.ALPHA]) or level):
         return SearchStatus.BETTER
     if merit > best or level:
@@ -147,6 +154,7 @@ def go_back(memory: Any, path: Any, ply: int, rules: Any) -> Any:
         frames[ply, Frame.BEST_ROW] = row
     if merit < beta and frames[ply, Frame.UNTRIED] > 0:
         return SearchStatus.OPENED
+    # A move that refutes is tried first in the neighbouring states (killer move).
     if merit >= beta:
         frames[ply, Frame.KILLER] = moves[row, Move.ACTION] + 1
     put_away(memory, path, ply, rules[2:])
@@ -158,6 +166,7 @@ def take(path: Any, ply: int) -> Any:
     """The row of the most promising move that is left, which is so no longer."""
     frames, _, moves, _ = path
     top = frames[ply, Frame.FIRST]
+    # A selection sort, one step at a time: a cut-off saves the rest of it.
     for row in range(top + 1, frames[ply, Frame.END]):
         if moves[row, Move.PROMISE] > moves[top, Move.PROMISE]:
             top = row
@@ -186,11 +195,13 @@ def look(rules: Any, memory: Any, path: Any, model: Any, allowance: int) -> Any:
     ply = search[Field.PLY]
     stop = search[Field.COUNT] + allowance
     while True:
+        # Stop between nodes only, where arrays may grow or another caller may go on.
         if search[Field.COUNT] >= stop or frames[ply, Frame.FIRST] + WIDE > len(moves):
             search[Field.PLY] = ply
             return SearchStatus.PAUSED if search[Field.COUNT] >= stop else SearchStatus.NO_ROOM
         search[Field.COUNT] += 1
         status = arrive(rules, memory, path, model, ply)
+        # Take settled results up, as far as they settle their parents.
         while status == SearchStatus.DONE and ply > 0:
             ply -= 1
             status = go_back(memory, path, ply, rules)
@@ -250,6 +261,7 @@ def choose(
         status = look(rules, memory, path, model, stop - search[Field.COUNT])
         if status != SearchStatus.DONE:
             return status
+        # Iterative deepening: the last depth's best move leads the next one.
         if frames[0, Frame.LEFT] < depth and not is_known(path, rules[1]):
             begin(path, frames[0, Frame.LEFT] + 1)
             put_state(frames, 0, Frame.STATE, state_in(states, place, rules[2:]), rules[2:])
