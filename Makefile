@@ -25,9 +25,10 @@ books: setup
 	$(BIN)/python scripts/catalog.py --check
 	$(BIN)/python scripts/modules.py --check
 
-# Write the page of all games, and the numbers of games and books that pages quote.
+# Write the page of all games, the numbers of games and books that pages quote, and the index of errors.
 tables: setup
 	$(BIN)/python -m tests.table
+	$(BIN)/python scripts/error_index.py
 
 # By file: what a file's tests share is made once; and what the processes of tests import is compiled to bytes once.
 test: export PYTHONDONTWRITEBYTECODE =

@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 
 import pytest
 
@@ -203,3 +204,10 @@ def test_the_page_on_json_lists_every_command_that_has_it():
         has = "--json" in ok(name, "--help") or name == "cluster"
         without = re.search(r"^(.*) have no `--json`", text, re.MULTILINE)[1]
         assert (f"`{name}`" in without) != has, name
+
+
+def test_the_index_has_every_message_of_the_source():
+    index = runpy.run_path(str(ROOT / "scripts" / "error_index.py"))
+    assert (REFERENCE / "error-index.md").read_text("utf-8") == index["page"](), "run make tables"
+    found = [text for text, _ in index["messages"]()]
+    assert "trim has nothing to drop: choose --max-ply, --for, --drop-plies, --wdl or --max-bytes" in found
