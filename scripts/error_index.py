@@ -65,7 +65,7 @@ def messages() -> Iterator[tuple[str, type[errors.SolverError]]]:
 def page() -> str:
     """Return the text of the page."""
     rows = []
-    for text, kind in sorted(set(messages()), key=lambda row: (row[0].strip("…:' ").lower(), row[1].__name__)):
+    for text, kind in sorted(set(messages()), key=lambda row: (row[0].strip("…:' ").lower(), row[0], row[1].__name__)):
         code = next(code for base, code in EXIT_CODES if issubclass(kind, base))
         escaped = text.replace("|", "\\|").replace("`", "'")
         rows.append(f"| `{escaped}` | `{kind.__name__}` | {code} |\n")
