@@ -1,4 +1,4 @@
-"""What the passes of a solve move through memory, against what the memory can do: a table in docs/explanation/tried.md.
+"""The bytes that the passes of a solve move through memory, against its speed: a table in docs/explanation/tried.md.
 
 python scripts/bench_bytes.py [GAME] [--publish]
 

@@ -1,4 +1,4 @@
-"""What a grown book is worth: shares of moves that keep the value, exact values that are right, and Elo.
+"""The quality of a grown book: shares of moves that keep the value, exact values that are right, and Elo.
 
 python scripts/bench_grown.py keeps BOOK [--evaluate FILE] [--sample N] [--seconds S]
 python scripts/bench_grown.py elo BOOK [--evaluate FILE] [--games N] [--plies N]

@@ -19,7 +19,7 @@ import benchmark
 
 
 class Published(NamedTuple):
-    """What is known of a game: states, wins, draws and losses where that is published, the start's score, plies."""
+    """The published figures of a game: states, wins, draws and losses if published, the start's score, plies."""
 
     states: int | None
     counts: tuple[int, int, int] | None

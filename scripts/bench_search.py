@@ -139,7 +139,7 @@ def _score(moves: str, line: str) -> int | None:
 
 
 def compare(program: str, lines: Lines, mean_us: float) -> dict[str, Any]:
-    """What another program takes for the lines, and how our mean relates to it."""
+    """The time of another program for the lines, and the ratio of our mean to it."""
     idle, _ = ask(program, [])
     seconds, scores = ask(program, [moves for moves, _ in lines])
     mean = max(seconds - idle, 1e-9) / len(lines) * 1e6

@@ -84,7 +84,7 @@ def serving(game: str, workers: int) -> Iterator[tuple[str, int]]:
 
 
 def loads(game: str) -> dict[str, list[str]]:
-    """What is asked, by name."""
+    """The requests, by name."""
     book, random_ = Book(game), random.Random(0)
     states = random_.sample([*book], min(len(book), 200_000))
     lines = [moves(book.game, random_) for _ in range(50_000)]

@@ -76,7 +76,7 @@ def publish(name: str, table: str, results: Any, how: str = "Medians") -> None:
 
 
 def results(name: str) -> list[dict[str, Any]]:
-    """What was published under a name on this machine, or one like it; nothing of another."""
+    """The results published under a name on this machine, or one like it; nothing of another."""
     known = json.loads(RESULTS.read_text("utf-8")).get(name, {}) if RESULTS.exists() else {}
     found: list[dict[str, Any]] = known["results"] if known.get("machine") == machine() else []
     return found

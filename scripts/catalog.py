@@ -88,7 +88,7 @@ def built(game: str, folder: Path, done: Path | None = None) -> tuple[str, Path 
 
 
 def is_shipped(book: Path | None, target: Path) -> bool:
-    """Whether what is shipped is this; another zlib may have made other bytes of the same states."""
+    """Whether the shipped book is this one; another zlib may have made other bytes of the same states."""
     if book is None or not target.exists():
         return book is None and not target.exists()
     with Book(book) as new, Book(target) as old:

@@ -31,7 +31,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 class Took(NamedTuple):
-    """What a command took: seconds, of the processor by all its processes, bytes of the largest worker's own, and its
+    """The cost of a command: seconds, of the processor by all its processes, bytes of the largest worker's own, and its
     largest store."""
 
     seconds: float
@@ -109,7 +109,7 @@ def bytes_in(folder: Path) -> int:
 
 
 def row(game: str, plan: Plan, took: Took) -> list[str]:
-    """What was said, and what was."""
+    """The prediction and the measurement."""
     phases = [phase for tier in plan.tiers for phase in tier.phases]
     driver = sum(phase.driver for phase in phases) + plan.book_seconds
     cpu = sum(phase.work for phase in phases) + driver + planning.START_CPU

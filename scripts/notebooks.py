@@ -3,8 +3,8 @@
 python scripts/notebooks.py                     all of them
 python scripts/notebooks.py examples/NAME.ipynb
 
-Each runs in an empty temporary folder, by the Python that runs this script. What differs from run to run is not saved:
-times, progress on stderr, and the versions of the kernel. It needs the extra `docs`.
+Each runs in an empty temporary folder, by the Python that runs this script. Parts that differ from run to run are not
+saved: times, progress on stderr, and the versions of the kernel. It needs the extra `docs`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def run(path: Path) -> Any:
 
 
 def tidied(notebook: Any) -> Any:
-    """Take out what differs from run to run."""
+    """Remove the parts that differ from run to run."""
     notebook.metadata = nbformat.from_dict(METADATA)
     for cell in notebook.cells:
         cell.metadata = nbformat.from_dict({})

@@ -78,7 +78,7 @@ def changed_plan(data: dict[str, Any], name: str, cluster: Cluster) -> Plan:
 
 
 def totals(data: dict[str, Any], plan_for: Callable[[dict[str, Any], str, Cluster], Plan]) -> Iterator[list[str]]:
-    """What each game takes on clusters of several sizes."""
+    """The cost of each game on clusters of several sizes."""
     for name in GAMES:
         for nodes in SIZES:
             cluster = REFERENCE._replace(nodes=nodes)
@@ -99,7 +99,7 @@ def totals(data: dict[str, Any], plan_for: Callable[[dict[str, Any], str, Cluste
 
 
 def sizes(data: dict[str, Any]) -> Iterator[list[str]]:
-    """What each game takes whatever the cluster; the memory of a worker, and what is shuffled, of the reference."""
+    """The cost of each game on any cluster; the memory of a worker, and what is shuffled, of the reference."""
     for name in GAMES:
         reached, plan = sum(tier.reached for tier in tiers_of(data, name)), plan_of(data, name, REFERENCE)
         work = sum(phase.work for tier in plan.tiers for phase in tier.phases) / 3600
@@ -131,7 +131,7 @@ def by_tier(plan: Plan) -> Iterator[list[str]]:
 
 
 def by_phase(plan: Plan) -> Iterator[list[str]]:
-    """What binds in each phase: the seconds of all tiers by the resource that takes them."""
+    """The limit of each phase: the seconds of all tiers by the resource that takes them."""
     for name in ("advance", "split", "gather", "request", "answer", "fold"):
         phases = [phase for tier in plan.tiers for phase in tier.phases if phase.name == name]
         seconds: Counter[str] = Counter()

@@ -14,7 +14,7 @@ ASK = "import ensurepip, sys, venv; print(*sys.version_info[:3])"
 
 
 def project() -> dict[str, Any]:
-    """What pyproject.toml says of the project."""
+    """The project's facts in pyproject.toml."""
     said: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     return said
 

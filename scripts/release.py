@@ -25,7 +25,7 @@ FOREIGN = re.compile(r"\]\((?!https?://|#)[^)]+\)")  # a link that leads nowhere
 
 
 def run(*command: str, where: Path = pythons.ROOT) -> str:
-    """What a command prints; raises RuntimeError with its last line if it fails."""
+    """The output of a command; raises RuntimeError with its last line if it fails."""
     done = subprocess.run(command, cwd=where, capture_output=True, text=True, check=False)
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip() or "nothing said").splitlines()
@@ -44,7 +44,7 @@ def built(folder: Path) -> tuple[Path, Path]:
 
 
 def described(wheel: Path) -> str:
-    """What the wheel says of itself to a package index; raises RuntimeError for a link that leads nowhere there."""
+    """The wheel's metadata for a package index; raises RuntimeError for a link that leads nowhere there."""
     with zipfile.ZipFile(wheel) as packed:
         (name,) = (one for one in packed.namelist() if one.endswith(".dist-info/METADATA"))
         said = packed.read(name).decode()
@@ -55,7 +55,7 @@ def described(wheel: Path) -> str:
 
 
 def smoke(folder: Path, python: str, wheel: Path) -> str:
-    """What the bare wheel answers on a Python: from a shipped book, as a command and as a library."""
+    """The answers of the bare wheel on a Python: from a shipped book, as a command and as a library."""
     inside = pythons.environment(folder, python, str(wheel))
     away = folder / "away"
     away.mkdir()

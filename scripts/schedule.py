@@ -22,7 +22,7 @@ NEVER = 20.0  # times what the plan says: where nodes die faster than tiers are 
 
 
 class Trouble(NamedTuple):
-    """What goes wrong: the spread of task times (of their logarithm), the share of stragglers and how many times longer
+    """The faults of a run: the spread of the logarithm of task times, the share of stragglers and how many times longer
     these take, seconds between two deaths of a node, on average, and until a new one is there."""
 
     spread: float = 0.25
@@ -120,7 +120,7 @@ class Schedule:
                 idle.append(worker)
 
     def _time(self, mean: float) -> float:
-        """What a task takes."""
+        """The time of a task."""
         spread = self.trouble.spread
         takes = mean * math.exp(self.chance.gauss(-spread * spread / 2, spread))
         return takes * (self.trouble.longer if self.chance.random() < self.trouble.stragglers else 1.0)

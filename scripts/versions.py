@@ -24,7 +24,7 @@ NAMES = "import importlib.metadata as m, sys; print(*(f'{name} {m.version(name)}
 
 
 def requirements() -> list[str]:
-    """What the project asks for, its own extras aside: `numpy>=2.0` and so on."""
+    """The project's requirements, without its own extras: `numpy>=2.0` and so on."""
     said = pythons.project()
     extras = said["optional-dependencies"]
     asked = [*said["dependencies"], *(one for extra in EXTRAS for one in extras[extra])]

@@ -1,6 +1,6 @@
 """Rules of board games written apart from the package, as slowly and plainly as can be, to hold its rules against.
 
-A position is what a game's `cells` or `show` tell of it, and who is to move. `moves` lists the positions that may come
+A position is a game's `cells` or `show` of it, and the mover. `moves` lists the positions that may come
 next, `over` says what a finished one is worth for who is to move, and None of others.
 """
 
@@ -49,7 +49,7 @@ def rows(cells):
 
 
 def lost_without_moves(moves, has_won):
-    """What is over where the other has won, and where the mover has no move."""
+    """The ends of a game that the other has won, or in which the mover has no move."""
 
     def over(board, mover):
         return -1 if has_won(board, 1 - mover) or not moves(board, mover) else None

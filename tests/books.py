@@ -233,7 +233,7 @@ def called_acyclic(folder, name, sparse):
 
 
 def looked_up(book, states):
-    """What `lookup` says of states, as `get` would."""
+    """The answers of `lookup` for states, as `get` gives them."""
     found = book.lookup(states, missing="mask")
     columns = (column.ravel().tolist() for column in found)
     return [

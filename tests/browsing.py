@@ -1,4 +1,4 @@
-"""The pages of several games in headless Chromium, and what a person finds on them."""
+"""The pages of several games in headless Chromium, and the things that a person finds on them."""
 
 import functools
 import http.server
@@ -128,7 +128,7 @@ class Page:
         self.script(f"Math.random = () => {number}")
 
     def show(self, size=DESKTOP, dark=False, fragment=""):
-        """Load what lies at the address."""
+        """Load the page at the address."""
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         width, height = size
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size[0] < 500}
@@ -185,7 +185,7 @@ class Page:
         self.after(lambda: self.find(selector)[0].click())
 
     def agrees(self):
-        """Whether the page says of the position and of all moves what the book says."""
+        """Whether the page has the book's values of the position and of all moves."""
         position = parse_position(self.book.game, " ".join(self.played()) or "start")
         if self.book.expectation is not None:
             said = said_of(self.player, position)

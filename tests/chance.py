@@ -17,7 +17,7 @@ SURE = 1e-13  # by that a choice must be better, in floats
 
 
 class Node:
-    """What one state says: `kind` is "end", "chance" or "choice"; `children` are (weight or action, sign, gain, key).
+    """One state: `kind` is "end", "chance" or "choice"; `children` are (weight or action, sign, gain, key).
 
     Weights are fractions that add up to 1; the sign is 1 where the same player is to move in the child, else -1.
     """

@@ -1,4 +1,4 @@
-"""What several files of tests read."""
+"""Fixtures and settings of several files of tests."""
 
 import gc
 import os
@@ -39,7 +39,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Skip what is marked `posix` on Windows."""
+    """Skip tests marked `posix` on Windows."""
     if sys.platform == "win32":
         for item in items:
             for mark in item.iter_markers("posix"):
@@ -63,14 +63,14 @@ def as_written(request, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def nothing_compiles_behind_the_tests(monkeypatch):
-    """What `play` loads while the user looks at the board goes on beside the tests that come next."""
+    """`play` loads code while the user looks at the board, which would go on beside the next tests."""
     prepare = Player.prepare
     monkeypatch.setattr(Player, "prepare", lambda self, wait=True: prepare(self) if wait else None)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def nothing_waits_for_the_disk():
-    """What these processes write need not outlast the machine; those that they start write as ever."""
+    """The files of these processes need not outlast the machine; those that they start write as ever."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
         yield
@@ -78,7 +78,7 @@ def nothing_waits_for_the_disk():
 
 @pytest.fixture(scope="session", autouse=True)
 def no_clock_chooses_the_way():
-    """On a machine that is busy what plain Python solves is not compiled instead, for seconds each."""
+    """Even on a busy machine plain Python keeps the games that it solves; compiling them takes seconds each."""
     with pytest.MonkeyPatch.context() as patch:
         for seconds in ("SMALL_SECONDS", "LITTLE_SECONDS"):
             patch.setattr(plain, seconds, 100.0)

@@ -73,7 +73,7 @@ def nannon(spots, checkers, sides):
 
 
 def nannon_moves(own, other, die, spots):
-    """What both sides can be after a throw; as they are where no checker can move."""
+    """The two sides after each move of a throw; as they are where no checker can move."""
     theirs = {spots + 1 - place for place in other if 0 < place <= spots}
     results = []
     for place in set(own) - {spots + 1}:
@@ -132,7 +132,7 @@ def shut_the_box(tiles, dice):
 
     @cache
     def best(left, limit):
-        """What a player makes of open tiles: the second's worth against `limit`, the first's where that is None."""
+        """The result of a player from open tiles: the second's worth against `limit`, the first's if that is None."""
         if not left or (limit is not None and sum(left) < limit):
             return Fraction(1)
         total = Fraction(0)
@@ -240,7 +240,7 @@ def hypergammon(checkers, most):
 
 
 def hypergammon_plays(own, other, one, two):
-    """What both sides may be after a throw, as sorted tuples."""
+    """The two sides after each move of a throw, as sorted tuples."""
     found = {}
     for dice in [(one,) * 4] if one == two else [(one, two), (two, one)]:
         for count, first, after in _hyper_sequences(list(own), list(other), dice):

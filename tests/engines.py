@@ -1,4 +1,4 @@
-"""An engine of threads in this process: what a cluster does, without one."""
+"""An engine of threads in this process: a cluster's engine, without a cluster."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Threads(Engine):
 
     @contextlib.contextmanager
     def _admitted(self, memory: int) -> Iterator[None]:
-        """Take so many bytes of what is left, when there are as many."""
+        """Take so many bytes of the rest, once there are as many."""
         with self._room:
             self._room.wait_for(lambda: self._left >= memory)
             self._left -= memory

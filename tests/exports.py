@@ -1,4 +1,4 @@
-"""What tests of exports share: books exported, and Node to read them."""
+"""Helpers of the tests of exports: books exported, and Node to read them."""
 
 import json
 import shutil

@@ -190,7 +190,7 @@ STDIN = ("", "start\n", "q\n", "1\n2\nhint\nundo\nquit\n", "a1\nb2\nzz\n#5\n", "
 
 
 class Ended(NamedTuple):
-    """What a command has done: exit code, negative for a signal, None where it was ended."""
+    """The result of a command: exit code, negative for a signal, None where it was ended."""
 
     line: list[str]
     code: int | None
@@ -198,7 +198,7 @@ class Ended(NamedTuple):
     err: str
 
     def fault(self) -> str | None:
-        """What is wrong with that."""
+        """The fault of that result."""
         if self.code is None:
             return "hangs"
         if self.code < 0:
@@ -418,7 +418,7 @@ def run_here(line: list[str], folder: Path, stdin: str) -> Ended:
 
 
 def faults(seed: int, count: int, folder: Path, run=run, say=None) -> list[tuple[str, Ended]]:
-    """What is wrong with so many command lines in a folder."""
+    """The faults of so many command lines in a folder."""
     furnish(folder)
     chance = random.Random(seed)
     found = []

@@ -1,4 +1,4 @@
-"""Kernels as plain Python: what they decide shows without the seconds that compiling takes."""
+"""Kernels as plain Python: their decisions show without the seconds that compiling takes."""
 
 import contextlib
 import ctypes
@@ -74,7 +74,7 @@ def _itself(array):
 
 
 def _array_at(item):
-    """What stands at an address: of so many rows, or of one where that is as good as without an end."""
+    """The number at an address: of so many rows, or of one where that is as good as without an end."""
 
     def at(address, rows, columns=None):
         shape = (int(rows),) if columns is None else (int(rows), columns)

@@ -1,4 +1,4 @@
-"""What tests of modules share: a game's module, forged ones, and Node to ask them."""
+"""Helpers of the tests of modules: a game's module, forged ones, and Node to ask them."""
 
 import hashlib
 import json

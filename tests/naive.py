@@ -17,7 +17,7 @@ def enumerate_states(game, symmetry=False):
 
 
 def solve(game, symmetry=False):
-    """The value of every reachable state; what is never resolved is a draw. Kept, for many tests ask the same."""
+    """The value of every reachable state; a state that is never resolved is a draw. Kept for other tests."""
     return _solve(game, symmetry and hasattr(game, "canonical"))
 
 

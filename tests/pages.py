@@ -1,4 +1,4 @@
-"""What tests of pages share: rules and pages in Node."""
+"""Helpers of the tests of pages: rules and pages in Node."""
 
 import json
 import random

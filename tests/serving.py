@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Heard(NamedTuple):
-    """What came back."""
+    """The response."""
 
     status: int
     headers: dict

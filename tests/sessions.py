@@ -70,7 +70,7 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
 
 
 def matches(expected: str, printed: str) -> bool:
-    """Whether a command printed what the page shows."""
+    """Whether a command's output is the page's."""
     if f"\n{expected}".endswith("\n...\n"):  # the rest is left out
         expected = expected[: -len("...\n")]
         printed = "\n".join(printed.split("\n")[: expected.count("\n")])

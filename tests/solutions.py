@@ -1,4 +1,4 @@
-"""What a solve found, taken out of its parts."""
+"""The result of a solve, taken from its parts."""
 
 from solver.base.options import Options
 

@@ -57,7 +57,7 @@ class Stores(NamedTuple):
         return stored * self.base() * self.houses + sum([place % side * board[place] for place in range(len(board))])
 
     def margin(self, state):
-        """What the side to move has more in its store."""
+        """The store of the side to move, less the other's."""
         board = self.board(state)
         return (board[self.houses] - board[-1]) * (1 - state % 2 * 2)
 

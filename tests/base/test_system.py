@@ -1,4 +1,4 @@
-"""What systems do differently: that one file alone asks, and that its functions do what they say on this one."""
+"""Differences between systems: that one file alone asks, and that its functions do what they say on this one."""
 
 import ast
 import os
@@ -35,7 +35,7 @@ ALLOWED = {
 
 
 def asked_in(path):
-    """What a file asks of the system, by names as in CALLS."""
+    """A file's calls of the system, by names as in CALLS."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names]

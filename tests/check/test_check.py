@@ -1,4 +1,4 @@
-"""`solver check`: what is wrong with rules, or will be, said before a solve."""
+"""`solver check`: faults of rules, found before a solve."""
 
 import io
 import json

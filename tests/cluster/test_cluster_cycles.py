@@ -229,7 +229,7 @@ def test_damaged_files_are_made_again(tmp_path, ladder, monkeypatch, rounds, gam
 
 
 def kind_of(name):
-    """What a shard file is."""
+    """The kind of a shard file."""
     return name.partition("_")[0].partition("-")[0]
 
 

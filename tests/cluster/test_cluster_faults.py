@@ -67,7 +67,7 @@ class Place:
         )
 
     def solve(self, game, *options, code=SHARDED):
-        """Exit code and what was said."""
+        """The exit code and the output."""
         return self.ended(self.start(game, *options, code=code))
 
     def ended(self, process):

@@ -48,7 +48,7 @@ LAST = 21  # commit of a solve of it: the starts, ten tiers, the scale, ten tier
 
 
 class Faults:
-    """What happens at each operation of a store: `strike(operation, path)` raises, or returns what `cat_file` cuts."""
+    """The faults at each operation of a store: `strike(operation, path)` raises, or returns what `cat_file` cuts."""
 
     strike = staticmethod(lambda operation, path: None)
     calls = 0
@@ -152,7 +152,7 @@ def digest(path):
 
 
 def solve(book, url=None, game=GAME, **options):
-    """The digest of a book made on a cluster, and what was said."""
+    """The digest of a book made on a cluster, and the output."""
     said = []
     pipeline.solve(game, book, cluster="local:2", store=url, say=said.append, **options)
     found = digest(book)
@@ -171,7 +171,7 @@ def refused(book, url=None, **options):
 
 @pytest.fixture(params=["faulty", "objects", "remote"])
 def place(request, tmp_path):
-    """A store's URL, and what is left in it."""
+    """A store's URL, and the files left in it."""
     folder = tmp_path / "store"
     if request.param != "faulty":
         Remote().makedirs("/bucket/prefix", exist_ok=True)

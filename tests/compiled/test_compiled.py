@@ -93,7 +93,7 @@ SWEEP = """
 
 
 def in_a_new_process(game, cache, cwd, body):
-    """What a process of its own finds the start worth, and how often Numba's cache hit and missed."""
+    """The value of the start in a new process, and how often Numba's cache hit and missed."""
     head = f"""
         import json
         from solver.rules.game import load_game

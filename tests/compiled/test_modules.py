@@ -296,7 +296,7 @@ def test_a_player_asks_the_module_that_a_user_names(own):
 
 
 def said(code, *arguments):
-    """What a command that ends with this exit code says on stderr."""
+    """The stderr of a command that ends with this exit code."""
     found, _, err = run(*arguments)
     assert found == code, err
     return err

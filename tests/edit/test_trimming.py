@@ -43,7 +43,7 @@ GAMES = (
 
 
 def trim(path, target, *, wdl=False, codec=None, workers=None, **wanted):
-    """`trimming.trim` with what is wanted as keywords."""
+    """`trimming.trim` with the options as keywords."""
     return trimming.trim(path, target, Trim(**wanted), wdl=wdl, codec=codec, workers=workers)
 
 

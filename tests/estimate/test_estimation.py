@@ -260,7 +260,7 @@ SKIRMISH_STATES = 16_721_416  # unfinished, as solved
 
 
 def parts_of(text, seconds):
-    """What searches of parts of a game find, in so many seconds."""
+    """The results of searches of parts of a game, in so many seconds."""
     with Work() as work, Steps(1) as team:
         one = next(team.forward(load_game(text), work, symmetry=True))
         searches = thinning.Thinning(one, team, 1 << 30, lambda *step: None)

@@ -1,4 +1,4 @@
-"""Exports: what is read back, by other programs, is what the book says."""
+"""Exports: other programs read the book's values back."""
 
 import csv
 import json
@@ -33,7 +33,7 @@ __all__ = ["small"]  # a fixture
 
 
 def rows_of(source):
-    """What the tables of a book are to hold, told by other means than theirs."""
+    """The expected tables of a book, made in another way."""
     with Book(source) as book:
         player, game = Player(book), book.game
         for state, (score, distance) in book.items():

@@ -23,7 +23,7 @@ def random_game(game, chance, most=40):
 
 
 def worth(rules, values, state, action):
-    """What an action makes of a state, by the children's values: score and distance for who moves there."""
+    """The value of an action, by the children's values: score and distance for who moves there."""
     child = rules.result(state, action)
     score, distance = values[child]
     sign = 1 if rules.same_mover(state, action, child) else -1

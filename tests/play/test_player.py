@@ -132,7 +132,7 @@ DOORS = ("value", "best", "choose", "analyse", "examine", "outcomes", "check", "
 
 
 def asked(player, door, state):
-    """What a player says at a door, to the end."""
+    """A player's answers at one entrance, to the end."""
     answer = getattr(player, door)(state)
     return list(answer) if door == "line" else answer
 

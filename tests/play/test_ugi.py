@@ -26,7 +26,7 @@ SCRIPTED = ROOT / "tests" / "scripted.py"
 
 
 class Talk:
-    """A session, and what it says."""
+    """A session and its answers."""
 
     def __init__(self, *source, **options):
         self.said = []

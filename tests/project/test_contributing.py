@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md says of adding things, done once."""
+"""The steps of CONTRIBUTING.md for adding things, done once."""
 
 import types
 from bisect import bisect_right

@@ -1,4 +1,4 @@
-"""What the guides name is there: files, rooms, modules, what they define, tests, links; and no room is off the tour."""
+"""The names in the guides exist: files, rooms, modules, what they define, tests, links; and no room is off the tour."""
 
 import re
 
@@ -28,7 +28,7 @@ def sections(guide):
 
 
 def words(text):
-    """What a section has between backticks."""
+    """The words of a section between backticks."""
     return [word.strip(",;") for span in re.findall(r"`([^`]+)`", text) for word in span.split()]
 
 

@@ -1,4 +1,4 @@
-"""The sessions of the README and of the documentation print what the pages show; public names have their help."""
+"""The sessions of the README and of the documentation print as the pages show; public names have their help."""
 
 import ast
 import doctest

@@ -1,4 +1,4 @@
-"""The reference pages on errors, exit codes and JSON say what the commands print."""
+"""The reference pages on errors, exit codes and JSON agree with the commands."""
 
 import json
 import re
@@ -134,7 +134,7 @@ def test_the_page_of_exit_codes_has_every_code_and_exception():
 
 
 def section(name):
-    """What the page on JSON says of a command."""
+    """The section of a command on the page on JSON."""
     text = (REFERENCE / "json.md").read_text("utf-8")
     found = re.search(rf"^## {name}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
     assert found is not None, name

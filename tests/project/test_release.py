@@ -1,4 +1,4 @@
-"""What is published: the description that a package index shows, and versions that were tried."""
+"""The published files: the description that a package index shows, and versions that were tried."""
 
 import ast
 import os

@@ -1,4 +1,4 @@
-"""What changes a value changes the fingerprint: one thing is edited at a time, in the same file, within a second."""
+"""A change that alters values alters the fingerprint: one edit at a time, in the same file, within a second."""
 
 import pickle
 import textwrap

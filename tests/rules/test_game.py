@@ -236,7 +236,7 @@ TESTED = {text.partition(":")[0] for text in LISTED} | {"chess-ending", "quarto"
 
 
 def lacks(name):
-    """Yield what a game of the package lacks, and the remedy: the steps are those of CONTRIBUTING.md."""
+    """Yield the parts that a game of the package lacks, and the remedy: the steps are those of CONTRIBUTING.md."""
     class_name = name.title().replace("-", "")
     module = importlib.import_module(f"solver.games.{name.replace('-', '_')}")
     cls, group = getattr(module, class_name, None), getattr(module, "GROUP", None)

@@ -1,4 +1,4 @@
-"""What must hold on every system: kills, two writers, readers of a book that is replaced, and what ends a command.
+"""Tests that must hold on every system: kills, two writers, readers of a book that is replaced, the ends of commands.
 
 Windows has neither signals nor a way to replace an open file, so it keeps these promises by other means.
 """

@@ -1,4 +1,4 @@
-"""A solve without what macOS lacks: affinity of processors, /proc, large pages, a fork to compile.
+"""A solve without the calls that macOS lacks: affinity of processors, /proc, large pages, a fork to compile.
 
 It is a stand-in, on Linux: nobody has run the tests on macOS itself.
 """

@@ -69,7 +69,7 @@ def arrays(monkeypatch):
 
 
 def plainly(*arguments):
-    """What plain Python makes of the same."""
+    """The same in plain Python."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(opening, "PLAIN_LIMIT", 1 << 60)
         return opening.plies(*arguments)

@@ -1,4 +1,4 @@
-"""What a solve refuses: before any work, in one line, and leaving nothing behind."""
+"""Games and options that a solve refuses: before any work, in one line, and leaving nothing behind."""
 
 import os
 import re

@@ -35,7 +35,7 @@ def game_of(tmp_path, text, name="moves.csv"):
 
 
 def values_of(game):
-    """Texts and what they are worth, by the plain algorithms."""
+    """Texts and their values, by the plain algorithms."""
     with solver.solve(game) as book:
         player = solver.Player(book, live=False)
         return {game.show(state): player.value(state).value for state in game.starts()}
