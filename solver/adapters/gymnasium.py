@@ -19,7 +19,6 @@ import gymnasium
 from solver.adapters.pettingzoo import AGENTS, ILLEGAL, Opponent, SolverEnv, action_in
 from solver.base.errors import GameError, MissingState, PositionError
 from solver.book.doors import Source
-from solver.play.levels import HIGHEST
 from solver.play.player import Player
 
 NAME = "Solverbook-v0"
@@ -35,7 +34,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):  # type: ignore[misc]
     Args:
         game: a game, its name or a book of it.
         opponent: the player or the book that moves for the other side, and judges the agent; the game's own, if None.
-        level: below 10 the other side makes a second-best move now and then, at level 1 nine times in ten.
+        level: how well the other side plays: a name from beginner to perfect, or a number from 1 to 10.
         seat: whom the agent plays, 0, who begins, or 1; drawn for each game, if None.
         reward: "result": 1, 0, -1 or the margin, as they come. "given away": after each move the value that it has
             lost, as a number that is 0 or below; a best move has 0.
@@ -55,7 +54,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):  # type: ignore[misc]
         game: Source,
         *,
         opponent: Player | Source | None = None,
-        level: int = HIGHEST,
+        level: int | str = "perfect",
         seat: int | None = 0,
         reward: str = "result",
         **options: Any,

@@ -32,7 +32,7 @@ from solver.base.errors import GameError, PositionError
 from solver.book import Book
 from solver.book.doors import Source, game_of
 from solver.export.layout import layout_of
-from solver.play.levels import HIGHEST, slip
+from solver.play.levels import Level, level_of
 from solver.play.player import Player
 from solver.rules.game import Rules, own_method
 from solver.rules.notation import Position, first_position, format_action, next_position, parse_position, show
@@ -272,24 +272,26 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
 class Opponent:
     """A player or a book as an agent: `Opponent(player)(environment)` is an action for whoever moves there.
 
-    It is a best one. Below level 10 it is a second-best one now and then, at level 1 nine times in ten, as in
-    `solver play`; the draws are those of `seed`. Raises GameError for another level, and ForeignBook in an environment
-    of another game.
+    It is a best one, or now and then a mistake as in `solver play --level`: `level` is a name from beginner to perfect,
+    or a number from 1 to 10. The draws are those of `seed`. Raises GameError for another level, and ForeignBook in an
+    environment of another game.
     """
 
     player: Player
-    level: int
+    level: Level
 
-    def __init__(self, player: Player | Source, level: int = HIGHEST, seed: int | None = None) -> None:
-        if not 1 <= level <= HIGHEST:
-            raise GameError(f"there is no level {level}: choose one from 1 to {HIGHEST}")
-        self.player, self.level, self.chance = Player.of(player), level, random.Random(seed)
+    def __init__(self, player: Player | Source, level: int | str = "perfect", seed: int | None = None) -> None:
+        try:
+            self.level = level_of(str(level))
+        except ValueError as error:
+            raise GameError(str(error)) from None
+        self.player, self.chance = Player.of(player), random.Random(seed)
 
     def __call__(self, environment: Any) -> int:
         inner = environment.unwrapped
         state = inner.position.state
         inner.agreeing(self.player, "the opponent")
-        worse = slip(self.player, state, self.level, self.chance)
+        worse = self.level.slip(self.player, state, self.chance)
         best: int = inner.layout.number(self.player.best(state) if worse is None else worse)
         return best
 

@@ -356,6 +356,12 @@ module_option: Decorator = click.option(
     metavar="FILE",
     help="Search by this module of solver build, so nothing is compiled.",
 )
+opponent_option: Decorator = click.option(
+    "--opponent",
+    type=click.Choice(["0", "2", "4"]),
+    metavar="0|2|4",
+    help="Plies that a fallible opponent looks ahead; beyond them it plays at random.",
+)
 live_option: Decorator = click.option(
     "--live", is_flag=True, help="Search a GAME even if the package has a book of it."
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import click
 
@@ -16,13 +17,15 @@ from solver.cli.common import (
     live_option,
     module_option,
     open_source,
+    opponent_option,
     quiet_option,
     thinking,
 )
 from solver.play.analysis import nearly_best
-from solver.play.levels import HIGHEST, slip
+from solver.play.levels import LEVELS, Level, level_of
 from solver.play.live import SHORT
-from solver.play.player import Player
+from solver.play.player import METHODS, Player
+from solver.play.practical import OPPONENT
 from solver.rules.game import Rules, game_text
 from solver.rules.notation import (
     Position,
@@ -41,6 +44,19 @@ WHITE = " \t\r\n\ufeff"  # moves may come from a file with a byte-order mark
 COMMANDS = "hint, undo, swap (sides), help, quit"
 
 
+class LevelName(click.ParamType):  # type: ignore[type-arg]
+    """A level of play: its name, or a number from 1 to 10."""
+
+    name = "level"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Level:
+        """Return the level. Fails for other texts."""
+        try:
+            return value if isinstance(value, Level) else level_of(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
 @click.command("play")
 @click.argument("source", metavar="BOOK|GAME")
 @click.option("--second", is_flag=True, help="Let the computer move first.")
@@ -48,9 +64,10 @@ COMMANDS = "hint, undo, swap (sides), help, quit"
 @budget_option
 @click.option(
     "--method",
-    type=click.Choice(["best", "heuristic", "negamax"]),
+    type=click.Choice(["best", "practical", "heuristic", "negamax"]),
     default="best",
-    help="best: book and exact search. heuristic, negamax: the textbook's searches of limited depth.",
+    help="best: book and exact search. practical: of equal moves the hardest to answer. heuristic, negamax: the"
+    " textbook's searches of limited depth.",
 )
 @click.option(
     "--depth",
@@ -59,12 +76,13 @@ COMMANDS = "hint, undo, swap (sides), help, quit"
     metavar="PLIES",
     help="Depth of heuristic and negamax. Default: 4.",
 )
+@opponent_option
 @click.option(
     "--level",
-    type=click.IntRange(1, HIGHEST),
-    default=HIGHEST,
-    metavar="1..10",
-    help="Strength. Below 10 the computer sometimes plays the second-best move; at 1, nine times in ten.",
+    type=LevelName(),
+    default="perfect",
+    metavar="LEVEL",
+    help=f"Strength: {', '.join(LEVELS)}, or 1 to 10. A weaker computer errs more often, and sees fewer plies.",
 )
 @click.option(
     "--variety",
@@ -86,7 +104,8 @@ def command(
     budget: float,
     method: str,
     depth: int,
-    level: int,
+    opponent: str | None,
+    level: Level,
     variety: float,
     seed: int | None,
     evaluate: str | None,
@@ -109,14 +128,24 @@ def command(
     if evaluate is not None and method == "negamax":
         raise click.UsageError("negamax asks the rules' own evaluate: --evaluate goes with --method best or heuristic")
     book, game = open_source(source, own, live=live, quiet=quiet)
-    player = Player({} if book is None else book, game, seconds=budget, evaluate=evaluate, module=module)
+    if opponent is not None and method != "practical":
+        raise click.UsageError("--opponent is whom practical play expects: add --method practical")
+    player = Player(
+        {} if book is None else book,
+        game,
+        seconds=budget,
+        evaluate=evaluate,
+        module=module,
+        method="practical" if method == "practical" else "best",
+        opponent=OPPONENT if opponent is None else int(opponent),
+    )
     if variety and method != "best":
         raise click.UsageError("--variety is among moves that are all valued: it goes with --method best")
     chance = random.Random(seed)
-    opponent = Opponent(player, method, depth, level, variety, chance)
-    table = Table(player, opponent, start, computer=0 if second else 1, dice=chance)
+    computer = Opponent(player, method, depth, level, variety, chance)
+    table = Table(player, computer, start, computer=0 if second else 1, dice=chance)
     # Most others have cycles
-    if method == "best" and budget > SHORT and player.rules.tiered:
+    if method in METHODS and budget > SHORT and player.rules.tiered:
         player.prepare(wait=False)
     click.echo(greeting(table, None if book is None else str(book.path), budget))
     table.play()
@@ -125,8 +154,8 @@ def command(
 def greeting(table: Table, book: str | None, budget: float) -> str:
     """Say who plays, how strong, and which input is expected."""
     opponent, name = table.opponent, game_text(table.game)
-    how = f"level {opponent.level}"
-    if opponent.method != "best":
+    how = f"level {opponent.level.name}" + (", practical" if opponent.method == "practical" else "")
+    if opponent.method not in METHODS:
         how += f", {opponent.method} of depth {opponent.depth}"
         how += f" by {table.player.foresight.name}" if table.player.foresight.evaluation is not None else ""
     else:
@@ -142,11 +171,11 @@ class Opponent:
     player: Player
     method: str
     depth: int
-    level: int
+    level: Level
     variety: float
 
     def __init__(
-        self, player: Player, method: str, depth: int, level: int, variety: float, chance: random.Random
+        self, player: Player, method: str, depth: int, level: Level, variety: float, chance: random.Random
     ) -> None:
         self.player, self.method, self.depth, self.level = player, method, depth, level
         self.variety, self.chance = variety, chance
@@ -155,13 +184,13 @@ class Opponent:
 
     def choose(self, state: int) -> tuple[int, bool]:
         """An action, and whether it is known to be as good as can be, or chosen as it should. Raises MissingState."""
-        worse = slip(self.player, state, self.level, self.chance)
-        if worse is not None:
-            return worse, True
+        slip = self.level.slip(self.player, state, self.chance)
+        if slip is not None:
+            return slip, True
         if self.variety:
             move = self.chance.choice(nearly_best(self.player.analyse(state), self.variety))
             return move.action, move.value is not None or move.estimate is not None
-        if self.method == "best":
+        if self.method in METHODS:
             move = self.player.choose(state)
             return move.action, move.best or (move.value is not None and move.value.score > 0)
         if self.method == "heuristic":
@@ -235,7 +264,7 @@ class Table:
     def _computer_moves(self) -> None:
         state = self.state
         try:
-            with thinking(self.player.seconds or 0.0, quiet=self.opponent.method != "best"):
+            with thinking(self.player.seconds or 0.0, quiet=self.opponent.method not in METHODS):
                 action, known = self.opponent.choose(state)
             remark = "the computer does not see the end from here"
         except MissingState:

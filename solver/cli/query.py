@@ -10,8 +10,18 @@ import click
 
 from solver.base.errors import MissingState, PositionError
 from solver.base.text import TextError, waiting_lines
-from solver.cli.common import echo_values, json_option, note, open_source, quiet_option, search_options, thinking
+from solver.cli.common import (
+    echo_values,
+    json_option,
+    note,
+    open_source,
+    opponent_option,
+    quiet_option,
+    search_options,
+    thinking,
+)
 from solver.play.player import Player
+from solver.play.practical import OPPONENT
 from solver.play.showing import checked_svg
 from solver.report.answers import Answers, text
 from solver.report.pictures import board
@@ -31,6 +41,7 @@ from solver.rules.game import game_text
 )
 @click.option("--no-moves", is_flag=True, help="Show the value of the position only, not of its moves.")
 @click.option("--book-only", is_flag=True, help="Do not search. If the book has no answer, the exit code is 3.")
+@opponent_option
 @search_options
 @quiet_option
 def command(
@@ -40,6 +51,7 @@ def command(
     svg: str | None,
     no_moves: bool,
     book_only: bool,
+    opponent: str | None,
     budget: float,
     evaluate: str | None,
     module: str | None,
@@ -73,6 +85,9 @@ def command(
     In a game of chance a value is an expectation from -1 to 1, with the winning chance that it stands for. Dice and
     cards are listed as numbered outcomes; POSITION takes such a number as a move.
 
+    With --opponent each move also has its expected result, from -1 to 1 or as a margin, against an opponent that sees
+    so many plies and errs beyond them: the drawn move with the highest number is the hardest to answer.
+
     If moves score (dots-and-boxes, kalah), a value is the margin still to come. "gained" is the margin so far for the
     side to move. It is null if POSITION does not tell the moves so far, and in other games.
     """
@@ -86,7 +101,16 @@ def command(
         checked_svg(svg)
     book, game = open_source(source, own, live=live, quiet=quiet)
     known, searches = {} if book is None else book, not book_only
-    player = Player(known, game, seconds=budget, live=searches, evaluate=evaluate, module=module)
+    player = Player(
+        known,
+        game,
+        seconds=budget,
+        live=searches,
+        evaluate=evaluate,
+        module=module,
+        method="best" if opponent is None else "practical",
+        opponent=OPPONENT if opponent is None else int(opponent),
+    )
     answers = Answers(player, moves=not no_moves)
     missing, inexact = 0, 0
     for position in positions:

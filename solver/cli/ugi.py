@@ -9,14 +9,22 @@ import click
 from solver import __version__
 from solver.base.text import text_lines
 from solver.cli.common import open_source, search_options
-from solver.play.player import Player
+from solver.play.player import METHODS, Player
 from solver.play.ugi import Session
 
 
 @click.command("ugi")
 @click.argument("source", metavar="BOOK|GAME")
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default="best",
+    help="best: of equal moves the first. practical: the one that is hardest to answer.",
+)
 @search_options
-def command(source: str, budget: float, evaluate: str | None, module: str | None, live: bool, own: str | None) -> None:
+def command(
+    source: str, method: str, budget: float, evaluate: str | None, module: str | None, live: bool, own: str | None
+) -> None:
     """Play as an engine, by the Universal Game Interface: UCI for any game.
 
     \b
@@ -29,7 +37,7 @@ def command(source: str, budget: float, evaluate: str | None, module: str | None
     `isready` first: it loads the compiled search. At the end of the input a search with a limit is finished.
     """
     book, game = open_source(source, own, live=live, quiet=True)
-    player = Player({} if book is None else book, game, seconds=budget, evaluate=evaluate, module=module)
+    player = Player({} if book is None else book, game, seconds=budget, evaluate=evaluate, module=module, method=method)
     session = Session(player, lambda line: click.echo(line), budget, f"solverbook {__version__}")
     goes_on = True
     try:

@@ -78,6 +78,8 @@ class Move(NamedTuple):
         child: The state that it leads to.
         child_value: The same value for the side to move in `child`.
         estimate: Expected result for the side that moves, as in `Answer`. None if there is none.
+        practical: Expected result against a fallible opponent, for the side that moves. None unless the player's
+            method is practical and all values are known.
     """
 
     action: int
@@ -88,6 +90,7 @@ class Move(NamedTuple):
     child: int
     child_value: Value | None
     estimate: float | None = None
+    practical: float | None = None
 
     @property
     def is_told(self) -> bool:
@@ -129,8 +132,8 @@ MISSING = Answer(None, False, "missing")
 
 def as_best(move: Move) -> Move:
     """Return a move, marked as best. The same as `_replace`, but quicker."""
-    action, value, exact, source, _, child, child_value, estimate = move
-    return Move(action, value, exact, source, True, child, child_value, estimate)
+    action, value, exact, source, _, child, child_value, estimate, practical = move
+    return Move(action, value, exact, source, True, child, child_value, estimate, practical)
 
 
 def best_first(moves: list[Move], value: Value | None) -> list[Move]:

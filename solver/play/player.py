@@ -28,7 +28,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from solver.base.errors import MissingState
+from solver.base.errors import MethodError, MissingState
 from solver.base.methods import Method
 from solver.base.value import Value, drop_value, keeps
 from solver.book.doors import Source, book_and_game
@@ -38,10 +38,12 @@ from solver.play.headway import Leading
 from solver.play.knowledge import Knowledge
 from solver.play.live import SECONDS, Live
 from solver.play.lookahead import Foresight
+from solver.play.practical import OPPONENT, Practical
 from solver.rules.game import Game, GameOrName, Rules, load_game
 from solver.rules.width import as_state
 from solver.search import Budget
 
+METHODS = ("best", "practical")
 EXACT_SHARE = 0.75  # of a budget, for exact searches before estimates are made
 
 
@@ -68,9 +70,13 @@ class Player:
         live: Whether to search live at all.
         evaluate: An evaluation that `solver learn` wrote, used instead of the rules' own `evaluate`.
         module: A WebAssembly module that `solver build` wrote, used for the live search.
+        method: "best": of equally good moves take the first. "practical": take the one that gives a fallible opponent
+            the most chances to go wrong, if all values are known.
+        opponent: Plies that the fallible opponent looks ahead: 0, 2 or 4.
 
     Raises:
         TypeError: A mapping came without its game.
+        MethodError: There is no such method, or it does not suit the game.
         ForeignBook: The book, the evaluation or the module belongs to other rules.
     """
 
@@ -84,6 +90,8 @@ class Player:
     live: bool
     foresight: Foresight
     live_search: Live | None
+    method: str
+    practical: Practical | None
 
     def __init__(
         self,
@@ -95,6 +103,8 @@ class Player:
         live: bool = True,
         evaluate: Any = None,
         module: Any = None,
+        method: str = "best",
+        opponent: int = OPPONENT,
     ) -> None:
         if isinstance(source, Book) or not isinstance(source, Mapping):
             book, game = book_and_game(source, game)
@@ -110,6 +120,10 @@ class Player:
         goes_round = header is not None and header.method == Method.RETROGRADE and rules.scores
         self._lead = Leading(rules, self.knowledge.find) if goes_round else None
         self._evaluate, self.foresight = evaluate, Foresight(rules, evaluate, module)
+        if method not in METHODS:
+            raise MethodError(f"no method of play {method!r}: choose {' or '.join(METHODS)}")
+        self.method = method
+        self.practical = Practical(rules, self._value_of, opponent) if method == "practical" else None
         self.live_search = Live(rules, self.foresight) if self.live else None
 
     @classmethod
@@ -124,7 +138,15 @@ class Player:
 
     def __reduce__(self) -> Any:
         options = {"seconds": self.seconds, "nodes": self.nodes, "live": self.live, "evaluate": self._evaluate}
-        return functools.partial(Player, **options, module=self.foresight.module), (self.solution, self.game)
+        options |= {"method": self.method, "module": self.foresight.module}
+        if self.practical is not None:
+            options["opponent"] = self.practical.opponent
+        return functools.partial(Player, **options), (self.solution, self.game)
+
+    def silent(self) -> Player:
+        """Return the same player without live searches."""
+        opponent = OPPONENT if self.practical is None else self.practical.opponent
+        return Player(self.solution, self.game, live=False, method=self.method, opponent=opponent)
 
     def check(self, state: int) -> int:
         """Check that `state` is a state, and return it as an `int`.
@@ -165,7 +187,7 @@ class Player:
             MissingState: Nothing is known of any move.
         """
         state = as_state(state, self.rules.bits)
-        if self.knowledge.covers is None and self._lead is None:
+        if self.knowledge.covers is None and self._lead is None and self.practical is None:
             action = self.knowledge.best_action(state)
             if action is not None:
                 return action
@@ -197,6 +219,10 @@ class Player:
             raise MissingState(f"no move from state {state} has a known value: {self._remedy()}")
         promise = self.rules.promise
         move = min(moves, key=rank) if self._lead is None else self._lead(state, moves)
+        if self.practical is not None and self._lead is None and all(candidate.exact for candidate in moves):
+            equal = [candidate for candidate in moves if rank(candidate) == rank(move)]
+            if len(equal) > 1:
+                move = max(self._expecting(state, equal), key=lambda candidate: candidate.practical or 0.0)
         # Among equal guesses take the most promising
         if promise is not None and not move.exact:
             move = min(moves, key=lambda move: (*rank(move), -promise(state, move.action)))
@@ -353,7 +379,23 @@ class Player:
             raise knowledge.beyond_play(state)
         if not answer.exact and self.live and (unknown or answer.source != "book"):
             answer = from_moves(moves)
+        if self.practical is not None and all(move.exact for move in moves):
+            # The best moves share a look of their own, as in `choose`
+            best_moves, others = ([move for move in moves if move.best is best] for best in (True, False))
+            moves = [*self._expecting(state, best_moves), *self._expecting(state, others)]
         return answer, moves
+
+    def _expecting(self, state: int, moves: list[Move]) -> Iterator[Move]:
+        """Yield moves with their expected results against the fallible opponent."""
+        assert self.practical is not None
+        results = self.practical.expectations(state, [move.action for move in moves])
+        for move, result in zip(moves, results, strict=True):
+            yield move._replace(practical=result)
+
+    def _value_of(self, key: Any) -> Value | None:
+        """Return the value of a canonical, unfinished state without a live search, or None."""
+        value = self.knowledge.find(key)
+        return self.knowledge.answer(key).value if value is None and self.knowledge.depth else value
 
     def prepare(self, wait: bool = True) -> None:
         """Load the compiled search now, so that the first live search need not wait for it.

@@ -41,7 +41,7 @@ class Thinker:
 
     def __init__(self, player: Player) -> None:
         self.player = player
-        self._silent = Player(player.solution, player.game, live=False) if player.live else player
+        self._silent = player.silent() if player.live else player
         self._loading: threading.Thread | None = None
 
     def is_ready(self) -> bool:

@@ -164,10 +164,13 @@ class Answers:
 
     def _moves(self, state: int, moves: list[Move]) -> list[records.Move]:
         facts, worth_of, name_of = [], self._worth, self._action_name
-        for action, value, exact, source, best, child, child_value, estimate in moves:
+        for action, value, exact, source, best, child, child_value, estimate, practical in moves:
             after = records.Child(child, *worth_of(child_value))
             name = str(name_of(state, action))
-            facts.append(records.Move(name, *worth_of(value), estimate, exact, source, best, after))
+            fact = records.Move(name, *worth_of(value), estimate, exact, source, best, after)
+            if practical is not None:
+                fact.practical = round(practical, 6)
+            facts.append(fact)
         if self._impartial:
             for move in facts:
                 stored = self._stored_nimber(move.child.state)
@@ -209,6 +212,7 @@ def text(player: Player, facts: records.Position) -> str:
     if facts.moves:
         rows = [
             ("*" if move.best else " ", move.move, in_words(value_of(move), rules, move.estimate), move.source)
+            + ((f"{move.practical:+.2f} in practice",) if isinstance(move.practical, float | int) else ())
             for move in facts.moves
         ]
         lines += table([(*row, *_nimber(move.child)) for row, move in zip(rows, facts.moves, strict=True)])

@@ -78,6 +78,9 @@ class Move(Struct, gc=False, forbid_unknown_fields=True):
     source: Source
     best: bool
     child: Child
+    practical: Annotated[
+        float | UnsetType, Meta(description="expected result against a fallible opponent, if that was asked for")
+    ] = UNSET
 
 
 class Chance(Struct, gc=False, forbid_unknown_fields=True):

@@ -58,7 +58,14 @@ class Handlers:
 
     async def book_position(self, request: Any) -> Reply:
         """A position of a book."""
-        return await self._position(request, self.any_book(request)[0])
+        served, opponent = self.any_book(request)[0], request.query_params.get("opponent")
+        if opponent is None:
+            return await self._position(request, served)
+        if opponent not in ("0", "2", "4"):
+            raise Refused(400, f"opponent={opponent[:40]!r}: say 0, 2 or 4")
+        text, moves = position_in(request), _truth(request, "moves")
+        facts = await anyio.to_thread.run_sync(served.answers_against(int(opponent), moves).ask, text)
+        return reply_of(facts, FOREVER, "position", served.digest, text, str(moves), opponent)
 
     async def game_position(self, request: Any) -> Reply:
         """A position of a game."""

@@ -65,6 +65,12 @@ POSITION = _parameter(
     "path",
 )
 MOVES = _parameter("moves", "Whether every move is told", {**BOOL, "default": True}, False)
+OPPONENT = _parameter(
+    "opponent",
+    "Adds to each move the expected result against an opponent that looks so many plies ahead and errs beyond them",
+    {"type": "string", "enum": ["0", "2", "4"]},
+    "2",
+)
 LIMIT_PARAMETER = _parameter(
     "most", "Plies of the line", {"type": "integer", "minimum": 1, "maximum": MOST_LINE, "default": MOST_LINE}, 10
 )
@@ -74,7 +80,7 @@ OPERATIONS = (
         "/v1/books/{book}/positions/{position}",
         "A position of a book: its value and every move's",
         "Position",
-        (BOOK, POSITION, MOVES),
+        (BOOK, POSITION, MOVES, OPPONENT),
         (400, 404, 414, 503),
     ),
     Operation(

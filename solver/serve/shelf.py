@@ -42,6 +42,13 @@ class Served:
             self._answers[moves] = Answers(self.player, moves=moves, timed=False)
         return self._answers[moves]
 
+    def answers_against(self, opponent: int, moves: bool = True) -> Answers:
+        """Return its answers with the expected results against an opponent that looks so many plies ahead."""
+        player = Player(
+            {} if self.book is None else self.book, self.game, live=False, method="practical", opponent=opponent
+        )
+        return Answers(player, moves=moves, timed=False)
+
     @property
     def digest(self) -> str:
         """A digest that changes with the book and its rules."""

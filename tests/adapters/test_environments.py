@@ -195,7 +195,7 @@ def test_an_illegal_action_loses_what_there_was():
     [
         ({"seat": 2}, "there is no seat 2"),
         ({"reward": "regret"}, "there is no reward 'regret'"),
-        ({"level": 11}, "there is no level 11"),
+        ({"level": 11}, "'11' is no level"),
         ({"render_mode": "gif"}, "no render_mode 'gif'"),
     ],
 )

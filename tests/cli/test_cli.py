@@ -312,7 +312,7 @@ def test_play_to_the_end_with_hints_and_undo(book):
     out = ok("play", book, stdin="hint\nb2\nundo\nb2\nhelp\nnonsense\nquit\n")
     assert "hint, undo, swap" in out
     assert "is not a legal move" in out
-    assert out.startswith(f"tic-tac-toe: you begin (level 10, from {book})\nType a move such as a1, or hint")
+    assert out.startswith(f"tic-tac-toe: you begin (level perfect, from {book})\nType a move such as a1, or hint")
     second = ok("play", book, "--second", stdin="QUIT\n")
     assert "X" in second and "the computer begins" in second and second.endswith("bye\n")
     assert "O" in ok("play", book, stdin="B2\nquit\n")

@@ -1,0 +1,221 @@
+"""Practical play: among equally good moves, prefer the one that gives a fallible opponent the most chances to go wrong.
+
+The opponent is a model. It looks k plies ahead: it plays a win that it sees, avoids a loss that it sees, and otherwise
+chooses at random. In games whose moves score, it takes the moves that gain most within k plies. Results count 1, 0 and
+-1, or margins. A player that keeps the value of every position then has an expected result from each of them:
+
+    player's turn      the best expectation among the moves that keep value and distance
+    opponent's turn    the mean over the moves that the model may choose
+
+A full computation needs every state. `Practical` looks ahead instead, by values of the solution, two plies deeper each
+time, until it has looked at LOOKS moves. Beyond the last ply a position counts its value. Wins for the player are not
+looked into: the player keeps them. A deeper look follows one move of the player's, the best of the look before; so the
+opponent's replies get most of the moves. `scripts/bench_practical.py` compares it with the full computation.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from solver.base.errors import MethodError
+from solver.base.value import Value
+from solver.rules.game import Rules
+
+OPPONENTS = (0, 2, 4)  # plies that the model may look ahead
+OPPONENT = 2  # the default: it does well against the others, too
+LOOKS = 600  # moves looked at for one choice: 4 ms
+MAX_PLIES = 24
+MAX_STATES = 1 << 15  # states whose moves are remembered
+
+
+class Reply(NamedTuple):
+    """A move, as the look ahead sees it.
+
+    Attributes:
+        action: The action.
+        child: The canonical state that it leads to.
+        score: Its value for the mover, as a score.
+        distance: Its distance in plies. None for draws and in games without distances.
+        same: Whether the same player moves again.
+        gain: The points that the move scores.
+        ends: Whether it ends the game.
+    """
+
+    action: Any
+    child: Any
+    score: float
+    distance: int | None
+    same: bool
+    gain: float
+    ends: bool
+
+
+class OutOfLooks(Exception):
+    """The look ahead has used up its moves."""
+
+
+class Practical:
+    """Expected results against the model, from the values of a solution.
+
+    Args:
+        rules: The game's rules.
+        value_of: Return the value of a canonical state for the side to move, or None if it is unknown.
+        opponent: Plies that the model looks ahead: 0, 2 or 4.
+
+    Raises:
+        MethodError: In a game of chance, or for another number of plies.
+    """
+
+    rules: Rules
+    opponent: int
+
+    def __init__(self, rules: Rules, value_of: Callable[[Any], Value | None], opponent: int = OPPONENT) -> None:
+        if rules.chance is not None:
+            raise MethodError(f"{rules.name} is a game of chance, which has no practical play: use the method best")
+        if opponent not in OPPONENTS:
+            raise MethodError(f"an opponent looks {', '.join(map(str, OPPONENTS))} plies ahead, not {opponent}")
+        self.rules, self.opponent, self._value_of = rules, opponent, value_of
+        self._replies: dict[Any, Sequence[Reply] | None] = {}
+        self._seen: dict[tuple[Any, int], float] = {}
+        self._left = 0
+        self._counted: set[Any] = set()
+        # Expectations of this look and of the last one, by state, plies and turn
+        self._memo: dict[tuple[Any, int, bool], float] = {}
+        self._before: dict[tuple[Any, int, bool], float] = {}
+
+    def expectations(self, state: Any, actions: Sequence[Any]) -> list[float]:
+        """Return the expected result of each of some actions, for the side to move in `state`.
+
+        Args:
+            state: An unfinished state whose moves all have known values.
+            actions: Actions that the player may choose from.
+        """
+        if len(self._replies) > MAX_STATES:
+            self._replies.clear()
+            self._seen.clear()
+        replies = {reply.action: reply for reply in self.replies(state) or ()}
+        chosen = [replies[action] for action in actions]
+        self._left, self._counted = LOOKS, set()
+        results: list[float] = [reply.score for reply in chosen]
+        self._memo = {}
+        for plies in range(2, MAX_PLIES, 2):
+            self._before, self._memo = self._memo, {}
+            try:
+                results = [self._after(reply, True, plies - 1) for reply in chosen]
+            except OutOfLooks:
+                # The last complete look decides: half of a deeper one would not compare the moves fairly.
+                break
+        return results
+
+    def replies(self, state: Any) -> Sequence[Reply] | None:
+        """List the moves of a state with their values. None if one is unknown."""
+        if state in self._replies:
+            return self._replies[state]
+        listed: list[Reply] = []
+        rules, canonical, value_of = self.rules, self.rules.canonical, self._value_of
+        for action in rules.actions(state):
+            child = rules.result(state, action)
+            ends = rules.is_terminal(child)
+            key = child if ends else canonical(child)
+            value = rules.ended(child) if ends else value_of(key)
+            if value is None:
+                self._replies[state] = None
+                return None
+            same, gain = rules.same_mover(state, action, child), rules.gain(state, action)
+            score = gain + (value.score if same else -value.score)
+            distance = None if value.distance is None else value.distance + 1
+            listed.append(Reply(action, key, score, distance, same, gain, ends))
+        self._replies[state] = listed
+        return listed
+
+    def kept(self, replies: Sequence[Reply]) -> list[Reply]:
+        """Return the best of some moves: the highest score, then the quickest win or the slowest loss."""
+        top = max(reply.score for reply in replies)
+        best = [reply for reply in replies if reply.score == top]
+        if not self.rules.scores and top != 0 and all(reply.distance is not None for reply in best):
+            distances = [reply.distance or 0 for reply in best]
+            target = min(distances) if top > 0 else max(distances)
+            best = [reply for reply in best if reply.distance == target]
+        return best
+
+    def choices(self, state: Any) -> Sequence[Reply] | None:
+        """Return the moves of a state that the model may choose. None if a value is unknown."""
+        replies = self.replies(state)
+        self._left = sys.maxsize
+        return None if replies is None else self.modelled(state, replies)
+
+    def modelled(self, state: Any, replies: Sequence[Reply]) -> Sequence[Reply]:
+        """Return the moves of a state that the model may choose, each with the same probability."""
+        if self.opponent == 0:
+            return replies
+        seen = [self._sight(state, reply, self.opponent) for reply in replies]
+        top = max(seen)
+        return [reply for reply, sight in zip(replies, seen, strict=True) if sight == top]
+
+    def _sight(self, state: Any, reply: Reply, plies: int) -> float:
+        """Return the value of a move as far as a look of some plies sees it, for its mover."""
+        if not self.rules.scores and reply.distance is not None:
+            return reply.score if reply.distance <= plies else 0.0
+        if not self.rules.scores and reply.score == 0 and not reply.ends:
+            # No win or loss can be forced, so none can be seen.
+            return 0.0
+        if reply.ends:
+            return reply.score
+        ahead = self._look(reply.child, plies - 1)
+        return reply.gain + (ahead if reply.same else -ahead)
+
+    def _look(self, state: Any, plies: int) -> float:
+        """Return the best score within some plies, for the side to move; 0 beyond the last ply."""
+        if plies <= 0:
+            return 0.0
+        known = self._seen.get((state, plies))
+        if known is None:
+            replies = self.replies(state)
+            if not replies:
+                return 0.0
+            self._spend(state, len(replies))
+            known = self._seen[state, plies] = max(self._sight(state, reply, plies) for reply in replies)
+        return known
+
+    def _spend(self, state: Any, looks: int) -> None:
+        """Count the moves of a state once for each choice, whatever earlier choices have listed."""
+        self._left -= 1 if state in self._counted else looks
+        self._counted.add(state)
+        if self._left < 0:
+            raise OutOfLooks
+
+    def _after(self, reply: Reply, is_own: bool, plies: int) -> float:
+        """Return the player's expected result of a move, its own or the opponent's."""
+        gain = reply.gain if is_own else -reply.gain
+        rest = reply.score - reply.gain
+        if reply.ends:
+            return gain + (rest if is_own else -rest)
+        turn = reply.same == is_own
+        # The value of the child for the player, where the look ends
+        value = rest if is_own else -rest
+        if plies <= 0 or (value > 0 and not self.rules.scores):
+            return gain + value
+        key = reply.child, plies, turn
+        known = self._memo.get(key)
+        if known is None:
+            known = self._memo[key] = self._expected(reply.child, turn, plies, value)
+        return gain + known
+
+    def _expected(self, state: Any, is_own: bool, plies: int, value: float) -> float:
+        """Return the player's expected result from a state, at its own turn or the opponent's."""
+        replies = self.replies(state)
+        if not replies:
+            return value
+        self._spend(state, len(replies))
+        if is_own:
+            kept = self.kept(replies)
+            if plies > 2:
+                # Follow the move that the last look, two plies shorter, found best.
+                before = [self._before.get((reply.child, plies - 3, reply.same), -math.inf) for reply in kept]
+                return self._after(kept[before.index(max(before))], True, plies - 1)
+            return max(self._after(reply, True, plies - 1) for reply in kept)
+        chosen = self.modelled(state, replies)
+        return sum(self._after(reply, False, plies - 1) for reply in chosen) / len(chosen)
