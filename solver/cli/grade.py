@@ -40,7 +40,8 @@ def command(source: str, games: str, as_json: bool, own: str | None, quiet: bool
     with open_book(source, own, quiet=quiet) as opened, Bars(quiet) as bars:
         player = Player(opened, live=False)
         found = grade(player, _lines(games), progress=bars)
-    tell(grades.facts(found), lambda facts: grades.text(facts, player.rules), as_json)
+        facts = grades.facts(found, player)
+    tell(facts, lambda facts: grades.text(facts, player.rules), as_json)
 
 
 def _lines(path: str) -> Iterator[str]:

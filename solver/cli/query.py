@@ -23,6 +23,7 @@ from solver.cli.common import (
 from solver.play.player import Player
 from solver.play.practical import OPPONENT
 from solver.play.showing import checked_svg
+from solver.report import reasons
 from solver.report.answers import Answers, text
 from solver.report.pictures import board
 from solver.report.records import plain
@@ -41,6 +42,7 @@ from solver.rules.game import game_text
 )
 @click.option("--no-moves", is_flag=True, help="Show the value of the position only, not of its moves.")
 @click.option("--book-only", is_flag=True, help="Do not search. If the book has no answer, the exit code is 3.")
+@click.option("--explain", is_flag=True, help="Refute every move that gives value away, by the shortest line.")
 @opponent_option
 @search_options
 @quiet_option
@@ -51,6 +53,7 @@ def command(
     svg: str | None,
     no_moves: bool,
     book_only: bool,
+    explain: bool,
     opponent: str | None,
     budget: float,
     evaluate: str | None,
@@ -63,7 +66,7 @@ def command(
 
     \b
     solver query connect-four-5x5.lmdb 4453
-    solver query connect-four-5x5.lmdb 4453 --svg board.svg
+    solver query connect-four-5x5.lmdb 4453 --explain
     solver query connect-four-5x5.lmdb --no-moves - < positions.txt
 
     POSITION is one of
@@ -95,6 +98,8 @@ def command(
         raise click.UsageError("--book-only makes no estimates, so --evaluate has no part in it: leave one out")
     if module is not None and book_only:
         raise click.UsageError("--book-only does not search, so --module has no part in it: leave one out")
+    if explain and (no_moves or "-" in positions):
+        raise click.UsageError("--explain is about the moves of one position at a time: leave --no-moves and - out")
     if svg is not None:
         if len(positions) > 1 or positions[0] == "-":
             raise click.UsageError("--svg draws one position: name one POSITION")
@@ -119,12 +124,16 @@ def command(
             continue
         with thinking(budget, quiet=not sys.stderr.isatty()):
             facts = answers.ask(position)
+            if explain:
+                facts = reasons.explained(player, facts)
         if svg is not None:
             board(player, facts).save(svg)
         if as_json:
             click.echo(json.dumps(plain(facts)))
         else:
             echo_values(text(player, facts))
+            if explain:
+                echo_values(reasons.text(player, facts))
         missing += facts.source == "missing"
         inexact += not facts.exact
     if missing and book_only:

@@ -39,6 +39,7 @@ from solver.play.knowledge import Knowledge
 from solver.play.live import SECONDS, Live
 from solver.play.lookahead import Foresight
 from solver.play.practical import OPPONENT, Practical
+from solver.play.refuting import Refutation, why
 from solver.rules.game import Game, GameOrName, Rules, load_game
 from solver.rules.width import as_state
 from solver.search import Budget
@@ -313,6 +314,25 @@ class Player:
                 return
             visited.add(state)
             max_moves -= 1
+
+    def why(self, state: int, action: int) -> Refutation:
+        """Explain a move: what it gives away, and the shortest line that shows it.
+
+            player.why(state, action).line      # [(action, state), ...] after the move
+
+        Args:
+            state: An unfinished state.
+            action: One of its actions.
+
+        Returns:
+            The values before and after the move, for the side that moves; whether the move is the only good one; and
+            best play after it, to where a win is at most two plies away.
+
+        Raises:
+            StateTypeError, PositionError: As `check`, and if the action is not legal.
+            MissingState: The value of the move, or of the position, is not known.
+        """
+        return why(self, self.check(state), action)
 
     def outcomes(self, state: int) -> list[Outcome]:
         """List the outcomes of dice or cards at a state, in the game's order. Empty if a player decides.

@@ -4,23 +4,43 @@ from __future__ import annotations
 
 from typing import Any
 
-from solver.play.grading import Grades, Tally
+from solver.base.errors import MissingState
+from solver.play.grading import Graded, Grades, Tally
+from solver.play.player import Player
 from solver.report.facts import facts_of, value_of
+from solver.report.reasons import names
 from solver.rules.game import Rules
+from solver.rules.notation import parse_action
 from solver.rules.words import in_words
 
 PLAYERS = ("first player", "second player")
 
 
-def facts(grades: Grades) -> dict[str, Any]:
-    """The facts of grades; shares are of the moves whose value is known, null without any."""
+def facts(grades: Grades, player: Player) -> dict[str, Any]:
+    """The facts of grades; shares are of the moves whose value is known, null without any.
+
+    Each blunder has its refutation. `turned` has the last blunder of each game: there its value changed for good.
+    """
     return {
         "games": grades.games,
         "unknown": grades.unknown,
         **_shares(grades.total),
         "sides": [_shares(tally) for tally in grades.sides],
-        "blunders": facts_of(grades.blunders),
+        "blunders": [{**facts_of(blunder), "refutation": _refutation(player, blunder)} for blunder in grades.blunders],
+        "turned": [
+            {"line": blunder.line, "ply": blunder.ply}
+            for blunder in {blunder.line: blunder for blunder in grades.blunders}.values()
+        ],
     }
+
+
+def _refutation(player: Player, blunder: Graded) -> list[str]:
+    """Return best play after a blunder; empty if the book does not know it."""
+    try:
+        action = parse_action(player.game, blunder.state, blunder.move)
+        return names(player, blunder.state, player.why(blunder.state, action))
+    except MissingState:
+        return []
 
 
 def _shares(tally: Tally) -> dict[str, Any]:
@@ -47,5 +67,7 @@ def text(facts: dict[str, Any], rules: Rules) -> str:
         lines.append(
             "line {line}, ply {ply}: {move} at #{state} makes ".format(**blunder)
             + f"{after} of {before}; best {' '.join(blunder['best'])}"
+            + (f"; refuted by {' '.join(blunder['refutation'])}" if blunder["refutation"] else "")
         )
+    lines += [f"line {turn['line']} turned at ply {turn['ply']}" for turn in facts["turned"]]
     return "\n".join(lines)

@@ -83,6 +83,15 @@ class Move(Struct, gc=False, forbid_unknown_fields=True):
     ] = UNSET
 
 
+class Why(Struct, gc=False, forbid_unknown_fields=True):
+    """A move that gives value away, and best play after it"""
+
+    move: str
+    gives: Annotated[float, Meta(description="1 for a draw instead of a win, 2 for a loss; a margin")]
+    line: Annotated[list[str], Meta(description="best play after the move, to where the outcome is plain")]
+    words: str
+
+
 class Chance(Struct, gc=False, forbid_unknown_fields=True):
     """An outcome of chance, and its value for the side to move before"""
 
@@ -120,6 +129,10 @@ class Position(Struct, gc=False, forbid_unknown_fields=True):
     best: list[str] | UnsetType = UNSET
     moves: Annotated[list[Move] | UnsetType, Meta(description="best first")] = UNSET
     chances: list[Chance] | UnsetType = UNSET
+    only: Annotated[bool | UnsetType, Meta(description="with --explain: whether one move alone keeps the value")] = (
+        UNSET
+    )
+    why: Annotated[list[Why] | UnsetType, Meta(description="with --explain: every move that gives value away")] = UNSET
     elapsed_us: Annotated[float | UnsetType, Meta(description="of `query` alone")] = UNSET
 
 

@@ -1,0 +1,68 @@
+"""Why moves are bad: the refutation of every move that gives value away, as facts and in words."""
+
+from __future__ import annotations
+
+from solver.base.errors import MissingState
+from solver.base.value import Value
+from solver.play.player import Player
+from solver.play.refuting import Refutation
+from solver.report import records
+from solver.rules.notation import format_action
+
+
+def explained(player: Player, facts: records.Position) -> records.Position:
+    """Add to a position's facts its refutations, and whether one move alone keeps the value.
+
+    Moves of unknown value are left out, and nothing is added where a position is finished or chance decides.
+    """
+    if not facts.moves:
+        return facts
+    refutations = []
+    for action in dict.fromkeys(player.game.actions(facts.state)):
+        try:
+            refutations.append(player.why(facts.state, action))
+        except MissingState:
+            continue
+    keepers = sum(refutation.gives == 0 for refutation in refutations)
+    facts.only = keepers == 1 and len(refutations) == len(facts.moves) > 1
+    facts.why = [_fact(player, facts.state, refutation) for refutation in refutations if refutation.gives]
+    return facts
+
+
+def _fact(player: Player, state: int, refutation: Refutation) -> records.Why:
+    name = format_action(player.game, state, refutation.action)
+    return records.Why(name, refutation.gives, names(player, state, refutation), words(player, refutation))
+
+
+def names(player: Player, state: int, refutation: Refutation) -> list[str]:
+    """Return the moves of a refutation in the game's notation."""
+    state, moves = player.game.result(state, refutation.action), []
+    for action, child in refutation.line:
+        moves.append(format_action(player.game, state, action))
+        state = child
+    return moves
+
+
+def words(player: Player, refutation: Refutation) -> str:
+    """Say in a few words what a move gives away."""
+    if player.rules.scores:
+        return f"gives {refutation.gives:g} away"
+    return f"makes a {_plain(refutation.after)} of a {_plain(refutation.before)}"
+
+
+def _plain(value: Value) -> str:
+    return value.outcome if value.outcome in ("win", "draw", "loss") else "result"
+
+
+def text(player: Player, facts: records.Position) -> str:
+    """Return the explanation for people, a line each; empty without any."""
+    if not isinstance(facts.why, list) or not facts.moves:
+        return ""
+    best = [move.move for move in facts.moves if move.best]
+    lines = [f"{best[0]} is the only move that keeps the value"] if facts.only and best else []
+    for reason in facts.why:
+        line = f": {' '.join(reason.line)}" if reason.line else ""
+        lines.append(f"{reason.move}  {reason.words}{line}")
+    if not facts.why:
+        lines.append("no move gives value away")
+    return "\n".join(lines) + "\n"
