@@ -3,9 +3,9 @@
 python scripts/bench_practical.py                   both tables, on small games
 python scripts/bench_practical.py connect-four:5,4  the gain on another game: minutes
 
-The first table is exact: the expected result of each pair of players is computed over the whole game, by the values of
-its book. "full" is the best that any player can get that keeps the value of every position. The second table is from 300
-games of each pair.
+The first table is exact: the expected result of each pair of players is computed over the whole game, by the values
+of its book. "full" is the best that any player can get that keeps the value of every position. The second table is
+from 300 games of each pair.
 """
 
 from __future__ import annotations

@@ -29,6 +29,9 @@ from solver.play.analysis import Outcome as Outcome
 from solver.play.board import board as board
 from solver.play.grading import grade as grade
 from solver.play.player import Player as Player
+from solver.puzzles import Puzzle as Puzzle
+from solver.puzzles import find_puzzles as find_puzzles
+from solver.puzzles import score_answer as score_answer
 from solver.rules.game import Game as Game
 from solver.rules.game import load_game as load_game
 from solver.solving.pipeline import check_game as check_game

@@ -44,6 +44,7 @@ COMMANDS = {
     "play": ("solver.cli.play", "Play in the terminal."),
     "ugi": ("solver.cli.ugi", "Play as an engine: the Universal Game Interface."),
     "serve": ("solver.cli.serve", "Serve pages, and JSON for scripts."),
+    "puzzles": ("solver.cli.puzzles", "Find positions with one good move."),
     "sample": ("solver.cli.sample", "Choose stored states at random."),
     "grade": ("solver.cli.grade", "Judge games move by move."),
     "learn": ("solver.cli.learn", "Learn to evaluate positions."),
@@ -58,7 +59,7 @@ COMMANDS = {
 }
 SECTIONS = {  # of the help
     "Solve a game": ("games", "check", "estimate", "solve", "grow", "cluster", "compare"),
-    "Ask a book": ("query", "line", "info", "sample", "grade"),
+    "Ask a book": ("query", "line", "info", "sample", "grade", "puzzles"),
     "Work on books": ("books", "verify", "pack", "trim", "merge", "diff", "import", "export"),
     "Play and learn": ("play", "match", "learn"),
     "Other programs": ("serve", "ugi", "build"),

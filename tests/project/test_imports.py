@@ -40,11 +40,12 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "solving": {"base", "rules", "search", "check", "compiled", "store", "book", "sweep", "cluster"},
     "edit": {"base", "rules", "search", "compiled", "book", "solving"},
     "estimate": {"base", "rules", "search", "check", "compiled", "sweep", "solving"},
-    "report": {"matplotlib", "msgspec", "base", "games", "rules", "search", "check", "book", "play"},
+    "puzzles": {"base", "rules", "book", "play"},
+    "report": {"matplotlib", "msgspec", "base", "games", "rules", "search", "check", "book", "play", "puzzles"},
     "serve": {"anyio", "msgspec", "starlette", "uvicorn", "base", "rules", "book", "play", "export", "report"},
     "cli": {
         "click", "tqdm", "base", "games", "rules", "search", "check", "compiled", "book", "play", "export", "learning",
-        "verifying", "cluster", "solving", "edit", "estimate", "report", "serve",
+        "verifying", "cluster", "solving", "edit", "estimate", "puzzles", "report", "serve",
     },
     "adapters": {
         "gymnasium", "numpy", "open_spiel", "pettingzoo", "pyspiel", "base", "games", "rules", "book", "play", "export",

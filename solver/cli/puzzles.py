@@ -1,0 +1,83 @@
+"""`solver puzzles`."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+
+import click
+
+from solver.base.errors import MissingState
+from solver.cli.common import SPAN, Bars, game_option, json_option, note, open_book, quiet_option
+from solver.puzzles import find_puzzles
+from solver.report import puzzles
+from solver.rules.game import Rules
+
+
+@click.command("puzzles")
+@click.argument("source", metavar="BOOK|GAME")
+@click.option("-n", "number", type=click.IntRange(1, 100_000), default=10, metavar="N", help="Puzzles. Default: 10.")
+@click.option(
+    "--goal",
+    type=click.Choice(["win", "draw", "margin"]),
+    help="What one move alone reaches. Default: win, or margin where moves score.",
+)
+@click.option("--win-in", type=SPAN, metavar="M..N", help="Only wins in so many plies: 5..9, 5.., ..9 or 5.")
+@click.option(
+    "--unique",
+    type=click.Choice(["first", "all"]),
+    default="first",
+    help="first: one winning move now. all: one after every longest defence, too.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "csv", "tasks"]),
+    default="text",
+    help="text: boards. csv: a table. tasks: prompts for language models, a line of JSON each.",
+)
+@json_option
+@game_option
+@quiet_option
+def command(
+    source: str,
+    number: int,
+    goal: str | None,
+    win_in: tuple[int, int] | None,
+    unique: str,
+    form: str,
+    as_json: bool,
+    own: str | None,
+    quiet: bool,
+) -> None:
+    """Find puzzles in a book: positions in which one move alone is good.
+
+    \b
+    solver puzzles connect-four-5x5.lmdb -n 50 --win-in 5..9 --unique all
+    solver puzzles connect-four-5x5.lmdb --format tasks > tasks.jsonl
+
+    The hardest come first: long wins, and many wrong moves that look good four plies deep. No two are alike by symmetry
+    or by a move or two. The same command prints the same bytes. Every win is proved by the rules alone before it is
+    printed. If the book has no such puzzle the exit code is 3.
+    """
+    with open_book(source, own, quiet=quiet) as book, Bars(quiet) as bars:
+        rules: Rules = book.rules
+        aim = goal or ("margin" if rules.scores else "win")
+        found = find_puzzles(book, number, goal=aim, win_in=win_in, unique=unique, game=own, progress=bars)
+    if not found:
+        raise MissingState(f"{source} has no such puzzle: widen --win-in, or choose another --goal")
+    form = "json" if as_json else form
+    if form == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(puzzles.COLUMNS)
+        writer.writerows(map(puzzles.row, found))
+    for index, puzzle in enumerate(found, 1):
+        if form == "text":
+            click.echo(puzzles.text(rules, puzzle, index))
+        elif form == "json":
+            click.echo(json.dumps(puzzles.facts(puzzle)))
+        elif form == "tasks":
+            click.echo(json.dumps(puzzles.task(rules, puzzle)))
+    if len(found) < number:
+        note(f"only {len(found):,} puzzles", quiet)

@@ -1,0 +1,131 @@
+"""Puzzles against brute force by the naive twin, published counts, and the command."""
+
+import csv
+import io
+import json
+
+import pytest
+
+import solver
+from solver.base.errors import DamagedBook, MethodError
+from solver.play.player import Player
+from solver.puzzles import Puzzle, finding
+from solver.rules.game import Rules, load_game
+from tests.commands import ok, run
+from tests.naive import solve
+
+
+def by_brute_force(name, goal):
+    """The states of a game with one move that keeps the value, by the definition."""
+    rules = Rules(load_game(name))
+    values = solve(rules.game)
+    folded = {rules.canonical(state): value for state, value in values.items()}
+    for state, value in folded.items():
+        if rules.is_terminal(state) or (goal == "draw" and value.score) or (goal == "win" and value.score <= 0):
+            continue
+        scores = []
+        for action in rules.actions(state):
+            child = rules.result(state, action)
+            after = rules.ended(child) if rules.is_terminal(child) else folded[rules.canonical(child)]
+            same = rules.same_mover(state, action, child)
+            scores.append(rules.gain(state, action) + (after.score if same else -after.score))
+        if len(scores) > 1 and scores.count(max(scores)) == 1:
+            yield state
+
+
+@pytest.mark.parametrize(
+    ("name", "goal"), [("tic-tac-toe", "win"), ("tic-tac-toe", "draw"), ("hexapawn", "win"), ("kalah:2,3", "margin")]
+)
+def test_candidates_are_those_of_brute_force(name, goal):
+    with solver.solve(name) as book:
+        player = Player(book, live=False)
+        states = finding._candidates(book, goal, 1, 1 << 30, finding.silent)
+        found = {state for state in states if finding._puzzle(player, state, goal, "first")}
+    assert found == set(by_brute_force(name, goal))
+
+
+def test_counts_of_connect_four():
+    """Wins in 7: 1,433, with one winning move 1,165, with one all along 799; in 9 and more 336 and 119."""
+    player = Player("connect-four:4,4", live=False)
+    for shortest, longest, counts in ((7, 7, (1433, 1165, 799)), (9, 99, (451, 336, 119))):
+        states = list(finding._candidates(player.solution, "win", shortest, longest, finding.silent))
+        unique = [
+            sum(finding._puzzle(player, state, "win", how) is not None for state in states) for how in ("first", "all")
+        ]
+        assert (len(states), *unique) == counts
+
+
+def test_puzzles_are_hard_ones_first_and_not_alike():
+    found = solver.find_puzzles("connect-four:4,4", 12, win_in=(5, 9), unique="all")
+    assert len(found) == 12
+    assert [puzzle.difficulty for puzzle in found] == sorted((puzzle.difficulty for puzzle in found), reverse=True)
+    player, rules = Player("connect-four:4,4"), Rules(load_game("connect-four:4,4"))
+    near = set()
+    for puzzle in found:
+        around = finding._around(player, puzzle)
+        assert near.isdisjoint(around) and len(puzzle.line) == puzzle.distance
+        near |= around
+        winning = [move.action for move in player.analyse(puzzle.state) if move.value.score > 0]
+        assert winning == [puzzle.solution] and rules.canonical(puzzle.state) == puzzle.state
+    assert found == solver.find_puzzles("connect-four:4,4", 12, win_in=(5, 9), unique="all")
+
+
+def test_a_puzzle_that_contradicts_the_rules_is_damage():
+    rules = Rules(load_game("tic-tac-toe"))
+    (puzzle,) = solver.find_puzzles("tic-tac-toe", 1, win_in=(3, 3))
+    finding._prove(rules, puzzle)
+    wrong = next(action for action in rules.actions(puzzle.state) if action != puzzle.solution)
+    with pytest.raises(DamagedBook, match="no puzzle by its rules"):
+        finding._prove(rules, puzzle._replace(solution=wrong))
+    with pytest.raises(DamagedBook, match="no puzzle by its rules"):
+        finding._prove(rules, puzzle._replace(distance=1))
+
+
+def test_answers_are_scored_by_the_value_that_they_keep():
+    (puzzle,) = solver.find_puzzles("tic-tac-toe", 1, goal="draw")
+    assert isinstance(puzzle, Puzzle) and solver.score_answer("tic-tac-toe", puzzle.state, f" {puzzle.move}\n") == 1.0
+    player = Player("tic-tac-toe")
+    scores = {
+        player.game.format_action(puzzle.state, move.action): move.value.score for move in player.analyse(puzzle.state)
+    }
+    for name, score in scores.items():
+        assert solver.score_answer(player, puzzle.state, name) == (1.0 if score == 0 else 0.5)
+    assert solver.score_answer(player, puzzle.state, "I resign") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"goal": "margin"}, "values of tic-tac-toe have no margin: choose the goal win or draw"),
+        ({"goal": "mate"}, "no goal 'mate': choose win, draw, margin"),
+        ({"goal": "draw", "unique": "all"}, "a draw has no distance"),
+        ({"goal": "draw", "win_in": (3, 5)}, "a draw has no distance"),
+    ],
+)
+def test_goals_that_do_not_fit_are_refused(options, message):
+    with pytest.raises(MethodError, match=message):
+        solver.find_puzzles("tic-tac-toe", **options)
+
+
+def test_books_without_puzzles_are_refused(tmp_path):
+    with pytest.raises(MethodError, match="values of kalah:3 have no win: choose the goal margin"):
+        solver.find_puzzles("kalah:3")
+    with pytest.raises(MethodError, match="game of chance"):
+        solver.find_puzzles("pig:15")
+    solver.solve("tic-tac-toe", tmp_path / "opening.lmdb", max_ply=3).close()
+    with pytest.raises(MethodError, match="puzzles need a complete book"):
+        solver.find_puzzles(tmp_path / "opening.lmdb")
+
+
+def test_the_command_prints_boards_json_tables_and_tasks():
+    options = ("puzzles", "connect-four:4,4", "-n", "3", "--win-in", "5..9")
+    assert ok(*options).startswith("1. One move wins in 9. #")
+    facts = [json.loads(line) for line in ok(*options, "--json").splitlines()]
+    rows = list(csv.DictReader(io.StringIO(ok(*options, "--format", "csv"))))
+    assert [row["move"] for row in rows] == [fact["move"] for fact in facts] and len(rows) == 3
+    tasks = [json.loads(line) for line in ok(*options, "--format", "tasks").splitlines()]
+    for task in tasks:
+        assert task["answer"] in task["legal"] and "Answer with one move." in task["prompt"]
+        assert solver.score_answer("connect-four:4,4", task["state"], task["answer"]) == 1.0
+    code, _, err = run("puzzles", "connect-four:4,4", "--win-in", "40")
+    assert code == 3 and "has no such puzzle: widen --win-in" in err
