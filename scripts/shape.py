@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT))
 
 MODULE_LINES, FUNCTION_LINES, KERNEL_LINES = 400, 40, 60
 ARGUMENTS = 8
-ROOMS, FLOORS, ARROWS = 23, 12, 132
+ROOMS, FLOORS, ARROWS = 24, 12, 138
 COMPILED = {"kernel", "inlined", "shared", "register_jitable", "intrinsic", "njit", "overload_method"}
 LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -29,6 +29,8 @@ from solver.play.analysis import Outcome as Outcome
 from solver.play.board import board as board
 from solver.play.grading import grade as grade
 from solver.play.player import Player as Player
+from solver.profiling import Profile as Profile
+from solver.profiling import profile as profile
 from solver.puzzles import Puzzle as Puzzle
 from solver.puzzles import find_puzzles as find_puzzles
 from solver.puzzles import score_answer as score_answer

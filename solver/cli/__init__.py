@@ -47,6 +47,7 @@ COMMANDS = {
     "puzzles": ("solver.cli.puzzles", "Find positions with one good move."),
     "sample": ("solver.cli.sample", "Choose stored states at random."),
     "grade": ("solver.cli.grade", "Judge games move by move."),
+    "profile": ("solver.cli.profile", "Measure a game for its designer."),
     "learn": ("solver.cli.learn", "Learn to evaluate positions."),
     "match": ("solver.cli.match", "Let players meet, and say who is better."),
     "compare": ("solver.cli.compare", "Compare the searches of the textbook."),
@@ -59,7 +60,7 @@ COMMANDS = {
 }
 SECTIONS = {  # of the help
     "Solve a game": ("games", "check", "estimate", "solve", "grow", "cluster", "compare"),
-    "Ask a book": ("query", "line", "info", "sample", "grade", "puzzles"),
+    "Ask a book": ("query", "line", "info", "sample", "grade", "puzzles", "profile"),
     "Work on books": ("books", "verify", "pack", "trim", "merge", "diff", "import", "export"),
     "Play and learn": ("play", "match", "learn"),
     "Other programs": ("serve", "ugi", "build"),

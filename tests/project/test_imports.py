@@ -40,12 +40,16 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "solving": {"base", "rules", "search", "check", "compiled", "store", "book", "sweep", "cluster"},
     "edit": {"base", "rules", "search", "compiled", "book", "solving"},
     "estimate": {"base", "rules", "search", "check", "compiled", "sweep", "solving"},
+    "profiling": {"base", "rules", "book", "play"},
     "puzzles": {"base", "rules", "book", "play"},
-    "report": {"matplotlib", "msgspec", "base", "games", "rules", "search", "check", "book", "play", "puzzles"},
+    "report": {
+        "matplotlib", "msgspec", "base", "games", "rules", "search", "check", "book", "play", "profiling", "puzzles",
+    },
     "serve": {"anyio", "msgspec", "starlette", "uvicorn", "base", "rules", "book", "play", "export", "report"},
     "cli": {
         "click", "tqdm", "base", "games", "rules", "search", "check", "compiled", "book", "play", "export", "learning",
-        "verifying", "cluster", "solving", "edit", "estimate", "puzzles", "report", "serve",
+        "verifying", "cluster", "solving", "edit", "estimate", "profiling", "puzzles", "report",
+        "serve",
     },
     "adapters": {
         "gymnasium", "numpy", "open_spiel", "pettingzoo", "pyspiel", "base", "games", "rules", "book", "play", "export",

@@ -1,0 +1,234 @@
+"""Measure a solved game: who wins between players of several strengths, and how long and how varied play is.
+
+Each pair of players defines probabilities of moves, so play from the start is a distribution over positions. `profile`
+moves this distribution on, ply by ply, until all games are over. The results are exact where play must end. With
+cycles, play stops when the share of games under way is below ERROR or after MAX_PLIES plies; these games count as
+draws, and `error` says how many they are.
+
+Players: `perfect` chooses uniformly among the best moves, `random` among all. `sees k` plays a win within k plies,
+avoids a loss within k plies, and is otherwise random; where moves score it takes the most points within k plies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from solver.base.errors import MethodError
+from solver.base.progress import Progress, silent
+from solver.base.value import Value
+from solver.book.doors import Source
+from solver.book.reader import Book
+from solver.play.player import Player
+from solver.play.practical import Practical, Reply
+from solver.rules.game import GameOrName, Rules, game_text
+from solver.rules.notation import format_action
+
+PLAYERS = ("perfect", "random", "sees 1", "sees 2", "sees 3")
+ERROR = 1e-6  # share of games under way at which play stops
+MAX_PLIES = 1000
+Policy = Callable[[Any], Sequence[Reply]]
+
+
+class Outcomes(NamedTuple):
+    """The games of a pair of players.
+
+    Attributes:
+        first: The name of the first player.
+        second: The name of the second player.
+        mean: Mean result of the first player: from -1 to 1, or a margin.
+        wins: Share of games that the first player wins.
+        draws: Share of drawn games.
+        losses: Share of games that the second player wins.
+        length: Mean number of plies.
+        lead_changes: Mean number of times that the value of the position changes its sign, or to and from 0.
+        error: Share of games that were still under way, and count as draws.
+    """
+
+    first: str
+    second: str
+    mean: float
+    wins: float
+    draws: float
+    losses: float
+    length: float
+    lead_changes: float
+    error: float
+
+
+class Ply(NamedTuple):
+    """The positions of a ply that random play comes to, each weighted by how often.
+
+    Attributes:
+        ply: The ply, from 0.
+        share: Share of games that come so far.
+        moves: Mean number of moves.
+        one_good: Share of positions in which one move alone keeps the value, among those with a choice.
+    """
+
+    ply: int
+    share: float
+    moves: float
+    one_good: float
+
+
+class Profile(NamedTuple):
+    """A game in numbers.
+
+    Attributes:
+        game: Its name.
+        value: Value of the start, for the first player.
+        states: Positions, symmetric ones counted once.
+        matrix: The games of each pair of players.
+        plies: Play by ply.
+        first_moves: Each first move with its value and its expected result between players that see 2 plies.
+    """
+
+    game: str
+    value: Value
+    states: int
+    matrix: list[Outcomes]
+    plies: list[Ply]
+    first_moves: list[tuple[str, Value, float]]
+
+    def of(self, first: str, second: str) -> Outcomes:
+        """Return the games of a pair of players."""
+        return next(outcomes for outcomes in self.matrix if (outcomes.first, outcomes.second) == (first, second))
+
+
+def profile(source: Source, game: GameOrName | None = None, *, progress: Progress = silent) -> Profile:
+    """Measure a game by its complete book.
+
+    Args:
+        source: A complete book, its path, or a game whose book comes with the package.
+        game: The rules, if the book is of your own game.
+        progress: Called after each pair of players.
+
+    Raises:
+        MethodError: The book is not complete, or chance decides in the game.
+    """
+    player = Player(source, game, live=False)
+    rules, book = player.rules, player.solution
+    if rules.chance is not None:
+        raise MethodError(f"{rules.name} is a game of chance: its profile would need the dice of both players")
+    if not isinstance(book, Book) or not book.header.is_gapless or book.header.estimate is not None:
+        raise MethodError(
+            f"{rules.name}: a profile needs a complete book: solver solve {rules.name} -o BOOK, name that"
+        )
+    measure = _Measure(player)
+    matrix = []
+    for index, (first, second) in enumerate((first, second) for first in PLAYERS for second in PLAYERS):
+        matrix.append(measure.outcomes(first, second))
+        progress("profile", index + 1, len(PLAYERS) ** 2)
+    value = player.value(player.game.initial()).value
+    assert value is not None
+    return Profile(
+        game_text(player.game), value, book.states or len(book), matrix, measure.plies(), measure.first_moves()
+    )
+
+
+class _Measure:
+    """Play of a game as a distribution over positions."""
+
+    rules: Rules
+
+    def __init__(self, player: Player) -> None:
+        self.player, self.rules = player, player.rules
+        self.look = Practical(player.rules, player.knowledge.find, 0)
+        self.start = player.rules.canonical(player.game.initial())
+        self.policies: dict[str, Policy] = {"perfect": self._perfect, "random": self._replies}
+        for plies in (1, 2, 3):
+            self.policies[f"sees {plies}"] = self._seeing(plies)
+        self._chosen: dict[tuple[str, Any], Sequence[Reply]] = {}
+
+    def _replies(self, state: Any) -> Sequence[Reply]:
+        return self.look.replies(state) or ()
+
+    def _perfect(self, state: Any) -> Sequence[Reply]:
+        return self.look.kept(self._replies(state))
+
+    def _seeing(self, plies: int) -> Policy:
+        look = Practical(self.rules, self.player.knowledge.find, 0)
+        look.opponent = plies
+        return lambda state: look.choices(state) or ()
+
+    def _choices(self, name: str, state: Any) -> Sequence[Reply]:
+        """Return the moves that a player chooses from in a state, kept from pair to pair."""
+        choices = self._chosen.get((name, state))
+        if choices is None:
+            choices = self._chosen[name, state] = self.policies[name](state)
+        return choices
+
+    def outcomes(self, first: str, second: str) -> Outcomes:
+        """Play all games of a pair of players from the start."""
+        return self._played({(self.start, 0): [(1.0, 0.0)]}, (first, second))
+
+    def _played(self, positions: dict[tuple[Any, int], list[tuple[float, float]]], names: tuple[str, str]) -> Outcomes:
+        # A position with its mover has its share of games, and the points that the first player has gained in them.
+        mean = wins = draws = losses = length = changes = 0.0
+        for ply in range(1, MAX_PLIES + 1):
+            following: dict[tuple[Any, int], dict[float, float]] = {}
+            for (state, mover), games in positions.items():
+                replies = self._choices(names[mover], state)
+                sign = 1 if mover == 0 else -1
+                top = _lead(max(reply.score for reply in self._replies(state)))
+                for share, gained in games:
+                    part = share / len(replies)
+                    for reply in replies:
+                        changes += part * (_lead(reply.score) != top)
+                        points = gained + sign * reply.gain
+                        if reply.ends:
+                            result = gained + sign * reply.score
+                            mean, length = mean + part * result, length + part * ply
+                            wins, losses = wins + part * (result > 0), losses + part * (result < 0)
+                            draws += part * (result == 0)
+                        else:
+                            key = reply.child, mover if reply.same else 1 - mover
+                            by_points = following.setdefault(key, {})
+                            by_points[points] = by_points.get(points, 0.0) + part
+            positions = {key: [(share, points) for points, share in games.items()] for key, games in following.items()}
+            left = sum(share for games in positions.values() for share, _ in games)
+            if left <= ERROR:
+                break
+        return Outcomes(*names, mean, wins, draws + left, losses, length + left * ply, changes, left)
+
+    def plies(self) -> list[Ply]:
+        """Follow random play, and measure the positions of each ply."""
+        positions: dict[Any, float] = {self.start: 1.0}
+        plies: list[Ply] = []
+        while positions and len(plies) < MAX_PLIES:
+            share = sum(positions.values())
+            if share <= ERROR:
+                break
+            moves = choice = one_good = 0.0
+            following: dict[Any, float] = {}
+            for state, weight in positions.items():
+                replies = self._replies(state)
+                top = max(reply.score for reply in replies)
+                moves += weight * len(replies)
+                choice += weight * (len(replies) > 1)
+                one_good += weight * (len(replies) > 1 and sum(reply.score == top for reply in replies) == 1)
+                for reply in replies:
+                    if not reply.ends:
+                        following[reply.child] = following.get(reply.child, 0.0) + weight / len(replies)
+            plies.append(Ply(len(plies), share, moves / share, one_good / choice if choice else 0.0))
+            positions = following
+        return plies
+
+    def first_moves(self) -> list[tuple[str, Value, float]]:
+        """Return each first move with its value, and its expected result between players that see 2 plies."""
+        start, found = self.player.game.initial(), []
+        for move in self.player.analyse(start):
+            assert move.value is not None
+            reply = next(reply for reply in self.look.replies(start) or () if reply.action == move.action)
+            if reply.ends:
+                expected = float(reply.score)
+            else:
+                mover = 0 if reply.same else 1
+                expected = self._played({(reply.child, mover): [(1.0, float(reply.gain))]}, ("sees 2", "sees 2")).mean
+            found.append((format_action(self.player.game, start, move.action), move.value, expected))
+        return found
+
+
+def _lead(score: float) -> int:
+    return (score > 0) - (score < 0)

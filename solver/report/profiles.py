@@ -1,0 +1,92 @@
+"""The profile of a game as facts, for people, and as a row of a table of variants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from solver.profiling import Profile
+from solver.profiling.measuring import PLAYERS
+from solver.report.facts import facts_of
+from solver.rules.game import Rules
+from solver.rules.words import in_words
+
+COLUMNS = (
+    "game",
+    "value",
+    "positions",
+    "perfect draws",
+    "sees 2: first wins",
+    "draws",
+    "second wins",
+    "plies",
+    "moves",
+)
+
+
+def facts(profile: Profile) -> dict[str, Any]:
+    """Return the facts of a profile."""
+    return {
+        "game": profile.game,
+        "root": facts_of(profile.value),
+        "states": profile.states,
+        "players": list(PLAYERS),
+        "matrix": [outcomes._asdict() for outcomes in profile.matrix],
+        "plies": [ply._asdict() for ply in profile.plies],
+        "first_moves": [
+            {"move": name, **facts_of(value), "expected": expected} for name, value, expected in profile.first_moves
+        ],
+    }
+
+
+def text(profile: Profile, rules: Rules) -> str:
+    """Return a profile for people: the value, the matrix, play by ply, and the first moves."""
+    width = max(map(len, PLAYERS)) + 2
+    lines = [f"{profile.game}: {in_words(profile.value, rules)} for the first player, {profile.states:,} positions", ""]
+    lines.append("mean result of the first player (rows) against the second (columns)")
+    lines.append(" " * width + "".join(name.rjust(width) for name in PLAYERS))
+    for first in PLAYERS:
+        cells = (f"{profile.of(first, second).mean:+.2f}" for second in PLAYERS)
+        lines.append(first.ljust(width) + "".join(cell.rjust(width) for cell in cells))
+    lines += ["", "players that are equal     first wins    draws  second wins   plies  lead changes"]
+    for name in PLAYERS:
+        equal = profile.of(name, name)
+        lines.append(
+            f"{name:24}{equal.wins:12.1%}{equal.draws:10.1%}{equal.losses:13.1%}{equal.length:8.1f}"
+            f"{equal.lead_changes:14.2f}" + (f"  {equal.error:.1%} did not end" if equal.error > 1e-3 else "")
+        )
+    lines += ["", "ply    games  moves  one good move"]
+    lines += [f"{ply.ply:3}{ply.share:9.1%}{ply.moves:7.2f}{ply.one_good:15.1%}" for ply in profile.plies]
+    lines += ["", "first move, its value, and the mean result between players that see 2 plies"]
+    lines += [f"{name:10} {in_words(value, rules):12} {expected:+.3f}" for name, value, expected in profile.first_moves]
+    return "\n".join(lines)
+
+
+def row(profile: Profile, rules: Rules) -> list[str]:
+    """Return the row of a variant, the columns of COLUMNS."""
+    perfect, weak = profile.of("perfect", "perfect"), profile.of("sees 2", "sees 2")
+    games = sum(ply.share for ply in profile.plies)
+    moves = sum(ply.share * ply.moves for ply in profile.plies) / games
+    return [
+        profile.game,
+        in_words(profile.value, rules),
+        f"{profile.states:,}",
+        f"{perfect.draws:.0%}",
+        f"{weak.wins:.1%}",
+        f"{weak.draws:.1%}",
+        f"{weak.losses:.1%}",
+        f"{weak.length:.1f}",
+        f"{moves:.2f}",
+    ]
+
+
+def table(rows: list[list[str]]) -> str:
+    """Return rows as a table for people."""
+    every = [list(COLUMNS), *rows]
+    widths = [max(len(line[column]) for line in every) for column in range(len(COLUMNS))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if column < 2 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in every
+    )

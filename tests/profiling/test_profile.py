@@ -1,0 +1,111 @@
+"""Profiles against brute force and simulation, published figures, and the command."""
+
+import functools
+import json
+import math
+import random
+
+import pytest
+
+import solver
+from solver.base.errors import MethodError
+from solver.cli.profile import variants
+from solver.play.player import Player
+from solver.profiling.measuring import PLAYERS
+from tests.commands import ok, run
+
+
+def by_recursion(name, first, second):
+    """The mean result of the first player by the definition of the players, for games without cycles."""
+    player = Player(name)
+    game, rules = player.game, player.rules
+
+    def choices(who, state):
+        moves = player.analyse(state)
+        if who == "perfect":
+            return [move for move in moves if move.best]
+        plies = int(who[-1]) if who.startswith("sees") else 0
+        wins = [move for move in moves if move.value.score > 0 and move.value.distance <= plies]
+        safe = [move for move in moves if not (move.value.score < 0 and move.value.distance <= plies)]
+        return wins or safe or moves
+
+    @functools.cache
+    def mean(state, mover):
+        moves = choices((first, second)[mover], state)
+        return sum(after(move.child, mover) for move in moves) / len(moves)
+
+    def after(child, mover):
+        if game.is_terminal(child):
+            score = rules.ended(child).score
+            return score if mover == 1 else -score
+        return mean(rules.canonical(child), 1 - mover)
+
+    return mean(rules.canonical(game.initial()), 0)
+
+
+@pytest.fixture(scope="module")
+def tic_tac_toe():
+    return solver.profile("tic-tac-toe")
+
+
+@pytest.mark.parametrize("first", PLAYERS)
+def test_results_are_those_of_brute_force(tic_tac_toe, first):
+    for second in PLAYERS:
+        outcomes = tic_tac_toe.of(first, second)
+        assert outcomes.mean == pytest.approx(by_recursion("tic-tac-toe", first, second))
+        assert outcomes.wins + outcomes.draws + outcomes.losses == pytest.approx(1)
+        assert outcomes.error == 0 and outcomes.mean == pytest.approx(outcomes.wins - outcomes.losses)
+
+
+def test_random_players_of_tic_tac_toe(tic_tac_toe):
+    """58.5 % wins of the first player, 28.8 % of the second and 12.7 % draws, as all 255,168 games weighted give."""
+    outcomes = tic_tac_toe.of("random", "random")
+    assert [round(share, 3) for share in (outcomes.wins, outcomes.losses, outcomes.draws)] == [0.585, 0.288, 0.127]
+    assert [ply.moves for ply in tic_tac_toe.plies[:3]] == pytest.approx([9, 8, 7])
+    assert {round(value.score) for _, value, _ in tic_tac_toe.first_moves} == {0} and len(tic_tac_toe.first_moves) == 9
+
+
+@pytest.mark.parametrize("name", ["mu-torere", "kalah:3"])
+def test_random_play_lies_within_the_interval_of_a_simulation(name):
+    outcomes = solver.profile(name).of("random", "random")
+    rules, chance, results, games = Player(name).rules, random.Random(0), [], 1500
+    for _ in range(games):
+        state, mover, gained, plies = rules.game.initial(), 0, 0, 0
+        while not rules.is_terminal(state) and plies < 1000:
+            action = chance.choice(list(rules.actions(state)))
+            child = rules.result(state, action)
+            gained += rules.gain(state, action) * (1 if mover == 0 else -1)
+            mover = mover if rules.same_mover(state, action, child) else 1 - mover
+            state, plies = child, plies + 1
+        score = rules.ended(state).score if rules.is_terminal(state) else 0
+        results.append(gained + score * (1 if mover == 0 else -1))
+    mean = sum(results) / games
+    deviation = math.sqrt(sum((result - mean) ** 2 for result in results) / games)
+    assert abs(outcomes.mean - mean) < 4 * deviation / math.sqrt(games)
+    wins = sum(result > 0 for result in results) / games
+    assert abs(outcomes.wins - wins) < 4 * 0.5 / math.sqrt(games)
+
+
+def test_perfect_play_that_never_ends_is_reported():
+    outcomes = solver.profile("mu-torere").of("perfect", "perfect")
+    assert outcomes.error == pytest.approx(1) and outcomes.draws == pytest.approx(1)
+
+
+def test_games_that_have_no_profile_are_refused(tmp_path):
+    with pytest.raises(MethodError, match="pig:15 is a game of chance"):
+        solver.profile("pig:15")
+    solver.solve("tic-tac-toe", tmp_path / "opening.lmdb", max_ply=3).close()
+    with pytest.raises(MethodError, match="a profile needs a complete book"):
+        solver.profile(tmp_path / "opening.lmdb")
+    code, _, err = run("profile", "nim:1..9,1..9,1..9", "--table")
+    assert code == 2 and "names 729 variants" in err
+
+
+def test_the_command_prints_a_report_a_table_and_json():
+    out = ok("profile", "tic-tac-toe")
+    assert "random       -0.78    +0.30    -0.13    -0.60    -0.62" in out and "lead changes" in out
+    assert variants("nim:1..2,3") == ["nim:1,3", "nim:2,3"] and variants("nim") == ["nim"]
+    table = ok("profile", "nim:1..2,1..2", "--table").splitlines()
+    assert [line.split()[0] for line in table[1:]] == ["nim:1,1", "nim:1,2", "nim:2,1", "nim:2,2"]
+    facts = json.loads(ok("profile", "tic-tac-toe", "--json"))
+    assert len(facts["matrix"]) == 25 and facts["states"] == 765
