@@ -57,14 +57,14 @@ def command(source: str, table: bool, as_json: bool, own: str | None, quiet: boo
 
 def variants(text: str) -> list[str]:
     """Return the names that a text with ranges stands for: nim:1..2,3 is nim:1,3 and nim:2,3."""
-    parts = RANGE.split(text)
-    ranges = [range(int(low), int(high) + 1) for low, high in zip(parts[1::3], parts[2::3], strict=True)]
+    tokens = RANGE.split(text)
+    ranges = [range(int(low), int(high) + 1) for low, high in zip(tokens[1::3], tokens[2::3], strict=True)]
     count = 1
     for numbers in ranges:
         count *= len(numbers)
     if not 0 < count <= MAX_VARIANTS:
         raise click.UsageError(f"{text!r} names {count:,} variants: name from 1 to {MAX_VARIANTS}")
-    pieces = parts[::3]
+    pieces = tokens[::3]
     return [
         pieces[0] + "".join(f"{number}{piece}" for number, piece in zip(numbers, pieces[1:], strict=True))
         for numbers in itertools.product(*ranges)

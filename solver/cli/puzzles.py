@@ -64,20 +64,20 @@ def command(
     with open_book(source, own, quiet=quiet) as book, Bars(quiet) as bars:
         rules: Rules = book.rules
         aim = goal or ("margin" if rules.scores else "win")
-        found = find_puzzles(book, number, goal=aim, win_in=win_in, unique=unique, game=own, progress=bars)
-    if not found:
+        selected = find_puzzles(book, number, goal=aim, win_in=win_in, unique=unique, game=own, progress=bars)
+    if not selected:
         raise MissingState(f"{source} has no such puzzle: widen --win-in, or choose another --goal")
     form = "json" if as_json else form
     if form == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(puzzles.COLUMNS)
-        writer.writerows(map(puzzles.row, found))
-    for index, puzzle in enumerate(found, 1):
+        writer.writerows(map(puzzles.row, selected))
+    for index, puzzle in enumerate(selected, 1):
         if form == "text":
             click.echo(puzzles.text(rules, puzzle, index))
         elif form == "json":
             click.echo(json.dumps(puzzles.facts(puzzle)))
         elif form == "tasks":
             click.echo(json.dumps(puzzles.task(rules, puzzle)))
-    if len(found) < number:
-        note(f"only {len(found):,} puzzles", quiet)
+    if len(selected) < number:
+        note(f"only {len(selected):,} puzzles", quiet)

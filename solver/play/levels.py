@@ -57,8 +57,8 @@ class Level(NamedTuple):
         choices = Practical(player.rules, value_of, self.plies).choices(state)
         if choices is None:
             return moves
-        seen = {reply.action for reply in choices}
-        return [move for move in moves if move.action in seen]
+        alike = {reply.action for reply in choices}
+        return [move for move in moves if move.action in alike]
 
 
 # The shares put neighbours 139 to 288 Elo apart on connect-four 5x5, and 90 to 217 on hexapawn 4x4

@@ -151,9 +151,9 @@ class Practical:
         """Return the moves of a state that the model may choose, each with the same probability."""
         if self.opponent == 0:
             return replies
-        seen = [self._sight(state, reply, self.opponent) for reply in replies]
-        top = max(seen)
-        return [reply for reply, sight in zip(replies, seen, strict=True) if sight == top]
+        sights = [self._sight(state, reply, self.opponent) for reply in replies]
+        top = max(sights)
+        return [reply for reply, sight in zip(replies, sights, strict=True) if sight == top]
 
     def _sight(self, state: Any, reply: Reply, plies: int) -> float:
         """Return the value of a move as far as a look of some plies sees it, for its mover."""
@@ -211,11 +211,11 @@ class Practical:
             return value
         self._spend(state, len(replies))
         if is_own:
-            kept = self.kept(replies)
+            keepers = self.kept(replies)
             if plies > 2:
                 # Follow the move that the last look, two plies shorter, found best.
-                before = [self._before.get((reply.child, plies - 3, reply.same), -math.inf) for reply in kept]
-                return self._after(kept[before.index(max(before))], True, plies - 1)
-            return max(self._after(reply, True, plies - 1) for reply in kept)
+                before = [self._before.get((reply.child, plies - 3, reply.same), -math.inf) for reply in keepers]
+                return self._after(keepers[before.index(max(before))], True, plies - 1)
+            return max(self._after(reply, True, plies - 1) for reply in keepers)
         chosen = self.modelled(state, replies)
         return sum(self._after(reply, False, plies - 1) for reply in chosen) / len(chosen)

@@ -173,19 +173,19 @@ class _Measure:
                 sign = 1 if mover == 0 else -1
                 top = _lead(max(reply.score for reply in self._replies(state)))
                 for share, gained in games:
-                    part = share / len(replies)
+                    weight = share / len(replies)
                     for reply in replies:
-                        changes += part * (_lead(reply.score) != top)
+                        changes += weight * (_lead(reply.score) != top)
                         points = gained + sign * reply.gain
                         if reply.ends:
                             result = gained + sign * reply.score
-                            mean, length = mean + part * result, length + part * ply
-                            wins, losses = wins + part * (result > 0), losses + part * (result < 0)
-                            draws += part * (result == 0)
+                            mean, length = mean + weight * result, length + weight * ply
+                            wins, losses = wins + weight * (result > 0), losses + weight * (result < 0)
+                            draws += weight * (result == 0)
                         else:
                             key = reply.child, mover if reply.same else 1 - mover
                             by_points = following.setdefault(key, {})
-                            by_points[points] = by_points.get(points, 0.0) + part
+                            by_points[points] = by_points.get(points, 0.0) + weight
             positions = {key: [(share, points) for points, share in games.items()] for key, games in following.items()}
             left = sum(share for games in positions.values() for share, _ in games)
             if left <= ERROR:
@@ -217,7 +217,7 @@ class _Measure:
 
     def first_moves(self) -> list[tuple[str, Value, float]]:
         """Return each first move with its value, and its expected result between players that see 2 plies."""
-        start, found = self.player.game.initial(), []
+        start, rated = self.player.game.initial(), []
         for move in self.player.analyse(start):
             assert move.value is not None
             reply = next(reply for reply in self.look.replies(start) or () if reply.action == move.action)
@@ -226,8 +226,8 @@ class _Measure:
             else:
                 mover = 0 if reply.same else 1
                 expected = self._played({(reply.child, mover): [(1.0, float(reply.gain))]}, ("sees 2", "sees 2")).mean
-            found.append((format_action(self.player.game, start, move.action), move.value, expected))
-        return found
+            rated.append((format_action(self.player.game, start, move.action), move.value, expected))
+        return rated
 
 
 def _lead(score: float) -> int:

@@ -92,13 +92,13 @@ def find_puzzles(
     rules = player.rules
     book = _refuse(rules, player.solution, goal, win_in, unique)
     shortest, longest = (win_in[0], win_in[-1]) if win_in else (3, 1 << 30)
-    found = [
+    candidates = [
         (puzzle.difficulty, puzzle)
         for state in _candidates(book, goal, shortest, longest, progress)
         if (puzzle := _puzzle(player, state, goal, unique)) is not None
     ]
-    found.sort(key=lambda pair: (-pair[0], pair[1].state))
-    return _different(player, [puzzle for _, puzzle in found], number)
+    candidates.sort(key=lambda pair: (-pair[0], pair[1].state))
+    return _different(player, [puzzle for _, puzzle in candidates], number)
 
 
 def _refuse(rules: Rules, book: Any, goal: str, win_in: Any, unique: str) -> Book:
