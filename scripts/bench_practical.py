@@ -27,17 +27,19 @@ from solver.play.levels import LEVELS, Level  # noqa: E402
 from solver.play.player import Player  # noqa: E402
 from solver.play.practical import OPPONENTS, Practical, Reply  # noqa: E402
 
-GAMES = ("connect-four:4,4", "tic-tac-toe", "kalah:3,3", "nim:3,4,5")
+GAMES = ("connect-four:4,4", "tic-tac-toe", "three-mens-morris", "kalah:3,3", "nim:3,4,5")
 Policy = Callable[[Any], Sequence[tuple[float, Reply]]]
 
 
 class Exact:
-    """Expected results between two players of an acyclic game, for the player to move."""
+    """Expected results between two players of a game."""
 
     def __init__(self, player: Player) -> None:
         self.player, self.rules = player, player.rules
         self.looks = {plies: Practical(player.rules, player.knowledge.find, plies) for plies in OPPONENTS}
         self.seconds: list[float] = []
+        self.cycles = isinstance(player.solution, solver.Book) and player.solution.header.method == "retrograde"
+        self.reached: int | None = None
 
     def replies(self, state: Any) -> Sequence[Reply]:
         """Return the moves of a state."""
@@ -48,21 +50,43 @@ class Exact:
     def result(self, own: Policy, other: Policy, first: bool) -> float:
         """Return the expected result of `own`, as the first or the second player."""
 
-        @functools.cache
-        def expected(state: Any, turn: bool) -> float:
+        def expected(state: Any, turn: bool, after: Callable[[Reply, bool], float]) -> float:
             return sum(share * after(reply, turn) for share, reply in (own if turn else other)(state))
 
-        def after(reply: Reply, turn: bool) -> float:
-            gain = reply.gain if turn else -reply.gain
+        return self.settled(expected, first)
+
+    def settled(self, expected: Callable[[Any, bool, Callable[[Reply, bool], float]], float], first: bool) -> float:
+        """Return the expectation of the start, by recursion, or with cycles by iteration until it changes no more."""
+        start = self.rules.canonical(self.rules.game.initial())
+
+        def after(reply: Reply, turn: bool, value: Callable[[Any, bool], float]) -> float:
             if reply.ends:
                 return reply.score if turn else -reply.score
-            return gain + expected(reply.child, turn == reply.same)
+            return (reply.gain if turn else -reply.gain) + value(reply.child, turn == reply.same)
 
-        return expected(self.rules.canonical(self.rules.game.initial()), first)
+        if not self.cycles:
+            cached = functools.cache(
+                lambda state, turn: expected(state, turn, lambda reply, turn: after(reply, turn, cached))
+            )
+            return float(cached(start, first))
+        values: dict[tuple[Any, bool], float] = {(start, first): 0.0}
+        change = 1.0
+        while change > 1e-7:
+            change = 0.0
+            for key in list(values):
+                new = expected(
+                    *key, lambda reply, turn: after(reply, turn, lambda *child: values.setdefault(child, 0.0))
+                )
+                change, values[key] = max(change, abs(new - values[key])), new
+            change += len(values) > (self.reached or 0)
+            self.reached = len(values)
+        self.reached = None
+        return values[start, first]
 
     def model(self, plies: int) -> Policy:
         """Return the fallible opponent."""
 
+        @functools.cache
         def policy(state: Any) -> Sequence[tuple[float, Reply]]:
             chosen = self.looks[plies].choices(state) or ()
             return [(1 / len(chosen), reply) for reply in chosen]
@@ -94,19 +118,12 @@ class Exact:
         """Return the best expected result of a player that keeps all values."""
         model = self.model(plies)
 
-        @functools.cache
-        def expected(state: Any, turn: bool) -> float:
+        def expected(state: Any, turn: bool, after: Callable[[Reply, bool], float]) -> float:
             if turn:
                 return max(after(reply, True) for reply in self.looks[0].kept(self.replies(state)))
             return sum(share * after(reply, False) for share, reply in model(state))
 
-        def after(reply: Reply, turn: bool) -> float:
-            gain = reply.gain if turn else -reply.gain
-            if reply.ends:
-                return reply.score if turn else -reply.score
-            return gain + expected(reply.child, turn == reply.same)
-
-        return expected(self.rules.canonical(self.rules.game.initial()), first)
+        return self.settled(expected, first)
 
 
 def gains(name: str) -> None:
