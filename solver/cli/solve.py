@@ -60,7 +60,10 @@ from solver.cli.info import report
 )
 @click.option("--store", metavar="URL", help="Folder or URL for the work of a cluster; all its nodes must reach it.")
 @click.option("--pruned", is_flag=True, help="For a tree: print the leaves that alpha-beta never looks at.")
-@click.option("--trace", is_flag=True, help="For a tree: print every node as alpha-beta comes to it, and the tree.")
+@click.option(
+    "--trace", is_flag=True, help="Print every node as alpha-beta comes to it, and the tree. For trees and small games."
+)
+@click.option("--from", "start", default="start", metavar="POSITION", help="With --trace: begin at this position.")
 @click.option("--plot", type=click.Path(), metavar="FILE", help="With --trace: draw the tree, .png or .svg.")
 @print_options
 def command(
@@ -69,6 +72,7 @@ def command(
     no_symmetry: bool,
     pruned: bool,
     trace: bool,
+    start: str,
     plot: str | None,
     as_json: bool,
     quiet: bool,
@@ -93,9 +97,11 @@ def command(
     options = Options(symmetry=not no_symmetry, progress=bars, say=say, **raw_options)
     if plot is not None and not trace:
         raise click.UsageError("--plot draws the numbers of --trace: give both, or omit --plot")
+    if start != "start" and not trace:
+        raise click.UsageError("--from is where --trace begins: give both, or omit --from")
     if pruned or trace:
         _refuse_beside("--trace" if trace else "--pruned", options, book)
-        _print_visit(game_of(game), trace, plot, as_json)
+        _print_visit(game_of(game), trace, plot, as_json, start)
         return
     if options.codec is not None and book is None:
         raise click.UsageError("--codec is how a book is written: name one with -o, or leave it out")
@@ -116,14 +122,24 @@ def _refuse_beside(option: str, options: Any, book: str | None) -> None:
     refuse_ignored(option, set(), False, options_given)
 
 
-def _print_visit(game: Any, traced: bool, plot: str | None, as_json: bool) -> None:
+def _print_visit(game: Any, traced: bool, plot: str | None, as_json: bool, start: str) -> None:
     """Print the nodes that left-to-right alpha-beta visits in a tree, step by step if `traced`, and those it skips."""
     from solver.games.tree import Tree
     from solver.report import trees
+    from solver.rules.game import Rules
+    from solver.rules.notation import format_action, parse_position, show
     from solver.search.trace import trace
+    from solver.search.unfolding import boards, unfolded
 
+    unfolding, rules = None, Rules(game, symmetry=False)
     if not isinstance(game, Tree):
-        raise GameError(f"--{'trace' if traced else 'pruned'} is for explicit trees: tree:exercise.json")
+        if not traced:
+            raise GameError("--pruned is for explicit trees: tree:exercise.json")
+        position = parse_position(game, start)
+        unfolding = unfolded(
+            rules, position.state, rules.mover(position.state) if position.mover is None else position.mover
+        )
+        game = Tree.from_lists(unfolding.data, file="game")
     if traced:
         trees.check_steps(game)
     visit_trace = trace(game, game.payoff)
@@ -136,4 +152,8 @@ def _print_visit(game: Any, traced: bool, plot: str | None, as_json: bool) -> No
         click.echo(json.dumps(facts))
         return
     lines = [*trees.steps(game, visit_trace), "", *trees.drawing(game, visit_trace), ""] if traced else []
+    if unfolding is not None:
+        visited = [node.state for node, entered in visit_trace.steps if entered]
+        show_state = functools.partial(show, rules.game)
+        lines = [*boards(unfolding, visited, show_state, functools.partial(format_action, rules.game)), *lines]
     click.echo("\n".join([*lines, *trees.text(facts), *([] if traced else trees.unseen(facts))]))
