@@ -25,6 +25,7 @@ from solver.book.doors import book_and_game
 from solver.book.naming import resolved
 from solver.book.reader import Book
 from solver.play.live import PLAYOUTS, SECONDS
+from solver.play.practical import OPPONENTS
 from solver.rules.game import Game, is_built_in, own_method
 
 VALUE = re.compile(r"\b(win|loss|draw)\b( in \d+)?")
@@ -358,8 +359,7 @@ module_option: Decorator = click.option(
 )
 opponent_option: Decorator = click.option(
     "--opponent",
-    type=click.Choice(["0", "2", "4"]),
-    metavar="0|2|4",
+    type=click.Choice([*map(str, OPPONENTS)]),
     help="Plies that a fallible opponent looks ahead; beyond them it plays at random.",
 )
 live_option: Decorator = click.option(

@@ -11,7 +11,7 @@ import click
 from solver.book.doors import book_and_game
 from solver.book.reader import Book
 from solver.cli.common import Bars, game_option, json_option, quiet_option
-from solver.profiling import Profile, profile
+from solver.profiling import Profile, profile, refuse_chance
 from solver.report import profiles
 from solver.rules.game import Rules
 from solver.solving.pipeline import solve
@@ -74,6 +74,7 @@ def variants(text: str) -> list[str]:
 def _profiled(name: str, own: str | None, quiet: bool) -> tuple[Profile, Rules]:
     """Return the profile of a book or a game, which is solved if no complete book is at hand."""
     book, game = book_and_game(name, own)
+    refuse_chance(Rules(game))
     with Bars(quiet) as bars:
         if not isinstance(book, Book):
             book = solve(game, progress=bars)

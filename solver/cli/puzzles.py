@@ -58,8 +58,8 @@ def command(
     solver puzzles connect-four-5x5.lmdb --format tasks > tasks.jsonl
 
     The hardest come first: long wins, and many wrong moves that look good four plies deep. No two are alike by symmetry
-    or by a move or two. The same command prints the same bytes. Every win is proved by the rules alone before it is
-    printed. If the book has no such puzzle the exit code is 3.
+    or by a move or two. The same command prints the same bytes. The rules alone prove every win before it
+    is printed; draws and margins rest on the book. If the book has no such puzzle the exit code is 3.
     """
     with open_book(source, own, quiet=quiet) as book, Bars(quiet) as bars:
         rules: Rules = book.rules

@@ -126,12 +126,14 @@ def _print_visit(game: Any, traced: bool, plot: str | None, as_json: bool, start
     """Print the nodes that left-to-right alpha-beta visits in a tree, step by step if `traced`, and those it skips."""
     from solver.games.tree import Tree
     from solver.report import trees
-    from solver.rules.game import Rules
+    from solver.rules.game import Rules, game_text
     from solver.rules.notation import format_action, parse_position, show
     from solver.search.trace import trace
-    from solver.search.unfolding import boards, unfolded
+    from solver.search.unfolding import unfolded
 
-    unfolding, rules = None, Rules(game, symmetry=False)
+    unfolding, rules, name = None, Rules(game, symmetry=False), game_text(game)
+    if isinstance(game, Tree) and start != "start":
+        raise click.UsageError("--from is for games: a tree is traced from its root")
     if not isinstance(game, Tree):
         if not traced:
             raise GameError("--pruned is for explicit trees: tree:exercise.json")
@@ -139,7 +141,7 @@ def _print_visit(game: Any, traced: bool, plot: str | None, as_json: bool, start
         unfolding = unfolded(
             rules, position.state, rules.mover(position.state) if position.mover is None else position.mover
         )
-        game = Tree.from_lists(unfolding.data, file="game")
+        game = Tree.from_lists(unfolding.data, file=name)
     if traced:
         trees.check_steps(game)
     visit_trace = trace(game, game.payoff)
@@ -155,5 +157,6 @@ def _print_visit(game: Any, traced: bool, plot: str | None, as_json: bool, start
     if unfolding is not None:
         visited = [node.state for node, entered in visit_trace.steps if entered]
         show_state = functools.partial(show, rules.game)
-        lines = [*boards(unfolding, visited, show_state, functools.partial(format_action, rules.game)), *lines]
+        action_name = functools.partial(format_action, rules.game)
+        lines = [*trees.boards(unfolding, visited, show_state, action_name), *lines]
     click.echo("\n".join([*lines, *trees.text(facts), *([] if traced else trees.unseen(facts))]))

@@ -26,9 +26,9 @@ class Leading:
 
     def __init__(self, rules: Rules, find: Callable[[Any], Value | None]) -> None:
         self.rules, self._find = rules, find
-        # Plies that it takes at most, by state
+        # Plies that it takes at most, and at least, by state
         self._soonest: dict[Any, int] = {}
-        self._latest: dict[Any, int] = {}  # and at least
+        self._latest: dict[Any, int] = {}
         self._left = 0
 
     def __call__(self, state: Any, moves: list[Move]) -> Move:

@@ -97,6 +97,11 @@ class Knowledge:
             return Answer(value, True, "book")
         return self._unstored(state, key, self.depth if plies is None else plies)
 
+    def value(self, key: Any) -> Value | None:
+        """Return the value of a canonical, unfinished state; None if it is unknown, or an estimate."""
+        value = self.find(key)
+        return self.answer(key).value if value is None and self.depth else value
+
     def reached(self, state: int) -> Answer:
         """`answer` for a state that a user asks for. Raises PositionError if play cannot reach it."""
         answer: Answer = self._asked(self.answer, state, self.is_complete)

@@ -11,7 +11,6 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from solver.base.value import Value
 from solver.play.analysis import Move
 from solver.play.player import Player
 from solver.play.practical import Practical
@@ -51,10 +50,7 @@ class Level(NamedTuple):
         if self.plies == 0 or player.rules.chance is not None:
             return moves
 
-        def value_of(key: int) -> Value | None:
-            return player.knowledge.answer(key).value
-
-        choices = Practical(player.rules, value_of, self.plies).choices(state)
+        choices = Practical(player.rules, player.knowledge.value, self.plies).choices(state)
         if choices is None:
             return moves
         alike = {reply.action for reply in choices}

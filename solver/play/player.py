@@ -73,7 +73,7 @@ class Player:
         module: A WebAssembly module that `solver build` wrote, used for the live search.
         method: "best": of equally good moves take the first. "practical": take the one that gives a fallible opponent
             the most chances to go wrong, if all values are known.
-        opponent: Plies that the fallible opponent looks ahead: 0, 2 or 4.
+        opponent: Plies that the fallible opponent looks ahead, from 0 to 4.
 
     Raises:
         TypeError: A mapping came without its game.
@@ -124,7 +124,7 @@ class Player:
         if method not in METHODS:
             raise MethodError(f"no method of play {method!r}: choose {' or '.join(METHODS)}")
         self.method = method
-        self.practical = Practical(rules, self._value_of, opponent) if method == "practical" else None
+        self.practical = Practical(rules, self.knowledge.value, opponent) if method == "practical" else None
         self.live_search = Live(rules, self.foresight) if self.live else None
 
     @classmethod
@@ -411,11 +411,6 @@ class Player:
         results = self.practical.expectations(state, [move.action for move in moves])
         for move, result in zip(moves, results, strict=True):
             yield move._replace(practical=result)
-
-    def _value_of(self, key: Any) -> Value | None:
-        """Return the value of a canonical, unfinished state without a live search, or None."""
-        value = self.knowledge.find(key)
-        return self.knowledge.answer(key).value if value is None and self.knowledge.depth else value
 
     def prepare(self, wait: bool = True) -> None:
         """Load the compiled search now, so that the first live search need not wait for it.

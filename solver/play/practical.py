@@ -16,7 +16,7 @@ opponent's replies get most of the moves. `scripts/bench_practical.py` compares 
 from __future__ import annotations
 
 import math
-import sys
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -24,9 +24,10 @@ from solver.base.errors import MethodError
 from solver.base.value import Value
 from solver.rules.game import Rules
 
-OPPONENTS = (0, 2, 4)  # plies that the model may look ahead
+OPPONENTS = (0, 2, 4)  # plies that commands offer: an odd number adds nothing where players alternate
+MAX_OPPONENT = 4
 OPPONENT = 2  # the default: it does well against the others, too
-LOOKS = 600  # moves looked at for one choice: 4 ms
+LOOKS = 600  # moves looked at for one choice: 5 ms at most from an instant book
 MAX_PLIES = 24
 MAX_STATES = 1 << 15  # states whose moves are remembered
 
@@ -63,7 +64,7 @@ class Practical:
     Args:
         rules: The game's rules.
         value_of: Return the value of a canonical state for the side to move, or None if it is unknown.
-        opponent: Plies that the model looks ahead: 0, 2 or 4.
+        opponent: Plies that the model looks ahead, from 0 to 4.
 
     Raises:
         MethodError: In a game of chance, or for another number of plies.
@@ -74,13 +75,19 @@ class Practical:
 
     def __init__(self, rules: Rules, value_of: Callable[[Any], Value | None], opponent: int = OPPONENT) -> None:
         if rules.chance is not None:
-            raise MethodError(f"{rules.name} is a game of chance, which has no practical play: use the method best")
-        if opponent not in OPPONENTS:
-            raise MethodError(f"an opponent looks {', '.join(map(str, OPPONENTS))} plies ahead, not {opponent}")
+            raise MethodError(
+                f"{rules.name} is a game of chance, which has no practical play: leave out --opponent, and --method"
+                " practical"
+            )
+        if opponent not in range(MAX_OPPONENT + 1):
+            raise MethodError(f"an opponent looks from 0 to {MAX_OPPONENT} plies ahead, not {opponent}")
         self.rules, self.opponent, self._value_of = rules, opponent, value_of
         self._replies: dict[Any, Sequence[Reply] | None] = {}
         self._seen: dict[tuple[Any, int], float] = {}
-        self._left = 0
+        # Threads may share a player, and take turns here
+        self._lock = threading.Lock()
+        # Moves that a choice may still look at
+        self._left: float = math.inf
         self._counted: set[Any] = set()
         # Expectations of this look and of the last one, by state, plies and turn
         self._memo: dict[tuple[Any, int, bool], float] = {}
@@ -93,6 +100,10 @@ class Practical:
             state: An unfinished state whose moves all have known values.
             actions: Actions that the player may choose from.
         """
+        with self._lock:
+            return self._expectations(state, actions)
+
+    def _expectations(self, state: Any, actions: Sequence[Any]) -> list[float]:
         if len(self._replies) > MAX_STATES:
             self._replies.clear()
             self._seen.clear()
@@ -108,6 +119,7 @@ class Practical:
             except OutOfLooks:
                 # The last complete look decides: half of a deeper one would not compare the moves fairly.
                 break
+        self._left = math.inf
         return results
 
     def replies(self, state: Any) -> Sequence[Reply] | None:
@@ -144,7 +156,6 @@ class Practical:
     def choices(self, state: Any) -> Sequence[Reply] | None:
         """Return the moves of a state that the model may choose. None if a value is unknown."""
         replies = self.replies(state)
-        self._left = sys.maxsize
         return None if replies is None else self.modelled(state, replies)
 
     def modelled(self, state: Any, replies: Sequence[Reply]) -> Sequence[Reply]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from solver.base.errors import MissingState, PositionError
 from solver.base.value import Value
+from solver.play.analysis import Answer, Move
 
 SIGHT = 2  # plies within which a win is plain
 MAX_LINE = 60  # plies of a line
@@ -43,6 +44,11 @@ class Refutation(NamedTuple):
 def why(player: Any, state: int, action: int) -> Refutation:
     """Explain a move. Described by `Player.why`."""
     answer, moves = player.examine(state)
+    return explained(player, state, action, answer, moves)
+
+
+def explained(player: Any, state: int, action: int, answer: Answer, moves: list[Move]) -> Refutation:
+    """Explain a move of a position whose answer and moves are at hand, as `Player.examine` returns them."""
     move = next((move for move in moves if move.action == action), None)
     if move is None:
         raise PositionError(f"action {action} is not legal here: choose one of {[move.action for move in moves]}")

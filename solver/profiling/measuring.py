@@ -109,8 +109,7 @@ def profile(source: Source, game: GameOrName | None = None, *, progress: Progres
     """
     player = Player(source, game, live=False)
     rules, book = player.rules, player.solution
-    if rules.chance is not None:
-        raise MethodError(f"{rules.name} is a game of chance: its profile would need the dice of both players")
+    refuse_chance(rules)
     if not isinstance(book, Book) or not book.header.is_gapless or book.header.estimate is not None:
         raise MethodError(
             f"{rules.name}: a profile needs a complete book: solver solve {rules.name} -o BOOK, name that"
@@ -125,6 +124,12 @@ def profile(source: Source, game: GameOrName | None = None, *, progress: Progres
     return Profile(
         game_text(player.game), value, book.states or len(book), matrix, measure.plies(), measure.first_moves()
     )
+
+
+def refuse_chance(rules: Rules) -> None:
+    """Raise MethodError for a game of chance."""
+    if rules.chance is not None:
+        raise MethodError(f"{rules.name} is a game of chance, which has no profile: only games without dice have one")
 
 
 class _Measure:
@@ -148,8 +153,7 @@ class _Measure:
         return self.look.kept(self._replies(state))
 
     def _seeing(self, plies: int) -> Policy:
-        look = Practical(self.rules, self.player.knowledge.find, 0)
-        look.opponent = plies
+        look = Practical(self.rules, self.player.knowledge.find, plies)
         return lambda state: look.choices(state) or ()
 
     def _choices(self, name: str, state: Any) -> Sequence[Reply]:

@@ -10,8 +10,9 @@ A puzzle is a position in which one move alone reaches the goal:
 
 Puzzles are ranked by difficulty: the plies to the win, and two more for each wrong move that a look of LOOK plies
 does not refute. No two puzzles are alike: the book has one of symmetric states, and a position within two plies of a
-puzzle that was chosen is passed over. The same book and options give the same puzzles. Each is proved by the rules
-alone before it is returned: the solution forces the win in its plies, and no other move does.
+puzzle that was chosen is passed over. The same book and options give the same puzzles. The rules alone prove each
+win before it is returned: the solution forces the win in its plies, and no other move wins as soon. A win whose proof
+needs more than MOST_CHECKED states is left out. Draws and margins rest on the book.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.base.errors import DamagedBook, MethodError
+from solver.base.errors import DamagedBook, MethodError, MissingState, PositionError
 from solver.base.progress import Progress, silent
 from solver.book.doors import Source
 from solver.book.reader import Book
@@ -27,7 +28,7 @@ from solver.book.streaming import lists
 from solver.play.analysis import Move
 from solver.play.player import Player
 from solver.rules.game import GameOrName, Rules
-from solver.rules.notation import format_action
+from solver.rules.notation import format_action, parse_action
 
 GOALS = ("win", "draw", "margin")
 LOOK = 4  # plies within which a wrong move is plainly wrong
@@ -63,7 +64,7 @@ def find_puzzles(
     number: int = 10,
     *,
     goal: str = "win",
-    win_in: range | tuple[int, int] | None = None,
+    win_in: tuple[int, int] | None = None,
     unique: str = "first",
     game: GameOrName | None = None,
     progress: Progress = silent,
@@ -91,7 +92,7 @@ def find_puzzles(
     player = Player(source, game, live=False)
     rules = player.rules
     book = _refuse(rules, player.solution, goal, win_in, unique)
-    shortest, longest = (win_in[0], win_in[-1]) if win_in else (3, 1 << 30)
+    shortest, longest = win_in or (3, 1 << 30)
     candidates = [
         (puzzle.difficulty, puzzle)
         for state in _candidates(book, goal, shortest, longest, progress)
@@ -187,8 +188,9 @@ def _different(player: Player, puzzles: list[Puzzle], number: int) -> list[Puzzl
         around = _around(player, puzzle)
         if puzzle.state in near or not near.isdisjoint(around):
             continue
+        if not _is_proved(player.rules, puzzle):
+            continue
         near |= around
-        _prove(player.rules, puzzle)
         chosen.append(puzzle._replace(line=_line(player, puzzle)))
     return chosen
 
@@ -212,20 +214,21 @@ def _line(player: Player, puzzle: Puzzle) -> list[str]:
     return names
 
 
-def _prove(rules: Rules, puzzle: Puzzle) -> None:
-    """Prove by the rules alone that the solution of a win is one, and that no other move wins as soon.
+def _is_proved(rules: Rules, puzzle: Puzzle) -> bool:
+    """Whether the rules alone prove, within MOST_CHECKED states, that the solution wins and no other move wins as soon.
 
-    Raises DamagedBook if it is not so. Other goals are compared with the book's values alone.
+    Draws and margins have no bounded proof: they rest on the book. Raises DamagedBook if the rules contradict it.
     """
     if puzzle.distance is None:
-        return
+        return True
     known: dict[tuple[Any, int], bool] = {}
     for action in rules.actions(puzzle.state):
         wins = _wins(rules, puzzle.state, action, puzzle.distance, known)
         if len(known) > MOST_CHECKED:
-            return
+            return False
         if wins != (action == puzzle.solution):
             raise DamagedBook(f"state {puzzle.state} is no puzzle by its rules: solver verify the book")
+    return True
 
 
 def _wins(rules: Rules, state: Any, action: Any, plies: int, known: dict[tuple[Any, int], bool]) -> bool:
@@ -283,9 +286,6 @@ def score_answer(source: Source | Player, state: int, answer: str) -> float:
         PositionError: `state` is no position of the game.
         MissingState: The value of the move is not known.
     """
-    from solver.base.errors import MissingState, PositionError
-    from solver.rules.notation import parse_action
-
     player = Player.of(source)
     moves = player.analyse(state)
     try:

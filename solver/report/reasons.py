@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from solver.base.errors import MissingState
 from solver.base.value import Value
+from solver.play import refuting
 from solver.play.player import Player
 from solver.play.refuting import Refutation
 from solver.report import records
@@ -17,12 +20,11 @@ def explained(player: Player, facts: records.Position) -> records.Position:
     """
     if not facts.moves:
         return facts
+    answer, moves = player.examine(facts.state)
     refutations = []
-    for action in dict.fromkeys(player.game.actions(facts.state)):
-        try:
-            refutations.append(player.why(facts.state, action))
-        except MissingState:
-            continue
+    for action in player.game.actions(facts.state):
+        with contextlib.suppress(MissingState):
+            refutations.append(refuting.explained(player, facts.state, action, answer, moves))
     keepers = sum(refutation.gives == 0 for refutation in refutations)
     facts.only = keepers == 1 and len(refutations) == len(facts.moves) > 1
     facts.why = [_fact(player, facts.state, refutation) for refutation in refutations if refutation.gives]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from solver.base.errors import GameError
 from solver.games.tree import Tree, written
 from solver.search.trace import Node, Trace
+from solver.search.unfolding import Unfolded
 
 WIDTH = 120  # columns of a drawing
 DRAWN = 300  # nodes of one
@@ -206,3 +208,16 @@ def _plain(number: Any) -> Any:
 
 def _number(number: Any) -> str:
     return f"{number:g}" if isinstance(number, float) else str(number)
+
+
+def boards(
+    unfolding: Unfolded, visited: list[int], show: Callable[[Any], str], name: Callable[[Any, Any], str]
+) -> list[str]:
+    """Return the visited nodes with their moves and boards, in the order of the visit."""
+    lines = []
+    parents = {moves: state for state, moves in unfolding.nodes}
+    for number, node in enumerate(visited, 1):
+        state, moves = unfolding.nodes[node]
+        names = " ".join(name(parents[moves[:index]], action) for index, action in enumerate(moves))
+        lines += [f"step {number}: {names or 'the start'}", show(state), ""]
+    return lines

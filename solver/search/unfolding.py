@@ -5,7 +5,6 @@ The first player is MAX. A position that play reaches in several ways is a node 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from solver.base.errors import MethodError
@@ -61,16 +60,3 @@ def unfolded(rules: Rules, state: Any, mover: int = 0) -> Unfolded:
         return {"MIN" if mover else "MAX": children}
 
     return Unfolded(below(state, mover, 0, ()), nodes)
-
-
-def boards(
-    unfolding: Unfolded, visited: list[int], show: Callable[[Any], str], name: Callable[[Any, Any], str]
-) -> list[str]:
-    """Return the visited nodes with their moves and boards, in the order of the visit."""
-    lines = []
-    parents = {moves: state for state, moves in unfolding.nodes}
-    for number, node in enumerate(visited, 1):
-        state, moves = unfolding.nodes[node]
-        names = " ".join(name(parents[moves[:index]], action) for index, action in enumerate(moves))
-        lines += [f"step {number}: {names or 'the start'}", show(state), ""]
-    return lines

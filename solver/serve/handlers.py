@@ -6,8 +6,10 @@ from typing import Any
 
 import anyio.to_thread
 
+from solver.base.errors import MethodError
 from solver.book.reader import Book
 from solver.export.site import title_of
+from solver.play.practical import OPPONENTS
 from solver.report import books, lines
 from solver.report.facts import facts_of
 from solver.report.records import Position
@@ -58,14 +60,16 @@ class Handlers:
 
     async def book_position(self, request: Any) -> Reply:
         """A position of a book."""
-        served, opponent = self.any_book(request)[0], request.query_params.get("opponent")
+        served, opponent = self.any_book(request)[0], _opponent(request)
         if opponent is None:
             return await self._position(request, served)
-        if opponent not in ("0", "2", "4"):
-            raise Refused(400, f"opponent={opponent[:40]!r}: say 0, 2 or 4")
         text, moves = position_in(request), _truth(request, "moves")
-        facts = await anyio.to_thread.run_sync(served.answers_against(int(opponent), moves).ask, text)
-        return reply_of(facts, FOREVER, "position", served.digest, text, str(moves), opponent)
+        try:
+            answers = served.answers(moves, opponent)
+        except MethodError as error:
+            raise Refused(400, str(error)) from None
+        facts = await anyio.to_thread.run_sync(answers.ask, text)
+        return reply_of(facts, FOREVER, "position", served.digest, text, str(moves), str(opponent))
 
     async def game_position(self, request: Any) -> Reply:
         """A position of a game."""
@@ -146,6 +150,16 @@ def _truth(request: Any, name: str) -> bool:
     if text not in ("true", "false"):
         raise Refused(400, f"{name}={text[:40]!r}: say true or false")
     return bool(text == "true")
+
+
+def _opponent(request: Any) -> int | None:
+    # Parsing nothing takes 10 us
+    text = request.query_params.get("opponent") if request.scope["query_string"] else None
+    if text is None:
+        return None
+    if text not in map(str, OPPONENTS):
+        raise Refused(400, f"opponent={text[:40]!r}: say {', '.join(map(str, OPPONENTS))}")
+    return int(text)
 
 
 def _whole(request: Any, name: str, least: int, most: int) -> int:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from msgspec.json import schema_components
 
 from solver import __version__
+from solver.play.practical import OPPONENTS
 from solver.report import records
 from solver.serve.reply import JSON, NDJSON
 
@@ -68,8 +69,8 @@ MOVES = _parameter("moves", "Whether every move is told", {**BOOL, "default": Tr
 OPPONENT = _parameter(
     "opponent",
     "Adds to each move the expected result against an opponent that looks so many plies ahead and errs beyond them",
-    {"type": "string", "enum": ["0", "2", "4"]},
-    "2",
+    {"type": "integer", "enum": [*OPPONENTS]},
+    2,
 )
 LIMIT_PARAMETER = _parameter(
     "most", "Plies of the line", {"type": "integer", "minimum": 1, "maximum": MOST_LINE, "default": MOST_LINE}, 10

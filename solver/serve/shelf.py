@@ -27,7 +27,7 @@ class Served:
     book: Book | None
 
     def __init__(self, game: Game, book: Book | None) -> None:
-        self._answers: dict[bool, Answers] = {}
+        self._answers: dict[tuple[bool, int | None], Answers] = {}
         self.name, self.game, self.book = game_text(game), game, book
         self.rules: Rules = Rules(game) if book is None else book.rules
 
@@ -36,18 +36,25 @@ class Served:
         """One that searches no further than the look-ahead that costs no budget."""
         return Player({} if self.book is None else self.book, self.game, live=False)
 
-    def answers(self, moves: bool = True) -> Answers:
-        """Its answers, the same bytes to the same question."""
-        if moves not in self._answers:
-            self._answers[moves] = Answers(self.player, moves=moves, timed=False)
-        return self._answers[moves]
+    def answers(self, moves: bool = True, opponent: int | None = None) -> Answers:
+        """Return its answers, the same bytes to the same question.
 
-    def answers_against(self, opponent: int, moves: bool = True) -> Answers:
-        """Return its answers with the expected results against an opponent that looks so many plies ahead."""
-        player = Player(
-            {} if self.book is None else self.book, self.game, live=False, method="practical", opponent=opponent
-        )
-        return Answers(player, moves=moves, timed=False)
+        Args:
+            moves: Whether they list every move.
+            opponent: Plies that a fallible opponent sees, to add each move's expected result against it.
+
+        Raises:
+            MethodError: The game has no such opponent.
+        """
+        key = moves, opponent
+        if key not in self._answers:
+            player = self.player if opponent is None else self._practical(opponent)
+            self._answers[key] = Answers(player, moves=moves, timed=False)
+        return self._answers[key]
+
+    def _practical(self, opponent: int) -> Player:
+        source = {} if self.book is None else self.book
+        return Player(source, self.game, live=False, method="practical", opponent=opponent)
 
     @property
     def digest(self) -> str:

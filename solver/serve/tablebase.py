@@ -96,7 +96,7 @@ def _worth(served: Served, state: int, value: Value | None) -> dict[str, Any]:
         dtm = 0 if value.distance is None else value.distance if value.score > 0 else -value.distance
     dtz = None if dtm is None or ("P" in _cells(served, state) and dtm) else dtm
     if category == "loss" and dtz == 0:
-        # Mates count from here
+        # A mate has a dtz of -1
         dtz = -1
     over = served.game.is_terminal(state)
     mate = over and category == "loss"

@@ -153,7 +153,7 @@ class Backward:
 
     def _widen(self) -> None:
         """Begin anew with a wider scale: rewards add up, and their sum is known only at the end."""
-        # A tier with cycles counts distances in the rest of the number: no wider scale helps.
+        # Margins of tiers with cycles have 16 bits (`scale.WIN`): no wider scale helps.
         if self.cyclic:
             raise too_wide(self.rules)
         scale = wider(self.rules, self.scale)

@@ -48,7 +48,7 @@ def gather(words: NDArray[Any], mark: int, begin: int, end: int, states: NDArray
     Returns how many there are, and the first word left over.
     """
     count = 0
-    # Compare eight bytes at once: a word of marks that equals the pattern becomes 0 bytewise.
+    # Compare eight bytes at once: after the xor a byte that equals the mark is 0.
     pattern = np.int64(mark) * ONES
     for state in range(begin, end):
         if count + 8 > len(states):

@@ -125,7 +125,7 @@ def _solved_sorted(forward: Forward, saved: Checkpoint, options: Options, team: 
         stored, under_way = forward.states.size, "forward" if saved.backward is None else "backward"
         options.say(f"going on from the checkpoint in {work.folder}: {under_way}, {stored:,} states kept")
     elif work.folder is not None and not options.anyway:
-        # compiles, which the trial does not count
+        # The first run compiles, which the trial does not count
         forward.run(team, time.monotonic())
         if not forward.run(team, time.monotonic() + TRIAL):
             _refuse_the_hopeless(forward, work, options, team)

@@ -110,7 +110,7 @@ def keep_distinct(edges_listed: Edges, count: int) -> Any:
         if owners[i] >> 1 != owner:
             owner_begin, owner = kept_count, owners[i] >> 1
         is_duplicate = False
-        # A state has few moves, so comparing all pairs beats a set.
+        # A state has few moves: compare all pairs.
         for j in range(owner_begin, kept_count):
             is_duplicate = is_duplicate or keys[j] == keys[i]
         if not is_duplicate:
@@ -209,7 +209,7 @@ class Expansion:
         """
         expanded = Expanded([states] if closing else [], [], [], len(states), np.zeros(3, np.int64), 1, LOWEST_TIER)
         largest, highest = expanded.largest, expanded.highest
-        # Calls of this size keep their arrays in the second-level cache.
+        # If the rules fail in compiled code, the state at fault is looked for in one chunk.
         for begin in range(0, len(states), STATES_PER_CALL):
             chunk = states[begin : begin + STATES_PER_CALL]
             with naming_states(self.compiled, lambda: chunk):  # noqa: B023

@@ -118,7 +118,7 @@ class Inside:
             return True
         if self._file is None:
             moves = sum(len(step.entries) for step in self._steps)
-            # Room for the moves of all states, by the share so far, and for an index of about twice their size.
+            # Room for the moves of all states, by the share so far, and for the index.
             if self.work.free() < 3 * moves * np.dtype(np.uint32).itemsize * self.size // states:
                 return False
             self._file = self.work.column(FILE_NAME, np.uint32, numbered=True)

@@ -295,7 +295,7 @@ def beyond(forward: Forward, team: Workers, seconds: float, progress: Progress =
             return Estimate([*known.sizes, ahead], True, True, [tier], error)
         key = forward.runs.first()
         before = forward.state.generations
-        # starts, not all gone through
+        # Starts that were not all gone through
         waiting = len(forward.runs.of(key)) if key and not before else 0
         generations = continued(before) or [max(waiting, forward.found - sum(known.sizes))]
         open_states = sum(generations)
@@ -327,7 +327,7 @@ class _Sampler:
         self.expansion = forward.expansion
         self.forward = forward
         self.progress = progress
-        # Into a tier: children, for how many moves each stands
+        # Children in each tier, and the number of moves that each stands for
         self.moves: dict[int, list[tuple[States, float]]] = {}
         self.cyclic = False
         self.begun = self.seconds = 0.0

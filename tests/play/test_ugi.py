@@ -69,6 +69,16 @@ def test_a_book_answers_at_once_and_the_rules_what_is_asked_of_them():
     assert talk("position startpos moves a1 b1 a2 b2 c3 b3", "query result") == ["response p2win"]
 
 
+def test_a_practical_engine_plays_the_move_that_is_hardest_to_answer():
+    plain, practical = Talk("connect-four:4,4"), Talk("connect-four:4,4", method="practical")
+    game = "position startpos moves 2"
+    (best,) = [line for line in practical(game, "go") if line.startswith("bestmove")]
+    player = Player("connect-four:4,4", method="practical")
+    expected = max(player.analyse(parse_position(player.game, "2").state), key=lambda move: (move.best, move.practical))
+    assert best == f"bestmove {format_action(player.game, 0, expected.action)}"
+    assert best not in plain(game, "go")
+
+
 def test_what_is_wrong_is_said_and_the_session_goes_on():
     talk = Talk("tic-tac-toe")
     (said,) = talk("position startpos moves a1 a1")

@@ -73,12 +73,19 @@ def test_puzzles_are_hard_ones_first_and_not_alike():
 def test_a_puzzle_that_contradicts_the_rules_is_damage():
     rules = Rules(load_game("tic-tac-toe"))
     (puzzle,) = solver.find_puzzles("tic-tac-toe", 1, win_in=(3, 3))
-    finding._prove(rules, puzzle)
+    assert finding._is_proved(rules, puzzle)
     wrong = next(action for action in rules.actions(puzzle.state) if action != puzzle.solution)
     with pytest.raises(DamagedBook, match="no puzzle by its rules"):
-        finding._prove(rules, puzzle._replace(solution=wrong))
+        finding._is_proved(rules, puzzle._replace(solution=wrong))
     with pytest.raises(DamagedBook, match="no puzzle by its rules"):
-        finding._prove(rules, puzzle._replace(distance=1))
+        finding._is_proved(rules, puzzle._replace(distance=1))
+
+
+def test_a_win_that_cannot_be_proved_is_left_out(monkeypatch):
+    monkeypatch.setattr(finding, "MOST_CHECKED", 3)
+    rules = Rules(load_game("connect-four:4,4"))
+    assert solver.find_puzzles("connect-four:4,4", 3, win_in=(9, 9)) == []
+    assert finding._is_proved(rules, Puzzle(0, "draw", None, 0, "1", [], 0, 0))
 
 
 def test_answers_are_scored_by_the_value_that_they_keep():

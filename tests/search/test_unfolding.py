@@ -44,7 +44,7 @@ def test_solve_traces_small_games_with_their_boards():
     assert "step 2: a3" in ok("solve", "tic-tac-toe", "--trace", "--from", "a1 b1 c1 a2 c2 b2")
 
 
-def test_what_has_no_small_tree_is_refused():
+def test_what_has_no_small_tree_is_refused(tmp_path):
     for name, words in (
         ("connect-four:4,4", "more than 3,000 nodes, or longer play"),
         ("mu-torere", "more than 3,000 nodes, or longer play"),
@@ -53,5 +53,8 @@ def test_what_has_no_small_tree_is_refused():
         assert code == 2 and words in err
     with pytest.raises(MethodError, match="pig:2 is a game of chance"):
         unfolded(Rules(load_game("pig:2")), 0)
+    (tmp_path / "tree.json").write_text("[[3, 12], [2, 4]]")
+    code, _, err = run("solve", f"tree:{tmp_path / 'tree.json'}", "--trace", "--from", "1")
+    assert code == 2 and "a tree is traced from its root" in err
     code, _, err = run("solve", "coins:3", "--from", "1")
     assert code == 2 and "--from is where --trace begins" in err

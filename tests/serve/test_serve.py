@@ -97,6 +97,22 @@ def test_lists_and_what_a_book_holds(client, shelf):
     assert client.get(f"{BOOK}/lines/11242?most=3").facts["moves"] == line["moves"][:3]
 
 
+def test_moves_are_rated_against_a_fallible_opponent(client):
+    address = f"{BOOK}/positions/2"
+    answer = client.get(f"{address}?opponent=2")
+    asked = json.loads(ok("query", "connect-four:4,4", "2", "--opponent", "2", "--json"))
+    assert [move["practical"] for move in answer.facts["moves"]] == [move["practical"] for move in asked["moves"]]
+    plain = client.get(address)
+    assert all("practical" not in move for move in plain.facts["moves"])
+    tags = {plain.headers["etag"], answer.headers["etag"], client.get(f"{address}?opponent=4").headers["etag"]}
+    assert len(tags) == 3
+    for wrong in ("3", "two", ""):
+        refused = client.get(f"{address}?opponent={wrong}")
+        assert refused.status == 400 and "say 0, 2, 4" in refused.facts["error"]
+    dice = client.get("/v1/books/pig:15/positions/start?opponent=2")
+    assert dice.status == 400 and "game of chance" in dice.facts["error"]
+
+
 def test_a_batch_has_a_line_for_each(client, monkeypatch):
     asked = '"11242"\n\n{"position": "start"}\n"99"\n7\n{}\nnonsense\n"#99462"'
     heard = client.post(f"{BOOK}/positions?moves=false", asked.encode())

@@ -24,7 +24,7 @@ SCORES = ALTERNATES = AGAIN = REWARD = False
 
 
 @kernel
-def unsettled(states: NDArray[Any], merits: NDArray[Any], plies: int, most: Any, kept: NDArray[Any]) -> Any:
+def unsettled(states: NDArray[Any], merits: Any, plies: int, most: Any, kept: NDArray[Any]) -> Any:
     """Mark in kept (n,) bool the unfinished states (n,) that a search of 1 or 2 plies does not settle.
 
     Returns the first state whose merit, as settled, is not merits (n,) int64; else -1.
