@@ -1,4 +1,4 @@
-"""Estimates: the values of a grown book, some of them exact, the others estimates by a search of limited depth.
+"""Estimates: the values of a grown book, some of them exact, the others estimated by a search of limited depth.
 
 An estimate is a float, an exact score an int: that is the flag, in memory and in a book's palette. Estimates are odd
 multiples of half a step, so that none is a draw, a whole margin, or another value's negative by rounding alone; and 1.0

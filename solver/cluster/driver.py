@@ -1,7 +1,7 @@
 """The driver of a solve, which orders the work on each shard: tier by tier forward, then backward, all of it committed.
 
-Small tiers are done in this process, and committed together. The commits alone suffice to go on behind them
-, on another cluster as well: how many shards a tier has is decided when its turn comes, and written down.
+Small tiers are done in this process, and committed together. The commits alone suffice to go on behind them, on
+another cluster as well: how many shards a tier has is decided when its turn comes, and written down.
 """
 
 from __future__ import annotations

@@ -310,7 +310,7 @@ def sample_of(states: States) -> list[int]:
 
 
 def labelled(kind: str, tier: int | None, shard: tuple[int, int]) -> str:
-    """The name of a file tells its kind: `origin` has it back."""
+    """Return a name of a file that tells its kind: `origin` reads it back."""
     return f"{kind}{'-starts' if tier is None else f'_{tier}'}-{shard[0]}-{shard[1]}"
 
 

@@ -2,7 +2,7 @@
 
 Each player begins with a finger up on either hand. To tap adds the fingers of the own hand to those of the hand that is
 tapped; a hand that comes to `fingers` or more is out, and cannot tap or be tapped; with `wrapping` only exactly that
-many is out, and the rest stays up. Or a player shifts fingers from one hand to the other, so that the two numbers
+many is out, and the excess stays up. Or a player shifts fingers from one hand to the other, so that the two numbers
 change and not merely change places; an empty hand may be woken so, and no hand be put out. Play may go round;
 repetition is a draw.
 

@@ -134,7 +134,7 @@ class ConnectFour(NamedTuple):
         return -1 if self._has_line(mine) else guards | mine
 
     def bounds(self, state: int) -> tuple[int, int]:
-        """The margin that a player can hold by answering every stone on top of it (Allis 1988, claimeven).
+        """The result that a player can hold by answering every stone on top of it (Allis 1988, claimeven).
 
         Columns with an odd number of empty cells are paired by their next cells. If their number is even, it is the
         player who moves second who can answer always; if it is odd, the mover after a stone in one of them. The other

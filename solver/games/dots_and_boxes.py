@@ -3,9 +3,9 @@
 Players draw in turn a line between two dots that lie beside each other. Who draws the fourth side of a box owns it, of
 two boxes at once both, and must draw another line. When all lines are drawn the most boxes win.
 
-A state is the set of drawn edges, nothing else: the mover and the score so far do not influence later play
-. Edges are numbered row by row from the bottom, in each row first the horizontal ones, then the vertical ones
-above them: 0 to 11 on 2 x 2 boxes.
+A state is the set of drawn edges, nothing else: the mover and the score so far do not influence later play. Edges are
+numbered row by row from the bottom, in each row first the horizontal ones, then the vertical ones above them: 0 to 11
+on 2 x 2 boxes.
 
     . 10 . 11 .
     7    8    9

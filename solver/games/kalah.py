@@ -4,10 +4,10 @@ The last seed in the own store moves again; in an own empty house it is taken to
 The game ends as soon as either side's houses are empty; the remaining seeds go to their owner (Irving, Donkers and
 Uiterwijk, ICGA Journal 23(3), 2000).
 
-A state is the seeds in the houses, nothing else: the mover and the stores do not influence later play
-. The rules read it as two rows, the mover's houses and the other's, each in the order of sowing, with as
-many bits a house as all seeds take. Where both rows fit 63 bits they are the state, the mover's in the low bits; else
-each house is as many zeros as it has seeds, and a one: kalah:6,4 begins as 10000 10000 ... 10000, 60 bits.
+A state is the seeds in the houses, nothing else: the mover and the stores do not influence later play. The rules read
+it as two rows, the mover's houses and the other's, each in the order of sowing, with as many bits a house as all
+seeds take. Where both rows fit 63 bits they are the state, the mover's in the low bits; else each house is as many
+zeros as it has seeds, and a one: kalah:6,4 begins as 10000 10000 ... 10000, 60 bits.
 
 `tier` grows with every move: seeds in stores never leave them, and a sowing that does not reach the own store only
 moves seeds forward within the mover's side. So it counts the seeds in stores first, and then how far the others are.

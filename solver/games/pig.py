@@ -18,7 +18,7 @@ GROUP = "dice"
 
 
 class Pig(NamedTuple):
-    """Throw a die of `sides` sides again, or hold the turn's points; a 1 loses it; first to `goal` wins."""
+    """Throw a die of `sides` sides again, or hold the turn's points; a 1 loses them; first to `goal` wins."""
 
     goal: int = 100
     sides: int = 6

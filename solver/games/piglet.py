@@ -17,7 +17,7 @@ GROUP = "dice"
 
 
 class Piglet(NamedTuple):
-    """Flip a coin again, or hold the turn's points; heads adds 1, tails loses it; first to `goal` wins."""
+    """Flip a coin again, or hold the turn's points; heads adds 1, tails loses them; first to `goal` wins."""
 
     goal: int = 10
 
