@@ -58,6 +58,9 @@ class Achi(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         return men.cells(state)
 
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        return men.from_cells(rows, mover, 4)
+
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return men, and slides and new men."""
         return "Xo", [*men.slide_actions(1), *men.PLACED]

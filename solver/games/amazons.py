@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
+from solver.games.common.boards import cells_of
 
 GROUP = "blocking"
 
@@ -113,6 +114,16 @@ class Amazons(NamedTuple):
         kinds = (".", own, other, "#")
         marks = [kinds[(state >> i & 1) + 2 * (state >> count + i & 1)] for i in range(count)]
         return grid.rows(self.width, self.height, "".join(marks))
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        count = self.width * self.height
+        boards = [cells_of(rows, "X"), cells_of(rows, "o")]
+        arrows = cells_of(rows, "#")
+        if boards[0].bit_count() != self.each or boards[1].bit_count() != self.each:
+            raise ValueError(f"amazons are never taken: each side has {self.each}")
+        if arrows.bit_count() % 2 != mover:
+            raise ValueError("an arrow is shot in each turn: the first player moves after an even number of them")
+        return boards[mover] | boards[1 - mover] << count | arrows | arrows << count
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return amazons and arrows, and ways of a queen from square to square to the arrow's."""

@@ -155,6 +155,28 @@ class AnimalShogi(NamedTuple):
             marks = list(reversed(marks))
         return ["".join(marks[3 * row : 3 * row + 3]) for row in range(6)]
 
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        marks = "".join(rows)
+        if mover:
+            marks = marks[::-1]
+        state, lions = 0, 0
+        for place in range(18):
+            mark = marks[place]
+            letter, owner = mark.upper(), (0 if mark == mark.upper() else 1) ^ mover
+            if place < 3 or place >= 15:
+                kind = (2 - place) if place < 3 else place - 15
+                held = (".", "CGE"[kind], "PQR"[kind]).index(letter)
+                state |= held << 48 + (6 if place < 3 else 0) + 2 * kind
+            elif mark != ".":
+                kind, cell = LETTERS.index(letter), 3 * (3 - (place - 3) // 3) + (place - 3) % 3
+                state |= (
+                    (kind & 1) << cell | (kind >> 1 & 1) << 12 + cell | (kind >> 2) << 24 + cell | owner << 36 + cell
+                )
+                lions += letter == "L"
+        if lions != 2:
+            raise ValueError("each side has one Lion")
+        return state
+
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return men, those of each hand included, and steps to all neighbours and drops."""
         lion, cells = 4, range(12)

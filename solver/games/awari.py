@@ -101,6 +101,20 @@ class Awari(NamedTuple):
         yield "".join(reversed(above))
         yield "".join(below)
 
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        whole = rows[1] + rows[0][::-1]
+        state, total = 0, 0
+        for place in range(2 * HOUSES):
+            count = ord(whole[place]) - 48
+            house = (place + HOUSES) % (2 * HOUSES) if mover else place
+            state |= count << house * self._bits()
+            total += count
+        if total > self.seeds:
+            raise ValueError(f"there are {total} seeds on the board, of {self.seeds}")
+        if not self._has_moved(state):
+            raise ValueError("who has just moved has left a house empty")
+        return state
+
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return numbers of seeds, and the houses."""
         return counts(self.seeds), range(HOUSES)

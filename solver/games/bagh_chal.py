@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
+from solver.games.common.boards import cells_of
 
 GROUP = "hunt"
 BOTH = (1 << 50) - 1
@@ -111,6 +112,14 @@ class BaghChal(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         marks = ("T" if state >> i & 1 else "g" if state >> 25 + i & 1 else "." for i in range(25))
         return grid.rows(5, 5, "".join(marks))
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        tigers, goats = cells_of(rows, "T"), cells_of(rows, "g")
+        if tigers.bit_count() != self.tigers:
+            raise ValueError(f"there are {self.tigers} tigers, and none is taken")
+        if not self.goats - self.captures <= goats.bit_count() <= self.goats:
+            raise ValueError(f"there are {self.goats} goats, or fewer by at most {self.captures}")
+        return tigers | goats << 25 | mover << 50
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return men, and steps and jumps along the lines."""

@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common.boards import cells_of
+
 GROUP = "race"
 WAYS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, -1), (-1, 1))
 
@@ -102,6 +104,12 @@ class ChineseCheckers(NamedTuple):
         first, second = self._mask(state, 0), self._mask(state, 1)
         marks = ["X" if first >> i & 1 else "o" if second >> i & 1 else "." for i in range(self._cells())]
         return ["".join(marks[y * self.size : (y + 1) * self.size]) for y in range(self.size)]
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        first, second = cells_of(rows[::-1], "X"), cells_of(rows[::-1], "o")
+        if first.bit_count() != self.men or second.bit_count() != self.men:
+            raise ValueError(f"each has {self.men} men, all of the time")
+        return self._state(first, second) | mover << 2 * self._side()
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return men, and steps, and hops as far as all other men could lie in the way."""

@@ -95,6 +95,15 @@ class Chomp(NamedTuple):
         marks = "".join(["o" if self._has(state, i) else "." for i in range(self.width * self.height)])
         return grid.rows(self.width, self.height, "x" + marks[1:])
 
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        state = 0
+        for column in range(self.width):
+            height = 0
+            for row in rows:
+                height += row[column] != "."
+            state |= self._code(column, height)
+        return state
+
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return pieces, and all of them but the poisoned one."""
         return "ox", range(1, self.width * self.height)

@@ -77,6 +77,13 @@ class Chopsticks(NamedTuple):
         rows.append(f"{self._mark(state, 0, mover)}{self._mark(state, 1, mover)}")
         return [row[::-1] for row in reversed(rows)] if mover else rows
 
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        marks = rows[0][::-1] + rows[1][::-1] if mover else rows[1] + rows[0]
+        state = 0
+        for hand in range(4):
+            state |= ".ABCDEFGHI".index(marks[hand].upper()) << 4 * hand
+        return state
+
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return hands by their fingers, and taps and shifts."""
         letters = "ABCDEFGHI"[: self.fingers - 1]

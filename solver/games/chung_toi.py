@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import men, nine
+from solver.games.common.boards import cells_of, check_placed
 
 GROUP = "alignment"
 PLANES = 1 | 1 << 9 | 1 << 18
@@ -96,6 +97,15 @@ class ChungToi(NamedTuple):
             mark = "XA"[state >> 18 + cell & 1] if (state | state >> 9) >> cell & 1 else "."
             marks.append(mark.lower() if state >> 9 + cell & 1 else mark)
         return ["".join(marks[3 * row : 3 * row + 3]) for row in (2, 1, 0)] + ["+ *"]
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        upright, aslant = (
+            [cells_of(rows[:3], "X"), cells_of(rows[:3], "x")],
+            [cells_of(rows[:3], "A"), cells_of(rows[:3], "a")],
+        )
+        first, second = upright[0] | aslant[0], upright[1] | aslant[1]
+        check_placed(first, second, mover, 3)
+        return first | second << 9 | (aslant[0] | aslant[1]) << 18 | mover << 27
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return men, and the two signs below; moves and turns of men, new men, and to pass."""

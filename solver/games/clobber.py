@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
+from solver.games.common.boards import cells_of
 
 GROUP = "blocking"
 
@@ -81,6 +82,12 @@ class Clobber(NamedTuple):
         count = self.width * self.height
         marks = ["X" if state >> i & 1 else "o" if state >> count + i & 1 else "." for i in range(count)]
         return grid.rows(self.width, self.height, "".join(marks))
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        state = cells_of(rows, "X") | cells_of(rows, "o") << self.width * self.height
+        if self.tier(state) % 2 != mover:
+            raise ValueError("a stone goes with each move: the first player moves after an even number of them")
+        return state
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return stones, and steps along rows and columns."""

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
+from solver.games.common.boards import cells_of
 
 GROUP = "impartial"
 
@@ -76,6 +77,9 @@ class Cram(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         marks = "".join(["#" if state >> i & 1 else "." for i in range(self.width * self.height)])
         return grid.rows(self.width, self.height, marks)
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        return cells_of(rows, "#")
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return the covered cells, and dominoes that fit the board."""

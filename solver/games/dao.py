@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common.boards import cells_of
+
 GROUP = "alignment"
 WAYS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
 CORNERS = (0x0001, 0x0008, 0x1000, 0x8000)
@@ -66,6 +68,12 @@ class Dao(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         marks = ["X" if state >> cell & 1 else "o" if state >> 16 + cell & 1 else "." for cell in range(16)]
         return ["".join(marks[4 * row : 4 * row + 4]) for row in (3, 2, 1, 0)]
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        first, second = cells_of(rows, "X"), cells_of(rows, "o")
+        if first.bit_count() != 4 or second.bit_count() != 4:
+            raise ValueError("each has four men, all of the time")
+        return first | second << 16 | mover << 32
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return men, and ways that do not leave the board at once."""

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common.boards import cells_of
+
 GROUP = "impartial"
 
 
@@ -80,6 +82,9 @@ class Dawson(NamedTuple):
         white = "".join(["P" if state >> i & 1 else "." for i in range(self.width)])
         black = "".join(["p" if state >> i & 1 else "." for i in range(self.width)])
         return [black, "." * self.width, white]
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        return cells_of(rows[2:], "P")
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return pawns, and the columns."""

@@ -21,6 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common.boards import cells_of
+
 GROUP = "race"
 
 
@@ -100,6 +102,13 @@ class Dodgem(NamedTuple):
             cells = range(y * self.size, (y + 1) * self.size)
             rows.append("".join("X" if first >> i & 1 else "o" if second >> i & 1 else "." for i in cells) + ">")
         return rows
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        board = [row[: self.size] for row in rows[1:]]
+        first, second = cells_of(board, "X"), cells_of(board, "o")
+        if max(first.bit_count(), second.bit_count()) >= self.size:
+            raise ValueError(f"each has at most {self.size - 1} cars")
+        return first | second << self._cells() | mover << 2 * self._cells()
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return cars and arrows; the ways of either player's cars, off the far edge included."""

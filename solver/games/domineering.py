@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
+from solver.games.common.boards import cells_of
 
 GROUP = "blocking"
 
@@ -72,6 +73,12 @@ class Domineering(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         marks = "".join(["#" if state >> i & 1 else "." for i in range(self.width * self.height)])
         return grid.rows(self.width, self.height, marks)
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        state = cells_of(rows, "#")
+        if state.bit_count() % 2 or self._second(state) != mover:
+            raise ValueError("each domino covers two cells: the first player moves after an even number of dominoes")
+        return state
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return the covered cells, and all cells but the last, which is no domino's lower or left one."""

@@ -131,6 +131,16 @@ class DotsAndBoxes(NamedTuple):
             rows.append("+" + "".join(("-+" if state >> first + column & 1 else ".+") for column in range(self.width)))
         return rows
 
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        state = 0
+        for line in range(2 * self.height + 1):
+            row = rows[2 * self.height - line]
+            first = line // 2 * self._row() + line % 2 * self.width
+            for place in range(self.width + line % 2):
+                mark = row[2 * place + 1 - line % 2]
+                state |= (1 if mark in "-|" else 0) << first + place
+        return state
+
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return dots, edges and boxes, and the edges."""
         return "#+-|", range(self._edges())

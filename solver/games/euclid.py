@@ -10,6 +10,7 @@ smaller is taken. `canonical` has the larger number first.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -64,12 +65,23 @@ class Euclid(NamedTuple):
         after = self.result(state, action)
         return f"{after & self._mask()}/{after >> self._bits()}"
 
+    def parse_position(self, text: str) -> int | None:
+        """`21 and 8`: as `show` prints it."""
+        found = re.fullmatch(r"(\d{1,10}) and (\d{1,10})", text)
+        return None if found is None else self.from_cells([found[1], found[2]], 0)
+
     def show(self, state: int) -> str:
         return f"{state & self._mask()} and {state >> self._bits()}"
 
     def cells(self, state: int, mover: int) -> list[str]:
         most = len(str(max(self.first, self.second)))
         return [str(number).rjust(most, "0") for number in (state & self._mask(), state >> self._bits())]
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        first, second = int(rows[0]), int(rows[1])
+        if max(first, second) > max(self.first, self.second):
+            raise ValueError(f"no number grows above {max(self.first, self.second)}")
+        return first | second << self._bits()
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return digits; and how many times the smaller number may be taken: at most the largest quotient to come."""

@@ -10,6 +10,7 @@ action is the coins taken.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -51,6 +52,16 @@ class FibonacciNim(NamedTuple):
 
     def longest(self, state: int) -> int:
         return state & (1 << self._bits()) - 1
+
+    def parse_position(self, text: str) -> int | None:
+        """`7 coins, take at most 3`: as `show` prints it."""
+        found = re.fullmatch(r"(\d{1,6}) coins?, take at most (\d{1,6})", text)
+        if found is None:
+            return None
+        left, most = int(found[1]), int(found[2])
+        if left > self.coins or most > left:
+            raise ValueError(f"there are at most {self.coins} coins, and who takes finds as many as it may take")
+        return left | most << self._bits()
 
     def show(self, state: int) -> str:
         return f"{self.longest(state)} coins, take at most {state >> self._bits()}"

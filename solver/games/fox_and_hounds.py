@@ -108,6 +108,21 @@ class FoxAndHounds(NamedTuple):
                 marks += " " if (row + column) % 2 else man
             yield marks
 
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        state, foxes, hounds = mover << self._squares() + self._bits(), 0, 0
+        for square in range(self._squares()):
+            row, place = divmod(square, self.size // 2)
+            mark = rows[self.size - 1 - row][2 * place + row % 2]
+            if mark == "F":
+                state |= square << self._squares()
+                foxes += 1
+            elif mark == "h":
+                state |= 1 << square
+                hounds += 1
+        if foxes != 1 or hounds != self.size // 2:
+            raise ValueError(f"there are one fox and {self.size // 2} hounds, all of the time")
+        return state
+
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return men, and diagonal steps."""
         steps = ((square, way) for square in range(self._squares()) for way in range(4))

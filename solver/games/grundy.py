@@ -11,6 +11,7 @@ heaps in descending order.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -77,6 +78,19 @@ class Grundy(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         return str(action + 1)
 
+    def parse_position(self, text: str) -> int | None:
+        """The heaps, as `show` prints them: `oo  ooo  o`."""
+        if re.fullmatch(r"o+( +o+)*", text) is None:
+            return None
+        heaps = [len(heap) for heap in text.split()]
+        if sum(heaps) != self.coins:
+            raise ValueError(f"there are {self.coins} coins in all")
+        state, place = 0, 0
+        for heap in heaps[:-1]:
+            place += heap
+            state |= 1 << place - 1
+        return state
+
     def show(self, state: int) -> str:
         return "".join(["o" + ("  " if state >> i & 1 else "") for i in range(self.coins)])
 
@@ -84,6 +98,12 @@ class Grundy(NamedTuple):
         """The coins, and between them where they may be cut, and are."""
         marks = "".join(["o" + ("|" if state >> i & 1 else ".") for i in range(self.coins)])
         return [marks[: 2 * self.coins - 1]]
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        state = 0
+        for place in range(self.coins - 1):
+            state |= (1 if rows[0][2 * place + 1] == "|" else 0) << place
+        return state
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return coins and cuts, and the places to cut: the smaller part comes first, so not before the last coin."""

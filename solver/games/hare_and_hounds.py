@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common.boards import cells_of
+
 GROUP = "hunt"
 NEAR = (0x00E, 0x035, 0x02B, 0x065, 0x0A2, 0x3DE, 0x228, 0x530, 0x6A0, 0x560, 0x380)
 NAMES = ("a2", "b1", "b2", "b3", "c1", "c2", "c3", "d1", "d2", "d3", "e2")
@@ -83,6 +85,12 @@ class HareAndHounds(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         marks = ["H" if state >> point & 1 else "r" if state >> 11 & 15 == point else "." for point in range(11)]
         return ["".join(marks)]
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        hounds, hare = cells_of(rows, "H"), cells_of(rows, "r")
+        if hounds.bit_count() != 3 or hare.bit_count() != 1:
+            raise ValueError("there are three hounds and one hare, all of the time")
+        return hounds | hare.bit_length() - 1 << 11 | mover << 15
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return the hare and hounds, and steps along the lines."""

@@ -163,6 +163,17 @@ class Kalah(NamedTuple):
             counts = [chr(48 + self._count(row, house)) for house in range(self.houses)]
             yield "".join(reversed(counts) if turned else counts)
 
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        marks = rows[0][::-1] + rows[1] if mover else rows[1] + rows[0][::-1]
+        own = other = 0
+        for house in range(self.houses):
+            own |= ord(marks[house]) - 48 << house * self._bits()
+            other |= ord(marks[self.houses + house]) - 48 << house * self._bits()
+        total = self._sum(own) + self._sum(other)
+        if total > self._total():
+            raise ValueError(f"there are {total} seeds in the houses, of {self._total()}")
+        return self._state(own, other)
+
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return numbers of seeds, up to all of them, which is more than one house ever holds; and the houses."""
         return counts(self._total()), range(self.houses)

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common.boards import cells_of
+
 GROUP = "impartial"
 
 
@@ -82,6 +84,9 @@ class Kayles(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         return ["".join(["o" if state >> i & 1 else "." for i in range(self.pins)])]
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        return cells_of(rows, "o")
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return pins, and rows of pins to take."""

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
+from solver.games.common.boards import cells_of
 
 GROUP = "blocking"
 
@@ -96,6 +97,13 @@ class Konane(NamedTuple):
         cells = range(self.width * self.height)
         marks = [("X" if colours >> i & 1 else "o") if state >> i & 1 else "." for i in cells]
         return grid.rows(self.width, self.height, "".join(marks))
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        state = cells_of(rows, "X") | cells_of(rows, "o") | mover << self.width * self.height
+        gone = self.tier(state)
+        if gone < 2 and gone != mover:
+            raise ValueError("the first player takes the first stone away, the second the next one")
+        return state
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return stones; those that may be taken away at the start, and jumps as far as the board goes."""

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common.boards import cells_of
+
 GROUP = "blocking"
 
 # an L of three cells and one: lying (3 x 2 cells) four ways, then standing (2 x 3)
@@ -94,6 +96,16 @@ class LGame(NamedTuple):
             first, second, neutral = state >> cell & 1, state >> 16 + cell & 1, state >> 32 + cell & 1
             marks.append("X" if first else "o" if second else "*" if neutral else ".")
         return ["".join(marks[4 * row : 4 * row + 4]) for row in (3, 2, 1, 0)]
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        shapes = [cells_of(rows, "X"), cells_of(rows, "o")]
+        neutral, found = cells_of(rows, "*"), 0
+        for place in range(48):
+            shape = self._shape(place)
+            found |= (1 if shape == shapes[0] else 0) | (2 if shape == shapes[1] else 0)
+        if found != 3 or neutral.bit_count() != 2:
+            raise ValueError("there are two L of four cells each, and two neutral men")
+        return shapes[0] | shapes[1] << 16 | neutral << 32 | mover << 48
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return Ls and neutral men; places of an L, and neutral men moved to cells beside it."""

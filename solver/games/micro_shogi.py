@@ -142,6 +142,31 @@ class MicroShogi(NamedTuple):
             marks = list(reversed(marks))
         return ["".join(marks[4 * row : 4 * row + 4]) for row in range(7)]
 
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        marks = "".join(rows)
+        if mover:
+            marks = marks[::-1]
+        kings, men = [-1, -1], [[HAND] * 0 for _ in range(4)]
+        for place in range(28):
+            mark = marks[place]
+            letter, owner = mark.upper(), (0 if mark == mark.upper() else 1) ^ mover
+            if mark != "." and (place < 4 or place >= 24):
+                kind = 3 - place if place < 4 else place - 24
+                men[kind] += [HAND + (1 if place < 4 else 0)] * (2 if letter == DOUBLED[kind] else 1)
+            elif mark != ".":
+                cell = 4 * (4 - (place - 4) // 4) + (place - 4) % 4
+                if letter == "K":
+                    kings[owner] = cell
+                else:
+                    face = LETTERS.index(letter)
+                    men[face // 2].append(4 * cell | 2 * owner | face % 2)
+        if min(kings) < 0 or [len(two) for two in men] != [2] * self.kinds + [0] * (4 - self.kinds):
+            raise ValueError("each side has one King, and there are two men of every other kind")
+        state = kings[0] | kings[1] << 5
+        for kind in range(self.kinds):
+            state |= self._pair(men[kind][0], men[kind][1]) << 10 + 13 * kind
+        return state
+
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return men by their faces, those of each hand included; moves of all faces, and drops."""
         letters = "K" + LETTERS[: 2 * self.kinds] + DOUBLED[: self.kinds]

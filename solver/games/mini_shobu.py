@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import nine
+from solver.games.common.boards import cells_of
 
 GROUP = "capture"
 PLANES = 1 | 1 << 9 | 1 << 18 | 1 << 27
@@ -100,6 +101,14 @@ class MiniShobu(NamedTuple):
                 halves.append("".join("X" if state >> i & 1 else "o" if state >> i + 9 & 1 else "." for i in bits))
             rows.append(" ".join(halves))
         return rows
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        left, right = [row[:3] for row in rows], [row[4:] for row in rows]
+        planes = [cells_of(left, "X"), cells_of(left, "o"), cells_of(right, "X"), cells_of(right, "o")]
+        for plane in planes:
+            if plane.bit_count() > self.men:
+                raise ValueError(f"each has at most {self.men} men on a board")
+        return planes[0] | planes[1] << 9 | planes[2] << 18 | planes[3] << 27 | mover << 36
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return men, and moves of two men that both stay on their boards."""

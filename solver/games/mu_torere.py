@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common.boards import cells_of
+
 GROUP = "blocking"
 
 
@@ -72,6 +74,12 @@ class MuTorere(NamedTuple):
         """The ring from the top on clockwise, and the centre."""
         marks = ["X" if state >> point & 1 else "o" if state >> 9 + point & 1 else "." for point in range(9)]
         return ["".join(marks)]
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        first, second = cells_of(rows, "X"), cells_of(rows, "o")
+        if first.bit_count() != 4 or second.bit_count() != 4:
+            raise ValueError("each has four men, all of the time")
+        return first | second << 9 | mover << 18
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return stones, and the points."""

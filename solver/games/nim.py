@@ -84,6 +84,15 @@ class Nim(NamedTuple):
             return [str(heap).rjust(len(str(most)), "0") for heap in heaps]
         return ["o" * heap + "." * (most - heap) for heap in heaps]
 
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        state = 0
+        for i in range(len(self.heaps)):
+            heap = int(rows[i]) if max(self.heaps) > 30 else rows[i].count("o")
+            if heap > self.heaps[i]:
+                raise ValueError(f"heap {LETTERS[i]} has at most {self.heaps[i]}")
+            state |= heap << self._first(i)
+        return state
+
     def layout(self) -> tuple[str, Iterable[int]]:
         """Coins, or digits of large heaps; and the takes from each heap."""
         coins = "0123456789" if max(self.heaps) > 30 else "o"

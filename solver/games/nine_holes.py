@@ -58,6 +58,9 @@ class NineHoles(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         return men.cells(state)
 
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        return men.from_cells(rows, mover, 3)
+
     def layout(self) -> tuple[str, Iterable[int]]:
         """Men, moves to any point, and new men."""
         return "Xo", [*men.slide_actions(3), *men.PLACED]

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
+from solver.games.common.boards import cells_of, check_turns
 
 GROUP = "impartial"
 
@@ -78,6 +79,12 @@ class Nogo(NamedTuple):
         count = self.width * self.height
         marks = ["X" if state >> i & 1 else "o" if state >> count + i & 1 else "." for i in range(count)]
         return grid.rows(self.width, self.height, "".join(marks))
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        first, second = cells_of(rows, "X"), cells_of(rows, "o")
+        if self.partizan:
+            check_turns(first.bit_count(), second.bit_count(), mover)
+        return first | second << self.width * self.height
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Stones, and those of both colours on each cell."""

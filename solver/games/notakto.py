@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid, men
+from solver.games.common.boards import cells_of
 
 GROUP = "impartial"
 
@@ -96,6 +97,12 @@ class Notakto(NamedTuple):
                 parts.append("".join(["X" if marks >> i & 1 else "." for i in range(3)]))
             rows.append(" ".join(parts))
         return rows
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        state = 0
+        for board in range(self.boards):
+            state |= cells_of([row[4 * board : 4 * board + 3] for row in rows], "X") << 9 * board
+        return state
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Marks, and all cells of all boards."""

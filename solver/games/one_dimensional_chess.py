@@ -82,6 +82,18 @@ class OneDimensionalChess(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         return ["".join(".KNR.knr"[self._man(state, cell)] for cell in range(self.length))]
 
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        state = mover << 3 * self.length
+        for cell in range(self.length):
+            mark = rows[0][cell]
+            state |= (".KNR.knr".index(mark) if mark in "KNRknr" else 0) << 3 * cell
+        for mark in "KNRknr":
+            if rows[0].count(mark) > 1 or (rows[0].count(mark) == 0 and mark in "Kk"):
+                raise ValueError("each side has one king, and at most one knight and one rook")
+        if self._is_checked(state, 1 - mover):
+            raise ValueError("who is not to move is in check")
+        return state
+
     def layout(self) -> tuple[str, Iterable[int]]:
         """Men, and pairs of cells: a rook may slide between any two."""
         cells = range(self.length)

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
+from solver.games.common.boards import cells_of
 
 GROUP = "alignment"
 
@@ -73,6 +74,12 @@ class OrderAndChaos(NamedTuple):
         count = self.width * self.height
         marks = ["X" if state >> i & 1 else "O" if state >> count + i & 1 else "." for i in range(count)]
         return grid.rows(self.width, self.height, "".join(marks))
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        state = cells_of(rows, "X") | cells_of(rows, "O") << self.width * self.height
+        if state.bit_count() % 2 != mover:
+            raise ValueError("each turn marks a cell: order moves after an even number of them")
+        return state
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Both marks, on each cell."""

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
+from solver.games.common.boards import check_placed
 
 GROUP = "alignment"
 CELLS = (1 << 25) - 1
@@ -87,6 +88,14 @@ class Picaria(NamedTuple):
         """The points row by row from the top."""
         marks = ("X" if state >> i & 1 else "o" if state >> 25 + i & 1 else "." for i in self._listed())
         return ["".join(marks)]
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        first = second = 0
+        for place, cell in enumerate(self._listed()):
+            first |= (1 if rows[0][place] == "X" else 0) << cell
+            second |= (1 if rows[0][place] == "o" else 0) << cell
+        check_placed(first, second, mover, 3)
+        return first | second << 25 | mover << 50
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Men, slides along the lines, and new men on any point but the middle."""

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common.boards import cells_of
+
 GROUP = "blocking"
 NEAR = (0b01100, 0b10100, 0b11011, 0b10101, 0b01110)  # the points joined to each
 
@@ -56,6 +58,12 @@ class PongHauKi(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         marks = ["X" if state >> point & 1 else "o" if state >> 5 + point & 1 else "." for point in range(5)]
         return ["".join(marks)]
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        first, second = cells_of(rows, "X"), cells_of(rows, "o")
+        if first.bit_count() != 2 or second.bit_count() != 2:
+            raise ValueError("each has two stones, all of the time")
+        return first | second << 5 | mover << 10
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Stones, and the points to leave."""

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common.boards import cells_of, stacked
+
 GROUP = "alignment"
 
 
@@ -98,6 +100,13 @@ class Popout(NamedTuple):
             marks = [mine if filled & state & 1 << i else theirs if filled & 1 << i else "." for i in places]
             rows.append("".join(marks))
         return rows
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        columns = stacked(rows)
+        boards = [cells_of(columns, "X"), cells_of(columns, "o")]
+        if (boards[0] | boards[1]).bit_count() % 2 != mover:
+            raise ValueError("each turn adds or takes a stone: the first player moves where their number is even")
+        return boards[mover] | boards[0] + boards[1] + self._bottom()
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Stones, and columns to drop into and to pop from."""

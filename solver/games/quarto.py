@@ -100,6 +100,18 @@ class Quarto(NamedTuple):
         rows = ["".join([marks[state >> 4 * (3 * row + i) & 15] for i in range(3)]) for row in (2, 1, 0)]
         return [*rows, "   ", " " + marks[state >> 36] + " "]
 
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        state, marks = 0, "." + PIECES
+        for cell in range(9):
+            piece = marks.index(rows[2 - cell // 3][cell % 3])
+            state |= piece << 4 * cell
+        state |= marks.index(rows[4][1]) << 36
+        placed = "".join(rows)
+        for piece in PIECES:
+            if placed.count(piece) > 1:
+                raise ValueError(f"there is one piece {piece}, not two")
+        return state
+
     def layout(self) -> tuple[str, Iterable[int]]:
         """Pieces; each cell with each piece that is given, or none; and the first piece to give."""
         return "".join(sorted(PIECES)), [*range(81), *range(82, 90)]

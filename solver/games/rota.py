@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import men
+from solver.games.common.boards import cells_of, check_placed
 
 GROUP = "alignment"
 RIM = 255 | 255 << 9
@@ -93,6 +94,11 @@ class Rota(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         """The rim from the top on clockwise, and the hub."""
         return ["".join("X" if state >> i & 1 else "o" if state >> 9 + i & 1 else "." for i in range(9))]
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        first, second = cells_of(rows, "X"), cells_of(rows, "o")
+        check_placed(first, second, mover, 3)
+        return first | second << 9 | mover << 18
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Men, slides along the lines, and new men."""

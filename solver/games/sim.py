@@ -12,8 +12,11 @@ the order of keys, which tell what lines they have, and those that they join: fe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
+
+from solver.games.common.boards import check_turns
 
 GROUP = "alignment"
 
@@ -83,6 +86,20 @@ class Sim(NamedTuple):
             action -= i
         return ""
 
+    def parse_position(self, text: str) -> int | None:
+        """Both players' lines, as `show` prints them."""
+        found = re.fullmatch(r"first:([A-H ]*)\nsecond:([A-H ]*)", text)
+        if found is None:
+            return None
+        names = {self.format_action(0, line): line for line in range(self._lines())}
+        sides = [found[1].split(), found[2].split()]
+        for name in [*sides[0], *sides[1]]:
+            if name not in names or (sides[0] + sides[1]).count(name) > 1:
+                raise ValueError(f"{name}: lines are two letters each, and none is drawn twice")
+        first, second = (sum(1 << names[name] for name in side) for side in sides)
+        check_turns(first.bit_count(), second.bit_count(), len(sides[0]) - len(sides[1]))
+        return first | second << self._lines()
+
     def show(self, state: int) -> str:
         """Which lines the players have."""
         found = []
@@ -103,6 +120,16 @@ class Sim(NamedTuple):
                 line += 1
             rows.append(row + " " * (self.points - 1 - i))
         return rows
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        first = second = line = 0
+        for i in range(1, self.points):
+            for j in range(i):
+                first |= (1 if rows[i - 1][j] == "X" else 0) << line
+                second |= (1 if rows[i - 1][j] == "o" else 0) << line
+                line += 1
+        check_turns(first.bit_count(), second.bit_count(), mover)
+        return first | second << self._lines()
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Colours of lines, and the lines."""

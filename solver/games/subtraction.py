@@ -9,6 +9,7 @@ A state is the coins left, and an action the coins taken.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -54,6 +55,13 @@ class Subtraction(NamedTuple):
     def tier(self, state: int) -> int:
         return self.coins - state
 
+    def parse_position(self, text: str) -> int | None:
+        """`7 coins`, or the number alone with a hash: as `show` prints it."""
+        found = re.fullmatch(r"(\d{1,19}) coins?", text)
+        if found is not None and int(found[1]) > self.coins:
+            raise ValueError(f"there are at most {self.coins} coins")
+        return None if found is None else int(found[1])
+
     def show(self, state: int) -> str:
         return f"{state} coins" if state != 1 else "1 coin"
 
@@ -64,6 +72,10 @@ class Subtraction(NamedTuple):
         row = min(self.coins, 7)
         marks = "o" * state + "." * (self.coins - state) + " " * (-self.coins % row)
         return [marks[first : first + row] for first in range(0, self.coins, row)]
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        marks = "".join(rows)
+        return int(marks) if self.coins > 70 else marks.count("o")
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Coins, or digits of many; and the numbers to take."""

@@ -56,6 +56,12 @@ class Tapatan(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         return men.cells(state)
 
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        state = men.from_cells(rows, mover, 3)
+        if men.is_placing(state, 3):
+            raise ValueError("each has three men, all of the time")
+        return state
+
     def layout(self) -> tuple[str, Iterable[int]]:
         """Men, and slides along the lines."""
         return "Xo", men.slide_actions(1)

@@ -89,6 +89,9 @@ class ThreeMensMorris(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         return men.cells(state)
 
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        return men.from_cells(rows, mover, 3)
+
     def layout(self) -> tuple[str, Iterable[int]]:
         """Men, slides, and new men."""
         return "Xo", [*men.slide_actions(self.slides), *men.PLACED]

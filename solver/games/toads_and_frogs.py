@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common.boards import cells_of
+
 GROUP = "blocking"
 
 
@@ -80,6 +82,12 @@ class ToadsAndFrogs(NamedTuple):
         length = self._length()
         marks = ["T" if state >> i & 1 else "f" if state >> length + i & 1 else "." for i in range(length)]
         return ["".join(marks)]
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        first, second = cells_of(rows, "T"), cells_of(rows, "f")
+        if first.bit_count() != self.toads or second.bit_count() != self.frogs:
+            raise ValueError(f"there are {self.toads} toads and {self.frogs} frogs, all of the time")
+        return first | second << self._length() | mover << 2 * self._length()
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Toads and frogs, and the places to leave."""

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
+from solver.games.common.boards import cells_of
 
 GROUP = "impartial"
 
@@ -62,6 +63,9 @@ class Treblecross(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         return ["".join(["X" if state >> i & 1 else "." for i in range(self.width)])]
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        return cells_of(rows, "X")
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Marks, and the cells."""

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common.boards import cells_of, check_placed
+
 GROUP = "alignment"
 LINES = ((0, 1, 4), (0, 2, 5), (0, 3, 6), (1, 2, 3), (4, 5, 6))
 
@@ -69,6 +71,11 @@ class TsoroYematatu(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         return ["".join("X" if state >> i & 1 else "o" if state >> 7 + i & 1 else "." for i in range(7))]
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        first, second = cells_of(rows, "X"), cells_of(rows, "o")
+        check_placed(first, second, mover, 3)
+        return first | second << 7 | mover << 14
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Men, points for new men, and points to leave."""

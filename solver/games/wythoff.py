@@ -79,6 +79,13 @@ class Wythoff(NamedTuple):
             return [str(heap).rjust(len(str(most)), "0") for heap in (first, second)]
         return ["o" * heap + "." * (most - heap) for heap in (first, second)]
 
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        most = max(self.first, self.second)
+        heaps = [int(row) if most > 30 else row.count("o") for row in rows]
+        if heaps[0] > self.first or heaps[1] > self.second:
+            raise ValueError(f"the heaps have at most {self.first} and {self.second}")
+        return heaps[0] | heaps[1] << self._bits()
+
     def layout(self) -> tuple[str, Iterable[int]]:
         """Coins, or digits of large heaps; takes from either heap, and as many from both."""
         first, second, both = (range(1, most + 1) for most in (self.first, self.second, min(self.first, self.second)))

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common.boards import check_turns
+
 GROUP = "connection"
 
 
@@ -83,6 +85,16 @@ class Y(NamedTuple):
             marks = ["X" if state >> i & 1 else "o" if state >> self._bits() + i & 1 else "." for i in places]
             rows.append("".join(marks) + " " * row)
         return rows
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        first = second = 0
+        for row in range(self.size):
+            for place in range(self.size - row):
+                cell = row * self.size + place
+                first |= (1 if rows[row][place] == "X" else 0) << cell
+                second |= (1 if rows[row][place] == "o" else 0) << cell
+        check_turns(first.bit_count(), second.bit_count(), mover)
+        return first | second << self._bits()
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Stones, and the cells of the triangle."""

@@ -35,3 +35,11 @@ def check_turns(first: int, second: int, mover: int, has_won: bool = False) -> N
         raise ValueError("men are put in turn: both have as many, or the first player one more, and the second moves")
     if has_won:
         raise ValueError("who is to move has won already: the game was over before the last move")
+
+
+def check_placed(first: int, second: int, mover: int, men: int) -> None:
+    """Raise ValueError unless players who put so many men each in turn, and then move them, may have these."""
+    if first.bit_count() > men or second.bit_count() > men:
+        raise ValueError(f"a player never has more than {men} men")
+    if first.bit_count() + second.bit_count() < 2 * men:
+        check_turns(first.bit_count(), second.bit_count(), mover)

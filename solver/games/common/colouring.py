@@ -66,6 +66,9 @@ class Colouring(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         return colours.cells(self.width, self.height, state)
 
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        return colours.from_cells(rows, mover)
+
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return colours, and the cells."""
         return "Xo", range(self.width * self.height)

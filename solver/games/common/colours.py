@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from solver.games.common import grid
+from solver.games.common.boards import cells_of, check_turns
 
 
 def second(state: int) -> int:
@@ -35,6 +36,12 @@ def cells(width: int, height: int, state: int) -> list[str]:
     count = width * height
     marks = ["X" if state >> i & 1 else "o" if state >> count + i & 1 else "." for i in range(count)]
     return grid.rows(width, height, "".join(marks))
+
+
+def from_cells(rows: list[str], mover: int) -> int:
+    first, second = cells_of(rows, "X"), cells_of(rows, "o")
+    check_turns(first.bit_count(), second.bit_count(), mover)
+    return first | second << len(rows) * len(rows[0])
 
 
 def board(width: int, height: int, state: int) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from solver.games.common.boards import cells_of, check_turns
+from solver.games.common.boards import cells_of, check_placed
 
 BOARD = (1 << 25) - 1
 COLUMN, ROW = 0b00001_00001_00001_00001_00001, 0b11111
@@ -128,10 +128,7 @@ def cells(state: int) -> list[str]:
 def from_cells(rows: list[str], mover: int, men: int) -> int:
     """The state of a board on which each has put so many men, or puts them still."""
     first, second = cells_of(rows, "X"), cells_of(rows, "o")
-    if first.bit_count() > men or second.bit_count() > men:
-        raise ValueError("a player never has so many men")
-    if first.bit_count() + second.bit_count() < 2 * men:
-        check_turns(first.bit_count(), second.bit_count(), mover)
+    check_placed(first, second, mover, men)
     return first | second << 25 | mover << 50
 
 

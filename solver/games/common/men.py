@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from solver.games.common.boards import cells_of, check_placed
+
 LINES = (0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124)  # rows, columns, diagonals
 PLACED = range(81, 90)  # the actions of new men
 NAMES = ("a1", "b1", "c1", "a2", "b2", "c2", "a3", "b3", "c3")
@@ -106,6 +108,13 @@ def cells(state: int) -> list[str]:
     """The rows from the top."""
     marks = ["X" if state >> point & 1 else "o" if state >> 9 + point & 1 else "." for point in range(9)]
     return ["".join(marks[3 * row : 3 * row + 3]) for row in (2, 1, 0)]
+
+
+def from_cells(rows: list[str], mover: int, most: int) -> int:
+    """The state of a board on which each has put `most` men, or puts them still."""
+    first, second = cells_of(rows, "X"), cells_of(rows, "o")
+    check_placed(first, second, mover, most)
+    return first | second << 9 | mover << 18
 
 
 def place(action: int) -> list[int]:
