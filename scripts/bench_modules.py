@@ -27,7 +27,7 @@ from solver.base.value import Value
 from solver.compiled.exact.searcher import Searcher
 from solver.play import modules
 from solver.rules.game import Rules
-from solver.rules.notation import parse_position
+from solver.rules.reading import parse_position
 from solver.wasm.host import TABLE_BYTES, Module
 
 NODE = Path(__file__).with_name("bench_modules.mjs")

@@ -34,7 +34,7 @@ from solver import BudgetExceeded, load_game
 from solver.base.system import command_words
 from solver.base.value import Value
 from solver.compiled.exact.searcher import TABLE_BYTES, Searcher
-from solver.rules.notation import parse_position
+from solver.rules.reading import parse_position
 
 SETS = Path(__file__).parent.parent / "tests" / "data" / "connect-four"
 # the best mean of Pons', Steininger's, BitBully's and ecc521's solvers, measured on a 2-core machine, in microseconds

@@ -22,7 +22,7 @@ from solver.compiled.module.building import build, searches
 from solver.games import CATALOGUE
 from solver.play import modules
 from solver.rules.game import Rules, game_text, load_game
-from solver.rules.notation import parse_position
+from solver.rules.reading import parse_position
 from solver.wasm.host import Module
 
 POSITIONS = 1000

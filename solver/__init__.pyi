@@ -36,6 +36,7 @@ from solver.puzzles import find_puzzles as find_puzzles
 from solver.puzzles import score_answer as score_answer
 from solver.rules.game import Game as Game
 from solver.rules.game import load_game as load_game
+from solver.rules.reading import position as position
 from solver.solving.pipeline import check_game as check_game
 from solver.solving.pipeline import solve as solve
 from solver.verifying.verification import verify as verify

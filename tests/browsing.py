@@ -12,7 +12,7 @@ from solver.book import Book, shipped
 from solver.export import export
 from solver.play.player import Player
 from solver.rules.game import load_game
-from solver.rules.notation import parse_position
+from solver.rules.reading import parse_position
 from solver.rules.words import in_words
 from solver.solving import pipeline
 from tests.web.test_chance_page import in_words as expected_in_words

@@ -28,7 +28,8 @@ from solver.book.doors import Source, game_of
 from solver.export.layout import Layout, layout_of
 from solver.play.player import Player
 from solver.rules.game import Game, Rules, own_method
-from solver.rules.notation import Position, format_action, next_position, parse_position, show
+from solver.rules.notation import Position, format_action, next_position, show
+from solver.rules.reading import parse_position
 
 NAME = "solverbook"
 MAX_GAME_LENGTH = 1000  # moves after which a game of ours without an end is a draw to OpenSpiel

@@ -35,7 +35,8 @@ from solver.export.layout import layout_of
 from solver.play.levels import Level, level_of
 from solver.play.player import Player
 from solver.rules.game import Rules, own_method
-from solver.rules.notation import Position, first_position, format_action, next_position, parse_position, show
+from solver.rules.notation import Position, first_position, format_action, next_position, show
+from solver.rules.reading import parse_position
 from solver.rules.width import as_integer
 
 AGENTS = ("player_0", "player_1")

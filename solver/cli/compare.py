@@ -9,7 +9,7 @@ from solver.book.doors import game_of
 from solver.cli.common import Bars, loading, print_options, tell, try_out
 from solver.report import comparisons
 from solver.rules.game import Rules
-from solver.rules.notation import parse_position
+from solver.rules.reading import parse_position
 from solver.search.comparison import MAX_NODES, compare
 from solver.search.deepening import looks
 

@@ -27,16 +27,8 @@ from solver.play.live import SHORT
 from solver.play.player import METHODS, Player
 from solver.play.practical import OPPONENT
 from solver.rules.game import Rules, game_text
-from solver.rules.notation import (
-    Position,
-    chances,
-    faces,
-    format_action,
-    next_position,
-    parse_action,
-    parse_position,
-    show,
-)
+from solver.rules.notation import Position, chances, faces, format_action, next_position, parse_action, show
+from solver.rules.reading import parse_position
 from solver.rules.words import in_words
 from solver.search import heuristic, negamax
 

@@ -127,7 +127,8 @@ def _print_visit(game: Any, traced: bool, plot: str | None, as_json: bool, start
     from solver.games.tree import Tree
     from solver.report import trees
     from solver.rules.game import Rules, game_text
-    from solver.rules.notation import format_action, parse_position, show
+    from solver.rules.notation import format_action, show
+    from solver.rules.reading import parse_position
     from solver.search.trace import trace
     from solver.search.unfolding import unfolded
 

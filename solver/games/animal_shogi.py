@@ -17,6 +17,7 @@ dropped kind (0 Chick, 1 Giraffe, 2 Elephant) plus the cell. Captured men come b
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -130,6 +131,19 @@ class AnimalShogi(NamedTuple):
             if named and self.format_action(state, action) == rest:
                 return action
         raise ValueError("no such move")
+
+    def parse_position(self, text: str) -> int | None:
+        """The board and both hands, as `view` prints them; of `show` the side to move is the first player."""
+        *rows, last = [line.strip() for line in text.split("\n")]
+        found = re.fullmatch(r"[abc ]+capitals: (.*), in hand ([CGE]+|-); (.*) ([cge]+|-)", last)
+        if found is None or len(rows) != 4:
+            return None
+        mover = int(found[1] == "the first")
+        hands = []
+        for hand in (found[2], found[4].upper()):
+            hands.append("".join((".", "CGE"[kind], "PQR"[kind])[hand.count("CGE"[kind])] for kind in range(3)))
+        board = ["".join(row.split()[1:]) for row in rows]
+        return self.from_cells([hands[1].lower()[::-1], *board, hands[0]], mover)
 
     def show(self, state: int) -> str:
         return self._board(state, 0, "the side to move", "the other")

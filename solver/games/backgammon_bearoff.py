@@ -113,7 +113,13 @@ class BackgammonBearoff(NamedTuple):
         return f"{point}/{point - die}" if point > die else f"{point}/off"
 
     def parse_position(self, text: str) -> int | None:
-        """`61-3 52`: the points of the mover's checkers, those of the other's, and the dice unless they are thrown."""
+        """`61-3 52`: the points of the mover's checkers, those of the other's, and the dice unless they are thrown.
+
+        Or both sides and the dice that are left, as `show` prints them.
+        """
+        shown = re.fullmatch(r"player 1: (.*)\nplayer 2: (.*)\nplayer ([12]) (?:plays ([\d ]+)|throws|has lost)", text)
+        if shown is not None:
+            return self._parsed_as_shown(shown)
         found = re.fullmatch(r"([1-6]+)-([1-6]+)(?: +([1-6])([1-6]))?", text)
         if found is None:
             return None
@@ -125,6 +131,21 @@ class BackgammonBearoff(NamedTuple):
             larger, smaller = int(max(found[3], found[4])), int(min(found[3], found[4]))
             dice = 7 * larger + smaller if larger > smaller else MANY + 2 * larger - 1
         return self._state(sides[0], sides[1], dice, 0)
+
+    def _parsed_as_shown(self, shown: re.Match[str]) -> int:
+        mover, sides = int(shown[3]) - 1, [0, 0]
+        for player in (0, 1):
+            points = [] if shown[1 + player] == "off" else shown[1 + player].split()
+            if len(points) > self.checkers or any(
+                not point.isdecimal() or not 1 <= int(point) <= self.points for point in points
+            ):
+                raise ValueError(f"each side has at most {self.checkers} checkers on points 1 to {self.points}")
+            sides[player] = sum(self._checker(int(point)) for point in points)
+        thrown = sorted(map(int, (shown[4] or "").split()), reverse=True)
+        dice = 7 * thrown[0] + (thrown[1] if len(thrown) == 2 else 0) if thrown else 0
+        if len(thrown) > 2:
+            dice = MANY + 2 * (thrown[0] - 1) + len(thrown) - 3
+        return self._state(sides[mover], sides[1 - mover], dice, mover)
 
     def show(self, state: int) -> str:
         sides = [self._own(state), self._other(state)]

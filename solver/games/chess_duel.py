@@ -177,7 +177,11 @@ class ChessDuel(NamedTuple):
         return {"board": "checks", "sides": ["white", "black"], "men": men}
 
     def parse_position(self, text: str) -> int | None:
-        """The state of a position in FEN, None for other texts. Raises ValueError if the ending never has it."""
+        """The state of a position in FEN, which is the last line of `show`. None for other texts.
+
+        Raises ValueError if the ending never has it.
+        """
+        text = text.rpartition("\n")[2]
         if "/" not in text:
             return None
         fields = chess.fields(text)

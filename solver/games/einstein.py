@@ -124,6 +124,22 @@ class Einstein(NamedTuple):
         square = self._square(state, action // 3)
         return self._name(state, square) + self._name(state, square + self._step(action % 3))
 
+    def parse_position(self, text: str) -> int | None:
+        """The board and the throw, as `show` prints them."""
+        *rows, _, doing = [line.split() for line in text.split("\n")] if text.count("\n") > self.size else [[], [], []]
+        if len(rows) != self.size or len(doing) < 2 or [len(row) for row in rows] != [self.size + 1] * self.size:
+            return None
+        mover, throw = int(doing[0].islower()), int(doing[-1]) if doing[-1].isdecimal() else 0
+        board = "".join("".join(row[1:]) for row in reversed(rows))
+        state = throw + mover * self._weight(2 * self.stones)
+        for square, mark in enumerate(board):
+            stone = "abcdef".find(mark.lower())
+            if 0 <= stone < self.stones:
+                own = mark.islower() == (mover == 1)
+                number = self._turned(square + 1) if mover else square + 1
+                state += number * self._weight(stone if own else self.stones + stone)
+        return state
+
     def show(self, state: int) -> str:
         mover, throw = self.to_move(state), self._throw(state)
         rows = [f"{self.size - i} {' '.join(row)}" for i, row in enumerate(self.cells(state, mover))]

@@ -87,6 +87,23 @@ class GobbletGobblers(NamedTuple):
             return LETTERS[(action - 81) // 9] + nine.NAMES[action % 9]
         return nine.NAMES[action // 9] + nine.NAMES[action % 9]
 
+    def parse_position(self, text: str) -> int | None:
+        """The stacks and the side to move, as `show` prints them."""
+        lines = text.split("\n")
+        if len(lines) != 5 or [len(line.split()) for line in lines[:4]] != [4, 4, 4, 3]:
+            return None
+        state = 1 << 54 if lines[4].endswith("the second player to move") else 0
+        for cell in range(9):
+            for mark in lines[2 - cell // 3].split()[1 + cell % 3].replace(".", ""):
+                size = LETTERS.find(mark.upper())
+                if not 0 <= size < self.sizes:
+                    raise ValueError(f"{nine.NAMES[cell]}: {mark} is no man")
+                state |= 1 << 18 * size + (9 if mark.islower() else 0) + cell
+        for plane in range(2 * self.sizes):
+            if (state >> 9 * plane & 511).bit_count() > self.each:
+                raise ValueError(f"each player has {self.each} of each size")
+        return state
+
     def show(self, state: int) -> str:
         """Each cell with all its men, the uppermost last; the first player's are capitals."""
         stacks = []

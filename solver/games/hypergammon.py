@@ -19,6 +19,7 @@ placements.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import combinations_with_replacement
 from typing import Any, NamedTuple
@@ -107,6 +108,24 @@ class Hypergammon(NamedTuple):
         for source, target, hit in self._steps(state, action):
             steps.append(f"{'bar' if source == BAR else source}/{target or 'off'}{'*' if hit else ''}")
         return " ".join(steps)
+
+    def parse_position(self, text: str) -> int | None:
+        """Both sides' checkers and the throw, as `show` prints them."""
+        found = re.fullmatch(r"x: (.*)\no: (.*)\n([xo]) (has thrown ([1-6])-([1-6])|throws|has lost)", text)
+        if found is None:
+            return None
+        mover, state = "xo".index(found[3]), 0
+        for player in (0, 1):
+            places = found[1 + player].split()
+            if len(places) != self.checkers:
+                raise ValueError(f"each player has {self.checkers} checkers")
+            for slot, place in enumerate(places):
+                at = BAR if place == "bar" else 0 if place == "off" else int(place) if place.isdecimal() else 99
+                if at > BAR:
+                    raise ValueError(f"{place} is no point: they are 1 to 24, bar and off")
+                state |= at << 15 * (player ^ mover) + 5 * slot
+        throw = int(found[5]) << 3 | int(found[6]) if found[5] else 0
+        return state | throw << 30 | mover << 36
 
     def show(self, state: int) -> str:
         """Each side's checkers, as it counts the points itself."""

@@ -18,6 +18,7 @@ over, plus the cell. Captured men come back, so there is no `tier`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -119,6 +120,20 @@ class MicroShogi(NamedTuple):
         if action >= 400:
             return LETTERS[(action - 400) // 20] + "*" + target
         return grid.name(4, action // 20) + target
+
+    def parse_position(self, text: str) -> int | None:
+        """The board and both hands, as `view` prints them; of `show` the side to move is the first player."""
+        *rows, last = [line.strip() for line in text.split("\n")]
+        found = re.fullmatch(r"[abcd ]+capitals: (.*), in hand ([PGSB]+|-); (.*) ([pgsb]+|-)", last)
+        if found is None or len(rows) != 5:
+            return None
+        mover = int(found[1] == "the first")
+        hands = []
+        for hand in (found[2], found[4].upper()):
+            counts = [hand.count(letter) for letter in LETTERS[::2]]
+            hands.append("".join((".", LETTERS[2 * kind], DOUBLED[kind])[counts[kind]] for kind in range(4)))
+        board = ["".join(row.split()[1:]) for row in rows]
+        return self.from_cells([hands[1].lower()[::-1], *board, hands[0]], mover)
 
     def show(self, state: int) -> str:
         return self._text(state, 0, "the side to move", "the other")

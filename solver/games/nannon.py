@@ -17,6 +17,7 @@ the game cyclic; `tier` counts the checkers in safety, which never leave it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -99,6 +100,25 @@ class Nannon(NamedTuple):
             return "pass"
         source, target = self._name(state, action), self._name(state, action + self._throw(state))
         return f"{source or 'home'}-{target or 'safe'}"
+
+    def parse_position(self, text: str) -> int | None:
+        """The board and the throw, as `show` prints them."""
+        found = re.fullmatch(r"x: (\d+) home, (\d+) safe   o: (\d+) home, (\d+) safe\n([xo. ]+)\n.*\n([xo]) (.*)", text)
+        if found is None:
+            return None
+        row, homes, mover = found[5].replace(" ", ""), [int(found[1]), int(found[3])], "xo".index(found[6])
+        if len(row) != self.spots:
+            raise ValueError(f"the board has {self.spots} spots")
+        sides = [sum(1 << spot for spot, mark in enumerate(row) if mark == side) for side in "xo"]
+        for side in (0, 1):
+            if sides[side].bit_count() + homes[side] + int(found[2 + 2 * side]) != self.checkers:
+                raise ValueError(f"each player has {self.checkers} checkers")
+        if mover:
+            sides = [self._reversed(side) for side in sides]
+        thrown = re.fullmatch(r"has thrown (\d+)", found[7])
+        throw = int(thrown[1]) if thrown else 0
+        state = self._state(sides[mover], sides[1 - mover], homes[mover], homes[1 - mover], mover) | throw
+        return self.initial() if state == self.initial() & -1 << self._low() else state
 
     def show(self, state: int) -> str:
         """The board from the first player's side, x, whose checkers go to the right."""

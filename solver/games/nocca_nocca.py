@@ -72,6 +72,20 @@ class NoccaNocca(NamedTuple):
         cell, way = action // 9, action % 9
         return self._name(cell) + (self._name(self._target(cell, way)) if way != 4 else "-over")
 
+    def parse_position(self, text: str) -> int | None:
+        """The stacks and the side to move, as `show` prints them."""
+        lines = [line.split() for line in text.split("\n")]
+        if len(lines) != self.height + 1 or any(len(line) != self.width + 1 for line in lines[:-1]):
+            return None
+        board = "".join("".join(line[1:]) for line in lines[:-1])
+        if {*board} - {*".xo"} or lines[-1][self.width : self.width + 1] not in (["x"], ["o"]):
+            return None
+        state = 0
+        for cell in range(self._cells()):
+            for mark in lines[self.height - 1 - cell // self.width][1 + cell % self.width].replace(".", ""):
+                state = self._with(state, cell, "xo".index(mark))
+        return state | "xo".index(lines[-1][self.width]) << self._top()
+
     def show(self, state: int) -> str:
         """Each stack from the bottom up."""
         turn, rows = state >> self._top(), []

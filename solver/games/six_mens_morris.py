@@ -20,6 +20,7 @@ times the point of the man that is taken (16: none). Placing raises the tier and
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -145,6 +146,22 @@ class SixMensMorris(NamedTuple):
         target, source, taken = action % 17, action // 17 % 17, action // 289
         move = (NAMES[source] if source < 16 else "") + NAMES[target]
         return f"{move}x{NAMES[taken]}" if taken < 16 else move
+
+    def parse_position(self, text: str) -> int | None:
+        """The board, with the men in hand, as `show` prints it."""
+        lines = text.split("\n")
+        found = re.fullmatch(r" *a  b  c  d  e   ([xo]) to move(?:, in hand (\d) and (\d))?", lines[-1])
+        if found is None or len(lines) != 6:
+            return None
+        turn, state = "xo".index(found[1]), 0
+        for point, name in enumerate(NAMES):
+            mark = lines[5 - int(name[1])].ljust(15)["abcde".index(name[0]) * 3 + 2]
+            state |= 1 << point if mark == "x" else 1 << 16 + point if mark == "o" else 0
+        left = [int(found[2] or 0), int(found[3] or 0)]
+        for player in (0, 1):
+            if (state >> 16 * player & 0xFFFF).bit_count() > self.men - left[player]:
+                raise ValueError(f"each player has {self.men} men")
+        return state | 2 * self.men - sum(left) << 32 | turn << 36
 
     def show(self, state: int) -> str:
         a, b, c, d, e, f, g, h, i, j, k, m, n, o, p, q = (mark.lower() for mark in self.cells(state, 0)[0])

@@ -136,6 +136,14 @@ class Tree(NamedTuple):
             return f"leaf {written(self.payoff(state))}"
         return "CHANCE" if self.weights[state] else "MIN" if self.to_move(state) else "MAX"
 
+    def parse_position(self, text: str) -> int | None:
+        """The first node whose tree is shown so."""
+        if "\n" not in text:
+            return None
+        label = text.split("\n", 1)[0]
+        nodes = range(len(self.children))
+        return next((node for node in nodes if self.label(node) == label and self.show(node) == text), None)
+
     def show(self, state: int) -> str:
         """The tree below a node, a level further in on each line; large ones by their size."""
         lines: list[str] = []

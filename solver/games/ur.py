@@ -101,6 +101,23 @@ class Ur(NamedTuple):
         source, target = self._name(state, action), self._name(state, action + (state & 7))
         return f"{source or 'in'}-{target or 'off'}"
 
+    def parse_position(self, text: str) -> int | None:
+        """The board and the throw, as `show` prints them."""
+        lines = [line.split() for line in text.split("\n")]
+        if [len(line) for line in lines[:4]] != [9, 9, 9, 8] or len(lines) != 5 or lines[4][0] not in ("x", "o"):
+            return None
+        mover, throw = "xo".index(lines[4][0]), int(lines[4][-1]) if lines[4][-1].isdecimal() else 0
+        men, waiting = [0, 0], [0, 0]
+        for player in (0, 1):
+            waiting[player] = int(lines[2 - 2 * player][5])
+            for square in range(self._length()):
+                row, column = self._tile(player, square)
+                men[player] |= (1 if lines[row][column + 1] == "xo"[player] else 0) << square
+            if men[player].bit_count() + waiting[player] > self.pieces:
+                raise ValueError(f"each player has {self.pieces} men")
+        other = 1 - mover
+        return self._state(men[mover], men[other], waiting[mover], waiting[other], mover) | throw
+
     def show(self, state: int) -> str:
         """The first player's men are x; numbers are men that wait, and men that are off."""
         mover, throw = self.to_move(state), state & 7

@@ -10,7 +10,7 @@ from solver.play.analysis import Moves
 from solver.play.player import Player
 from solver.play.showing import Board, answered, drawn, labels_of
 from solver.rules.game import Rules
-from solver.rules.notation import parse_position
+from solver.rules.reading import parse_position
 from solver.rules.width import as_integer
 
 

@@ -16,7 +16,8 @@ from solver.base.value import Value
 from solver.book.doors import Source
 from solver.play.player import Player
 from solver.rules.game import Rules
-from solver.rules.notation import chances, format_action, moves_played
+from solver.rules.notation import chances, format_action
+from solver.rules.reading import moves_played
 
 
 class Graded(NamedTuple):

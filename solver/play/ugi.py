@@ -20,15 +20,8 @@ from solver.play.analysis import Answer
 from solver.play.player import Player
 from solver.play.thinking import Thinker, Thought
 from solver.rules.game import Rules, game_text
-from solver.rules.notation import (
-    Position,
-    chances,
-    first_position,
-    names_of,
-    next_position,
-    parse_action,
-    parse_position,
-)
+from solver.rules.notation import Position, chances, first_position, names_of, next_position, parse_action
+from solver.rules.reading import parse_position
 from solver.search import Budget
 
 NO_MOVE = "bestmove (none)"

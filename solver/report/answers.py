@@ -21,7 +21,8 @@ from solver.report import records
 from solver.report.records import line_of, value_of
 from solver.report.words import table
 from solver.rules.game import Rules, game_text, own_method
-from solver.rules.notation import faces, legal_actions, parse_position, show
+from solver.rules.notation import faces, legal_actions, show
+from solver.rules.reading import parse_position
 from solver.rules.words import in_full, in_words
 from solver.search import Table
 from solver.search.nimbers import nimber

@@ -9,7 +9,8 @@ from solver.base.value import in_plies
 from solver.book.reader import Book
 from solver.play.player import Player
 from solver.rules.game import Game, game_text
-from solver.rules.notation import format_action, parse_position, show
+from solver.rules.notation import format_action, show
+from solver.rules.reading import parse_position
 from solver.rules.words import in_all, in_words
 
 

@@ -1,25 +1,18 @@
 """Positions, moves and boards as text, with the defaults for games that bring none of their own.
 
-A position is `start`, `#12345` (a state's number), or the moves played from the start in the game's notation:
-`4453` or `a2a3 b7b6`. Where chance decides, its outcomes count as moves, named by their numbers from 1 on. Spaces and
-commas separate moves; where every move is one character they may be left out. A game may read a notation of its own
-besides (`parse_position`: chess endings take FEN). Case, and the signs between the squares of a move, do not matter
-where only one move can be meant.
+`rules.reading` reads positions.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.base.errors import PositionError
 from solver.base.shown import excerpt
 from solver.rules.game import Rules, own_method
 
-WORD = re.compile(r"(?:\([^()]*\)|[^\s,(]|\()+")  # what stands in brackets is one
 SEPARATORS = str.maketrans("", "", " \t-:")
 
 
@@ -138,74 +131,6 @@ def show(game: Any, state: int, mover: int | None = None) -> str:
     except Exception as error:
         # Rules need not bear numbers that are no states
         raise PositionError(f"#{state} cannot be shown as a state of this game: {type(error).__name__}") from None
-
-
-def parse_position(game: Any, text: str, legal: Callable[[int], dict[str, int]] | None = None) -> Position:
-    """The position that a text names, of a game or its Rules. Raises PositionError with the place and the legal moves.
-
-    `legal` stands in for `legal_actions` of these rules: it may remember.
-    """
-    text, rules = text.strip(), Rules.of(game)
-    if text.startswith("#"):
-        return Position(_number(rules, text), None)
-    if text.casefold() in ("start", ""):
-        return first_position(rules)
-    if own_method(rules.game, "parse_position"):
-        try:
-            parsed = rules.game.parse_position(text)
-        except ValueError as error:
-            raise PositionError(f"{excerpt(text, 60)}: {error}") from None
-        if parsed is not None:
-            return first_position(rules, parsed)
-    position = first_position(rules)
-    for _, _, after in moves_played(rules, text, legal):
-        position = after
-    return position
-
-
-def moves_played(
-    rules: Rules, text: str, legal: Callable[[int], dict[str, int]] | None = None
-) -> Iterator[tuple[Position, int, Position]]:
-    """The moves from the start that a text names, each with the positions before and after. Raises PositionError."""
-    position, played = first_position(rules), 0
-    choices_at = legal or functools.partial(legal_actions, rules)
-    for word in WORD.findall(text):
-        choices = choices_at(position.state)
-        for number, move in enumerate(_split(choices, word)):
-            choices = choices_at(position.state) if number else choices
-            played += 1
-            if not choices:
-                raise PositionError(f"move {played}, {move!r}, of {excerpt(text, 60)}: the game is over before it")
-            action = choices.get(move)
-            if action is None:
-                try:
-                    action = parse_action(rules, position.state, move)
-                except PositionError as error:
-                    raise PositionError(f"move {played} of {excerpt(text, 60)}: {error}") from None
-            before, position = position, next_position(rules, position, action)
-            yield before, action, position
-
-
-def _number(rules: Rules, text: str) -> int:
-    digits, bits = text[1:], rules.bits
-    if not (digits.isascii() and digits.isdecimal() and len(digits) < 160 and int(digits) >> bits == 0):
-        raise PositionError(f"{excerpt(text, 60)} is not a state: write # and a whole number below 2**{bits}")
-    state = int(digits)
-    try:
-        stuck = not rules.is_terminal(state) and not legal_actions(rules, state)
-    except Exception as error:
-        # Rules need not bear numbers that are no states
-        raise PositionError(f"{excerpt(text, 60)} is not a state of this game: {type(error).__name__}") from None
-    if stuck:
-        raise PositionError(f"{excerpt(text, 60)} is not a state of this game: it has no moves but is not terminal")
-    return state
-
-
-def _split(legal: dict[str, int], word: str) -> list[str]:
-    """A word as moves: one, if it is a legal move; else one a character, if such moves exist."""
-    if len(word) == 1 or not legal or word in legal or any(len(move) > 1 for move in legal):
-        return [word]
-    return list(word)
 
 
 def legal_actions(rules: Rules, state: int) -> dict[str, int]:

@@ -14,7 +14,8 @@ from typing import Any
 import anyio.to_thread
 
 from solver.base.value import Value
-from solver.rules.notation import format_action, parse_position
+from solver.rules.notation import format_action
+from solver.rules.reading import parse_position
 from solver.serve.handlers import Handlers
 from solver.serve.reply import FOREVER, Refused, Reply, reply_of
 from solver.serve.shelf import Served

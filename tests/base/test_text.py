@@ -223,6 +223,6 @@ def test_fen_may_have_operations_of_epd_behind_it(text):
 
 def test_fen_with_other_words_behind_it_is_refused():
     with Book("chess-ending:KQK") as book, pytest.raises(PositionError, match="FEN is the ranks"):
-        from solver.rules.notation import parse_position
+        from solver.rules.reading import parse_position
 
         parse_position(book.game, f"{FEN} 0 1 dm 10; id")

@@ -10,7 +10,7 @@ import pytest
 from solver.base.errors import BudgetExceeded, MethodError, UncompiledRules
 from solver.base.value import Value, merit_of
 from solver.rules.game import load_game
-from solver.rules.notation import parse_position
+from solver.rules.reading import parse_position
 from solver.search import alphabeta
 from tests import DATA, naive
 from tests.games import ACYCLIC, STORES

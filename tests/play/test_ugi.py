@@ -16,7 +16,8 @@ from solver.play import thinking
 from solver.play.analysis import Answer
 from solver.play.ugi import Session, score
 from solver.rules.game import Rules
-from solver.rules.notation import format_action, parse_position
+from solver.rules.notation import format_action
+from solver.rules.reading import parse_position
 from tests import ROOT, naive
 from tests.commands import run
 from tests.processes import command_line

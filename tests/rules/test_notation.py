@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from solver.base.errors import PositionError
 from solver.rules.game import load_game
-from solver.rules.notation import format_action, parse_action, parse_position, show
+from solver.rules.notation import format_action, parse_action, show
+from solver.rules.reading import parse_position
 from tests.games import MORE_GAMES, SMALL_GAMES
 from tests.ways import slow
 

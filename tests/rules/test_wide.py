@@ -24,7 +24,7 @@ from solver.games.connect_four import ConnectFour
 from solver.play.lookahead import features_of
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
-from solver.rules.notation import parse_position
+from solver.rules.reading import parse_position
 from solver.rules.width import bits_of
 from solver.search import alphabeta, heuristic, minimax
 from solver.solving.pipeline import solve

@@ -5,7 +5,7 @@ import pytest
 from solver.base.errors import MethodError
 from solver.games.tree import Tree
 from solver.rules.game import Rules, load_game
-from solver.rules.notation import parse_position
+from solver.rules.reading import parse_position
 from solver.search.trace import trace
 from solver.search.unfolding import unfolded
 from tests.commands import ok, run

@@ -17,7 +17,7 @@ from solver.games.common.nodes import Draft, unpacked
 from solver.games.graph import graph_of
 from solver.rules.game import Rules, game_text, load_game
 from solver.rules.keeping import game_kept
-from solver.rules.notation import parse_position
+from solver.rules.reading import parse_position
 from solver.search import minimax, retrograde, value_iteration
 from solver.solving import pipeline
 from solver.solving.tables import solved_by

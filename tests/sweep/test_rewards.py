@@ -14,7 +14,7 @@ from solver.book import Book, write_book
 from solver.check.conformance import check_game
 from solver.play.player import Player
 from solver.rules.game import Rules, load_game
-from solver.rules.notation import parse_position
+from solver.rules.reading import parse_position
 from solver.search import alphabeta, expectiminimax, heuristic, minimax, negamax
 from solver.solving import pipeline
 from solver.solving.ways import opening

@@ -16,7 +16,7 @@ from solver.book import Book, shipped
 from solver.export import export, site
 from solver.export.site import title_of
 from solver.rules.game import Rules
-from solver.rules.notation import parse_position
+from solver.rules.reading import parse_position
 from solver.rules.words import in_words
 from tests.browsing import DESKTOP, PHONE, Host, Page, books, driver, host, one_page, page
 from tests.pages import write_grown

@@ -8,7 +8,7 @@ import pytest
 
 from solver.book import Book, shipped
 from solver.export import export_all
-from solver.rules.notation import parse_position
+from solver.rules.reading import parse_position
 from solver.rules.words import in_words
 from tests.browsing import PHONE, books, driver, host, one_page, page
 

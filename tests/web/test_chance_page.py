@@ -17,7 +17,8 @@ from solver.export.bin import PREFIX
 from solver.export.records import all_of, record_of, sampled
 from solver.play.player import Player
 from solver.rules.game import Rules, load_game
-from solver.rules.notation import chances, first_position, format_action, next_position, parse_position
+from solver.rules.notation import chances, first_position, format_action, next_position
+from solver.rules.reading import parse_position
 from solver.solving import pipeline
 from tests.books import expectations, sample_values, write_expectations
 from tests.exports import FORMAT, SIMPLE, dump, exported, needs_node, node, resealed

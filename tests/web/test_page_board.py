@@ -9,7 +9,7 @@ from solver.games import CATALOGUE, FROM_FILES
 from solver.play.player import Player
 from solver.rules.boards.cells import drawing_of, is_drawn
 from solver.rules.game import Rules, load_game
-from solver.rules.notation import parse_position
+from solver.rules.reading import parse_position
 from tests.exports import needs_node
 from tests.pages import node
 

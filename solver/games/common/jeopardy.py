@@ -115,8 +115,30 @@ def symbols(goal: int) -> str:
     return "".join(sorted({"?", *counts(goal)}))
 
 
+BOARD = (
+    r"player 1: (\d{1,5})   player 2: (\d{1,5})   of \d+\nplayer ([12]) (throws|to move), (\d{1,5}) in this turn"
+    r"|player ([12]) has reached \d+"
+)
+
+
+def _parsed_as_shown(goal: int, shown: re.Match[str]) -> int:
+    if shown[6]:
+        return int(shown[6]) * half(goal) - 1
+    turn, scores = int(shown[3]) - 1, [int(shown[1]), int(shown[2])]
+    own, others, points = scores[turn], scores[1 - turn], int(shown[5])
+    if own + points >= goal or others >= goal:
+        raise ValueError(f"the scores, the mover's with the turn's total, must be below {goal}")
+    return (((turn * goal + others) * goal + own) * goal + points) * 2 + (shown[4] == "throws")
+
+
 def parsed(goal: int, text: str) -> int | None:
-    """The state of `12-30-8`: the mover's score, the other's, and the turn's total, which may be left out."""
+    """The state of `12-30-8`: the mover's score, the other's, and the turn's total, which may be omitted.
+
+    Or of a text of `board`.
+    """
+    shown = re.fullmatch(BOARD, text)
+    if shown is not None:
+        return _parsed_as_shown(goal, shown)
     found = re.fullmatch(r"(\d{1,9})-(\d{1,9})(?:-(\d{1,9}))?", text, re.ASCII)
     if found is None:
         return None

@@ -215,7 +215,8 @@ def place(width: int, height: int, state: int, action: int) -> list[int]:
 
 def board(width: int, height: int, state: int) -> str:
     rows = [f"{height - i:2} " + " ".join(row.lower()) for i, row in enumerate(cells(width, height, state))]
-    return "\n".join([*rows, "   " + " ".join("abcdefghijklmnopqrstuvwxyz"[:width])])
+    turn = "black" if state >> 2 * width * height else "white"
+    return "\n".join([*rows, "   " + " ".join("abcdefghijklmnopqrstuvwxyz"[:width]) + f"   {turn} to move"])
 
 
 def drawing() -> dict[str, Any]:

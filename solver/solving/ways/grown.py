@@ -28,7 +28,7 @@ from solver.book import Book
 from solver.book.codecs import rules_of
 from solver.rules.fingerprint import Origin, check_origin, fingerprint
 from solver.rules.game import Rules
-from solver.rules.notation import moves_played
+from solver.rules.reading import moves_played
 from solver.solving.job import Job, Outcome
 from solver.solving.tables import solved_by
 from solver.solving.tree import Tree

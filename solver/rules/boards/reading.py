@@ -1,0 +1,366 @@
+"""Boards as people have them, back to states: rows of marks, arrays, and the text of `show`.
+
+The rules' `from_cells` makes a state of rows. Here the rows are found. A text that `show` printed is read by
+comparison: positions of random games tell which place of the text shows which cell. In the end the state is shown
+again, and must give back all that was read, so that no board is misunderstood.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from solver.base.errors import PositionError
+from solver.base.shown import excerpt
+from solver.rules.boards.cells import board_of, drawing_of, is_drawn
+from solver.rules.game import Rules, own_method
+from solver.rules.notation import Position, chances, first_position, next_position, show
+
+SAMPLES = 300  # positions that tell where `show` has each cell
+PLIES = 80  # of a random game
+SIDES = {"1": 0, "2": 1, "first": 0, "second": 1}
+BLANK = ". "  # an empty cell, and no cell
+UNREAD = "\0"  # a cell that no place of a text tells
+
+Rows = list[str]
+Marks = tuple[str, ...]  # of one cell in all samples
+Place = tuple[bool, int, int]  # of a text: whether words are counted, else characters; the line; which of them
+
+
+class Sample(NamedTuple):
+    """A position that shows where the text of a board has each cell."""
+
+    mover: int
+    text: dict[Place, str]
+    rows: Rows
+
+
+def read_board(rules: Rules, text: str) -> Position | None:
+    """Return the position whose board a text is, None if it looks like no board.
+
+    Raises:
+        PositionError: It is the board of no position, or the rules read no boards.
+    """
+    lines = lines_of(text)
+    several = len(lines) > 1
+    if not is_drawn(rules.game) or own_method(rules.game, "from_cells") is None:
+        if several:
+            raise PositionError(
+                f"{rules.name} reads no boards: give moves, or add from_cells(rows, mover) to its rules"
+            )
+        return None
+    cells = _rows(rules, first_position(rules))
+    if not several and "/" not in text and not _may_be_a_row(rules, text, cells):
+        return None
+    typed = _typed(rules, text, cells)
+    if typed is not None and not {*"".join(typed[0])} - _known_marks(rules, cells):
+        return _position(rules, *typed, text)
+    shown = _shown(rules, lines)
+    if shown is not None:
+        return shown
+    if typed is not None and (several or "/" in text):
+        return _position(rules, *typed, text)
+    if not several:
+        return None
+    raise PositionError(
+        f"{excerpt(text, 60)} is no board: write {len(cells)} rows of {len(cells[0])} marks from the top, / between"
+        f" them ({'/'.join(cells)}), and the side to move, 1 or 2, behind; or the text of `show`"
+    )
+
+
+def _may_be_a_row(rules: Rules, text: str, cells: Rows) -> bool:
+    """Whether a text of one line has a mark for each cell, in a game that shows its board in one line."""
+    marks = len(text.split())
+    return marks >= 2 and marks >= len(cells[0]) and "\n" not in show(rules.game, rules.game.initial()).strip()
+
+
+def is_shown(rules: Rules, state: int, mover: int | None, text: str) -> bool:
+    """Whether this is how a position is shown, spaces at the edges aside."""
+    return lines_of(show(rules.game, state, mover)) == lines_of(text)
+
+
+def state_of_array(rules: Rules, board: Any, mover: int | None) -> int:
+    """Return the state of a board as a list or an array: `solver.rules.reading.position`."""
+    if own_method(rules.game, "from_cells") is None or not is_drawn(rules.game):
+        raise PositionError(f"{rules.name} reads no boards: add from_cells(rows, mover) to its rules")
+    cells = _rows(rules, first_position(rules))
+    height, width = len(cells), len(cells[0])
+    listed = board.tolist() if hasattr(board, "tolist") else board
+    marks = _marks(rules)
+    if _depth(listed) == 3:
+        planes = [list(_flat(plane)) for plane in listed]
+        if len(planes) not in (len(marks), len(marks) + 1) or {len(plane) for plane in planes} != {height * width}:
+            raise PositionError(f"{rules.name} has {len(marks)} planes of {height} x {width} cells")
+        if len(planes) > len(marks):
+            mover = int(planes[-1][0])
+        blank = [mark if mark == " " else "." for mark in "".join(cells)]
+        flat = [
+            next((mark for mark, plane in zip(marks, planes, strict=False) if plane[i]), blank[i])
+            for i in range(len(blank))
+        ]
+    else:
+        flat = list(_flat(listed))
+        if len(flat) != height * width:
+            raise PositionError(f"a board of {rules.name} has {height} rows of {width} cells, not {len(flat)} in all")
+    counts = marks.startswith("0")
+    whole = "".join(cells)
+    rows = [_mark(value, marks, counts, whole[i], _square(rules, cells, i)) for i, value in enumerate(flat)]
+    return _position(rules, ["".join(rows[y * width : (y + 1) * width]) for y in range(height)], mover).state
+
+
+def _depth(board: Any) -> int:
+    depth = 0
+    while isinstance(board, list | tuple) and board:
+        board, depth = board[0], depth + 1
+    return depth
+
+
+def _flat(board: Any) -> Iterator[Any]:
+    for part in board:
+        if isinstance(part, list | tuple):
+            yield from _flat(part)
+        elif isinstance(part, str) and len(part) > 1 and not part.isdecimal():
+            yield from part
+        else:
+            yield part
+
+
+def _mark(value: Any, marks: str, counts: bool, blank: str, square: str) -> str:
+    """The mark of a cell in an array."""
+    if isinstance(value, str):
+        return value
+    number = int(value)
+    if counts:
+        return chr(48 + number)
+    if not 0 <= number <= len(marks):
+        raise PositionError(f"{square}: {value} is no mark: 0 is empty, {_listed(marks)}")
+    return marks[number - 1] if number else " " if blank == " " else "."
+
+
+def _listed(marks: str) -> str:
+    return ", ".join(f"{number} is {mark}" for number, mark in enumerate(marks, 1))
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text without the margin that all have, and without spaces behind."""
+    lines = [line.rstrip() for line in text.rstrip().lstrip("\n").split("\n")]
+    margin = min((len(line) - len(line.lstrip()) for line in lines if line), default=0)
+    return [line[margin:] for line in lines]
+
+
+def _rows(rules: Rules, position: Position) -> Rows:
+    return list(board_of(rules.game, position.state, int(position.mover or 0)))
+
+
+def _square(rules: Rules, rows: Sequence[str], cell: int) -> str:
+    """The name of a cell: the rules' own, else its letter and number as on a chess board."""
+    names, width = drawing_of(rules.game).get("names"), len(rows[0])
+    if names and cell < len(names) and names[cell]:
+        return str(names[cell])
+    if width > 26 or len(rows) == 1:
+        return f"cell {cell + 1}"
+    return f"{chr(97 + cell % width)}{len(rows) - cell // width}"
+
+
+def _typed(rules: Rules, text: str, cells: Rows) -> tuple[Rows, int | None] | None:
+    """Rows as people type them, and the side to move if it is told; None if they have another shape."""
+    rows = _split_rows(text, cells)
+    if rows is not None:
+        return rows, None
+    found = re.fullmatch(r"(?s)(.*\S)\s+(\S+)", re.sub(r"\s+to move$", "", text.rstrip()))
+    if found is None:
+        return None
+    side = _side(rules, found[2])
+    rows = None if side is None else _split_rows(found[1], cells)
+    return None if rows is None else (rows, side)
+
+
+def _split_rows(text: str, cells: Rows) -> Rows | None:
+    height, width = len(cells), len(cells[0])
+    rows = re.split(r"[\n/]", text.strip("\n"))
+    if len(rows) != height:
+        return None
+    if all(len(row) == width for row in rows):
+        return rows
+    words = [row.split() for row in rows]
+    if all(len(line) == width for line in words):
+        return [
+            "".join(chr(48 + int(word)) if len(word) > 1 and word.isdecimal() else word for word in line)
+            for line in words
+        ]
+    rows = ["".join(line) for line in words]
+    return rows if all(len(row) == width for row in rows) else None
+
+
+def _side(rules: Rules, word: str) -> int | None:
+    """The side that a word names: 1 or 2, x or o, the names of the colours or their first letters."""
+    word = word.casefold()
+    names = [str(name).casefold() for name in drawing_of(rules.game).get("sides", [])]
+    sides = {**SIDES, "x": 0, "o": 1}
+    if len(names) == 2 and names[0] != names[1]:
+        sides.update({names[0]: 0, names[1]: 1})
+        if names[0][0] != names[1][0]:
+            sides.update({names[0][0]: 0, names[1][0]: 1})
+    return sides.get(word)
+
+
+def _position(rules: Rules, rows: Rows, mover: int | None, text: str = "") -> Position:
+    """The position of some rows, with the side to move if that or the text tells it. Raises PositionError."""
+    cells = _rows(rules, first_position(rules))
+    known = _known_marks(rules, cells)
+    rows = ["".join(_known(mark, known) for mark in row) for row in rows]
+    found: dict[int, int] = {}
+    refusals: list[str] = []
+    for side in (0, 1) if mover is None else (mover,):
+        try:
+            found[side] = _state(rules, rows, side)
+        except PositionError as error:
+            refusals.append(str(error))
+    if not found:
+        raise PositionError(refusals[0])
+    if len({*found.values()}) > 1:
+        found = {side: state for side, state in found.items() if is_shown(rules, state, None, text)} or found
+    if len({*found.values()}) > 1:
+        raise PositionError(f"{'/'.join(rows)}: either side may be to move: write 1 or 2 behind it")
+    side, state = next(iter(found.items()))
+    position = first_position(rules, state)
+    return position if len(found) > 1 or position.mover is not None else position._replace(mover=side)
+
+
+def _marks(rules: Rules) -> str:
+    """The marks of men, as the rules list them."""
+    layout = own_method(rules.game, "layout")
+    return layout()[0] if layout else ""
+
+
+def _known_marks(rules: Rules, cells: Rows) -> set[str]:
+    return {*"".join(cells), *BLANK, *_marks(rules)}
+
+
+def _known(mark: str, known: set[str]) -> str:
+    """A mark as the rules write it: case does not matter where only one can be meant."""
+    return mark.swapcase() if mark not in known and mark.swapcase() in known else mark
+
+
+def _state(rules: Rules, rows: Rows, mover: int) -> int:
+    """The state of rows with that side to move; cells with `UNREAD` follow from the others.
+
+    Raises PositionError that names the first cell that cannot be.
+    """
+    marks = _marks(rules)
+    known = _known_marks(rules, _rows(rules, first_position(rules)))
+    for cell, mark in enumerate("".join(rows)):
+        if marks and mark not in known and mark != UNREAD:
+            raise PositionError(f"{_square(rules, rows, cell)}: {mark!r} is no mark of this game: {' '.join(marks)}")
+    try:
+        state = int(rules.game.from_cells(rows, mover))
+        again = _rows(rules, Position(state, None, mover))
+        if rules.to_move is not None and rules.to_move(state) != mover:
+            raise ValueError(f"player {mover + 1} is not to move")
+    except (ValueError, IndexError, OverflowError) as error:
+        raise PositionError(f"{'/'.join(rows)} is no position of {rules.name}: {error}") from None
+    for cell, (mark, other) in enumerate(zip("".join(rows), "".join(again), strict=True)):
+        if mark not in (other, UNREAD):
+            raise PositionError(f"{_square(rules, rows, cell)}: there cannot be {mark!r}, but {other!r}")
+    return state
+
+
+def _shown(rules: Rules, lines: list[str]) -> Position | None:
+    """The position that `show` prints as these lines, None if there is none. Raises PositionError."""
+    refused = None
+    samples = _samples(rules)
+    for mover in (0, 1):
+        seen = [sample for sample in samples if sample.mover == mover]
+        if not seen:
+            continue
+        try:
+            state = _state(rules, _aligned(lines, seen), mover)
+        except PositionError as error:
+            refused = refused or error
+            continue
+        for side in (mover, None):
+            if is_shown(rules, state, side, "\n".join(lines)):
+                position = first_position(rules, state)
+                return position._replace(mover=mover) if position.mover is None else position
+    if refused is not None:
+        raise refused
+    return None
+
+
+def _samples(rules: Rules) -> list[Sample]:
+    """Positions of random games, always the same ones."""
+    chance, position, samples = random.Random(0), first_position(rules), []
+    for _ in range(SAMPLES):
+        state = position.state
+        shown = show(rules.game, state, position.mover)
+        samples.append(Sample(int(position.mover or 0), _places(lines_of(shown)), _rows(rules, position)))
+        over = position.ply == PLIES or rules.is_terminal(state)
+        actions = [] if over else list(range(len(chances(rules.game, state)))) or list(rules.actions(state))
+        position = next_position(rules, position, chance.choice(actions)) if actions else first_position(rules)
+    return samples
+
+
+def _places(lines: Sequence[str]) -> dict[Place, str]:
+    """What stands at each place of a text: its characters, and its words."""
+    found: dict[Place, str] = {}
+    for number, line in enumerate(lines):
+        found.update({(False, number, place): mark for place, mark in enumerate(line) if mark != " "})
+        found.update({(True, number, place): word for place, word in enumerate(line.split())})
+    return found
+
+
+def _aligned(lines: Sequence[str], samples: Sequence[Sample]) -> Rows:
+    """The cells of a text, each read where it stands in the samples, `UNREAD` where it stands nowhere."""
+    boards = list(zip(*("".join(sample.rows) for sample in samples), strict=True))
+    places = sorted({place for sample in samples for place in sample.text})
+    text = _places(lines)
+    marks = []
+    meanings: dict[str, str] = {}
+    for cell, place in enumerate(_places_of_cells(places, samples, boards)):
+        if place is None:
+            marks.append(("", {"": boards[cell][0] if len({*boards[cell]}) == 1 else UNREAD}))
+            continue
+        meaning = {sample.text.get(place, ""): mark for sample, mark in zip(samples, boards[cell], strict=True)}
+        meanings.update(meaning)
+        marks.append((text.get(place, ""), meaning))
+    width = len(samples[0].rows[0])
+    board = "".join(meaning.get(word) or meanings.get(word) or _numbered(word) for word, meaning in marks)
+    return [board[first : first + width] for first in range(0, len(board), width)]
+
+
+def _places_of_cells(places: list[Place], samples: Sequence[Sample], boards: Sequence[Marks]) -> list[Place | None]:
+    """Where the samples show each cell: the place that has its mark, else one that tells it, None without any."""
+    found: list[Place | None] = []
+    for cells in boards:
+        never_changed = len({*cells}) == 1
+        if never_changed and cells[0] == " ":
+            found.append(None)
+            continue
+        place = next((place for place in places if place not in found and _is_same(place, samples, cells)), None)
+        if place is None and not never_changed:
+            place = next((place for place in places if _tells(place, samples, cells)), None)
+        found.append(place)
+    return found
+
+
+def _is_same(place: Place, samples: Sequence[Sample], cells: Marks) -> bool:
+    """Whether the texts have a cell's marks at a place, in capitals or not."""
+    return all(
+        sample.text.get(place, "").casefold() == mark.casefold() for sample, mark in zip(samples, cells, strict=True)
+    )
+
+
+def _tells(place: Place, samples: Sequence[Sample], cells: Marks) -> bool:
+    """Whether what stands at a place of the texts tells a cell of the boards."""
+    meaning: dict[str, str] = {}
+    return all(
+        meaning.setdefault(sample.text.get(place, ""), mark) == mark
+        for sample, mark in zip(samples, cells, strict=True)
+    )
+
+
+def _numbered(word: str) -> str:
+    """A number as the mark that stands for it, else the mark itself."""
+    return chr(48 + int(word)) if word.isdecimal() else word[:1] or "."
