@@ -74,12 +74,13 @@ def command(
     \b
     4453, "a2a3 b7b6"    the moves from the start
     start                the start
+    X.o/.X./..o          the rows of a board from the top, and 1 or 2 behind them if either side may be to move
     #12345               a state's number
     -                    one position a line from standard input; the answers are JSON lines
 
-    and for chess endings a FEN. A GAME is answered from the book that comes with the package (solver books). Without
-    such a book a live search answers, within the budget; the first search also compiles. A complete book refuses a
-    position that play cannot reach (exit code 4).
+    a board as it is shown here, and for chess endings a FEN. A GAME is answered from the book that comes with the
+    package (solver books). Without such a book a live search answers, within the budget; the first search also
+    compiles. A complete book refuses a position that play cannot reach (exit code 4).
 
     In JSON a value that is not known exactly is null. Then "estimate" is the result of a search of limited depth: from
     -1 (lost) to 1 (won), or a margin. "evaluation" names its judge: "evaluate", the rules' own, or the FILE of

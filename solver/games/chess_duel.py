@@ -182,7 +182,7 @@ class ChessDuel(NamedTuple):
         Raises ValueError if the ending never has it.
         """
         text = text.rpartition("\n")[2]
-        if "/" not in text:
+        if "/" not in text or "." in text.partition(" ")[0]:
             return None
         fields = chess.fields(text)
         state = self.from_cells(chess.placed(fields[0], "k q r b n p"), 1 if fields[1] == "b" else 0)

@@ -203,7 +203,7 @@ class ChessEnding(NamedTuple):
         Raises ValueError if the ending never has it.
         """
         text = text.rpartition("\n")[2]
-        if "/" not in text:
+        if "/" not in text or "." in text.partition(" ")[0]:
             return None
         fields = chess.fields(text)
         return self.from_cells(chess.placed(fields[0], "k"), 1 if fields[1] == "b" else 0)

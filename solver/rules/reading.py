@@ -31,7 +31,7 @@ def position(game: Any, board: Any, mover: int | None = None) -> int:
         board: A text as `solver query` takes it ("4453", "X.o/.X./..o", the text of `show`), or a board as a list or
             an array. It may have rows, or be flat, row by row from the top left. Its cells are marks ("X"), or
             numbers: of seeds or coins where the game counts them, else 0 for an empty cell and 1, 2, ... for the marks
-            of the game's `layout()` in turn. Three dimensions are planes as the environments for learners have them.
+            of the game's `layout()` in turn.
         mover: The side to move, 0 or 1, where the board does not tell.
 
     Raises:
@@ -49,7 +49,7 @@ def parse_position(game: Any, text: str, legal: Callable[[int], dict[str, int]] 
     `legal` stands in for `legal_actions` of these rules: it may remember.
     """
     text, rules = "\n".join(lines_of(text)), Rules.of(game)
-    if text.startswith("#"):
+    if text.startswith("#") and "/" not in text and "\n" not in text:
         return Position(_number(rules, text), None)
     if text.casefold() in ("start", ""):
         return first_position(rules)
@@ -79,7 +79,7 @@ def _own_notation(rules: Rules, text: str) -> Position | None:
     sides = [side for side in (0, 1, None) if is_shown(rules, state, side, text)]
     if not sides:
         raise PositionError(f"{excerpt(text, 60)} is read as #{state}, which this game shows in another way")
-    return position if position.mover is not None else position._replace(mover=sides[0])
+    return position if position.mover is not None or len(sides) > 1 else position._replace(mover=sides[0])
 
 
 def moves_played(

@@ -60,7 +60,8 @@ BOOK = _parameter("book", "The name of a book: that of its game", TEXT, "connect
 GAME = _parameter("game", "The name of a game", TEXT, "connect-four:4,4", "path")
 POSITION = _parameter(
     "position",
-    "The moves from the start, `start`, `#` and a state's number (`%23` in an address), or what else the game reads",
+    "The moves from the start, `start`, the rows of a board from the top (`X.o/.X./..o`), `#` and a state's number,"
+    " or a notation of the game's own; `/` is `%2F` and `#` is `%23` in an address",
     {"type": "string", "minLength": 1, "maxLength": MOST_TEXT},
     "11242",
     "path",

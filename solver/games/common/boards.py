@@ -23,9 +23,12 @@ def stacked(rows: list[str]) -> list[str]:
     Raises ValueError where a man lies above an empty cell.
     """
     columns = ["".join(row[column] for row in rows[::-1]) + "." for column in reversed(range(len(rows[0])))]
-    for column in columns:
-        if column.strip(".") + "." * column.count(".") != column:
-            raise ValueError("a man falls as far as it can: none lies above an empty cell")
+    for place, column in enumerate(columns[::-1]):
+        stones = column.rstrip(".")
+        if "." in stones:
+            raise ValueError(
+                f"{chr(97 + place)}{len(stones)}: a man falls as far as it can, and the cell below is empty"
+            )
     return columns
 
 

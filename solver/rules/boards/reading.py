@@ -55,14 +55,14 @@ def read_board(rules: Rules, text: str) -> Position | None:
     if not several and "/" not in text and not _may_be_a_row(rules, text, cells):
         return None
     typed = _typed(rules, text, cells)
-    if typed is not None and not {*"".join(typed[0])} - _known_marks(rules, cells):
+    if typed is not None and ("/" in text or not {*"".join(typed[0])} - _known_marks(rules, cells)):
         return _position(rules, *typed, text)
-    shown = _shown(rules, lines)
+    shown = None if "/" in text else _shown(rules, lines)
     if shown is not None:
         return shown
-    if typed is not None and (several or "/" in text):
+    if typed is not None and several:
         return _position(rules, *typed, text)
-    if not several:
+    if not several and "/" not in text:
         return None
     raise PositionError(
         f"{excerpt(text, 60)} is no board: write {len(cells)} rows of {len(cells[0])} marks from the top, / between"
@@ -72,8 +72,11 @@ def read_board(rules: Rules, text: str) -> Position | None:
 
 def _may_be_a_row(rules: Rules, text: str, cells: Rows) -> bool:
     """Whether a text of one line has a mark for each cell, in a game that shows its board in one line."""
-    marks = len(text.split())
-    return marks >= 2 and marks >= len(cells[0]) and "\n" not in show(rules.game, rules.game.initial()).strip()
+    words = text.split()
+    if len(cells) == 1 and len(words) <= 2 and len(cells[0]) == len(words[0]) > 1:
+        return not words[0].isdecimal() and not {*words[0]} - _known_marks(rules, cells)
+    in_one_line = "\n" not in show(rules.game, rules.game.initial()).strip()
+    return len(words) >= max(2, len(cells[0])) and in_one_line
 
 
 def is_shown(rules: Rules, state: int, mover: int | None, text: str) -> bool:
@@ -89,39 +92,20 @@ def state_of_array(rules: Rules, board: Any, mover: int | None) -> int:
     height, width = len(cells), len(cells[0])
     listed = board.tolist() if hasattr(board, "tolist") else board
     marks = _marks(rules)
-    if _depth(listed) == 3:
-        planes = [list(_flat(plane)) for plane in listed]
-        if len(planes) not in (len(marks), len(marks) + 1) or {len(plane) for plane in planes} != {height * width}:
-            raise PositionError(f"{rules.name} has {len(marks)} planes of {height} x {width} cells")
-        if len(planes) > len(marks):
-            mover = int(planes[-1][0])
-        blank = [mark if mark == " " else "." for mark in "".join(cells)]
-        flat = [
-            next((mark for mark, plane in zip(marks, planes, strict=False) if plane[i]), blank[i])
-            for i in range(len(blank))
-        ]
-    else:
-        flat = list(_flat(listed))
-        if len(flat) != height * width:
-            raise PositionError(f"a board of {rules.name} has {height} rows of {width} cells, not {len(flat)} in all")
+    flat = list(_flat(listed))
+    if len(flat) != height * width:
+        raise PositionError(f"a board of {rules.name} has {height} rows of {width} cells, not {len(flat)} in all")
     counts = marks.startswith("0")
     whole = "".join(cells)
     rows = [_mark(value, marks, counts, whole[i], _square(rules, cells, i)) for i, value in enumerate(flat)]
     return _position(rules, ["".join(rows[y * width : (y + 1) * width]) for y in range(height)], mover).state
 
 
-def _depth(board: Any) -> int:
-    depth = 0
-    while isinstance(board, list | tuple) and board:
-        board, depth = board[0], depth + 1
-    return depth
-
-
 def _flat(board: Any) -> Iterator[Any]:
     for part in board:
         if isinstance(part, list | tuple):
             yield from _flat(part)
-        elif isinstance(part, str) and len(part) > 1 and not part.isdecimal():
+        elif isinstance(part, str) and len(part) > 1:
             yield from part
         else:
             yield part
@@ -166,32 +150,49 @@ def _square(rules: Rules, rows: Sequence[str], cell: int) -> str:
 
 def _typed(rules: Rules, text: str, cells: Rows) -> tuple[Rows, int | None] | None:
     """Rows as people type them, and the side to move if it is told; None if they have another shape."""
-    rows = _split_rows(text, cells)
-    if rows is not None:
-        return rows, None
+    marks = _marks(rules)
     found = re.fullmatch(r"(?s)(.*\S)\s+(\S+)", re.sub(r"\s+to move$", "", text.rstrip()))
-    if found is None:
-        return None
-    side = _side(rules, found[2])
-    rows = None if side is None else _split_rows(found[1], cells)
-    return None if rows is None else (rows, side)
+    side = None if found is None else _side(rules, found[2])
+    rows = None if found is None or side is None else _split_rows(found[1], cells, marks)
+    if rows is not None:
+        return rows, side
+    rows = _split_rows(text, cells, marks)
+    return None if rows is None else (rows, None)
 
 
-def _split_rows(text: str, cells: Rows) -> Rows | None:
-    height, width = len(cells), len(cells[0])
+def _split_rows(text: str, cells: Rows, marks: str) -> Rows | None:
+    """Rows of the board's shape, None of another. Spaces may separate marks, and may be omitted where no cell is."""
     rows = re.split(r"[\n/]", text.strip("\n"))
-    if len(rows) != height:
+    if len(rows) != len(cells):
         return None
-    if all(len(row) == width for row in rows):
-        return rows
-    words = [row.split() for row in rows]
-    if all(len(line) == width for line in words):
-        return [
-            "".join(chr(48 + int(word)) if len(word) > 1 and word.isdecimal() else word for word in line)
-            for line in words
-        ]
-    rows = ["".join(line) for line in words]
-    return rows if all(len(row) == width for row in rows) else None
+    shaped = [_shaped(row, blank, marks) for row, blank in zip(rows, cells, strict=True)]
+    return None if None in shaped else [row for row in shaped if row is not None]
+
+
+def _shaped(row: str, blank: str, marks: str) -> str | None:
+    """A row with a mark a cell, which has numbers instead of marks, or of empty cells as in FEN; None if it has not.
+
+    Args:
+        row: As it is typed.
+        blank: The row at the start of the game, which has the spaces.
+        marks: The marks of men; those of numbers, if they begin with 0.
+    """
+    width, words = len(blank), row.split()
+    if len(row) == width and all(empty == " " for mark, empty in zip(row, blank, strict=True) if mark == " "):
+        joined = row
+    elif len(words) == width:
+        joined = "".join(chr(48 + int(word)) if len(word) > 1 and word.isdecimal() else word for word in words)
+    else:
+        joined = "".join(words)
+    if not marks.startswith("0"):
+        if len(joined) == width and joined.isdecimal() and int(max(joined)) <= len(marks):
+            joined = "".join(marks[int(digit) - 1] if int(digit) else "." for digit in joined)
+        else:
+            joined = re.sub(r"\d+", lambda number: "." * min(int(number[0]), width), joined)
+    if len(joined) == width - blank.count(" ") < width:
+        found = iter(joined)
+        joined = "".join(" " if mark == " " else next(found) for mark in blank)
+    return joined if len(joined) == width else None
 
 
 def _side(rules: Rules, word: str) -> int | None:
@@ -224,6 +225,11 @@ def _position(rules: Rules, rows: Rows, mover: int | None, text: str = "") -> Po
         found = {side: state for side, state in found.items() if is_shown(rules, state, None, text)} or found
     if len({*found.values()}) > 1:
         raise PositionError(f"{'/'.join(rows)}: either side may be to move: write 1 or 2 behind it")
+    return _with_side(rules, found)
+
+
+def _with_side(rules: Rules, found: dict[int, int]) -> Position:
+    """The position of the states found for each side to move, with that side if it is the only one."""
     side, state = next(iter(found.items()))
     position = first_position(rules, state)
     return position if len(found) > 1 or position.mover is not None else position._replace(mover=side)
@@ -269,24 +275,21 @@ def _state(rules: Rules, rows: Rows, mover: int) -> int:
 
 def _shown(rules: Rules, lines: list[str]) -> Position | None:
     """The position that `show` prints as these lines, None if there is none. Raises PositionError."""
-    refused = None
+    found: dict[int, int] = {}
+    refusals: list[PositionError] = []
     samples = _samples(rules)
     for mover in (0, 1):
         seen = [sample for sample in samples if sample.mover == mover]
-        if not seen:
-            continue
         try:
-            state = _state(rules, _aligned(lines, seen), mover)
+            state = _state(rules, _aligned(lines, seen), mover) if seen else None
         except PositionError as error:
-            refused = refused or error
+            refusals.append(error)
             continue
-        for side in (mover, None):
-            if is_shown(rules, state, side, "\n".join(lines)):
-                position = first_position(rules, state)
-                return position._replace(mover=mover) if position.mover is None else position
-    if refused is not None:
-        raise refused
-    return None
+        if state is not None and any(is_shown(rules, state, side, "\n".join(lines)) for side in (mover, None)):
+            found[mover] = state
+    if not found and refusals:
+        raise refusals[0]
+    return _with_side(rules, found) if found else None
 
 
 def _samples(rules: Rules) -> list[Sample]:

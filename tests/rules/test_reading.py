@@ -1,0 +1,142 @@
+"""Boards read back: as `show` prints them, as rows, and as arrays; and boards that cannot be."""
+
+import random
+
+import numpy as np
+import pytest
+
+import solver
+from solver.base.errors import PositionError
+from solver.export.layout import layout_of
+from solver.games import CATALOGUE, FROM_FILES
+from solver.rules.boards.cells import board_of
+from solver.rules.game import Rules, load_game, own_method
+from solver.rules.notation import first_position, legal_actions, next_position, show
+from solver.rules.reading import parse_position
+
+THREE = load_game("tic-tac-toe")
+CORNER = "X.o/.X./..o"
+NAMED = {"chess-ending": "chess-ending:KRK"}
+GAMES = [NAMED.get(name, name) for name in CATALOGUE if name not in FROM_FILES]
+VARIANTS = (
+    *("amazons:4,4,4", "animal-shogi:true", "chess-ending:KBPK", "chinese-checkers:4,3", "chomp:12,12", "coins:80"),
+    *("connect-four:4,4", "dots-and-boxes:3,2", "fox-and-hounds:4", "grundy:9", "hex:5", "kalah:6,4", "kalah:2,30"),
+    *("micro-shogi:2", "nannon:8,4,4", "nim:40,2", "nogo:3,3,true", "notakto:3", "picaria:9", "pig:30", "popout:4,3"),
+    *("quoridor:4,4,3", "shut-the-box:5,2", "six-mens-morris:5", "ur:3,1", "wythoff:40,20", "y:5"),
+)
+
+
+def positions_of(game, count, seed=0):
+    """Positions along random games."""
+    rules, chance = Rules(game), random.Random(seed)
+    position = first_position(rules)
+    for _ in range(count):
+        yield position
+        actions = list(legal_actions(rules, position.state).values())
+        position = next_position(rules, position, chance.choice(actions)) if actions else first_position(rules)
+
+
+@pytest.mark.parametrize("name", [*GAMES, *VARIANTS])
+def test_every_game_reads_what_it_shows_and_its_rows(name):
+    game = load_game(name)
+    rules = Rules(game)
+    for number, position in enumerate(positions_of(game, 60)):
+        if number % 10 and not rules.is_terminal(position.state):
+            continue
+        read = parse_position(game, show(game, position.state, position.mover))
+        assert read.state == position.state
+        assert read.mover in (position.mover, None)
+        if own_method(game, "from_cells") is not None:
+            rows = board_of(game, position.state, position.mover or 0)
+            assert solver.position(game, rows, mover=position.mover) == position.state
+            if "".join(rows).isdecimal() and len(rows) == 1:
+                # Digits alone are moves
+                continue
+            assert solver.position(game, "/".join(rows), mover=position.mover) == position.state
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe", "connect-four:4,4", "kalah:3,3", "othello:4,4", "dao"])
+def test_arrays_of_numbers_are_read(name):
+    """0 for an empty cell, 1 and 2 for the marks of the layout, or the numbers of seeds."""
+    game = load_game(name)
+    symbols = layout_of(Rules(game)).symbols
+    for position in positions_of(game, 30):
+        rows = board_of(game, position.state, position.mover)
+        numbers = np.array(
+            [[(symbols if symbols[0] == "0" else f".{symbols}").index(mark) for mark in row] for row in rows]
+        )
+        for board in (numbers, numbers.tolist(), numbers.ravel(), [list(row) for row in rows]):
+            assert solver.position(game, board, mover=position.mover) == position.state
+
+
+@pytest.mark.parametrize(
+    "text", [CORNER, "x.o/.x./..o", "X.o\n.X.\n..o", "X . o\n. X .\n. . o", "X1o/1X1/2o", "102/010/002", CORNER + " 1"]
+)
+def test_one_board_in_several_notations(text):
+    text = text.replace("X1o/1X1/2o", "X1o/1X1/2o")
+    assert parse_position(THREE, text).state == parse_position(THREE, "a3 c3 b2 c1").state
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("tic-tac-toe", "X.o/.X./..z", "c1: 'z' is no mark of this game: X o"),
+        ("tic-tac-toe", "X.o/.X./.oo", "men are put in turn"),
+        ("tic-tac-toe", "X.o/.X./..o 2", "men are put in turn"),
+        ("tic-tac-toe", "X.o/.X.", "write 3 rows of 3 marks"),
+        ("connect-four:4,4", "..../X.../..../....", "a3: a man falls"),
+        ("kalah:4,3", "3333/3334", "there are 25 seeds in the houses, of 24"),
+        ("othello:4,4", "..../.oX./.Xo./....", "write 1 or 2"),
+        ("checkers:4", "b.../..../..../....", "men stand on dark squares alone"),
+        ("fox-and-hounds:4", "h.h./..../..../F...", "one fox and 2 hounds"),
+        ("quoridor", "1 2\n3 4", "quoridor reads no boards: give moves, or add from_cells"),
+        (
+            "chess-ending:KRK",
+            "......../......../......../......../......../......../......../k....K.K 1",
+            "each side has one king",
+        ),
+        ("nim", "ooo../ooooo/ooooo", "heap b has at most 4"),
+    ],
+)
+def test_boards_that_cannot_be_are_refused(name, text, message):
+    with pytest.raises(PositionError, match=message):
+        parse_position(load_game(name), text)
+
+
+def test_a_text_that_is_not_as_shown_is_refused():
+    """A dice game's board with one number changed, and a chess board whose last line is of another position."""
+    game = load_game("ur:2")
+    with pytest.raises(PositionError, match="shows in another way"):
+        parse_position(game, show(game, game.initial()).replace("* . . .", "* x . .", 1))
+    ending = load_game("chess-ending:KRK")
+    shown = show(ending, ending.initial())
+    with pytest.raises(PositionError, match="shows in another way"):
+        parse_position(ending, shown.replace("8 . .", "8 . R", 1))
+
+
+def test_a_side_is_named_by_its_number_or_its_colour():
+    game = load_game("othello:4,4")
+    states = {
+        side: parse_position(game, f"..../.oX./.Xo./.... {side}") for side in ("1", "2", "first", "white", "b", "x")
+    }
+    assert states["1"] == states["first"] == states["b"] == states["x"] != states["2"] == states["white"]
+    assert states["1"].mover == 0
+    assert states["2"].mover == 1
+
+
+def test_shown_positions_of_files_are_read(tmp_path):
+    (tmp_path / "moves.csv").write_text(
+        "state,action,next,reward\ntwo,take 1,one,\ntwo,take 2,none,1\none,take 1,none,1\n"
+    )
+    (tmp_path / "tree.json").write_text("[[3, [12, 8]], [2, 4]]")
+    for name, states in ((f"graph:{tmp_path}/moves.csv", 3), (f"tree:{tmp_path}/tree.json", 9)):
+        game = load_game(name)
+        for state in range(states):
+            shown = show(game, state)
+            if "\n" in shown or name.startswith("graph"):
+                assert show(game, parse_position(game, shown).state) == shown
+
+
+def test_moves_are_not_taken_for_boards():
+    assert parse_position(load_game("kayles:6"), "1 3").ply == 2
+    assert parse_position(load_game("connect-four:4,4"), "1 2 3 4 1 2 3 4").ply == 8
