@@ -107,9 +107,9 @@ class Quarto(NamedTuple):
             state |= piece << 4 * cell
         state |= marks.index(rows[4][1]) << 36
         placed = "".join(rows)
-        for piece in PIECES:
-            if placed.count(piece) > 1:
-                raise ValueError(f"there is one piece {piece}, not two")
+        for mark in PIECES:
+            if placed.count(mark) > 1:
+                raise ValueError(f"there is one piece {mark}, not two")
         return state
 
     def layout(self) -> tuple[str, Iterable[int]]:
