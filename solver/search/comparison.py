@@ -55,6 +55,8 @@ class Tally(NamedTuple):
         value: The value it found. None if the search was given up.
         nodes: States visited, finished ones included.
         leaves: Finished states visited.
+        refuted: States at which some move reached beta, so that no other need be searched.
+        at_once: Those at which the first move did: the measure of an order of moves.
         cutoffs: States at which some moves were skipped.
         hits: Values taken from the table.
         entries: Entries of the table.
@@ -65,15 +67,18 @@ class Tally(NamedTuple):
     value: Value | None
     nodes: int
     leaves: int
+    refuted: int
+    at_once: int
     cutoffs: int
     hits: int
     entries: int
     seconds: float
 
 
+WITHOUT_TABLE = Trial(False)
 MINIMAX = Trial(False, "exact")
 TRIALS = (
-    Trial(False),
+    WITHOUT_TABLE,
     MINIMAX,
     Trial(False, "exact", symmetry=True),
     Trial(True, order="worst"),
@@ -90,7 +95,9 @@ TRIALS = (
 def compare(game: Any, state: Any = None, *, nodes: int = MAX_NODES, progress: Progress = silent) -> Iterator[Tally]:
     """Carry out the TRIALS that a game allows on `state`, the start if None, each giving up after so many nodes.
 
-    Moves come best or worst first by the values of all states, where minimax with a table finds them. Raises
+    Moves come best or worst first by the values of all states, where minimax with a table finds them. Then the nodes of
+    minimax without a table are counted, not visited: each state has the nodes of its children and one more. If even
+    minimax with a table gives up, so would the one without, which visits no fewer states: it is not tried. Raises
     MethodError on a game with chance or where play comes back to a state.
     """
     plain, folded = (Rules(game, symmetry, wdl=True) for symmetry in (False, True))
@@ -104,12 +111,33 @@ def compare(game: Any, state: Any = None, *, nodes: int = MAX_NODES, progress: P
         if trial == MINIMAX:
             yield tally
             continue
+        if trial == WITHOUT_TABLE:
+            yield _counted(plain, state, truth, tally)
+            continue
         if (trial.symmetry and not folded.folds) or (trial.order == "promise" and plain.promise is None):
             continue
         if trial.order in ("best", "worst") and not truth:
             continue
         rules = folded if trial.symmetry else plain
         yield run_trial(trial, rules, state, order_of(trial, rules, truth), nodes, progress)[0]
+
+
+def _counted(rules: Rules, state: Any, truth: dict[Any, tuple[int, int]], tally: Tally) -> Tally:
+    """Return what minimax without a table costs, given the states of minimax with one, children before parents."""
+    if tally.value is None:
+        return Tally(WITHOUT_TABLE, None, tally.nodes, 0, 0, 0, 0, 0, 0, 0.0)
+    started = time.process_time()
+    below: dict[Any, tuple[int, int]] = {}
+    for other in truth:
+        if rules.is_terminal(other):
+            below[other] = 1, 1
+            continue
+        nodes, leaves = 1, 0
+        for action in rules.actions(other):
+            of_child = below[rules.result(other, action)]
+            nodes, leaves = nodes + of_child[0], leaves + of_child[1]
+        below[other] = nodes, leaves
+    return Tally(WITHOUT_TABLE, tally.value, *below[state], 0, 0, 0, 0, 0, time.process_time() - started)
 
 
 def order_of(trial: Trial, rules: Rules, truth: dict[Any, tuple[int, int]]) -> Callable[[Any], Iterable[int]]:
@@ -137,7 +165,15 @@ def run_trial(
     with contextlib.suppress(BudgetExceeded):
         value = rules.kind.value(search.run(search.visit(state, rules.canonical(state), -INFINITY, INFINITY)))
     counts, seconds = search.counts, time.process_time() - started
-    figures = counts.nodes, search.leaves, counts.cutoffs, counts.hits, len(search.bounds)
+    figures = (
+        counts.nodes,
+        search.leaves,
+        search.refuted,
+        search.at_once,
+        counts.cutoffs,
+        counts.hits,
+        len(search.bounds),
+    )
     return Tally(trial, value, *figures, seconds), search.bounds
 
 
@@ -152,7 +188,7 @@ class _Compared(Search):
         super().__init__(rules, budget=budget, progress=progress)
         self.trial, self.ordered = trial, ordered
         self.bounds: dict[Any, tuple[int, int]] = {}
-        self.leaves = 0
+        self.leaves = self.refuted = self.at_once = 0
 
     def visit(self, state: Any, key: Any, alpha: int, beta: int) -> Visit:
         """The merit of a state, exact inside the window, a bound outside; without pruning the window stays open."""
@@ -166,11 +202,13 @@ class _Compared(Search):
         self.enter(key)
         best, floor = -INFINITY, alpha
         moves = iter(self.ordered(state))
-        for action in moves:
+        for number, action in enumerate(moves):
             best = max(best, (yield from self.worth(state, action, floor, beta)))
             if prune:
                 floor = max(floor, best)
                 if best >= beta:
+                    self.refuted += 1
+                    self.at_once += number == 0
                     self.counts.cutoffs += next(moves, None) is not None
                     break
         if best == -INFINITY:

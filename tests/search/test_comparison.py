@@ -26,7 +26,7 @@ def by_trial(game, **options):
 
 
 def test_tic_tac_toe_in_published_numbers(monkeypatch):
-    """5,478 positions; 549,946 nodes and 255,168 games without a table are the slow test's."""
+    """5,478 positions, 765 up to symmetry."""
     monkeypatch.setattr(comparison, "TRIALS", [trial for trial in TRIALS if not trial.prune and trial.table] + PRUNED)
     found = by_trial(load_game("tic-tac-toe"), nodes=18_300)
     assert found[MINIMAX].nodes == found[MINIMAX].entries == 5478
@@ -38,10 +38,27 @@ def test_tic_tac_toe_in_published_numbers(monkeypatch):
     assert (given_up.value, given_up.nodes) == (None, 11)
 
 
-@pytest.mark.slow
-def test_tic_tac_toe_without_a_table():
+def test_minimax_without_a_table_is_counted(monkeypatch):
+    """The games of tic-tac-toe are published; without the values of all states the count is not known."""
+    monkeypatch.setattr(comparison, "TRIALS", [Trial(False), MINIMAX])
     found = by_trial(load_game("tic-tac-toe"))[Trial(False)]
     assert (found.nodes, found.leaves, found.value) == (549_946, 255_168, Value(0))
+    given_up = by_trial(load_game("tic-tac-toe"), nodes=5000)[Trial(False)]
+    assert (given_up.value, given_up.nodes) == (None, 5001)
+
+
+def test_an_order_is_judged_by_its_first_moves():
+    """Best moves first refute at once wherever a move does; the report says why orders help or hurt."""
+    found = by_trial(load_game("coins:9"))
+    best, given = found[Trial(True, order="best")], found[Trial(True)]
+    assert best.at_once == best.refuted > 0
+    assert 0 < given.at_once < given.refuted
+    assert given.cutoffs <= given.refuted
+    text = ok("compare", "coins:9", "-q")
+    assert f"{100 * given.at_once / given.refuted:.1f} % with moves as they come" in text
+    assert "best moves first: 100.0 %, so it visits" in text
+    facts = json.loads(ok("compare", "coins:9", "--json"))["searches"]
+    assert {fact["search"]: fact["at_once"] for fact in facts}["alpha-beta"] == given.at_once
 
 
 @pytest.mark.parametrize("text", GAMES)
