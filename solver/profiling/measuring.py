@@ -27,6 +27,7 @@ from solver.rules.notation import format_action
 PLAYERS = ("perfect", "random", "sees 1", "sees 2", "sees 3")
 ERROR = 1e-6  # share of games under way at which play stops
 MAX_PLIES = 1000
+MOST_UNFOLDED = 200_000  # positions that are counted one by one to know what symmetry saves
 Policy = Callable[[Any], Sequence[Reply]]
 
 
@@ -41,6 +42,7 @@ class Outcomes(NamedTuple):
         draws: Share of drawn games.
         losses: Share of games that the second player wins.
         length: Mean number of plies.
+        lengths: Share of games of 0, 1, 2, ... plies.
         lead_changes: Mean number of times that the value of the position changes its sign, or to and from 0.
         error: Share of games that were still under way, and count as draws.
     """
@@ -52,6 +54,7 @@ class Outcomes(NamedTuple):
     draws: float
     losses: float
     length: float
+    lengths: list[float]
     lead_changes: float
     error: float
 
@@ -79,6 +82,7 @@ class Profile(NamedTuple):
         game: Its name.
         value: Value of the start, for the first player.
         states: Positions, symmetric ones counted once.
+        unfolded: Positions, symmetric ones counted each. None if the game has no symmetry, or above MOST_UNFOLDED.
         matrix: The games of each pair of players.
         plies: Play by ply.
         first_moves: Each first move with its value and its expected result between players that see 2 plies.
@@ -87,6 +91,7 @@ class Profile(NamedTuple):
     game: str
     value: Value
     states: int
+    unfolded: int | None
     matrix: list[Outcomes]
     plies: list[Ply]
     first_moves: list[tuple[str, Value, float]]
@@ -122,8 +127,30 @@ def profile(source: Source, game: GameOrName | None = None, *, progress: Progres
     value = player.value(player.game.initial()).value
     assert value is not None
     return Profile(
-        game_text(player.game), value, book.states or len(book), matrix, measure.plies(), measure.first_moves()
+        game_text(player.game),
+        value,
+        book.states or len(book),
+        _unfolded(rules),
+        matrix,
+        measure.plies(),
+        measure.first_moves(),
     )
+
+
+def _unfolded(rules: Rules) -> int | None:
+    """How many positions play can reach, symmetric ones counted each. None without symmetry, and of many positions."""
+    if not rules.folds:
+        return None
+    seen = dict.fromkeys(rules.roots())
+    for state in (waiting := list(seen)):
+        if rules.is_terminal(state):
+            continue
+        new = [child for _, _, child in rules.children(state) if child not in seen]
+        seen.update(dict.fromkeys(new))
+        waiting.extend(dict.fromkeys(new))
+        if len(seen) > MOST_UNFOLDED:
+            return None
+    return len(seen)
 
 
 def refuse_chance(rules: Rules) -> None:
@@ -170,8 +197,10 @@ class _Measure:
     def _played(self, positions: dict[tuple[Any, int], list[tuple[float, float]]], names: tuple[str, str]) -> Outcomes:
         # A position with its mover has its share of games, and the points that the first player has gained in them.
         mean = wins = draws = losses = length = changes = 0.0
+        lengths = [0.0]
         for ply in range(1, MAX_PLIES + 1):
             following: dict[tuple[Any, int], dict[float, float]] = {}
+            lengths.append(0.0)
             for (state, mover), games in positions.items():
                 replies = self._choices(names[mover], state)
                 sign = 1 if mover == 0 else -1
@@ -184,6 +213,7 @@ class _Measure:
                         if reply.ends:
                             result = gained + sign * reply.score
                             mean, length = mean + weight * result, length + weight * ply
+                            lengths[ply] += weight
                             wins, losses = wins + weight * (result > 0), losses + weight * (result < 0)
                             draws += weight * (result == 0)
                         else:
@@ -194,7 +224,7 @@ class _Measure:
             left = sum(share for games in positions.values() for share, _ in games)
             if left <= ERROR:
                 break
-        return Outcomes(*names, mean, wins, draws + left, losses, length + left * ply, changes, left)
+        return Outcomes(*names, mean, wins, draws + left, losses, length + left * ply, lengths, changes, left)
 
     def plies(self) -> list[Ply]:
         """Follow random play, and measure the positions of each ply."""

@@ -29,6 +29,7 @@ def facts(profile: Profile) -> dict[str, Any]:
         "game": profile.game,
         "root": facts_of(profile.value),
         "states": profile.states,
+        "unfolded": profile.unfolded,
         "players": list(PLAYERS),
         "matrix": [outcomes._asdict() for outcomes in profile.matrix],
         "plies": [ply._asdict() for ply in profile.plies],
@@ -41,11 +42,14 @@ def facts(profile: Profile) -> dict[str, Any]:
 def text(profile: Profile, rules: Rules) -> str:
     """Return a profile for people: the value, the matrix, play by ply, and the first moves."""
     width = max(map(len, PLAYERS)) + 2
-    lines = [f"{profile.game}: {in_words(profile.value, rules)} for the first player, {profile.states:,} positions", ""]
+    lines = [f"{profile.game}: {in_words(profile.value, rules)} for the first player, {profile.states:,} positions"]
+    if profile.unfolded:
+        lines[0] += f" ({profile.unfolded:,} without symmetry)"
+    lines.append("")
     lines.append("mean result of the first player (rows) against the second (columns)")
     lines.append(" " * width + "".join(name.rjust(width) for name in PLAYERS))
     for first in PLAYERS:
-        cells = (f"{profile.of(first, second).mean:+.2f}" for second in PLAYERS)
+        cells = (f"{round(profile.of(first, second).mean, 2) + 0.0:+.2f}" for second in PLAYERS)
         lines.append(first.ljust(width) + "".join(cell.rjust(width) for cell in cells))
     lines += ["", "players that are equal     first wins    draws  second wins   plies  lead changes"]
     for name in PLAYERS:
@@ -57,7 +61,10 @@ def text(profile: Profile, rules: Rules) -> str:
     lines += ["", "ply    games  moves  one good move"]
     lines += [f"{ply.ply:3}{ply.share:9.1%}{ply.moves:7.2f}{ply.one_good:15.1%}" for ply in profile.plies]
     lines += ["", "first move, its value, and the mean result between players that see 2 plies"]
-    lines += [f"{name:10} {in_words(value, rules):12} {expected:+.3f}" for name, value, expected in profile.first_moves]
+    lines += [
+        f"{name:10} {in_words(value, rules):12} {round(expected, 3) + 0.0:+.3f}"
+        for name, value, expected in profile.first_moves
+    ]
     return "\n".join(lines)
 
 
