@@ -90,7 +90,8 @@ def _equal_players(profile: Profile) -> str:
             rows.append(f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="20" fill="{colour}"/>')
             if share > 0.08:
                 rows.append(
-                    f'<text x="{x + 4:.1f}" y="{y + 14}" style="fill:{"#222" if colour == DRAW else "#fff"}">{share:.1%}</text>'
+                ink = "#222" if colour == DRAW else "#fff"
+                rows.append(f'<text x="{x + 4:.1f}" y="{y + 14}" style="fill:{ink}">{share:.1%}</text>')
                 )
             x += wide
     shares = "; ".join(
