@@ -89,10 +89,8 @@ def _equal_players(profile: Profile) -> str:
             wide = share * (WIDTH - 90)
             rows.append(f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="20" fill="{colour}"/>')
             if share > 0.08:
-                rows.append(
                 ink = "#222" if colour == DRAW else "#fff"
                 rows.append(f'<text x="{x + 4:.1f}" y="{y + 14}" style="fill:{ink}">{share:.1%}</text>')
-                )
             x += wide
     shares = "; ".join(
         f"{player}: {equal.wins:.1%} first, {equal.draws:.1%} draws, {equal.losses:.1%} second"
