@@ -5,6 +5,7 @@ import { element } from "./dom.mjs";
 import { Book } from "../solver/web/reader/book.js";
 import { createBoard } from "../solver/web/site/board.js";
 import { legend, news, odds, thrown } from "../solver/web/site/dice.js";
+import { chosenBy, Practical } from "../solver/web/site/opponent.js";
 import { firstDifference, recordOf } from "../solver/web/site/rules.js";
 import { chosen, examine, inAll, inWords, kindOf } from "../solver/web/site/values.js";
 
@@ -62,6 +63,34 @@ const commands = {
       const { value, moves } = await examine(game, book, about, { state: BigInt(text), mover }, async () => ++asked <= Number(most));
       const said = moves.map((move) => [move.name, inWords(move.value, about), move.best]);
       answers.push({ words: inWords(value, about), moves: said, asked });
+    }
+    return answers;
+  },
+
+  /** What practical play expects of each move of some positions, what the fallible player may choose, and what levels play. */
+  async practical() {
+    const [folder, positions] = paths;
+    const { about, game, rules } = await import(pathToFileURL(`${folder}/game.js`));
+    const book = await Book.open(new Uint8Array(readFileSync(`${folder}/book.bin`)), { rules });
+    const made = new Map();
+    const looks = (plies) => made.get(plies) ?? made.set(plies, new Practical(game, book, about, plies)).get(plies);
+    const answers = [];
+    for (const text of JSON.parse(readFileSync(positions, "utf8"))) {
+      const state = BigInt(text);
+      const { moves } = await examine(game, book, about, { state, mover: game.mover(state) });
+      const places = moves.map((_, place) => place);
+      const level = async (name, ...numbers) => {
+        const place = await chosenBy(name, looks, state, moves, () => numbers.shift());
+        return place === undefined ? null : moves[place].name;
+      };
+      answers.push({
+        names: moves.map(({ name }) => name),
+        expected: await new Practical(game, book, about, 2).expectations(state, places),
+        choices: await Promise.all([0, 2, 4].map(async (plies) => (await looks(plies).choices(state)).map((place) => moves[place].name))),
+        tricky: await level("tricky"),
+        easy: await level("easy", 0.5, 0.999),
+        medium: [await level("medium", 0.6), await level("medium", 0.5, 0)],
+      });
     }
     return answers;
   },

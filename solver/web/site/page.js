@@ -12,6 +12,7 @@ import { legend, news, pictureOfDice, thrown } from "./dice.js";
 import { $, marked, passed } from "./elements.js";
 import { listenToKeys } from "./keys.js";
 import { label, listFacts, listHistory, listMoves } from "./lists.js";
+import { chosenBy, Practical } from "./opponent.js";
 import { firstDifference, isFrom } from "./rules.js";
 import { Background } from "./search.js";
 import { sidesOf } from "./scene.js";
@@ -59,6 +60,7 @@ async function begin() {
   document.body.classList.toggle("chance", Boolean(about.expects));
   document.body.classList.toggle("estimates", Boolean(book.facts.estimate || !about.digest));
   $("dice").hidden = !drawing.dice;
+  $("opponent").hidden = Boolean(about.expects);
   listen();
   await readAddress();
   if (about.digest && about.searches) searchOn();
@@ -217,10 +219,23 @@ function playBest() {
   }
 }
 
-/** The page's own move; past the end of the book, where it knows nothing of any, one at random. */
-function answer() {
-  if (shown.byChance || chosen(shown.moves)) playBest();
-  else play(shown.moves[Math.floor(Math.random() * shown.moves.length)]);
+/** The page's own move, by its level; past the end of the book, where it knows nothing of any, one at random. */
+async function answer(mine) {
+  if (shown.byChance) return playBest();
+  const { moves } = shown;
+  const place = about.expects ? undefined : await chosenBy($("level").value, looks, here().state, moves);
+  if (mine !== turn) return;
+  if (place !== undefined) play(moves[place]);
+  else if (chosen(moves)) playBest();
+  else play(moves[Math.floor(Math.random() * moves.length)]);
+}
+
+const practical = new Map(); // by the plies that its opponent sees
+
+/** Practical play against a player that sees so many plies. */
+function looks(plies) {
+  if (!practical.has(plies)) practical.set(plies, new Practical(game, book, told(), plies));
+  return practical.get(plies);
 }
 
 function throwDice() {
@@ -253,7 +268,7 @@ async function show() {
   if (shown.end || waits()) return;
   if (at === line.length - 1) await Promise.race([searched, searches && passed(THINKING)]);
   await passed(PAUSE);
-  if (mine === turn) at === line.length - 1 ? answer() : go(at + 1);
+  if (mine === turn) at === line.length - 1 ? answer(mine) : go(at + 1);
 }
 
 /** Find the values of the other positions of the game, as far as the book has them, for the chart. */
