@@ -9,9 +9,12 @@ import sys
 import click
 
 from solver.base.errors import MissingState
+from solver.base.files import write_whole
+from solver.book import check_target
 from solver.cli.common import SPAN, Bars, game_option, json_option, note, open_book, quiet_option
 from solver.puzzles import find_puzzles
 from solver.report import puzzles
+from solver.report.puzzle_sheet import sheet
 from solver.rules.game import Rules
 
 
@@ -37,6 +40,7 @@ from solver.rules.game import Rules
     default="text",
     help="text: boards. csv: a table. tasks: prompts for language models, a line of JSON each.",
 )
+@click.option("--html", type=click.Path(), metavar="FILE", help="Write a sheet to print: boards, and solutions behind.")
 @json_option
 @game_option
 @quiet_option
@@ -47,6 +51,7 @@ def command(
     win_in: tuple[int, int] | None,
     unique: str,
     form: str,
+    html: str | None,
     as_json: bool,
     own: str | None,
     quiet: bool,
@@ -55,19 +60,23 @@ def command(
 
     \b
     solver puzzles connect-four-5x5.lmdb -n 50 --win-in 5..9 --unique all
+    solver puzzles connect-four-5x5.lmdb -n 12 --html sheet.html
     solver puzzles connect-four-5x5.lmdb --format tasks > tasks.jsonl
 
     The hardest come first: long wins, and many wrong moves that look good four plies deep. No two are alike by symmetry
     or by a move or two. The same command prints the same bytes. The rules alone prove every win before it
     is printed; draws and margins rest on the book. If the book has no such puzzle the exit code is 3.
     """
+    target = check_target(html) if html else None
     with open_book(source, own, quiet=quiet) as book, Bars(quiet) as bars:
         rules: Rules = book.rules
         aim = goal or ("margin" if rules.scores else "win")
         selected = find_puzzles(book, number, goal=aim, win_in=win_in, unique=unique, game=own, progress=bars)
     if not selected:
         raise MissingState(f"{source} has no such puzzle: widen --win-in, or choose another --goal")
-    form = "json" if as_json else form
+    if target is not None:
+        write_whole(target, sheet(rules, selected).encode())
+    form = "json" if as_json else "sheet" if target is not None else form
     if form == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(puzzles.COLUMNS)

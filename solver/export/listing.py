@@ -24,6 +24,7 @@ from solver.export.script import PAGE_MARK
 from solver.rules.boards.cells import board_of, drawing_of
 from solver.rules.game import Game, Rules, game_text, own_method
 from solver.rules.notation import first_position, next_position
+from solver.rules.words import summary_of
 
 GAMES_FILE = "games.js"
 ROOT = "../"  # from a page to the index
@@ -51,7 +52,7 @@ def entry_of(name: str, game: Game, book: Book | None) -> dict[str, Any]:
     return {
         "name": name,
         "title": site.title_of(game),
-        "summary": site.summary_of(game),
+        "summary": summary_of(game),
         "verdict": "searched, without a book" if book is None else book.header.kind.verdict(book.root),
         "states": None if book is None else book.states,
         "drawing": drawing_of(game),

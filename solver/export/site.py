@@ -14,7 +14,6 @@ The page answers nothing before its rules have agreed with Python's on the recor
 from __future__ import annotations
 
 import html
-import inspect
 import os
 import re
 from collections.abc import Iterable
@@ -32,6 +31,7 @@ from solver.export import module as building
 from solver.export.script import PAGE_MARK, Script
 from solver.rules.boards.cells import drawing_of
 from solver.rules.game import Game, Rules, game_text, own_method
+from solver.rules.words import summary_of
 
 WEB = resources.files("solver") / "web"
 BOOK, GAME, MODULE, PAGE = "book.bin", "game.js", "game.wasm", "index.html"
@@ -177,13 +177,6 @@ def title_of(game: Any) -> str:
         title += f" {rest.pop('width')} \u00d7 {rest.pop('height')}"
     others = [_said(name, value) for name, value in rest.items() if value != defaults.get(name)]
     return ", ".join([title, *others])
-
-
-def summary_of(game: Any) -> str:
-    """The first line of a game's docstring, with numbers in place of the parameters that it names in backticks."""
-    values = {name: str(value) for name, value in _parameters(game).items() if type(value) is int}
-    line = (inspect.getdoc(type(game)) or "").partition("\n")[0]
-    return re.sub("`(.*?)`", lambda match: values.get(match[1], match[1]), line)
 
 
 def _parameters(game: Any) -> dict[str, Any]:

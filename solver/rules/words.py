@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+from typing import Any
+
 from solver.base.value import Value
 from solver.rules.game import Rules
 
@@ -52,3 +56,10 @@ def in_full(
 
 def _final(margin: float) -> str:
     return f"{margin:+g}" if margin else "tie"
+
+
+def summary_of(game: Any) -> str:
+    """The first line of a game's docstring, with numbers in place of the parameters that it names in backticks."""
+    values = {name: str(value) for name, value in zip(game._fields, game, strict=True) if type(value) is int}
+    line = (inspect.getdoc(type(game)) or "").partition("\n")[0]
+    return re.sub("`(.*?)`", lambda match: values.get(match[1], match[1]), line)

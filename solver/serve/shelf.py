@@ -12,11 +12,12 @@ from typing import Any
 from solver.base.errors import BookError, GameError
 from solver.book import shipped
 from solver.book.reader import Book
-from solver.export.site import summary_of, title_of
+from solver.export.site import title_of
 from solver.play.player import Player
 from solver.report import games
 from solver.report.answers import Answers
 from solver.rules.game import Game, Rules, game_text, is_built_in, load_game
+from solver.rules.words import summary_of
 
 
 class Served:

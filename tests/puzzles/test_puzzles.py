@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 
@@ -136,3 +137,19 @@ def test_the_command_prints_boards_json_tables_and_tasks():
         assert solver.score_answer("connect-four:4,4", task["state"], task["answer"]) == 1.0
     code, _, err = run("puzzles", "connect-four:4,4", "--win-in", "40")
     assert code == 3 and "has no such puzzle: widen --win-in" in err
+
+
+@pytest.mark.parametrize(("name", "boards"), [("connect-four:4,4", 6), ("hexapawn", 2), ("kalah:3,3", 2)])
+def test_the_sheet_has_a_board_for_each_puzzle_and_the_solutions(tmp_path, name, boards):
+    command = ("puzzles", name, "-n", str(boards), "-q", "--html")
+    assert ok(*command, tmp_path / "sheet.html") == ok(*command, tmp_path / "again.html") == ""
+    text = (tmp_path / "sheet.html").read_text()
+    assert text == (tmp_path / "again.html").read_text()
+    facts = [json.loads(line) for line in ok(*command[:-1], "--json").splitlines()]
+    assert len(re.findall("<section class", text)) == len(re.findall("<svg", text)) == len(facts)
+    for fact in facts:
+        assert f"<li>{' '.join(fact['line'])} <small>{fact['position']}</small></li>" in text
+    assert "http-equiv" not in text and "<script" not in text
+    if name.startswith("connect"):
+        # A man more for the first player, red: the second is to move
+        assert "Yellow is to move. One move wins in 13 plies." in text

@@ -17,7 +17,7 @@ from solver.play.player import Player
 from solver.rules.boards.cells import drawing_of
 from solver.rules.game import Rules, game_text, load_game
 from solver.rules.notation import first_position, format_action
-from solver.rules.words import in_all, in_words
+from solver.rules.words import in_all, in_words, summary_of
 from solver.solving import pipeline
 from tests import naive
 from tests.books import write_values
@@ -239,11 +239,11 @@ def test_a_page_is_titled_in_words(text, title):
 
 
 def test_a_summary_has_numbers_for_parameters():
-    assert site.summary_of(load_game("pig:15,8")).startswith("Throw a die of 8 sides again")
-    assert "; 3 in a row, column or diagonal wins" in site.summary_of(load_game("connect-four:4,3,3"))
+    assert summary_of(load_game("pig:15,8")).startswith("Throw a die of 8 sides again")
+    assert "; 3 in a row, column or diagonal wins" in summary_of(load_game("connect-four:4,3,3"))
     for name in CATALOGUE:
         game = load_game({"chess-ending": "chess-ending:KQK"}.get(name, name)) if name not in FROM_FILES else None
-        words = "" if game is None else site.summary_of(game)
+        words = "" if game is None else summary_of(game)
         assert "`" not in words and not re.search(r"\b(\w+) \1\b", words), words
 
 

@@ -29,11 +29,15 @@ function split(game, text) {
   return text.split(single ? /[ ,]*/ : /[ ,]+/).filter(Boolean);
 }
 
-/** Rows of a board, from the top, as FEN has those of chess: numbers are so many empty cells; and who is to move. */
+/**
+ * Rows of a board, from the top, as FEN has those of chess: numbers are so many empty cells, but where they are seeds; and
+ * who is to move.
+ */
 function rowsOf(game, names, text, drawing) {
   const [placement, side = ""] = text.trim().split(/\s+/);
-  const rows = placement.split("/").map((row) => row.replace(/\d+/g, (count) => ".".repeat(Math.min(Number(count), 99))));
   const board = game.board(game.initial, game.mover(game.initial));
+  const empty = (row) => row.replace(/\d+/g, (count) => ".".repeat(Math.min(Number(count), 99)));
+  const rows = placement.split("/").map(drawing.board === "pits" ? (row) => row : empty);
   const mover = names.map(letterOf).indexOf(side.toLowerCase());
   if (rows.length !== board.length || rows.some((row) => row.length !== board[0].length)) {
     throw new Error(`Rows are ${board.length} of ${board[0].length} cells, with / between them, as in ${shortened(board, drawing)}`);
@@ -46,7 +50,7 @@ const letterOf = (name) => name[0].toLowerCase();
 
 function shortened(board, drawing) {
   const rows = board.map((row) => [...row].map((mark) => (kindOfMan(mark, drawing.men)?.shape ? mark : ".")).join(""));
-  return rows.join("/").replace(/\.+/g, (run) => run.length);
+  return drawing.board === "pits" ? board.join("/") : rows.join("/").replace(/\.+/g, (run) => run.length);
 }
 
 /** The state of rows with a player to move. Throws, saying why, where there is none. */
