@@ -106,7 +106,8 @@ function turned(move, state, mover) {
 const names = players();
 const here = () => line[at];
 const UNPUT = ["pits", "piles", "dots", "tray"]; // boards of seeds, heaps, lines and hands: their rows are typed
-const editor = game.from && !UNPUT.includes(drawing.board) && createEditor({ game, drawing, records, board, names, opened, closed: show, take: lookAt, say });
+const isPut = game.from && !UNPUT.includes(drawing.board);
+const editor = isPut ? createEditor({ game, drawing, records, board, names, opened, closed: show, take: lookAt, say }) : undefined;
 
 function after(position, move) {
   const gained = position.gained + move.gain;
