@@ -22,10 +22,11 @@ export class Practical {
     this.counted = new Set();
   }
 
-  /** The expected results of some moves of a position, by their places, for the side to move there. */
+  /** The expected results of some moves of a position, by their places, for the side to move there; undefined past the book. */
   async expectations(state, places) {
     if (this.listed.size > REMEMBERED) [this.listed, this.seen] = [new Map(), new Map()];
     const replies = await this.replies(state);
+    if (replies === undefined) return undefined;
     const chosen = places.map((place) => replies[place]);
     [this.left, this.counted, this.memo] = [LOOKS, new Set(), new Map()];
     let results = chosen.map((reply) => reply.score);
@@ -172,7 +173,7 @@ export async function chosenBy(level, looks, state, moves, random = Math.random)
     const isKnown = moves.every(({ value }) => value && !value.estimate);
     if (best.length < 2 || !isKnown || moves.some((move) => move.leads)) return undefined;
     const results = await looks(plies).expectations(state, best);
-    return best[results.indexOf(Math.max(...results))];
+    return results && best[results.indexOf(Math.max(...results))];
   }
   if (random() >= share) return undefined;
   const choices = (plies && (await looks(plies).choices(state))) || moves.map((_, place) => place);
