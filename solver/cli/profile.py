@@ -103,7 +103,8 @@ def _finished(kept: str | None) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError):
         raise click.UsageError(f"{kept} holds no rows of solver profile: name another file") from None
     if end < len(whole):
-        os.truncate(kept, end)
+        with open(kept, "r+b") as file:
+            file.truncate(end)
     return finished
 
 
