@@ -135,12 +135,12 @@ class AnimalShogi(NamedTuple):
     def parse_position(self, text: str) -> int | None:
         """The board and both hands, as `view` prints them; of `show` the side to move is the first player."""
         *rows, last = [line.strip() for line in text.split("\n")]
-        found = re.fullmatch(r"[abc ]+capitals: (.*), in hand ([CGE]+|-); (.*) ([cge]+|-)", last)
-        if found is None or len(rows) != 4:
+        matched = re.fullmatch(r"[abc ]+capitals: (.*), in hand ([CGE]+|-); (.*) ([cge]+|-)", last)
+        if matched is None or len(rows) != 4:
             return None
-        mover = int(found[1] == "the first")
+        mover = int(matched[1] == "the first")
         hands = []
-        for hand in (found[2], found[4].upper()):
+        for hand in (matched[2], matched[4].upper()):
             hands.append("".join((".", "CGE"[kind], "PQR"[kind])[hand.count("CGE"[kind])] for kind in range(3)))
         board = ["".join(row.split()[1:]) for row in rows]
         return self.from_cells([hands[1].lower()[::-1], *board, hands[0]], mover)

@@ -120,15 +120,18 @@ class BackgammonBearoff(NamedTuple):
         shown = re.fullmatch(r"player 1: (.*)\nplayer 2: (.*)\nplayer ([12]) (?:plays ([\d ]+)|throws|has lost)", text)
         if shown is not None:
             return self._parsed_as_shown(shown)
-        found = re.fullmatch(r"([1-6]+)-([1-6]+)(?: +([1-6])([1-6]))?", text)
-        if found is None:
+        matched = re.fullmatch(r"([1-6]+)-([1-6]+)(?: +([1-6])([1-6]))?", text)
+        if matched is None:
             return None
-        sides = [sum(self._checker(int(point)) for point in side) for side in found.groups()[:2]]
-        if max(len(side) for side in found.groups()[:2]) > self.checkers or int(max(found[1] + found[2])) > self.points:
+        sides = [sum(self._checker(int(point)) for point in side) for side in matched.groups()[:2]]
+        if (
+            max(len(side) for side in matched.groups()[:2]) > self.checkers
+            or int(max(matched[1] + matched[2])) > self.points
+        ):
             raise ValueError(f"each side has at most {self.checkers} checkers on points 1 to {self.points}")
         dice = 0
-        if found[3]:
-            larger, smaller = int(max(found[3], found[4])), int(min(found[3], found[4]))
+        if matched[3]:
+            larger, smaller = int(max(matched[3], matched[4])), int(min(matched[3], matched[4]))
             dice = 7 * larger + smaller if larger > smaller else MANY + 2 * larger - 1
         return self._state(sides[0], sides[1], dice, 0)
 

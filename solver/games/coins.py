@@ -53,10 +53,10 @@ class Coins(NamedTuple):
 
     def parse_position(self, text: str) -> int | None:
         """`7 coins`, or the number alone with a hash: as `show` prints it."""
-        found = re.fullmatch(r"(\d{1,19}) coins?", text)
-        if found is not None and int(found[1]) > self.coins:
+        matched = re.fullmatch(r"(\d{1,19}) coins?", text)
+        if matched is not None and int(matched[1]) > self.coins:
             raise ValueError(f"there are at most {self.coins} coins")
-        return None if found is None else int(found[1])
+        return None if matched is None else int(matched[1])
 
     def show(self, state: int) -> str:
         return f"{state} coins" if state != 1 else "1 coin"

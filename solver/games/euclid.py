@@ -67,8 +67,8 @@ class Euclid(NamedTuple):
 
     def parse_position(self, text: str) -> int | None:
         """`21 and 8`: as `show` prints it."""
-        found = re.fullmatch(r"(\d{1,10}) and (\d{1,10})", text)
-        return None if found is None else self.from_cells([found[1], found[2]], 0)
+        matched = re.fullmatch(r"(\d{1,10}) and (\d{1,10})", text)
+        return None if matched is None else self.from_cells([matched[1], matched[2]], 0)
 
     def show(self, state: int) -> str:
         return f"{state & self._mask()} and {state >> self._bits()}"

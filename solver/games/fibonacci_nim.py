@@ -55,10 +55,10 @@ class FibonacciNim(NamedTuple):
 
     def parse_position(self, text: str) -> int | None:
         """`7 coins, take at most 3`: as `show` prints it."""
-        found = re.fullmatch(r"(\d{1,6}) coins?, take at most (\d{1,6})", text)
-        if found is None:
+        matched = re.fullmatch(r"(\d{1,6}) coins?, take at most (\d{1,6})", text)
+        if matched is None:
             return None
-        left, most = int(found[1]), int(found[2])
+        left, most = int(matched[1]), int(matched[2])
         if left > self.coins or most > left:
             raise ValueError(f"there are at most {self.coins} coins, and who takes finds as many as it may take")
         return left | most << self._bits()

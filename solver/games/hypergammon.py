@@ -111,12 +111,12 @@ class Hypergammon(NamedTuple):
 
     def parse_position(self, text: str) -> int | None:
         """Both sides' checkers and the throw, as `show` prints them."""
-        found = re.fullmatch(r"x: (.*)\no: (.*)\n([xo]) (has thrown ([1-6])-([1-6])|throws|has lost)", text)
-        if found is None:
+        matched = re.fullmatch(r"x: (.*)\no: (.*)\n([xo]) (has thrown ([1-6])-([1-6])|throws|has lost)", text)
+        if matched is None:
             return None
-        mover, state = "xo".index(found[3]), 0
+        mover, state = "xo".index(matched[3]), 0
         for player in (0, 1):
-            places = found[1 + player].split()
+            places = matched[1 + player].split()
             if len(places) != self.checkers:
                 raise ValueError(f"each player has {self.checkers} checkers")
             for slot, place in enumerate(places):
@@ -124,7 +124,7 @@ class Hypergammon(NamedTuple):
                 if at > BAR:
                     raise ValueError(f"{place} is no point: they are 1 to 24, bar and off")
                 state |= at << 15 * (player ^ mover) + 5 * slot
-        throw = int(found[5]) << 3 | int(found[6]) if found[5] else 0
+        throw = int(matched[5]) << 3 | int(matched[6]) if matched[5] else 0
         return state | throw << 30 | mover << 36
 
     def show(self, state: int) -> str:

@@ -124,12 +124,12 @@ class MicroShogi(NamedTuple):
     def parse_position(self, text: str) -> int | None:
         """The board and both hands, as `view` prints them; of `show` the side to move is the first player."""
         *rows, last = [line.strip() for line in text.split("\n")]
-        found = re.fullmatch(r"[abcd ]+capitals: (.*), in hand ([PGSB]+|-); (.*) ([pgsb]+|-)", last)
-        if found is None or len(rows) != 5:
+        matched = re.fullmatch(r"[abcd ]+capitals: (.*), in hand ([PGSB]+|-); (.*) ([pgsb]+|-)", last)
+        if matched is None or len(rows) != 5:
             return None
-        mover = int(found[1] == "the first")
+        mover = int(matched[1] == "the first")
         hands = []
-        for hand in (found[2], found[4].upper()):
+        for hand in (matched[2], matched[4].upper()):
             counts = [hand.count(letter) for letter in LETTERS[::2]]
             hands.append("".join((".", LETTERS[2 * kind], DOUBLED[kind])[counts[kind]] for kind in range(4)))
         board = ["".join(row.split()[1:]) for row in rows]

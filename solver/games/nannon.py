@@ -103,19 +103,21 @@ class Nannon(NamedTuple):
 
     def parse_position(self, text: str) -> int | None:
         """The board and the throw, as `show` prints them."""
-        found = re.fullmatch(r"x: (\d+) home, (\d+) safe   o: (\d+) home, (\d+) safe\n([xo. ]+)\n.*\n([xo]) (.*)", text)
-        if found is None:
+        matched = re.fullmatch(
+            r"x: (\d+) home, (\d+) safe   o: (\d+) home, (\d+) safe\n([xo. ]+)\n.*\n([xo]) (.*)", text
+        )
+        if matched is None:
             return None
-        row, homes, mover = found[5].replace(" ", ""), [int(found[1]), int(found[3])], "xo".index(found[6])
+        row, homes, mover = matched[5].replace(" ", ""), [int(matched[1]), int(matched[3])], "xo".index(matched[6])
         if len(row) != self.spots:
             raise ValueError(f"the board has {self.spots} spots")
         sides = [sum(1 << spot for spot, mark in enumerate(row) if mark == side) for side in "xo"]
         for side in (0, 1):
-            if sides[side].bit_count() + homes[side] + int(found[2 + 2 * side]) != self.checkers:
+            if sides[side].bit_count() + homes[side] + int(matched[2 + 2 * side]) != self.checkers:
                 raise ValueError(f"each player has {self.checkers} checkers")
         if mover:
             sides = [self._reversed(side) for side in sides]
-        thrown = re.fullmatch(r"has thrown (\d+)", found[7])
+        thrown = re.fullmatch(r"has thrown (\d+)", matched[7])
         throw = int(thrown[1]) if thrown else 0
         state = self._state(sides[mover], sides[1 - mover], homes[mover], homes[1 - mover], mover) | throw
         return self.initial() if state == self.initial() & -1 << self._low() else state

@@ -106,20 +106,20 @@ class Quoridor(NamedTuple):
     def parse_position(self, text: str) -> int | None:
         """The board, with the walls left, as `show` prints it."""
         *lines, last = text.split("\n")
-        found = re.fullmatch(r" *[a-e ]+   ([xo]) to move, walls left (\d) and (\d)", last)
+        matched = re.fullmatch(r" *[a-e ]+   ([xo]) to move, walls left (\d) and (\d)", last)
         wide = 2 * self.width - 1
-        if found is None or len(lines) != 2 * self.height - 1:
+        if matched is None or len(lines) != 2 * self.height - 1:
             return None
         left = last.index("a")
         rows = [line[left:].ljust(wide) for line in reversed(lines)]
-        state = int(found[2]) << 10 | int(found[3]) << 13
+        state = int(matched[2]) << 10 | int(matched[3]) << 13
         for cell in range(self._cells()):
             mark = rows[2 * (cell // self.width)][2 * (cell % self.width)]
             state |= cell if mark == "x" else cell << 5 if mark == "o" else 0
         for crossing in range(self._crossings()):
             mark = rows[2 * (crossing // (self.width - 1)) + 1][2 * (crossing % (self.width - 1)) + 1]
             state |= (mark == "-") << 16 + crossing | (mark == "|") << 16 + self._crossings() + crossing
-        return state | "xo".index(found[1]) << 16 + 2 * self._crossings()
+        return state | "xo".index(matched[1]) << 16 + 2 * self._crossings()
 
     def show(self, state: int) -> str:
         lines = []

@@ -70,19 +70,19 @@ class ShutTheBox(NamedTuple):
 
     def parse_position(self, text: str) -> int | None:
         """The tiles and the throw, as `show` prints them."""
-        found = re.fullmatch(
+        matched = re.fullmatch(
             r"([-\d ]+)\nplayer ([12]) (has thrown (\d+)|throws|has \w+)(?:, player 1 left (\d+))?", text
         )
-        if found is None:
+        if matched is None:
             return None
-        tiles, mover = found[1].split(), int(found[2]) - 1
+        tiles, mover = matched[1].split(), int(matched[2]) - 1
         if len(tiles) != self.tiles or any(tile not in ("-", str(place + 1)) for place, tile in enumerate(tiles)):
             raise ValueError(f"there are {self.tiles} tiles, each its number or -")
         state = sum(1 << 5 + place for place, tile in enumerate(tiles) if tile != "-")
-        state |= int(found[5] or 0) << 5 + self.tiles | mover << 12 + self.tiles
-        if found[4]:
-            return state | int(found[4])
-        return state if found[3] == "throws" or self._is_won(state) else state | OVER
+        state |= int(matched[5] or 0) << 5 + self.tiles | mover << 12 + self.tiles
+        if matched[4]:
+            return state | int(matched[4])
+        return state if matched[3] == "throws" or self._is_won(state) else state | OVER
 
     def show(self, state: int) -> str:
         mover, throw = self.to_move(state), self._throw(state)

@@ -88,11 +88,11 @@ class Sim(NamedTuple):
 
     def parse_position(self, text: str) -> int | None:
         """Both players' lines, as `show` prints them."""
-        found = re.fullmatch(r"first:([A-H ]*)\nsecond:([A-H ]*)", text)
-        if found is None:
+        matched = re.fullmatch(r"first:([A-H ]*)\nsecond:([A-H ]*)", text)
+        if matched is None:
             return None
         names = {self.format_action(0, line): line for line in range(self._lines())}
-        sides = [found[1].split(), found[2].split()]
+        sides = [matched[1].split(), matched[2].split()]
         for name in [*sides[0], *sides[1]]:
             if name not in names or (sides[0] + sides[1]).count(name) > 1:
                 raise ValueError(f"{name}: lines are two letters each, and none is drawn twice")

@@ -150,14 +150,14 @@ class SixMensMorris(NamedTuple):
     def parse_position(self, text: str) -> int | None:
         """The board, with the men in hand, as `show` prints it."""
         lines = text.split("\n")
-        found = re.fullmatch(r" *a  b  c  d  e   ([xo]) to move(?:, in hand (\d) and (\d))?", lines[-1])
-        if found is None or len(lines) != 6:
+        matched = re.fullmatch(r" *a  b  c  d  e   ([xo]) to move(?:, in hand (\d) and (\d))?", lines[-1])
+        if matched is None or len(lines) != 6:
             return None
-        turn, state = "xo".index(found[1]), 0
+        turn, state = "xo".index(matched[1]), 0
         for point, name in enumerate(NAMES):
             mark = lines[5 - int(name[1])].ljust(15)["abcde".index(name[0]) * 3 + 2]
             state |= 1 << point if mark == "x" else 1 << 16 + point if mark == "o" else 0
-        left = [int(found[2] or 0), int(found[3] or 0)]
+        left = [int(matched[2] or 0), int(matched[3] or 0)]
         for player in (0, 1):
             if (state >> 16 * player & 0xFFFF).bit_count() > self.men - left[player]:
                 raise ValueError(f"each player has {self.men} men")

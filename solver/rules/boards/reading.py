@@ -151,9 +151,9 @@ def _square(rules: Rules, rows: Sequence[str], cell: int) -> str:
 def _typed(rules: Rules, text: str, cells: Rows) -> tuple[Rows, int | None] | None:
     """Rows as people type them, and the side to move if it is told; None if they have another shape."""
     marks = _marks(rules)
-    found = re.fullmatch(r"(?s)(.*\S)\s+(\S+)", re.sub(r"\s+to move$", "", text.rstrip()))
-    side = None if found is None else _side(rules, found[2])
-    rows = None if found is None or side is None else _split_rows(found[1], cells, marks)
+    matched = re.fullmatch(r"(?s)(.*\S)\s+(\S+)", re.sub(r"\s+to move$", "", text.rstrip()))
+    side = None if matched is None else _side(rules, matched[2])
+    rows = None if matched is None or side is None else _split_rows(matched[1], cells, marks)
     if rows is not None:
         return rows, side
     rows = _split_rows(text, cells, marks)
