@@ -5,7 +5,7 @@ import { element } from "./dom.mjs";
 import { Book } from "../solver/web/reader/book.js";
 import { createBoard } from "../solver/web/site/board.js";
 import { legend, news, odds, thrown } from "../solver/web/site/dice.js";
-import { chosenBy, Practical } from "../solver/web/site/opponent.js";
+import { chosenBy, LEVELS, Practical } from "../solver/web/site/opponent.js";
 import { firstDifference, recordOf } from "../solver/web/site/rules.js";
 import { chosen, examine, inAll, inWords, kindOf } from "../solver/web/site/values.js";
 
@@ -89,6 +89,7 @@ const commands = {
         choices: await Promise.all([0, 2, 4].map(async (plies) => (await looks(plies).choices(state)).map((place) => moves[place].name))),
         tricky: await level("tricky"),
         easy: await level("easy", 0.5, 0.999),
+        levels: LEVELS,
         medium: [await level("medium", 0.6), await level("medium", 0.5, 0)],
       });
     }

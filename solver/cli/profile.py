@@ -75,6 +75,8 @@ def command(
 
 def _tabulate(names: list[str], kept: str | None, as_json: bool, own: str | None, quiet: bool) -> None:
     """Print a row for each variant. Rows that a file keeps are not measured again."""
+    if kept is not None:
+        check_target(kept)
     finished = _finished(kept)
     for name in names:
         if name in finished:
@@ -129,9 +131,7 @@ def _profiled(name: str, own: str | None, quiet: bool) -> tuple[Profile, Rules]:
     book, game = book_and_game(name, own)
     refuse_chance(Rules(game))
     with Bars(quiet) as bars:
-        opening = isinstance(book, Book) and not book.header.is_gapless
-        if book is None or (opening and not os.path.exists(name)):
-            # The book that comes with the package may be an opening book
+        if not isinstance(book, Book):
             book = solve(game, progress=bars)
         with book:
             return profile(book, own, progress=bars), book.rules

@@ -17,9 +17,10 @@ dropped kind (0 Chick, 1 Giraffe, 2 Elephant) plus the cell. Captured men come b
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
+
+from solver.games.common.boards import shown_with_hands
 
 GROUP = "capture"
 PLANE = 0o7777
@@ -134,16 +135,8 @@ class AnimalShogi(NamedTuple):
 
     def parse_position(self, text: str) -> int | None:
         """The board and both hands, as `view` prints them; of `show` the side to move is the first player."""
-        *rows, last = [line.strip() for line in text.split("\n")]
-        matched = re.fullmatch(r"[abc ]+capitals: (.*), in hand ([CGE]+|-); (.*) ([cge]+|-)", last)
-        if matched is None or len(rows) != 4:
-            return None
-        mover = int(matched[1] == "the first")
-        hands = []
-        for hand in (matched[2], matched[4].upper()):
-            hands.append("".join((".", "CGE"[kind], "PQR"[kind])[hand.count("CGE"[kind])] for kind in range(3)))
-        board = ["".join(row.split()[1:]) for row in rows]
-        return self.from_cells([hands[1].lower()[::-1], *board, hands[0]], mover)
+        shown = shown_with_hands(text, "CGE", "PQR", 4)
+        return None if shown is None else self.from_cells(*shown)
 
     def show(self, state: int) -> str:
         return self._board(state, 0, "the side to move", "the other")

@@ -99,13 +99,10 @@ class ChungToi(NamedTuple):
         return ["".join(marks[3 * row : 3 * row + 3]) for row in (2, 1, 0)] + ["+ *"]
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        upright, aslant = (
-            [cells_of(rows[:3], "X"), cells_of(rows[:3], "x")],
-            [cells_of(rows[:3], "A"), cells_of(rows[:3], "a")],
-        )
-        first, second = upright[0] | aslant[0], upright[1] | aslant[1]
+        board, aslant = rows[:3], cells_of(rows[:3], "A") | cells_of(rows[:3], "a")
+        first, second = cells_of(board, "X") | cells_of(board, "A"), cells_of(board, "x") | cells_of(board, "a")
         check_placed(first, second, mover, 3)
-        return first | second << 9 | (aslant[0] | aslant[1]) << 18 | mover << 27
+        return first | second << 9 | aslant << 18 | mover << 27
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return men, and the two signs below; moves and turns of men, new men, and to pass."""

@@ -52,7 +52,7 @@ class Coins(NamedTuple):
         return self.coins - state
 
     def parse_position(self, text: str) -> int | None:
-        """`7 coins`, or the number alone with a hash: as `show` prints it."""
+        """`7 coins`, as `show` prints it."""
         matched = re.fullmatch(r"(\d{1,19}) coins?", text)
         if matched is not None and int(matched[1]) > self.coins:
             raise ValueError(f"there are at most {self.coins} coins")

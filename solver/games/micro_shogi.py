@@ -18,11 +18,11 @@ over, plus the cell. Captured men come back, so there is no `tier`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
+from solver.games.common.boards import shown_with_hands
 
 GROUP = "capture"
 BOARD = (1 << 20) - 1
@@ -123,17 +123,8 @@ class MicroShogi(NamedTuple):
 
     def parse_position(self, text: str) -> int | None:
         """The board and both hands, as `view` prints them; of `show` the side to move is the first player."""
-        *rows, last = [line.strip() for line in text.split("\n")]
-        matched = re.fullmatch(r"[abcd ]+capitals: (.*), in hand ([PGSB]+|-); (.*) ([pgsb]+|-)", last)
-        if matched is None or len(rows) != 5:
-            return None
-        mover = int(matched[1] == "the first")
-        hands = []
-        for hand in (matched[2], matched[4].upper()):
-            counts = [hand.count(letter) for letter in LETTERS[::2]]
-            hands.append("".join((".", LETTERS[2 * kind], DOUBLED[kind])[counts[kind]] for kind in range(4)))
-        board = ["".join(row.split()[1:]) for row in rows]
-        return self.from_cells([hands[1].lower()[::-1], *board, hands[0]], mover)
+        shown = shown_with_hands(text, LETTERS[::2], DOUBLED, 5)
+        return None if shown is None else self.from_cells(*shown)
 
     def show(self, state: int) -> str:
         return self._text(state, 0, "the side to move", "the other")
@@ -161,7 +152,8 @@ class MicroShogi(NamedTuple):
         marks = "".join(rows)
         if mover:
             marks = marks[::-1]
-        kings, men = [-1, -1], [[HAND] * 0 for _ in range(4)]
+        kings = [-1, -1]
+        men: list[list[int]] = [[] for _ in range(4)]
         for place in range(28):
             mark = marks[place]
             letter, owner = mark.upper(), (0 if mark == mark.upper() else 1) ^ mover

@@ -97,7 +97,7 @@ class Sim(NamedTuple):
             if name not in names or (sides[0] + sides[1]).count(name) > 1:
                 raise ValueError(f"{name}: lines are two letters each, and none is drawn twice")
         first, second = (sum(1 << names[name] for name in side) for side in sides)
-        check_turns(first.bit_count(), second.bit_count(), len(sides[0]) - len(sides[1]))
+        check_turns(len(sides[0]), len(sides[1]), (len(sides[0]) + len(sides[1])) % 2)
         return first | second << self._lines()
 
     def show(self, state: int) -> str:

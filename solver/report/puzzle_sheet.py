@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from solver.base.errors import PositionError
 from solver.play.showing import drawn
 from solver.puzzles import Puzzle
 from solver.report.puzzles import GOALS
 from solver.rules.boards.cells import drawing_of, is_drawn
+from solver.rules.boards.reading import mover_of
 from solver.rules.game import Rules, game_text
 from solver.rules.notation import Position, first_position, show
-from solver.rules.reading import parse_position
 from solver.rules.words import summary_of
 
 STYLE = """
@@ -33,7 +32,7 @@ def sheet(rules: Rules, puzzles: Sequence[Puzzle]) -> str:
     about = escape(summary_of(rules.game))
     cards = []
     for number, puzzle in enumerate(puzzles, 1):
-        position = _position(rules, puzzle)
+        position = first_position(rules, puzzle.state)._replace(mover=mover_of(rules, puzzle.state))
         cards.append(
             f'<section class="puzzle"><h2>{number}</h2>{_board(rules, position)}'
             f"<p>{_side(rules, position)} to move. One move {_task(puzzle)}.</p></section>"
@@ -48,14 +47,6 @@ def sheet(rules: Rules, puzzles: Sequence[Puzzle]) -> str:
         f'<p>{about}</p>\n<div class="puzzles">\n' + "\n".join(cards) + "\n</div>\n"
         f'<div class="solutions">\n<h1>Solutions</h1>\n<ol>{solutions}</ol>\n</div>\n</body>\n</html>\n'
     )
-
-
-def _position(rules: Rules, puzzle: Puzzle) -> Position:
-    """The position with its side to move, where the board tells that."""
-    try:
-        return parse_position(rules, show(rules.game, puzzle.state))._replace(state=puzzle.state)
-    except PositionError:
-        return first_position(rules, puzzle.state)
 
 
 def _board(rules: Rules, position: Position) -> str:

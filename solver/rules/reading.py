@@ -32,15 +32,17 @@ def position(game: Any, board: Any, mover: int | None = None) -> int:
             an array. It may have rows, or be flat, row by row from the top left. Its cells are marks ("X"), or
             numbers: of seeds or coins where the game counts them, else 0 for an empty cell and 1, 2, ... for the marks
             of the game's `layout()` in turn.
-        mover: The side to move, 0 or 1, where the board does not tell.
+        mover: The side to move, 0 or 1, where a list or an array does not tell. A text tells it itself.
 
     Raises:
         PositionError: There is no such position. The message names the first wrong cell, or the reason.
     """
     rules = Rules.of(game)
-    if isinstance(board, str):
-        return parse_position(rules, board if mover is None else f"{board} {mover + 1}").state
-    return state_of_array(rules, board, mover)
+    if not isinstance(board, str):
+        return state_of_array(rules, board, mover)
+    if mover is not None:
+        raise PositionError(f"{excerpt(board, 60)}: a text tells who moves itself: write {mover + 1} behind the rows")
+    return parse_position(rules, board).state
 
 
 def parse_position(game: Any, text: str, legal: Callable[[int], dict[str, int]] | None = None) -> Position:
@@ -55,6 +57,7 @@ def parse_position(game: Any, text: str, legal: Callable[[int], dict[str, int]] 
         return first_position(rules)
     board = _own_notation(rules, text) or read_board(rules, text)
     if board is not None:
+        _refuse_stuck(rules, board.state, text)
         return board
     position = first_position(rules)
     for _, _, after in moves_played(rules, text, legal):
@@ -110,6 +113,12 @@ def _number(rules: Rules, text: str) -> int:
     if not (digits.isascii() and digits.isdecimal() and len(digits) < 160 and int(digits) >> bits == 0):
         raise PositionError(f"{excerpt(text, 60)} is not a state: write # and a whole number below 2**{bits}")
     state = int(digits)
+    _refuse_stuck(rules, state, text)
+    return state
+
+
+def _refuse_stuck(rules: Rules, state: int, text: str) -> None:
+    """Raise PositionError unless a state has a move or is finished."""
     try:
         stuck = not rules.is_terminal(state) and not legal_actions(rules, state)
     except Exception as error:
@@ -117,7 +126,6 @@ def _number(rules: Rules, text: str) -> int:
         raise PositionError(f"{excerpt(text, 60)} is not a state of this game: {type(error).__name__}") from None
     if stuck:
         raise PositionError(f"{excerpt(text, 60)} is not a state of this game: it has no moves but is not terminal")
-    return state
 
 
 def _split(legal: dict[str, int], word: str) -> list[str]:

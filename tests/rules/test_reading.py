@@ -10,6 +10,7 @@ from solver.base.errors import PositionError
 from solver.export.layout import layout_of
 from solver.games import CATALOGUE, FROM_FILES
 from solver.rules.boards.cells import board_of
+from solver.rules.boards.reading import mover_of
 from solver.rules.game import Rules, load_game, own_method
 from solver.rules.notation import first_position, legal_actions, next_position, show
 from solver.rules.reading import parse_position
@@ -52,7 +53,9 @@ def test_every_game_reads_what_it_shows_and_its_rows(name):
             if "".join(rows).isdecimal() and len(rows) == 1:
                 # Digits alone are moves
                 continue
-            assert solver.position(game, "/".join(rows), mover=position.mover) == position.state
+            assert solver.position(game, f"{'/'.join(rows)} {(position.mover or 0) + 1}") == position.state
+            side = mover_of(rules, position.state)
+            assert side in (None, position.mover)
 
 
 @pytest.mark.parametrize("name", ["tic-tac-toe", "connect-four:4,4", "kalah:3,3", "othello:4,4", "dao"])
@@ -85,6 +88,8 @@ def test_one_board_in_several_notations(text):
         ("tic-tac-toe", "X.o/.X./..o 2", "men are put in turn"),
         ("tic-tac-toe", "X.o/.X.", "write 3 rows of 3 marks"),
         ("connect-four:4,4", "..../X.../..../....", "a3: a man falls"),
+        ("kalah:4,3", "9999999999 3 3 3/3 3 3 3", "is no number of seeds"),
+        ("kalah:4,3", ".333/3333", "a2: '.' is no mark of this game"),
         ("kalah:4,3", "3333/3334", "there are 25 seeds in the houses, of 24"),
         ("othello:4,4", "..../.oX./.Xo./....", "write 1 or 2"),
         ("checkers:4", "b.../..../..../....", "men stand on dark squares alone"),
@@ -101,6 +106,29 @@ def test_one_board_in_several_notations(text):
 def test_boards_that_cannot_be_are_refused(name, text, message):
     with pytest.raises(PositionError, match=message):
         parse_position(load_game(name), text)
+
+
+@pytest.mark.parametrize(
+    ("name", "board", "message"),
+    [
+        ("tic-tac-toe", None, "not NoneType"),
+        ("tic-tac-toe", [None] * 9, "a3: None is no mark"),
+        ("tic-tac-toe", [3] * 9, "a3: 3 is no mark: 0 is empty, 1 is X, 2 is o"),
+        ("tic-tac-toe", [1, 2], "3 rows of 3 cells, not 2 in all"),
+        ("kalah:4,3", [3.5] * 8, "a2: 3.5 is no mark"),
+        ("kalah:4,3", [-1] * 8, "a2: -1 is no number of seeds"),
+        ("kalah:4,3", [10**9] * 8, "no number of seeds"),
+        ("ur:2", [0] * 24, "reads no boards"),
+    ],
+)
+def test_lists_that_are_no_boards_are_refused(name, board, message):
+    with pytest.raises(PositionError, match=message):
+        solver.position(load_game(name), board)
+
+
+def test_a_text_names_its_side_itself():
+    with pytest.raises(PositionError, match="write 2 behind the rows"):
+        solver.position(THREE, "4453", mover=1)
 
 
 def test_a_text_that_is_not_as_shown_is_refused():

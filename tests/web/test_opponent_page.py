@@ -6,6 +6,7 @@ import pytest
 
 import solver
 from solver.export import export
+from solver.play.levels import LEVELS
 from solver.play.player import Player
 from solver.play.practical import OPPONENTS, Practical
 from solver.rules.notation import format_action
@@ -37,6 +38,9 @@ def test_the_page_plays_as_python(name, tmp_path):
             actions = list(player.rules.actions(state))
             names = [format_action(game, state, action) for action in actions]
             assert answer["names"] == names
+            assert {level.name: [level.share, level.plies] for level in LEVELS.values()}.items() <= answer[
+                "levels"
+            ].items()
             assert answer["expected"] == pytest.approx(
                 Practical(player.rules, player.knowledge.value, 2).expectations(state, actions)
             )

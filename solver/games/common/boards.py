@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 def cells_of(rows: list[str], mark: str) -> int:
     """The cells that have a mark, a bit each, row by row from the bottom left."""
@@ -46,3 +48,29 @@ def check_placed(first: int, second: int, mover: int, men: int) -> None:
         raise ValueError(f"a player never has more than {men} men")
     if first.bit_count() + second.bit_count() < 2 * men:
         check_turns(first.bit_count(), second.bit_count(), mover)
+
+
+def shown_with_hands(text: str, letters: str, doubled: str, height: int) -> tuple[list[str], int] | None:
+    """The cells and the side to move of a board that `view` or `show` printed with both hands, None for other texts.
+
+    Args:
+        text: The board from the top, and a line that ends in the hands. Without a side the first player is to move.
+        letters: The kinds of men that hands have; the cells of a hand are in this order.
+        doubled: The mark of two men of each kind.
+        height: The rows of the board.
+
+    Raises:
+        ValueError: A hand has more than two men of a kind.
+    """
+    *lines, last = [line.strip() for line in text.split("\n")]
+    matched = re.fullmatch(rf"[a-d ]+capitals: (.*), in hand ([{letters}]+|-); (.*) ([{letters.lower()}]+|-)", last)
+    if matched is None or len(lines) != height:
+        return None
+    hands = []
+    for held in (matched[2], matched[4].upper()):
+        if any(held.count(letter) > 2 for letter in letters):
+            raise ValueError("there are two men of each kind")
+        marks = zip(letters, doubled, strict=True)
+        hands.append("".join((".", one, two)[held.count(one)] for one, two in marks))
+    rows = [hands[1].lower()[::-1], *("".join(line.split()[1:]) for line in lines), hands[0]]
+    return rows, int(matched[1] == "the first")

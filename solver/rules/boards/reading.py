@@ -7,6 +7,7 @@ again, and must give back all that was read, so that no board is misunderstood.
 
 from __future__ import annotations
 
+import operator
 import random
 import re
 from collections.abc import Iterator, Sequence
@@ -16,12 +17,13 @@ from solver.base.errors import PositionError
 from solver.base.shown import excerpt
 from solver.rules.boards.cells import board_of, drawing_of, is_drawn
 from solver.rules.game import Rules, own_method
-from solver.rules.notation import Position, chances, first_position, next_position, show
+from solver.rules.notation import Position, first_position, legal_actions, next_position, show
 
 SAMPLES = 300  # positions that tell where `show` has each cell
 PLIES = 80  # of a random game
 SIDES = {"1": 0, "2": 1, "first": 0, "second": 1}
 BLANK = ". "  # an empty cell, and no cell
+MOST_COUNTED = 0xD000  # numbers have a character each, and none is half of a pair
 UNREAD = "\0"  # a cell that no place of a text tells
 
 Rows = list[str]
@@ -90,18 +92,20 @@ def state_of_array(rules: Rules, board: Any, mover: int | None) -> int:
         raise PositionError(f"{rules.name} reads no boards: add from_cells(rows, mover) to its rules")
     cells = _rows(rules, first_position(rules))
     height, width = len(cells), len(cells[0])
-    listed = board.tolist() if hasattr(board, "tolist") else board
     marks = _marks(rules)
-    flat = list(_flat(listed))
+    flat = list(_flat(board.tolist() if hasattr(board, "tolist") else board))
     if len(flat) != height * width:
         raise PositionError(f"a board of {rules.name} has {height} rows of {width} cells, not {len(flat)} in all")
-    counts = marks.startswith("0")
-    whole = "".join(cells)
-    rows = [_mark(value, marks, counts, whole[i], _square(rules, cells, i)) for i, value in enumerate(flat)]
-    return _position(rules, ["".join(rows[y * width : (y + 1) * width]) for y in range(height)], mover).state
+    blank = "".join(cells)
+    board_marks = [_mark(value, marks, blank[i], _square(rules, cells, i)) for i, value in enumerate(flat)]
+    rows = ["".join(board_marks[first : first + width]) for first in range(0, height * width, width)]
+    return _position(rules, rows, mover).state
 
 
 def _flat(board: Any) -> Iterator[Any]:
+    """The cells of a list, of lists or of texts. Raises PositionError for what is none."""
+    if not isinstance(board, list | tuple):
+        raise PositionError(f"a board is a list or an array, not {type(board).__name__}")
     for part in board:
         if isinstance(part, list | tuple):
             yield from _flat(part)
@@ -111,16 +115,26 @@ def _flat(board: Any) -> Iterator[Any]:
             yield part
 
 
-def _mark(value: Any, marks: str, counts: bool, blank: str, square: str) -> str:
+def _mark(value: Any, marks: str, blank: str, square: str) -> str:
     """The mark of a cell in an array."""
     if isinstance(value, str):
         return value
-    number = int(value)
-    if counts:
-        return chr(48 + number)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise PositionError(f"{square}: {value!r} is no mark: give a whole number or a character") from None
+    if marks.startswith("0"):
+        return _counted(number, square)
     if not 0 <= number <= len(marks):
-        raise PositionError(f"{square}: {value} is no mark: 0 is empty, {_listed(marks)}")
+        raise PositionError(f"{square}: {number} is no mark: 0 is empty, {_listed(marks)}")
     return marks[number - 1] if number else " " if blank == " " else "."
+
+
+def _counted(number: int, square: str) -> str:
+    """The mark of a number: the character so many places behind "0"."""
+    if not 0 <= number < MOST_COUNTED:
+        raise PositionError(f"{square}: {number} is no number of seeds or coins here")
+    return chr(48 + number)
 
 
 def _listed(marks: str) -> str:
@@ -181,7 +195,7 @@ def _shaped(row: str, blank: str, marks: str) -> str | None:
     if len(row) == width and all(empty == " " for mark, empty in zip(row, blank, strict=True) if mark == " "):
         joined = row
     elif len(words) == width:
-        joined = "".join(chr(48 + int(word)) if len(word) > 1 and word.isdecimal() else word for word in words)
+        joined = "".join(_counted(int(word), row) if len(word) > 1 and word.isdecimal() else word for word in words)
     else:
         joined = "".join(words)
     if not marks.startswith("0"):
@@ -228,6 +242,20 @@ def _position(rules: Rules, rows: Rows, mover: int | None, text: str = "") -> Po
     return _with_side(rules, found)
 
 
+def mover_of(rules: Rules, state: int) -> int | None:
+    """The side to move of a state, None if neither the state nor its cells tell."""
+    if rules.to_move is not None:
+        return int(rules.to_move(state))
+    parse = own_method(rules.game, "from_cells")
+    sides = []
+    for side in (0, 1) if parse is not None else ():
+        try:
+            sides += [side] * (parse(_rows(rules, Position(state, None, side)), side) == state)
+        except (ValueError, IndexError):
+            continue
+    return sides[0] if len(sides) == 1 else None
+
+
 def _with_side(rules: Rules, found: dict[int, int]) -> Position:
     """The position of the states found for each side to move, with that side if it is the only one."""
     side, state = next(iter(found.items()))
@@ -242,7 +270,8 @@ def _marks(rules: Rules) -> str:
 
 
 def _known_marks(rules: Rules, cells: Rows) -> set[str]:
-    return {*"".join(cells), *BLANK, *_marks(rules)}
+    marks = _marks(rules)
+    return {*"".join(cells), *marks, *("" if marks.startswith("0") else BLANK)}
 
 
 def _known(mark: str, known: set[str]) -> str:
@@ -299,8 +328,7 @@ def _samples(rules: Rules) -> list[Sample]:
         state = position.state
         shown = show(rules.game, state, position.mover)
         samples.append(Sample(int(position.mover or 0), _places(lines_of(shown)), _rows(rules, position)))
-        over = position.ply == PLIES or rules.is_terminal(state)
-        actions = [] if over else list(range(len(chances(rules.game, state)))) or list(rules.actions(state))
+        actions = [] if position.ply == PLIES else list(legal_actions(rules, state).values())
         position = next_position(rules, position, chance.choice(actions)) if actions else first_position(rules)
     return samples
 
@@ -366,4 +394,4 @@ def _tells(place: Place, samples: Sequence[Sample], cells: Marks) -> bool:
 
 def _numbered(word: str) -> str:
     """A number as the mark that stands for it, else the mark itself."""
-    return chr(48 + int(word)) if word.isdecimal() else word[:1] or "."
+    return _counted(int(word), word) if word.isdecimal() else word[:1] or "."

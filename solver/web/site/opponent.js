@@ -20,10 +20,22 @@ export class Practical {
   constructor(game, book, about, opponent) {
     Object.assign(this, { game, book, about, opponent, listed: new Map(), seen: new Map(), left: Infinity });
     this.counted = new Set();
+    this.last = Promise.resolve(); // what was asked for before: choices share what they count, and take turns
+  }
+
+  /** Do what is asked for after all that was. */
+  inTurn(ask) {
+    const answer = this.last.then(ask);
+    this.last = answer.catch(() => {});
+    return answer;
   }
 
   /** The expected results of some moves of a position, by their places, for the side to move there; undefined past the book. */
-  async expectations(state, places) {
+  expectations(state, places) {
+    return this.inTurn(() => this.expect(state, places));
+  }
+
+  async expect(state, places) {
     if (this.listed.size > REMEMBERED) [this.listed, this.seen] = [new Map(), new Map()];
     const replies = await this.replies(state);
     if (replies === undefined) return undefined;
@@ -82,7 +94,11 @@ export class Practical {
   }
 
   /** The moves of a state, by their places, that the fallible player may choose; undefined if a value is not known. */
-  async choices(state) {
+  choices(state) {
+    return this.inTurn(() => this.choose(state));
+  }
+
+  async choose(state) {
     const replies = await this.replies(state);
     if (replies === undefined) return undefined;
     const modelled = new Set(await this.modelled(replies));
