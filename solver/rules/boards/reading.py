@@ -163,7 +163,7 @@ def _square(rules: Rules, rows: Sequence[str], cell: int) -> str:
 
 
 def _typed(rules: Rules, text: str, cells: Rows) -> tuple[Rows, int | None] | None:
-    """Rows as people type them, and the side to move if it is told; None if they have another shape."""
+    """Rows as people type them, and the side to move if the text has it. None for rows of another shape."""
     marks = _marks(rules)
     matched = re.fullmatch(r"(?s)(.*\S)\s+(\S+)", re.sub(r"\s+to move$", "", text.rstrip()))
     side = None if matched is None else _side(rules, matched[2])
@@ -204,8 +204,8 @@ def _shaped(row: str, blank: str, marks: str) -> str | None:
         else:
             joined = re.sub(r"\d+", lambda number: "." * min(int(number[0]), width), joined)
     if len(joined) == width - blank.count(" ") < width:
-        found = iter(joined)
-        joined = "".join(" " if mark == " " else next(found) for mark in blank)
+        typed = iter(joined)
+        joined = "".join(" " if mark == " " else next(typed) for mark in blank)
     return joined if len(joined) == width else None
 
 
@@ -226,20 +226,20 @@ def _position(rules: Rules, rows: Rows, mover: int | None, text: str = "") -> Po
     cells = _rows(rules, first_position(rules))
     known = _known_marks(rules, cells)
     rows = ["".join(_known(mark, known) for mark in row) for row in rows]
-    found: dict[int, int] = {}
+    states: dict[int, int] = {}
     refusals: list[str] = []
     for side in (0, 1) if mover is None else (mover,):
         try:
-            found[side] = _state(rules, rows, side)
+            states[side] = _state(rules, rows, side)
         except PositionError as error:
             refusals.append(str(error))
-    if not found:
+    if not states:
         raise PositionError(refusals[0])
-    if len({*found.values()}) > 1:
-        found = {side: state for side, state in found.items() if is_shown(rules, state, None, text)} or found
-    if len({*found.values()}) > 1:
+    if len({*states.values()}) > 1:
+        states = {side: state for side, state in states.items() if is_shown(rules, state, None, text)} or states
+    if len({*states.values()}) > 1:
         raise PositionError(f"{'/'.join(rows)}: either side may be to move: write 1 or 2 behind it")
-    return _with_side(rules, found)
+    return _with_side(rules, states)
 
 
 def mover_of(rules: Rules, state: int) -> int | None:
@@ -256,11 +256,11 @@ def mover_of(rules: Rules, state: int) -> int | None:
     return sides[0] if len(sides) == 1 else None
 
 
-def _with_side(rules: Rules, found: dict[int, int]) -> Position:
+def _with_side(rules: Rules, states: dict[int, int]) -> Position:
     """The position of the states found for each side to move, with that side if it is the only one."""
-    side, state = next(iter(found.items()))
+    side, state = next(iter(states.items()))
     position = first_position(rules, state)
-    return position if len(found) > 1 or position.mover is not None else position._replace(mover=side)
+    return position if len(states) > 1 or position.mover is not None else position._replace(mover=side)
 
 
 def _marks(rules: Rules) -> str:
@@ -304,7 +304,7 @@ def _state(rules: Rules, rows: Rows, mover: int) -> int:
 
 def _shown(rules: Rules, lines: list[str]) -> Position | None:
     """The position that `show` prints as these lines, None if there is none. Raises PositionError."""
-    found: dict[int, int] = {}
+    states: dict[int, int] = {}
     refusals: list[PositionError] = []
     samples = _samples(rules)
     for mover in (0, 1):
@@ -315,10 +315,10 @@ def _shown(rules: Rules, lines: list[str]) -> Position | None:
             refusals.append(error)
             continue
         if state is not None and any(is_shown(rules, state, side, "\n".join(lines)) for side in (mover, None)):
-            found[mover] = state
-    if not found and refusals:
+            states[mover] = state
+    if not states and refusals:
         raise refusals[0]
-    return _with_side(rules, found) if found else None
+    return _with_side(rules, states) if states else None
 
 
 def _samples(rules: Rules) -> list[Sample]:
@@ -335,11 +335,11 @@ def _samples(rules: Rules) -> list[Sample]:
 
 def _places(lines: Sequence[str]) -> dict[Place, str]:
     """What stands at each place of a text: its characters, and its words."""
-    found: dict[Place, str] = {}
+    places: dict[Place, str] = {}
     for number, line in enumerate(lines):
-        found.update({(False, number, place): mark for place, mark in enumerate(line) if mark != " "})
-        found.update({(True, number, place): word for place, word in enumerate(line.split())})
-    return found
+        places.update({(False, number, place): mark for place, mark in enumerate(line) if mark != " "})
+        places.update({(True, number, place): word for place, word in enumerate(line.split())})
+    return places
 
 
 def _aligned(lines: Sequence[str], samples: Sequence[Sample]) -> Rows:
