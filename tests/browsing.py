@@ -157,7 +157,7 @@ class Page:
     @property
     def moves(self):
         """What the list says: {name: (value, whether it is best)}."""
-        script = """return [...document.querySelectorAll("#moves button")].map((one) =>
+        script = """return [...document.querySelectorAll("#moves .move")].map((one) =>
             [".name", ".value", ".best"].map((part) => one.querySelector(part)?.textContent ?? ""))"""
         return {name: (value.replace("\u2212", "-"), best == "best") for name, value, best in self.script(script)}
 

@@ -8,6 +8,7 @@ import { legend, news, odds, thrown } from "../solver/web/site/dice.js";
 import { chosenBy, LEVELS, Practical } from "../solver/web/site/opponent.js";
 import { firstDifference, recordOf } from "../solver/web/site/rules.js";
 import { chosen, examine, inAll, inWords, kindOf } from "../solver/web/site/values.js";
+import { bestPlay, givenAway, inSteps } from "../solver/web/site/why.js";
 
 const [command, ...paths] = process.argv.slice(2);
 
@@ -92,6 +93,29 @@ const commands = {
         levels: LEVELS,
         medium: [await level("medium", 0.6), await level("medium", 0.5, 0)],
       });
+    }
+    return answers;
+  },
+
+  /** Of some positions, for each move what it gives away, and best play after it: names, and the value at the end. */
+  async why() {
+    const [folder, positions] = paths;
+    const { about, game, rules } = await import(pathToFileURL(`${folder}/game.js`));
+    const book = await Book.open(new Uint8Array(readFileSync(`${folder}/book.bin`)), { rules });
+    const known = (position) => examine(game, book, about, position);
+    const answers = [];
+    for (const text of JSON.parse(readFileSync(positions, "utf8"))) {
+      const state = BigInt(text);
+      const position = { state, mover: game.mover(state), gained: 0 };
+      const { value, moves } = await known(position);
+      const said = [];
+      for (const move of moves) {
+        const line = await bestPlay(known, game, about, { ...position, value }, move);
+        const end = line.at(-1).value;
+        const steps = inSteps(game, about, ["First", "Second"], { ...position, value }, move, line);
+        said.push({ name: move.name, gives: givenAway(value, move.value), line: line.slice(1).map(({ name }) => name), end: [end.score, end.distance], steps });
+      }
+      answers.push(said);
     }
     return answers;
   },

@@ -7,14 +7,18 @@ import io
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from solver.base.errors import MethodError
+from solver.base.errors import MethodError, MissingState
+from solver.base.progress import Progress
 from solver.book import Book, shipped
 from solver.cli.common import Bars, game_option, live_option, open_book, open_source, quiet_option
-from solver.rules.game import Game
+from solver.rules.game import Game, Rules
+
+if TYPE_CHECKING:
+    from solver.puzzles import Puzzle
 
 STREAMED = ("csv", "jsonl")  # forms of a table that standard output takes
 
@@ -45,11 +49,25 @@ STREAMED = ("csv", "jsonl")  # forms of a table that standard output takes
     help="csv, jsonl: a table in that form, for any name of the file. training: a .parquet with planes of the board,"
     " masks, and the loss of every move.",
 )
+@click.option(
+    "--puzzles",
+    "number",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Set the N hardest puzzles of the book in its page, the easiest of them first.",
+)
 @live_option
 @game_option
 @quiet_option
 def command(
-    sources: tuple[str, ...], file: str, columns: str | None, form: str, live: bool, own: str | None, quiet: bool
+    sources: tuple[str, ...],
+    file: str,
+    columns: str | None,
+    form: str,
+    number: int | None,
+    live: bool,
+    own: str | None,
+    quiet: bool,
 ) -> None:
     """Write a book in another form: a table, one file for other languages, or a page.
 
@@ -60,6 +78,7 @@ def command(
     solver export connect-four-4x4.lmdb -o connect-four.parquet --format training
     solver export connect-four-4x4.lmdb -o connect-four.bin
     solver export connect-four-4x4.lmdb -o site/
+    solver export connect-four-4x4.lmdb --puzzles 50 -o site/
     solver export connect-four:6,5 -o site/
     solver export my_game.py::Hexapawn:4,4 -o site/
     solver export connect-four-4x4.lmdb tic-tac-toe nim -o site/
@@ -84,7 +103,11 @@ def command(
 
     if live and not is_page(file):
         raise MethodError(f"{file} holds a book: --live goes with a page, a folder with a slash")
+    if number is not None and not is_page(file):
+        raise MethodError(f"{file} is no page, and puzzles go into one: name a folder, with a slash")
     if len(sources) != 1:
+        if number is not None:
+            raise MethodError("--puzzles goes with one book: export it by itself")
         if form == "training":
             raise MethodError("a training set is of one book: name it")
         _write_all(sources, file, columns, live, own, quiet)
@@ -93,6 +116,8 @@ def command(
     with _opened(source, own, is_page(file), live, quiet) as opened, Bars(quiet) as bars:
         names = None if columns is None else [name.strip() for name in columns.split(",")]
         options: dict[str, Any] = {"training": form == "training", "form": form if form in STREAMED else None}
+        if number is not None:
+            options["puzzles"] = _puzzles(opened, number, bars)
         if file == "-":
             with _standard_output() as stream:
                 export(opened, stream, names, **options, progress=bars)
@@ -100,6 +125,17 @@ def command(
         notes = export(opened, file, names, **options, progress=bars)
         content = f"{len(opened):,} states" if isinstance(opened, Book) else "a game without a book"
         click.echo("\n".join([f"{file}: {content}, {_size(Path(file)):,} bytes", *notes]))
+
+
+def _puzzles(opened: Book | Game, number: int, progress: Progress) -> list[Puzzle]:
+    """The hardest puzzles of a book, the easiest of them first: wins or, if there are none, draws; or margins."""
+    from solver.puzzles import find_puzzles
+
+    rules = opened.rules if isinstance(opened, Book) else Rules(opened)
+    for goal in ("margin",) if rules.scores else ("win", "draw"):
+        if found := find_puzzles(opened, number, goal=goal, progress=progress):
+            return found[::-1]
+    raise MissingState(f"the book of {rules.name} has no puzzles: leave out --puzzles")
 
 
 def _size(path: Path) -> int:

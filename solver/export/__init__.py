@@ -23,6 +23,7 @@ from solver.book.doors import Source, book_and_game
 from solver.export import bin, listing, site, tables
 from solver.export.columns import COLUMNS, table_of
 from solver.export.training import write_training
+from solver.puzzles import Puzzle
 from solver.rules.game import Game, Rules
 
 TABLES = {
@@ -50,6 +51,7 @@ def export(
     *,
     training: bool = False,
     form: str | None = None,
+    puzzles: Sequence[Puzzle] = (),
     progress: Progress = silent,
 ) -> list[str]:
     """Write a book, or the one at a path, to a file whose ending says the form; `columns` of a table, all if left out.
@@ -62,7 +64,7 @@ def export(
     cannot be searched there; GameError, BookError, ResourceError.
 
     `form` says "csv" or "jsonl" where no ending does. `path` may also be an open text file or a pipe, which gets
-    a table row by row, as CSV if `form` is left out.
+    a table row by row, as CSV if `form` is left out. A page sets `puzzles`, as `find_puzzles` returns them.
     """
     if not isinstance(path, (str, os.PathLike)):
         _write_stream(source, path, form or "csv", columns, training, progress)
@@ -73,13 +75,15 @@ def export(
     if form is not None and (is_page(path) or Path(path).suffix.lower() in {*ENDINGS} - {f".{form}"}):
         raise MethodError(f"{path} is not for {form}: name a file that ends in .{form}, or leave the form out")
     target = Path(os.path.realpath(path) if is_page(path) else path)
+    if puzzles and not is_page(path):
+        raise MethodError(f"{path} is no page, and puzzles go into one: name a folder, with a slash")
     if columns is not None and (is_page(path) or target.suffix.lower() == BINARY):
         raise MethodError(f"{path} holds the whole book: columns are chosen for {', '.join(TABLES)}")
     if training and (target.suffix.lower() != PARQUET or columns is not None):
         raise MethodError(f"a training set is a {PARQUET} with columns of its own: name a file, leave --columns out")
     with _writing(target), _opened(source, is_page(path)) as opened:
         if is_page(path):
-            return _write_page(opened, target, progress)
+            return _write_page(opened, target, progress, puzzles)
         _write_file(opened, target, f".{form}" if form else target.suffix.lower(), columns, training, progress)
         return []
 
@@ -127,14 +131,14 @@ def _opened(source: Source, for_page: bool) -> Iterator[Book | Game]:
             yield book
 
 
-def _write_page(source: Book | Game, target: Path, progress: Progress) -> list[str]:
+def _write_page(source: Book | Game, target: Path, progress: Progress, puzzles: Sequence[Puzzle]) -> list[str]:
     book = source if isinstance(source, Book) else None
     rules = Rules(source) if book is None else book.rules
     site.check_folder(target)
     if book is not None:
         # A book that cannot even say what the start is worth makes no page
         book.get(rules.roots()[0])
-    script = site.script_of(rules, book, progress)
+    script = site.script_of(rules, book, progress, puzzles)
     with replacing(target) as folder:
         site.write(script, rules.game, book, folder, progress)
     return script.notes

@@ -16,7 +16,7 @@ from __future__ import annotations
 import html
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from solver.book.writer import nameable
 from solver.export import bin, script
 from solver.export import module as building
 from solver.export.script import PAGE_MARK, Script
+from solver.puzzles import Puzzle
 from solver.rules.boards.cells import drawing_of
 from solver.rules.game import Game, Rules, game_text, own_method
 from solver.rules.words import summary_of
@@ -41,7 +42,7 @@ SILENT = "past the book the page does not search: that wants solverbook[solve], 
 SMALL_WORDS = ("and", "of", "the", "to")  # in titles
 
 
-def script_of(rules: Rules, book: Book | None, progress: Progress) -> Script:
+def script_of(rules: Rules, book: Book | None, progress: Progress, puzzles: Sequence[Puzzle] = ()) -> Script:
     """The game of a page, of its book or without one. Raises MethodError where its rules cannot run in a page."""
     about: dict[str, Any] = {
         "game": rules.name,
@@ -57,10 +58,23 @@ def script_of(rules: Rules, book: Book | None, progress: Progress) -> Script:
         if rules.scores and book.header.method == rules.kind.cyclic == Method.RETROGRADE:
             # Play by margins alone might go round
             about["leads"] = True
+    if puzzles:
+        about["puzzles"] = [puzzle_of(puzzle) for puzzle in puzzles]
     module = module_of(rules, book, progress)
     made = script.script_of(rules, None if book is None else book.codec_keys, about, module, progress)
     ends = book is not None and not book.header.is_gapless and rules.chance is None
     return made._replace(notes=[*made.notes, SILENT]) if ends and module is None else made
+
+
+def puzzle_of(puzzle: Puzzle) -> dict[str, Any]:
+    """A puzzle as the page takes it. Its state is text, for numbers of JavaScript are no larger than 2**53."""
+    return {
+        "state": str(puzzle.state),
+        "goal": puzzle.goal,
+        "distance": puzzle.distance,
+        "move": puzzle.move,
+        "difficulty": puzzle.difficulty,
+    }
 
 
 def write(made: Script, game: Game, book: Book | None, folder: Path, progress: Progress, within: str = "") -> None:

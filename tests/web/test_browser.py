@@ -49,8 +49,8 @@ def test_the_best_moves_are_played_to_the_end_and_taken_back(page):
 
 
 def test_a_link_leads_to_its_position(page):
-    page.open().click("#moves button")
-    page.click("#moves button")
+    page.open().click("#moves .move")
+    page.click("#moves .move")
     status, address, line = page.status, page.find("#link")[0].get_attribute("href"), page.played()
     assert address == page.address + "#moves=" + ",".join(line) and len(line) == 2
     page.open(address.removeprefix(page.address))
@@ -91,8 +91,9 @@ def test_everything_has_a_name_and_a_role(page):
     controls = {"Undo", "Redo", "Play best", "Watch", "New game", "Dark theme", "Set up", "Copy JSON"}
     assert all(names["button"]) and controls <= set(names["button"])
     dice = page.book.expectation is not None
-    assert set(names["radio"]) == {"both", "first", "second"}
-    assert names["checkbox"] == (["Show values", "Real dice"] if dice else ["Show values"])
+    shown = ["Show values", "Real dice"] if dice else ["Show values"]
+    assert len(names["checkbox"]) == 2 + len(shown) and names["checkbox"][2:] == shown
+    assert dice or names["slider"][0].startswith("Strength")
     assert ("Throw" in names["button"]) == dice
     assert names["heading"] == [
         title_of(page.book.game),
@@ -162,7 +163,7 @@ def test_stones_fall_where_a_column_is_clicked(page):
 def test_two_clicks_at_once_are_one_move(page):
     page.open()
     twice = "for (const one of [1, 2]) document.querySelector(arguments[0]).click()"
-    page.after(lambda: page.script(twice, "#moves button"))
+    page.after(lambda: page.script(twice, "#moves .move"))
     page.after(lambda: page.script(twice, "#best"))
     assert len(page.played()) == 2 and page.agrees()
 
@@ -201,7 +202,7 @@ def test_men_are_moved_by_two_clicks(page):
 @one_page(1)
 def test_the_page_answers_for_the_other_side(page):
     page.open()
-    page.find("input[name=side][value='1']")[0].click()
+    page.find("#sides [value='0']")[0].click()
     page.wait(lambda: len(page.played()) == 1)
     page.find(".cell.open")[0].click()
     page.wait(lambda: len(page.played()) == 3)
@@ -236,7 +237,7 @@ def test_dice_are_thrown_or_chosen(page):
     assert [one.text for one in page.find(".odds")] == ["1/6"] * 6
     page.press("5")  # as real dice show it
     assert page.status.startswith("Blue threw 5. Blue to move") and len(page.find("#dice .pip")) == 5
-    page.click("#moves button")
+    page.click("#moves .move")
     page.throws(0.999)
     page.press("t")
     assert page.played() == ["roll", "5", "roll", "6"] and page.status.endswith("Blue wins.")
@@ -250,7 +251,7 @@ def test_dice_are_thrown_or_chosen(page):
 def test_the_page_throws_for_the_other_side_unless_the_dice_are_real(page):
     page.open()
     page.throws(0)  # always a 1
-    page.find("input[name=side][value='0']")[0].click()
+    page.find("#sides [value='1']")[0].click()
     for real in (False, True):
         before = len(page.played())
         if real:
@@ -260,7 +261,7 @@ def test_the_page_throws_for_the_other_side_unless_the_dice_are_real(page):
         if real:
             page.wait(lambda: "Red to throw" in page.status)
             assert len(page.played()) == before + 3
-            page.find("#moves button")[0].click()
+            page.find("#moves .move")[0].click()
         page.wait(lambda: page.status.endswith("Best: roll.") and "Blue to move" in page.status)
         assert page.played()[before:] == ["roll", "1", "roll", "1"]
 
@@ -298,13 +299,13 @@ def test_past_its_book_the_page_searches_on(page, books, host, short):
             break
         page.click("#best")
     assert "drawn" in page.status and len(page.played()) == 16
-    page.find("input[name=side][value='0']")[0].click()
+    page.find("#sides [value='1']")[0].click()
     page.press("n")
     while "Red to move" in page.status:
         before = len(page.played())
         page.wait(lambda: "Searching" not in page.status)
         assert page.agrees()
-        page.find("#moves button")[0].click()
+        page.find("#moves .move")[0].click()
         page.wait(lambda before=before: len(page.played()) == before + 2 or not page.moves)
         page.wait(lambda: "Red to move" in page.status or not page.moves)
     assert "Yellow wins" in page.status or "drawn" in page.status
@@ -366,9 +367,9 @@ def test_without_a_book_the_page_searches_all_the_way(page, books, host):
     assert "drawn" in page.status and page.find("#link")[0].is_displayed()
     page.find("footer details:last-child summary")[0].click()
     assert "there is no book" in page.find("#facts")[0].text and not page.find(".of-book")[0].is_displayed()
-    page.find("input[name=side][value='0']")[0].click()
+    page.find("#sides [value='1']")[0].click()
     page.press("n")
-    page.find("#moves button")[0].click()
+    page.find("#moves .move")[0].click()
     page.wait(lambda: len(page.played()) == 2 and "Searching" not in page.status)
     assert page.agrees()
 
@@ -422,10 +423,10 @@ def test_where_the_book_ends_the_page_says_so_and_plays_on(page, books, host, sh
     page.open()
     assert "The book ends here" not in page.status
     for _ in range(3):
-        page.click("#moves button")
+        page.click("#moves .move")
     assert "unknown. The book ends here: no move is known to be best." in page.status
     assert not page.find("#best")[0].is_enabled() and {value for value, _ in page.moves.values()} == {"unknown"}
-    page.find("input[name=side][value='0']")[0].click()
+    page.find("#sides [value='1']")[0].click()
     page.wait(lambda: len(page.played()) == 4)  # the page's side has moved
     page.wait(lambda: "Red to move" in page.status)
     assert page.status.endswith("The page plays on as well as it can.")

@@ -1,7 +1,7 @@
 /** What keys do: play a move by its name or place, press a button, go over the board, the chart and the list. */
 
 import { $ } from "./elements.js";
-import { keyOf } from "./lists.js";
+import { keyOf, moveButtons } from "./lists.js";
 
 const KEYS = { u: "undo", r: "redo", b: "best", t: "throw", w: "watch", n: "restart", v: "values", l: "theme" };
 
@@ -10,7 +10,7 @@ export function listenToKeys({ board, moves, choose, step, isEditing }) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input[type=text], textarea")) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    const isInput = event.target instanceof HTMLInputElement && event.target.type === "radio";
+    const isInput = event.target instanceof HTMLInputElement && ["radio", "range"].includes(event.target.type);
     if (isEditing()) {
       if (key === "Escape") $("unplaced").click();
       else if (/^[1-9]$/.test(key)) $("palette").children[key - 1]?.click();
@@ -29,7 +29,7 @@ export function listenToKeys({ board, moves, choose, step, isEditing }) {
 
   /** Arrows go over the board, or over the list of moves. */
   function walk(event, key) {
-    const buttons = [...$("moves").querySelectorAll("button")];
+    const buttons = moveButtons();
     const place = buttons.indexOf(document.activeElement);
     const by = key === "ArrowDown" || key === "ArrowRight" ? 1 : -1;
     if ($("chart").contains(document.activeElement)) step(by);

@@ -4,40 +4,64 @@ import { odds, pictureOfDice } from "./dice.js";
 import { $, element, marked, wrapped } from "./elements.js";
 import { inAll, inWords, startOf } from "./values.js";
 
-/** List moves anew: `choose` plays one, `newsOf` says what a throw brings. */
-export function listMoves(moves, { byChance, choose, newsOf, dice }) {
-  const focused = [...$("moves").querySelectorAll("button")].indexOf(document.activeElement);
+const SHOWN = 8; // moves of another line
+const BESIDES = 10; // rem of a row of the list for all but the move's name and value
+const LETTERS_OF_WHY = 6; // the width of what explains a move
+
+/** The buttons of the moves that are listed. */
+export const moveButtons = () => [...$("moves").querySelectorAll(".move")];
+
+/** List moves anew: `choose` plays one, `explain` shows why it is good or bad, `newsOf` says what a throw brings. */
+export function listMoves(moves, { byChance, choose, explain, newsOf, dice }) {
+  const focused = moveButtons().indexOf(document.activeElement);
   $("moves-title").textContent = byChance ? "Throws" : "Moves";
   $("moves").replaceChildren(
     ...moves.map((move, place) => {
-      const button = element("button", { type: "button" });
+      const button = element("button", { type: "button", className: "move" });
       const says = place < 9 && keyOf(moves, place) !== move.name;
       const key = says ? [element("kbd", { textContent: keyOf(moves, place), ariaHidden: "true" })] : [];
       const value = [" ", marked("", "")];
       const star = element("span", { className: "star" });
       const name = element("span", { className: "name", textContent: move.name });
       if (byChance) {
-        button.className = "throw";
+        button.classList.add("throw");
         const share = element("span", { className: "odds", textContent: odds(move, moves) });
         const brings = element("span", { className: "news", textContent: newsOf(move) });
         button.append(name, ...(dice?.[place] ? [" ", pictureOfDice(dice[place])] : []), " ", share, ...value, " ", brings);
       } else button.append(...key, name, ...value, " ", star);
       button.addEventListener("click", () => choose(move));
-      return wrapped("li", button);
+      const item = wrapped("li", button);
+      if (!byChance) {
+        const why = element("button", { type: "button", className: "why", hidden: true });
+        why.addEventListener("click", () => explain(place));
+        item.append(why);
+      }
+      return item;
     }),
   );
-  const buttons = $("moves").querySelectorAll("button");
+  const buttons = moveButtons();
   if (focused >= 0) (buttons[Math.min(focused, buttons.length - 1)] ?? $("restart")).focus();
 }
 
-/** Say in the list what a move is worth. */
-export function label(button, { kind, words, best, likely }) {
+/** Say in the list what a move is worth; and offer to explain it, if what it `gives` away is known. */
+export function label(button, { name, kind, words, best, likely, gives }) {
   const [value, star] = [button.querySelector(".value"), button.querySelector(".star")];
   Object.assign(value, { className: `value ${kind}`, textContent: words });
   if (star) {
     const mark = best ? "best" : likely ? "likely" : "";
     Object.assign(star, { className: `star ${mark}`.trim(), textContent: mark });
   }
+  const why = button.nextSibling;
+  if (!why) return;
+  why.hidden = gives === undefined;
+  why.textContent = gives ? "why?" : "line";
+  why.setAttribute("aria-label", gives ? `why? ${name} gives value away` : `line after ${name}`);
+}
+
+/** Have the columns of the list as wide as its widest row. */
+export function fitMoves(moves) {
+  const letters = moves.map(({ name, words, gives }) => name.length + words.length + (gives === undefined ? 0 : LETTERS_OF_WHY));
+  $("moves").style.setProperty("--widest", `${0.6 * Math.max(0, ...letters) + BESIDES}rem`);
 }
 
 /** The key that plays a move: its name, or its place where no move has a digit as its name. */
@@ -57,6 +81,22 @@ export function listHistory(line, at, go, isTurn) {
     return wrapped("li", button);
   };
   $("history").replaceChildren(...line.map(entry));
+}
+
+/** List other lines, each from the move on by which it leaves the game; `go` leads into one, to that move. */
+export function listVariations(variations, line, go) {
+  $("variations").hidden = !variations.length;
+  $("variations").replaceChildren(
+    ...variations.map((variation) => {
+      const found = variation.findIndex((position, place) => place && position.name !== line[place]?.name);
+      const names = variation.slice(found).map(({ name }) => name);
+      const said = names.length > SHOWN ? `${names.slice(0, SHOWN).join(" ")} \u2026` : names.join(" ");
+      const button = element("button", { type: "button" });
+      button.append(element("span", { className: "number", textContent: `or ${found}.` }), ` ${said}`);
+      button.addEventListener("click", () => go(variation, found));
+      return wrapped("li", button);
+    }),
+  );
 }
 
 export function listFacts(about, book, records) {

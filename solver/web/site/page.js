@@ -11,14 +11,16 @@ import { drawChart } from "./chart.js";
 import { legend, news, pictureOfDice, thrown } from "./dice.js";
 import { $, marked, passed } from "./elements.js";
 import { listenToKeys } from "./keys.js";
-import { label, listFacts, listHistory, listMoves } from "./lists.js";
-import { chosenBy, Practical } from "./opponent.js";
-import { firstDifference, isFrom } from "./rules.js";
+import { fitMoves, label, listFacts, listHistory, listMoves, listVariations, moveButtons } from "./lists.js";
+import { chosenBy, LEVELS, Practical } from "./opponent.js";
+import { Puzzles } from "./puzzles.js";
+import { firstDifference, isFrom, played } from "./rules.js";
 import { Background } from "./search.js";
 import { sidesOf } from "./scene.js";
 import { asked, createEditor, moverOf, sentence as asSentence } from "./setup.js";
 import { asObject, copy } from "./share.js";
 import { chosen, examine, finalMargin, inAll, inWords, isSettled, joined, kindOf, standing, unexamined, valueOf } from "./values.js";
+import { bestPlay, givenAway, inSteps, listSteps, losing } from "./why.js";
 
 // milliseconds
 const PAUSE = 500; // before the page answers a move
@@ -27,6 +29,11 @@ const LOOKING = 3000; // that a search of what the book lacks may take
 const SLICE = 12; // of that at a time
 const THINKING = 1000; // that the page searches before it plays
 const LONGEST = 60000; // that it searches while a position is looked at
+const STEP = 1500; // before the next move of a line that explains one
+const EXPLAINING = 2000; // that it searches for each move of such a line
+
+const OTHERS = 6; // other lines that are kept
+const TRICKY = "perfect and tricky"; // the last level, as the slider names it
 
 const NO_BOOK = { get: async () => undefined, facts: {} };
 
@@ -43,7 +50,10 @@ let shown; // what is known of the position that is looked at; undefined while t
 let turn = 0; // what is under way for an earlier position is dropped
 let listed; // the turn whose moves the list has
 let seeking = new AbortController(); // the search that is under way
-let watching = false; // whether the best moves are played for both sides
+let variations = []; // lines that were left for the present one
+let reason; // the line that explains a move: { line, from, steps, back, plays }, where it begins, and where to return
+let puzzles; // those of the page, if it has any
+let puzzle; // the one that is to be solved: { place, mover, done }, its solver's side, and whether it is solved
 let arrives = false; // whether the move that led here is just being played
 const board = createBoard($("board"), choose, drawing, players());
 
@@ -61,6 +71,10 @@ async function begin() {
   document.body.classList.toggle("estimates", Boolean(book.facts.estimate || !about.digest));
   $("dice").hidden = !drawing.dice;
   $("opponent").hidden = Boolean(about.expects);
+  for (const [side, name] of $("sides").querySelectorAll("span").entries()) name.textContent = players()[side];
+  if (about.puzzles) puzzles = new Puzzles(about.puzzles, about.digest);
+  $("puzzles").hidden = !puzzles;
+  recallPreferences();
   listen();
   await readAddress();
   if (about.digest && about.searches) searchOn();
@@ -109,32 +123,48 @@ const UNPUT = ["pits", "piles", "dots", "tray"]; // boards of seeds, heaps, line
 const isPut = game.from && !UNPUT.includes(drawing.board);
 const editor = isPut ? createEditor({ game, drawing, records, board, names, opened, closed: show, take: lookAt, say }) : undefined;
 
-function after(position, move) {
-  const gained = position.gained + move.gain;
-  const { child: state, mover, name, place } = move;
-  const isThrow = move.weight !== undefined;
-  return { state, mover, gained: mover === position.mover ? gained : 0 - gained, name, place, isThrow, by: position.mover };
-}
-
 function play(move) {
-  const next = after(here(), move);
-  if (line[at + 1]?.name !== next.name) line = [...line.slice(0, at + 1), next];
+  const next = played(here(), move);
+  if (line[at + 1]?.name !== next.name) replace([...line.slice(0, at + 1), next]);
   arrives = true;
   go(at + 1);
 }
 
-/** Play a move of the person's, if it is their turn, and of the position that is looked at: not twice by two clicks. */
-function choose(move) {
-  if (!shown || !(watching || waits())) return;
-  watch(false);
-  play(move);
+/** Go over to another line, and keep the one that is left among the variations. */
+function replace(next) {
+  const isWithin = (one, other) => one.every(({ name }, place) => other[place] && other[place].name === name);
+  variations = [line, ...variations.filter((one) => one !== line)].filter((one) => !isWithin(one, next)).slice(0, OTHERS);
+  line = next;
 }
 
-/** Have the best moves played for both sides, or no more. */
+/** Play a move of the person's, if it is their turn, and of the position that is looked at: not twice by two clicks. */
+function choose(move) {
+  if (!shown || !(isWatched() || waits())) return;
+  watch(false);
+  if (puzzle && !puzzle.done) attempt(move);
+  else play(move);
+}
+
+const autos = () => [...$("sides").querySelectorAll("input")]; // for each side, whether the page plays it
+const isWatched = () => autos().every((side) => side.checked);
+
+/** Have the page play both sides, or, if it did, neither. */
 function watch(wanted) {
-  watching = wanted && !(shown?.end);
-  $("watch").setAttribute("aria-pressed", String(watching));
-  $("watch").textContent = watching ? "Stop" : "Watch";
+  const isOn = wanted && !shown?.end;
+  if (isOn !== isWatched()) for (const side of autos()) side.checked = isOn;
+  if (reason) reason.plays = false;
+  showSides();
+}
+
+function showSides() {
+  $("watch").setAttribute("aria-pressed", String(isWatched()));
+  $("watch").textContent = isWatched() ? "Stop" : "Watch";
+  $("swap").disabled = new Set(autos().map((side) => side.checked)).size === 1;
+}
+
+function swap() {
+  for (const side of autos()) side.checked = !side.checked;
+  show();
 }
 
 function go(place) {
@@ -143,7 +173,14 @@ function go(place) {
   return show();
 }
 
+/** Go where a person wants to: what plays by itself stops. */
+function visit(place) {
+  watch(false);
+  return go(place);
+}
+
 function address() {
+  if (puzzle) return `#puzzle=${puzzle.place + 1}`;
   const { state, mover } = line[0];
   const from = state === game.initial ? [] : [`state=${state}`, ...(mover === game.mover(state) ? [] : [`mover=${mover}`])];
   const moves = line.slice(1, at + 1).map(({ name }) => encodeURIComponent(name));
@@ -161,10 +198,13 @@ function opened() {
   return here();
 }
 
-/** The position of the address: `#moves=4,4,5`, or `#state=12345&mover=1&moves=5`, as far as its moves are legal. */
+/** The position of the address: `#moves=4,4,5`, or `#state=12345&mover=1&moves=5`, as far as its moves are legal; or a puzzle. */
 async function readAddress() {
   const parts = new URLSearchParams(location.hash.slice(1));
   let trouble = "";
+  [puzzle, reason, variations] = [undefined, undefined, []];
+  const place = puzzles?.place(parts.get("puzzle"));
+  if (place !== undefined) return setPuzzle(place);
   line = [{ state: game.initial, mover: game.mover(game.initial), gained: 0 }];
   if (parts.has("state")) {
     const state = /^\d{1,154}$/.test(parts.get("state")) ? BigInt(parts.get("state")) : -1n;
@@ -179,7 +219,7 @@ async function readAddress() {
       trouble = `Move ${line.length} of the link, ${name}, is not legal there; the moves before it are shown.`;
       break;
     }
-    line.push(after(line.at(-1), move));
+    line.push(played(line.at(-1), move));
   }
   await go(line.length - 1);
   if (trouble) say(trouble);
@@ -197,15 +237,20 @@ async function isKnown(state, mover) {
   return !isWhole || Boolean(game.end(state)) || (await book.get(game.key(state))) !== undefined;
 }
 
-const person = () => document.querySelector("input[name=side]:checked").value;
 /** What is known of the game, with what its book says of its values. */
 const told = () => ({ ...about, wdl: book.facts.wdl, estimate: book.facts.estimate });
 
-const isMine = ({ mover }) => person() === "both" || Number(person()) === mover;
+/** Whether a line is shown that explains a move. */
+const isExplained = () => reason?.line === line && at >= reason.from;
+
+/** Whether the person plays the side to move. */
+function isMine({ mover }) {
+  if (isExplained()) return true;
+  return puzzle ? mover === puzzle.mover : !autos()[mover].checked;
+}
 
 /** Whether the person is to do something; chance decides by itself for the other side, unless the dice are real. */
-const waits = () => !watching && waitsFor();
-const waitsFor = () => isMine(here()) || (shown.byChance && $("real").checked);
+const waits = () => isMine(here()) || (shown.byChance && $("real").checked && !isWatched());
 
 /** The last position before this one in which a move can be taken back. */
 function before() {
@@ -225,7 +270,8 @@ function playBest() {
 async function answer(mine) {
   if (shown.byChance) return playBest();
   const { moves } = shown;
-  const place = about.expects ? undefined : await chosenBy($("level").value, looks, here().state, moves);
+  const level = puzzle ? "perfect" : Object.keys(LEVELS)[$("level").value];
+  const place = about.expects ? undefined : await chosenBy(level, looks, here().state, moves);
   if (mine !== turn) return;
   if (place !== undefined) play(moves[place]);
   else if (chosen(moves)) playBest();
@@ -243,6 +289,98 @@ function looks(plies) {
 function throwDice() {
   if (shown?.byChance) play(thrown(shown.moves));
 }
+
+// why, and puzzles
+
+/** Show why the move at a place of the list is good or bad: best play after it, step by step. */
+async function explain(place) {
+  watch(false);
+  seeking.abort();
+  const [mine, move] = [turn, shown.moves[place]];
+  const back = isExplained() ? reason.back : { line, at };
+  const position = { ...here(), value: shown.value };
+  try {
+    const found = await bestPlay(knownOf, game, about, position, move);
+    if (mine !== turn) return;
+    const next = [...line.slice(0, at + 1), ...found];
+    replace(next);
+    reason = { line: next, from: at + 1, steps: inSteps(game, about, names, position, move, found), back, plays: !isStill() };
+    arrives = true;
+    await go(at + 1);
+  } catch (error) {
+    if (mine === turn) say(`The line cannot be shown: ${error.message}`);
+  }
+}
+
+const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** What the book knows of a position, or else a short search. */
+async function knownOf(position) {
+  const found = await examine(game, book, told(), position, () => !search);
+  if (!search || isSettled(found)) return found;
+  return joined(found, await search.analyse(position.state, { milliseconds: EXPLAINING }), told());
+}
+
+/** Leave the line that explains a move. */
+function leaveReason() {
+  const { back } = reason;
+  replace(back.line);
+  reason = undefined;
+  visit(back.at);
+}
+
+/** Set the puzzle at a place. */
+function setPuzzle(place) {
+  const state = BigInt(puzzles.list[place].state);
+  const mover = moverOf(game, state);
+  watch(false);
+  puzzle = { place, mover, done: false };
+  line = [{ state, mover, gained: 0 }];
+  $("verdict").textContent = "";
+  return go(0);
+}
+
+/** Judge a move of the person's in a puzzle: a wrong one is not played. */
+function attempt(move) {
+  const gives = givenAway(shown.value, move.value);
+  if (gives) {
+    puzzles.record(puzzle.place, false);
+    judge(`${move.name} is not it: it ${losing(shown.value, move.value, about)}. Try again.`);
+    return;
+  }
+  puzzle.done = true;
+  puzzles.record(puzzle.place, true);
+  judge(game.end(move.child) ? "Solved." : "Solved. Play on from here, or take the next.");
+  play(move);
+}
+
+function judge(text) {
+  $("verdict").textContent = text;
+  drawPuzzle();
+}
+
+/** Give the puzzle up, and show what was to be found. */
+function showSolution() {
+  puzzles.record(puzzle.place, false);
+  puzzle.done = true;
+  [line, at] = [line.slice(0, 1), 0];
+  judge("This is the solution.");
+  show().then(() => explain(shown.moves.findIndex(({ name }) => name === puzzles.list[puzzle.place].move)));
+}
+
+function drawPuzzle() {
+  $("puzzle").hidden = !puzzle;
+  document.body.classList.toggle("puzzling", Boolean(puzzle));
+  if (!puzzle) return;
+  const { tried, solved } = puzzles.score();
+  $("task").textContent = puzzles.task(puzzle.place, names[puzzle.mover]);
+  $("score").textContent = tried ? `${solved} of ${tried} solved at the first try.` : "";
+  $("next").href = `#puzzle=${puzzles.next(puzzle.place) + 1}`;
+  for (const name of ["hint", "solution"]) $(name).disabled = puzzle.done || at > 0;
+}
+
+/** Whether values may be seen: not before a puzzle is solved. */
+const areShown = () => $("values").checked && (!puzzle || puzzle.done);
 
 // what is seen
 
@@ -266,7 +404,12 @@ async function show() {
   present({ ...found, isSearching: searches });
   const searched = searches && seek(mine, found);
   appraise(mine);
-  if (shown.end) watch(false);
+  if (shown.end && isWatched()) watch(false);
+  if (isExplained() && reason.plays && at < line.length - 1) {
+    await passed(STEP);
+    if (mine === turn && reason.plays) go(at + 1);
+    return;
+  }
   if (shown.end || waits()) return;
   if (at === line.length - 1) await Promise.race([searched, searches && passed(THINKING)]);
   await passed(PAUSE);
@@ -332,9 +475,10 @@ function revise(found) {
 
 /** The board and the moves, with what is known of them. */
 function drawMoves() {
-  const visible = $("values").checked;
+  const visible = areShown();
   const labelled = shown.moves.map((move) => ({
     ...move,
+    gives: visible && !about.expects ? givenAway(shown.value, move.value) : undefined,
     kind: visible ? kindOf(move.value, about) : "",
     words: visible && !shown.isLooking ? (move.value === undefined && shown.isSearching ? "searching" : inWords(move.value, about)) : "",
     best: visible && move.best,
@@ -344,10 +488,13 @@ function drawMoves() {
   board.draw(rows, labelled, { last: here().place, arrives, gained: about.adds && line[0].state === game.initial ? here().gained : undefined, mover: here().mover, owners: owners() });
   arrives = false;
   drawDice(rows);
-  if (listed !== turn) listMoves(labelled, { byChance: shown.byChance, choose, newsOf, dice: drawing.dice });
+  if (listed !== turn) listMoves(labelled, { byChance: shown.byChance, choose, explain, newsOf, dice: drawing.dice });
   listed = turn;
-  for (const [place, button] of [...$("moves").querySelectorAll("button")].entries()) label(button, labelled[place]);
-  $("best").disabled = !chosen(shown.moves);
+  for (const [place, button] of moveButtons().entries()) label(button, labelled[place]);
+  fitMoves(labelled);
+  const isHard = Boolean(puzzle && !puzzle.done);
+  $("best").disabled = isHard || !chosen(shown.moves);
+  $("watch").disabled = isHard;
 }
 
 /** The dice that were thrown last, or those that are to be; and what neither they nor the board show, as text. */
@@ -379,7 +526,7 @@ function drawGame() {
     const isKnown = before && after && !line[place].isThrow && !line[place].value.estimate && !line[place - 1].value.estimate;
     return Boolean(isKnown && Math.abs(after.at - before.at) > (about.expects ? 0.02 : 0));
   };
-  const visible = $("values").checked;
+  const visible = areShown();
   $("chart").hidden = !visible || line.length < 2;
   if (visible) {
     const columns = line.map((position, place) => ({
@@ -388,15 +535,20 @@ function drawGame() {
       words: position.value === undefined ? "" : `${names[position.mover]} to move, ${inWords(position.value, about)}`,
       isTurn: isTurn(place),
     }));
-    drawChart($("chart"), columns, at, go);
+    drawChart($("chart"), columns, at, visit);
   }
-  listHistory(line, at, go, (place) => visible && isTurn(place));
+  listHistory(line, at, visit, (place) => visible && isTurn(place));
+  listVariations(variations, line, (other, place) => (replace(other), visit(place)));
 }
 
 /** All but the status, of what is known. */
 function draw() {
   drawMoves();
   drawGame();
+  drawPuzzle();
+  showSides();
+  $("why").hidden = $("back").hidden = !isExplained();
+  if (isExplained()) listSteps($("steps"), reason.steps, at - reason.from, (step) => visit(reason.from + step));
   $("undo").disabled = before() < 0;
   $("redo").disabled = at === line.length - 1;
   $("throw").disabled = !shown.byChance;
@@ -414,6 +566,7 @@ function textOf({ state, mover }) {
 function lastPlayed() {
   const before = line[at - 1];
   if (!before) return "";
+  if (isExplained()) return `${reason.steps[at - reason.from]} `;
   if (!here().isThrow) return `${names[before.mover]} played ${here().name}. `;
   if (drawing.dice && drawing.sides) return `${names[before.mover]} threw ${here().name}. `; // the picture has the rest
   const brought = named(news(textOf(before), textOf(here())));
@@ -425,18 +578,18 @@ function sentence() {
   const { mover, gained } = here();
   const repeats = !about.expects && line.slice(0, at).some((one) => one.state === here().state && one.mover === mover);
   const again = repeats ? " The position repeats." : "";
-  const played = lastPlayed();
-  if (shown.end) return [played, marked(kindOf(shown.value, about), ending(mover, gained))];
+  const before = lastPlayed();
+  if (shown.end) return [before, marked(kindOf(shown.value, about), ending(mover, gained))];
   const who = `${names[mover]} to ${shown.byChance ? "throw" : "move"}`;
-  if (shown.isLooking) return [played, `${who}. Asking the book, and looking ahead where it ends.`];
+  if (shown.isLooking) return [before, `${who}. Asking the book, and looking ahead where it ends.`];
   const [best, likely] = ["best", "likely"].map((mark) => shown.moves.filter((move) => move[mark]).map((move) => move.name));
   const unsure = search ? " No move is known to be best." : " The book ends here: no move is known to be best.";
   const ends = shown.isSearching ? " Searching." : best.length || likely.length || shown.byChance ? "" : unsure;
-  const alone = ends && !search && person() !== "both" ? " The page plays on as well as it can." : "";
-  if (!$("values").checked) return [played, `${who}.`, ends, alone, again];
+  const alone = ends && !search && autos().some((side) => side.checked) ? " The page plays on as well as it can." : "";
+  if (!areShown()) return [before, `${who}.`, ends, alone, again];
   const advice = best.length > 8 ? ` ${best.length} moves keep it.` : best.length ? ` Best: ${best.join(", ")}.` : likely.length > 8 ? ` ${likely.length} moves look alike.` : likely.length ? ` Likely best: ${likely.join(", ")}.` : "";
   const worth = shown.isSearching && shown.value === undefined ? [`${who}`] : [`${who}: `, marked(kindOf(shown.value, about), inAll(shown.value, about, gained))];
-  return [played, ...worth, ".", advice, ends, alone, again];
+  return [before, ...worth, ".", advice, ends, alone, again];
 }
 
 function ending(mover, gained) {
@@ -467,19 +620,24 @@ function fail(trouble) {
 // what is done
 
 function listen() {
-  $("undo").addEventListener("click", () => (watch(false), before() >= 0 && go(before())));
-  $("redo").addEventListener("click", () => (watch(false), go(at + 1)));
+  $("undo").addEventListener("click", () => before() >= 0 && visit(before()));
+  $("redo").addEventListener("click", () => visit(at + 1));
+  $("back").addEventListener("click", leaveReason);
+  $("hint").addEventListener("click", () => judge(`It is one of ${puzzles.hint(puzzle.place, shown.moves.map(({ name }) => name)).join(", ")}.`));
+  $("solution").addEventListener("click", showSolution);
   $("best").addEventListener("click", playBest);
   $("throw").addEventListener("click", throwDice);
   $("real").addEventListener("change", show);
-  $("watch").addEventListener("click", () => (watch(!watching), show()));
+  $("watch").addEventListener("click", () => (watch(!isWatched()), show()));
+  $("swap").addEventListener("click", swap);
+  $("level").addEventListener("input", keepPreferences);
   $("setup").addEventListener("submit", setUp);
   $("copies").addEventListener("click", ({ target }) => target.dataset.copy && take(target.dataset.copy));
   $("restart").addEventListener("click", restart);
-  $("values").addEventListener("change", show);
+  $("values").addEventListener("change", () => (keepPreferences(), show()));
   $("sides").addEventListener("change", show);
   addEventListener("hashchange", readAddress);
-  listenToKeys({ board, choose, moves: () => shown?.moves, step: (by) => go(at + by), isEditing: () => Boolean(editor?.isOpen()) });
+  listenToKeys({ board, choose, moves: () => shown?.moves, step: (by) => visit(at + by), isEditing: () => Boolean(editor?.isOpen()) });
 }
 
 /** Go to the position of a text, or say why that cannot be. */
@@ -517,8 +675,37 @@ async function take(what) {
 
 function restart() {
   watch(false);
-  line = line.slice(0, 1);
+  [line, variations, reason] = [line.slice(0, 1), [], undefined];
   go(0);
+}
+
+const PREFERENCES = "preferences";
+
+/** Set what the person chose here before: the strength, and whether values are shown. */
+function recallPreferences() {
+  try {
+    const { level, values } = JSON.parse(localStorage.getItem(PREFERENCES)) ?? {};
+    if (level in LEVELS) $("level").value = Object.keys(LEVELS).indexOf(level);
+    if (values === false) $("values").checked = false;
+  } catch {
+    // a browser that keeps nothing
+  }
+  showStrength();
+}
+
+function keepPreferences() {
+  showStrength();
+  try {
+    localStorage.setItem(PREFERENCES, JSON.stringify({ level: Object.keys(LEVELS)[$("level").value], values: $("values").checked }));
+  } catch {
+    // then it lasts as long as the page
+  }
+}
+
+function showStrength() {
+  const name = Object.keys(LEVELS)[$("level").value];
+  $("strength").textContent = name === "tricky" ? TRICKY : name;
+  $("level").setAttribute("aria-valuetext", $("strength").textContent);
 }
 
 begin().catch((error) => fail(error.message));

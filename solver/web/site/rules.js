@@ -99,6 +99,14 @@ export function tabled(records) {
   };
 }
 
+/** The position that a move leads to: { state, mover, gained, name, place, isThrow, by }. */
+export function played(position, move) {
+  const { child: state, mover, name, place } = move;
+  const gained = position.gained + move.gain;
+  const isThrow = move.weight !== undefined;
+  return { state, mover, gained: mover === position.mover ? gained : 0 - gained, name, place, isThrow, by: position.mover };
+}
+
 /** What the game says of a position, all of it, with states as text. */
 export function recordOf(game, state, mover) {
   const end = game.end(state);

@@ -1,0 +1,73 @@
+/**
+ * Puzzles: positions in which one move alone is good, as `solver puzzles` finds them. What a person has solved is kept in
+ * the browser.
+ */
+
+const DAY = 86400000; // milliseconds
+const CHOICES = 3; // moves that a hint leaves at most, the solution among them
+
+const GOALS = {
+  win: ({ distance }) => `One move wins in ${distance}. Find it.`,
+  draw: () => "One move holds the draw. Find it.",
+  margin: () => "One move keeps the best margin. Find it.",
+};
+
+export class Puzzles {
+  #results; // by state: whether it was solved at the first try
+
+  /** Of a list of puzzles, { state, goal, distance, move, difficulty }, of the book of that digest. */
+  constructor(list, digest) {
+    Object.assign(this, { list, key: `puzzles ${digest}` });
+    try {
+      this.#results = JSON.parse(localStorage.getItem(this.key)) ?? {};
+    } catch {
+      this.#results = {}; // a browser that keeps nothing
+    }
+  }
+
+  /** The place of the puzzle that an address asks for: "3", or "daily"; undefined if there is none. */
+  place(text, now = Date.now()) {
+    const place = text === "daily" ? Math.floor(now / DAY) % this.list.length : Number(text) - 1;
+    return this.list[place] && place;
+  }
+
+  /** What is to be done, with the name of the side to move. */
+  task(place, name) {
+    const puzzle = this.list[place];
+    return `Puzzle ${place + 1} of ${this.list.length}. ${name} to move. ${GOALS[puzzle.goal](puzzle)}`;
+  }
+
+  /** A hint: a few moves of which one is the solution, in the order of `names`; the same each time. */
+  hint(place, names) {
+    const { move } = this.list[place];
+    const others = names.filter((name) => name !== move);
+    const wanted = Math.min(CHOICES - 1, Math.ceil(others.length / 2));
+    const step = Math.floor(others.length / wanted);
+    const shown = new Set([move, ...others.filter((_, at) => at % step === place % step).slice(0, wanted)]);
+    return names.filter((name) => shown.has(name));
+  }
+
+  /** Remember how the first try went. */
+  record(place, isSolved) {
+    const { state } = this.list[place];
+    if (state in this.#results) return;
+    this.#results[state] = isSolved;
+    try {
+      localStorage.setItem(this.key, JSON.stringify(this.#results));
+    } catch {
+      // then it lasts as long as the page
+    }
+  }
+
+  /** How many were tried, and how many of those were solved at the first try. */
+  score() {
+    const results = this.list.map(({ state }) => this.#results[state]).filter((one) => one !== undefined);
+    return { tried: results.length, solved: results.filter(Boolean).length };
+  }
+
+  /** The next puzzle that was not tried; after the last of them the next in the row. */
+  next(place) {
+    const rest = [...this.list.keys()].map((by) => (place + 1 + by) % this.list.length);
+    return rest.find((one) => !(this.list[one].state in this.#results)) ?? rest[0];
+  }
+}
