@@ -208,6 +208,7 @@ class Page:
 @pytest.fixture(params=range(len(GAMES)), ids=GAMES)
 def page(request, driver, host, books):
     driver.get_log("browser")
+    driver.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": host, "storageTypes": "local_storage"})
     yield Page(driver, host, request.param, books)
     assert [entry["message"] for entry in driver.get_log("browser")] == []  # errors, and what the policy refuses
 

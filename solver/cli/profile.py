@@ -36,11 +36,24 @@ MAX_VARIANTS = 200
     metavar="FILE",
     help="With --table: keep finished rows in FILE, and go on from there.",
 )
+@click.option(
+    "--games",
+    type=click.IntRange(10, 1_000_000),
+    metavar="N",
+    help="Simulate N games for each pair of players, instead of solving the game.",
+)
 @json_option
 @game_option
 @quiet_option
 def command(
-    source: str, table: bool, html: str | None, kept: str | None, as_json: bool, own: str | None, quiet: bool
+    source: str,
+    table: bool,
+    html: str | None,
+    kept: str | None,
+    games: int | None,
+    as_json: bool,
+    own: str | None,
+    quiet: bool,
 ) -> None:
     """Measure a game for its designer: how fair, long and drawish it is.
 
@@ -48,6 +61,7 @@ def command(
     solver profile tic-tac-toe
     solver profile connect-four:4,4 --html report.html
     solver profile "connect-four:3..4,3..4" --table -o variants.jsonl
+    solver profile connect-four --games 200
 
     The report has the results between perfect, random and short-sighted players, computed exactly from the book; the
     length of games; the number of moves; how often one move alone is good; and the worth of each first move. A GAME
@@ -55,16 +69,19 @@ def command(
 
     A player that sees k plies plays a win within k plies, avoids a loss within k plies, and otherwise plays at random.
     In games with cycles a game that does not end counts as a draw.
+
+    A game that is too large to solve is measured with --games: its players look ahead by the rules alone, there is no
+    perfect one, and the means come with the width of their 95 % confidence interval.
     """
     if table and html:
         raise click.UsageError("--html draws one game: omit --table")
     if kept and not table:
         raise click.UsageError("-o keeps the rows of a table: add --table")
     if table:
-        _tabulate(variants(source), kept, as_json, own, quiet)
+        _tabulate(variants(source), kept, games, as_json, own, quiet)
         return
     target = check_target(html) if html else None
-    report, rules = _profiled(source, own, quiet)
+    report, rules = _profiled(source, games, own, quiet)
     if target is not None:
         write_whole(target, page(report, rules).encode())
     if as_json:
@@ -73,7 +90,9 @@ def command(
         click.echo(profiles.text(report, rules))
 
 
-def _tabulate(names: list[str], kept: str | None, as_json: bool, own: str | None, quiet: bool) -> None:
+def _tabulate(
+    names: list[str], kept: str | None, games: int | None, as_json: bool, own: str | None, quiet: bool
+) -> None:
     """Print a row for each variant. Rows that a file keeps are not measured again."""
     if kept is not None:
         check_target(kept)
@@ -81,7 +100,7 @@ def _tabulate(names: list[str], kept: str | None, as_json: bool, own: str | None
     for name in names:
         if name in finished:
             continue
-        report, rules = _profiled(name, own, quiet)
+        report, rules = _profiled(name, games, own, quiet)
         finished[name] = {"row": profiles.row(report, rules), "facts": profiles.facts(report)}
         if kept:
             with open(kept, "a", encoding="utf-8") as file:
@@ -126,11 +145,13 @@ def variants(text: str) -> list[str]:
     ]
 
 
-def _profiled(name: str, own: str | None, quiet: bool) -> tuple[Profile, Rules]:
+def _profiled(name: str, games: int | None, own: str | None, quiet: bool) -> tuple[Profile, Rules]:
     """Return the profile of a book or a game, which is solved if no complete book is at hand."""
     book, game = book_and_game(name, own)
     refuse_chance(Rules(game))
     with Bars(quiet) as bars:
+        if games is not None:
+            return profile(game if book is None else book, own, games=games, progress=bars), Rules(game)
         if not isinstance(book, Book):
             book = solve(game, progress=bars)
         with book:

@@ -90,7 +90,7 @@ class HareAndHounds(NamedTuple):
         hounds, hare = cells_of(rows, "H"), cells_of(rows, "r")
         if hounds.bit_count() != 3 or hare.bit_count() != 1:
             raise ValueError("there are three hounds and one hare, all of the time")
-        return hounds | hare.bit_length() - 1 << 11 | mover << 15
+        return hounds | hare.bit_length() - 1 << 11 | (mover ^ int(self.hare)) << 15
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return the hare and hounds, and steps along the lines."""

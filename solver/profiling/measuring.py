@@ -7,10 +7,13 @@ draws, and `error` says how many they are.
 
 Players: `perfect` chooses uniformly among the best moves, `random` among all. `sees k` plays a win within k plies,
 avoids a loss within k plies, and is otherwise random; where moves score it takes the most points within k plies.
+
+A game that is too large to solve is simulated instead (`profiling.simulating`).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -21,6 +24,7 @@ from solver.book.doors import Source
 from solver.book.reader import Book
 from solver.play.player import Player
 from solver.play.practical import Practical, Reply
+from solver.profiling.simulating import Simulated, Simulation
 from solver.rules.game import GameOrName, Rules, game_text
 from solver.rules.notation import format_action
 
@@ -43,8 +47,10 @@ class Outcomes(NamedTuple):
         losses: Share of games that the second player wins.
         length: Mean number of plies.
         lengths: Share of games of 0, 1, 2, ... plies.
-        lead_changes: Mean number of times that the value of the position changes its sign, or to and from 0.
+        lead_changes: Mean number of times that the value of the position changes its sign, or to and from 0. None in a
+            simulation, which knows no values.
         error: Share of games that were still under way, and count as draws.
+        interval: Half width of the 95 % confidence interval of `mean`. None if the results are computed.
     """
 
     first: str
@@ -55,8 +61,9 @@ class Outcomes(NamedTuple):
     losses: float
     length: float
     lengths: list[float]
-    lead_changes: float
+    lead_changes: float | None
     error: float
+    interval: float | None = None
 
 
 class Ply(NamedTuple):
@@ -66,13 +73,14 @@ class Ply(NamedTuple):
         ply: The ply, from 0.
         share: Share of games that come so far.
         moves: Mean number of moves.
-        one_good: Share of positions in which one move alone keeps the value, among those with a choice.
+        one_good: Share of positions in which one move alone keeps the value, among those with a choice. None in a
+            simulation.
     """
 
     ply: int
     share: float
     moves: float
-    one_good: float
+    one_good: float | None
 
 
 class Profile(NamedTuple):
@@ -80,44 +88,58 @@ class Profile(NamedTuple):
 
     Attributes:
         game: Its name.
-        value: Value of the start, for the first player.
-        states: Positions, symmetric ones counted once.
+        value: Value of the start, for the first player. None if it is not known.
+        states: Positions, symmetric ones counted once. None in a simulation.
         unfolded: Positions, symmetric ones counted each. None if the game has no symmetry, or above MOST_UNFOLDED.
         matrix: The games of each pair of players.
         plies: Play by ply.
-        first_moves: Each first move with its value and its expected result between players that see 2 plies.
+        first_moves: Each first move with its value, None if it is not known, and its expected result between players
+            that see 2 plies.
+        games: Games that were simulated for each pair of players. None if the results are computed.
     """
 
     game: str
-    value: Value
-    states: int
+    value: Value | None
+    states: int | None
     unfolded: int | None
     matrix: list[Outcomes]
     plies: list[Ply]
-    first_moves: list[tuple[str, Value, float]]
+    first_moves: list[tuple[str, Value | None, float]]
+    games: int | None = None
+
+    @property
+    def players(self) -> list[str]:
+        """The names of the players."""
+        return list(dict.fromkeys(outcomes.first for outcomes in self.matrix))
 
     def of(self, first: str, second: str) -> Outcomes:
         """Return the games of a pair of players."""
         return next(outcomes for outcomes in self.matrix if (outcomes.first, outcomes.second) == (first, second))
 
 
-def profile(source: Source, game: GameOrName | None = None, *, progress: Progress = silent) -> Profile:
-    """Measure a game by its complete book.
+def profile(
+    source: Source, game: GameOrName | None = None, *, games: int | None = None, progress: Progress = silent
+) -> Profile:
+    """Measure a game by its complete book, or by simulation.
 
     Args:
-        source: A complete book, its path, or a game whose book comes with the package.
+        source: A complete book, its path, or a game whose book comes with the package. To simulate, any game.
         game: The rules, if the book is of your own game.
+        games: Games to simulate for each pair of players, for a game without a complete book.
         progress: Called after each pair of players.
 
     Raises:
         MethodError: The book is not complete, or chance decides in the game.
     """
+    if games is not None:
+        return _simulated(Player(source, game), games, progress)
     player = Player(source, game, live=False)
     rules, book = player.rules, player.solution
     refuse_chance(rules)
     if not isinstance(book, Book) or not book.header.is_gapless or book.header.estimate is not None:
         raise MethodError(
-            f"{rules.name}: a profile needs a complete book: solver solve {rules.name} -o BOOK, name that"
+            f"{rules.name}: a profile needs a complete book: solver solve {rules.name} -o BOOK, name that; or simulate:"
+            " --games 200"
         )
     measure = _Measure(player)
     matrix = []
@@ -135,6 +157,47 @@ def profile(source: Source, game: GameOrName | None = None, *, progress: Progres
         measure.plies(),
         measure.first_moves(),
     )
+
+
+def _simulated(player: Player, games: int, progress: Progress) -> Profile:
+    """Play games between players that look ahead, and count."""
+    rules, start = player.rules, player.game.initial()
+    refuse_chance(rules)
+    simulation = Simulation(rules, games)
+    players = [name for name in PLAYERS if name != "perfect"]
+    matrix, branching = [], []
+    for index, (first, second) in enumerate((first, second) for first in players for second in players):
+        played = simulation.play(start, 0, 0.0, (first, second))
+        matrix.append(_counted(first, second, played))
+        if first == second == "random":
+            branching = _branching(played)
+        progress("profile", index + 1, len(players) ** 2)
+    answer, moves = player.examine(start)
+    rated = []
+    for move in moves:
+        child = rules.result(start, move.action)
+        mover = 0 if rules.same_mover(start, move.action, child) else 1
+        expected = simulation.play(child, mover, float(rules.gain(start, move.action)), ("sees 2", "sees 2")).mean
+        rated.append((format_action(player.game, start, move.action), move.value, expected))
+    return Profile(game_text(player.game), answer.value, None, None, matrix, branching, rated, games)
+
+
+def _counted(first: str, second: str, played: Simulated) -> Outcomes:
+    games, results = len(played.results), played.results
+    counts = Counter(played.lengths)
+    lengths = [counts[plies] / games for plies in range(max(counts) + 1)]
+    wins, draws, losses = (sum(_lead(result) == lead for result in results) / games for lead in (1, 0, -1))
+    length = sum(played.lengths) / games
+    error = played.unfinished / games
+    return Outcomes(first, second, played.mean, wins, draws, losses, length, lengths, None, error, played.interval)
+
+
+def _branching(played: Simulated) -> list[Ply]:
+    plies = []
+    for ply in range(max(played.lengths)):
+        moves = [game[ply] for game in played.moves if len(game) > ply]
+        plies.append(Ply(ply, len(moves) / len(played.moves), sum(moves) / len(moves), None))
+    return plies
 
 
 def _unfolded(rules: Rules) -> int | None:
@@ -249,9 +312,10 @@ class _Measure:
             positions = following
         return plies
 
-    def first_moves(self) -> list[tuple[str, Value, float]]:
+    def first_moves(self) -> list[tuple[str, Value | None, float]]:
         """Return each first move with its value, and its expected result between players that see 2 plies."""
-        start, rated = self.player.game.initial(), []
+        start = self.player.game.initial()
+        rated: list[tuple[str, Value | None, float]] = []
         for move in self.player.analyse(start):
             assert move.value is not None
             reply = next(reply for reply in self.look.replies(start) or () if reply.action == move.action)

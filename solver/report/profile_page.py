@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from html import escape
 
 from solver.profiling import Profile
-from solver.profiling.measuring import PLAYERS
 from solver.rules.game import Rules
 from solver.rules.words import in_words
 
@@ -28,16 +27,9 @@ svg { max-width: 100%; height: auto; } svg text { font: 12px system-ui, sans-ser
 def page(profile: Profile, rules: Rules) -> str:
     """Return the page. It is the same for the same profile."""
     name = escape(profile.game)
-    value = escape(in_words(profile.value, rules))
-    folded = (
-        f" Without symmetry there are {profile.unfolded:,}: symmetry saves {1 - profile.states / profile.unfolded:.0%}."
-        if profile.unfolded
-        else ""
-    )
     parts = [
         f"<h1>{name}</h1>",
-        f"<p>Between perfect players: {value} for the first player. {profile.states:,} positions, symmetric ones"
-        f" counted once.{folded}</p>",
+        f"<p>{_head(profile, rules)}</p>",
         "<h2>Results between players of different strength</h2>",
         _matrix(profile),
         "<p>Mean result of the first player (rows) against the second (columns): 1 for a win, 0 for a draw, -1 for a"
@@ -46,14 +38,10 @@ def page(profile: Profile, rules: Rules) -> str:
         "<h2>Who wins between equal players</h2>",
         _equal_players(profile),
         "<h2>How long games are</h2>",
-        *(_lengths(profile, player) for player in PLAYERS if player in ("perfect", "sees 2", "random")),
+        *(_lengths(profile, player) for player in profile.players if player in ("perfect", "sees 2", "random")),
         "<h2>Choice, ply by ply</h2>",
         _bars([ply.moves for ply in profile.plies], "moves on average, by ply of random play", WIN),
-        _bars(
-            [100 * ply.one_good for ply in profile.plies],
-            "per cent of positions with a choice where one move alone is good",
-            LOSS,
-        ),
+        _one_good(profile),
         "<h2>First moves</h2>",
         _first_moves(profile, rules),
     ]
@@ -64,13 +52,37 @@ def page(profile: Profile, rules: Rules) -> str:
     )
 
 
+def _head(profile: Profile, rules: Rules) -> str:
+    """What perfect players reach, and how many positions or games the report rests on."""
+    value = "not known" if profile.value is None else f"{escape(in_words(profile.value, rules))} for the first player"
+    text = f"Between perfect players: {value}."
+    if profile.states is not None:
+        text += f" {profile.states:,} positions, symmetric ones counted once."
+        if profile.unfolded:
+            saved = 1 - profile.states / profile.unfolded
+            text += f" Without symmetry there are {profile.unfolded:,}: symmetry saves {saved:.0%}."
+    if profile.games is not None:
+        widest = max(outcomes.interval or 0.0 for outcomes in profile.matrix)
+        text += (
+            f" The report rests on {profile.games:,} simulated games for each pair of players. The mean results are"
+            f" within {widest:.2f} of the true ones, with 95 % confidence."
+        )
+    return text
+
+
+def _one_good(profile: Profile) -> str:
+    """How often one move alone is good, if values are known."""
+    heights = [100 * ply.one_good for ply in profile.plies if ply.one_good is not None]
+    return _bars(heights, "per cent of positions with a choice where one move alone is good", LOSS) if heights else ""
+
+
 def _matrix(profile: Profile) -> str:
-    head = "".join(f'<th scope="col">{player}</th>' for player in PLAYERS)
+    head = "".join(f'<th scope="col">{player}</th>' for player in profile.players)
     most = max(1.0, *(abs(outcomes.mean) for outcomes in profile.matrix))
     rows = []
-    for first in PLAYERS:
+    for first in profile.players:
         cells = []
-        for second in PLAYERS:
+        for second in profile.players:
             mean = round(profile.of(first, second).mean, 2) + 0.0
             colour, share = (WIN if mean > 0 else LOSS), round(60 * abs(mean) / most)
             shade = f"background: color-mix(in srgb, {colour} {share}%, #fff)"
@@ -81,7 +93,7 @@ def _matrix(profile: Profile) -> str:
 
 def _equal_players(profile: Profile) -> str:
     rows = []
-    for index, player in enumerate(PLAYERS):
+    for index, player in enumerate(profile.players):
         equal = profile.of(player, player)
         y, x = 10 + 30 * index, 90.0
         rows.append(f'<text x="0" y="{y + 15}">{player}</text>')
@@ -94,21 +106,23 @@ def _equal_players(profile: Profile) -> str:
             x += wide
     shares = "; ".join(
         f"{player}: {equal.wins:.1%} first, {equal.draws:.1%} draws, {equal.losses:.1%} second"
-        for player in PLAYERS
+        for player in profile.players
         for equal in [profile.of(player, player)]
     )
     key = "".join(
         f'<span style="background:{colour}"></span>{word}'
         for colour, word in ((WIN, "first player wins"), (DRAW, "draws"), (LOSS, "second player wins"))
     )
-    plot = f'<svg viewBox="0 0 {WIDTH} {20 + 30 * len(PLAYERS)}" role="img" aria-label="{shares}">{"".join(rows)}</svg>'
+    height = 20 + 30 * len(profile.players)
+    plot = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{shares}">{"".join(rows)}</svg>'
     return f'{plot}<p class="key">{key}</p>'
 
 
 def _lengths(profile: Profile, player: str) -> str:
     equal = profile.of(player, player)
     title = f"{player}: per cent of games by length in plies, {equal.length:.1f} on average"
-    lead = f"<p>The lead changes {equal.lead_changes:.2f} times a game.</p>"
+    known = equal.lead_changes is not None
+    lead = f"<p>The lead changes {equal.lead_changes:.2f} times a game.</p>" if known else ""
     return _bars([100 * share for share in equal.lengths], title, DRAW) + lead
 
 
@@ -137,7 +151,8 @@ def _bars(heights: Sequence[float], title: str, colour: str) -> str:
 
 def _first_moves(profile: Profile, rules: Rules) -> str:
     rows = "".join(
-        f'<tr><td class="name">{escape(name)}</td><td class="name">{escape(in_words(value, rules))}</td>'
+        f'<tr><td class="name">{escape(name)}</td><td class="name">'
+        f"{'unknown' if value is None else escape(in_words(value, rules))}</td>"
         f"<td>{round(expected, 3) + 0.0:+.3f}</td></tr>"
         for name, value, expected in profile.first_moves
     )

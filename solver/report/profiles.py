@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from solver.profiling import Profile
-from solver.profiling.measuring import PLAYERS
 from solver.report.facts import facts_of
 from solver.rules.game import Rules
 from solver.rules.words import in_words
@@ -30,7 +29,8 @@ def facts(profile: Profile) -> dict[str, Any]:
         "root": facts_of(profile.value),
         "states": profile.states,
         "unfolded": profile.unfolded,
-        "players": list(PLAYERS),
+        "games": profile.games,
+        "players": profile.players,
         "matrix": [outcomes._asdict() for outcomes in profile.matrix],
         "plies": [ply._asdict() for ply in profile.plies],
         "first_moves": [
@@ -41,28 +41,38 @@ def facts(profile: Profile) -> dict[str, Any]:
 
 def text(profile: Profile, rules: Rules) -> str:
     """Return a profile for people: the value, the matrix, play by ply, and the first moves."""
-    width = max(map(len, PLAYERS)) + 2
-    lines = [f"{profile.game}: {in_words(profile.value, rules)} for the first player, {profile.states:,} positions"]
+    players = profile.players
+    width = max(map(len, players)) + 2
+    value = "value unknown" if profile.value is None else f"{in_words(profile.value, rules)} for the first player"
+    lines = [f"{profile.game}: {value}"]
+    if profile.states is not None:
+        lines[0] += f", {profile.states:,} positions"
     if profile.unfolded:
         lines[0] += f" ({profile.unfolded:,} without symmetry)"
+    if profile.games is not None:
+        widest = max(outcomes.interval or 0.0 for outcomes in profile.matrix)
+        lines.append(f"simulated: {profile.games:,} games for each pair of players; means within {widest:.2f} (95 %)")
     lines.append("")
     lines.append("mean result of the first player (rows) against the second (columns)")
-    lines.append(" " * width + "".join(name.rjust(width) for name in PLAYERS))
-    for first in PLAYERS:
-        cells = (f"{round(profile.of(first, second).mean, 2) + 0.0:+.2f}" for second in PLAYERS)
+    lines.append(" " * width + "".join(name.rjust(width) for name in players))
+    for first in players:
+        cells = (f"{round(profile.of(first, second).mean, 2) + 0.0:+.2f}" for second in players)
         lines.append(first.ljust(width) + "".join(cell.rjust(width) for cell in cells))
     lines += ["", "players that are equal     first wins    draws  second wins   plies  lead changes"]
-    for name in PLAYERS:
+    for name in players:
         equal = profile.of(name, name)
+        changes = "?" if equal.lead_changes is None else f"{equal.lead_changes:.2f}"
         lines.append(
             f"{name:24}{equal.wins:12.1%}{equal.draws:10.1%}{equal.losses:13.1%}{equal.length:8.1f}"
-            f"{equal.lead_changes:14.2f}" + (f"  {equal.error:.1%} did not end" if equal.error > 1e-3 else "")
+            f"{changes:>14}" + (f"  {equal.error:.1%} did not end" if equal.error > 1e-3 else "")
         )
     lines += ["", "ply    games  moves  one good move"]
-    lines += [f"{ply.ply:3}{ply.share:9.1%}{ply.moves:7.2f}{ply.one_good:15.1%}" for ply in profile.plies]
+    for ply in profile.plies:
+        one_good = "?" if ply.one_good is None else f"{ply.one_good:.1%}"
+        lines.append(f"{ply.ply:3}{ply.share:9.1%}{ply.moves:7.2f}{one_good:>15}")
     lines += ["", "first move, its value, and the mean result between players that see 2 plies"]
     lines += [
-        f"{name:10} {in_words(value, rules):12} {round(expected, 3) + 0.0:+.3f}"
+        f"{name:10} {'unknown' if value is None else in_words(value, rules):12} {round(expected, 3) + 0.0:+.3f}"
         for name, value, expected in profile.first_moves
     ]
     return "\n".join(lines)
@@ -70,14 +80,15 @@ def text(profile: Profile, rules: Rules) -> str:
 
 def row(profile: Profile, rules: Rules) -> list[str]:
     """Return the row of a variant, the columns of COLUMNS."""
-    perfect, weak = profile.of("perfect", "perfect"), profile.of("sees 2", "sees 2")
+    weak = profile.of("sees 2", "sees 2")
+    draws = "?" if profile.games is not None else f"{profile.of('perfect', 'perfect').draws:.0%}"
     games = sum(ply.share for ply in profile.plies)
     moves = sum(ply.share * ply.moves for ply in profile.plies) / games
     return [
         profile.game,
-        in_words(profile.value, rules),
-        f"{profile.states:,}",
-        f"{perfect.draws:.0%}",
+        "unknown" if profile.value is None else in_words(profile.value, rules),
+        "?" if profile.states is None else f"{profile.states:,}",
+        draws,
         f"{weak.wins:.1%}",
         f"{weak.draws:.1%}",
         f"{weak.losses:.1%}",

@@ -87,6 +87,30 @@ def test_random_play_lies_within_the_interval_of_a_simulation(name):
     assert abs(outcomes.wins - wins) < 4 * 0.5 / math.sqrt(games)
 
 
+@pytest.mark.parametrize("name", ["tic-tac-toe", "kalah:3", "three-mens-morris"])
+def test_simulated_results_lie_within_their_intervals(name):
+    exact, simulated = solver.profile(name), solver.profile(name, games=150)
+    assert simulated.games == 150 and simulated.states is None and "perfect" not in simulated.players
+    for outcomes in simulated.matrix:
+        true = exact.of(outcomes.first, outcomes.second)
+        assert abs(outcomes.mean - true.mean) <= 2.5 * outcomes.interval  # five standard deviations
+        assert outcomes.wins + outcomes.draws + outcomes.losses == pytest.approx(1)
+        assert sum(outcomes.lengths) == pytest.approx(1)
+    assert [ply.moves for ply in simulated.plies[:2]] == pytest.approx([ply.moves for ply in exact.plies[:2]], rel=0.2)
+    assert [first[:2] for first in simulated.first_moves] == [first[:2] for first in exact.first_moves]
+    assert simulated == solver.profile(name, games=150)
+
+
+def test_a_game_that_is_only_searched_is_simulated(tmp_path):
+    out = ok("profile", "connect-four:5,3", "--games", "10", "-q", "--html", tmp_path / "report.html")
+    assert out == "" and "10 simulated games" in (tmp_path / "report.html").read_text()
+    text = ok("profile", "tic-tac-toe", "--games", "10", "-q")
+    assert "simulated: 10 games for each pair" in text and "perfect" not in text
+    rows = ok("profile", "nim:1..2,2", "--table", "--games", "10", "-q").splitlines()
+    assert [row.split()[0] for row in rows[1:]] == ["nim:1,2", "nim:2,2"] and "?" in rows[1]
+    assert "--games 200" in run("profile", "connect-four", "-q")[2]
+
+
 def test_perfect_play_that_never_ends_is_reported():
     outcomes = solver.profile("mu-torere").of("perfect", "perfect")
     assert outcomes.error == pytest.approx(1) and outcomes.draws == pytest.approx(1)

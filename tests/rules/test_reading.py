@@ -21,7 +21,16 @@ NAMED = {"chess-ending": "chess-ending:KRK"}
 GAMES = [NAMED.get(name, name) for name in CATALOGUE if name not in FROM_FILES]
 VARIANTS = (
     *("amazons:4,4,4", "animal-shogi:true", "chess-ending:KBPK", "chinese-checkers:4,3", "chomp:12,12", "coins:80"),
-    *("connect-four:4,4", "dots-and-boxes:3,2", "fox-and-hounds:4", "grundy:9", "hex:5", "kalah:6,4", "kalah:2,30"),
+    *(
+        "connect-four:4,4",
+        "dots-and-boxes:3,2",
+        "fox-and-hounds:4",
+        "grundy:9",
+        "hare-and-hounds:true",
+        "hex:5",
+        "kalah:6,4",
+        "kalah:2,30",
+    ),
     *("micro-shogi:2", "nannon:8,4,4", "nim:40,2", "nogo:3,3,true", "notakto:3", "picaria:9", "pig:30", "popout:4,3"),
     *("quoridor:4,4,3", "shut-the-box:5,2", "six-mens-morris:5", "ur:3,1", "wythoff:40,20", "y:5"),
 )

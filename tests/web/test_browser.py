@@ -92,7 +92,7 @@ def test_everything_has_a_name_and_a_role(page):
     assert all(names["button"]) and controls <= set(names["button"])
     dice = page.book.expectation is not None
     shown = ["Show values", "Real dice"] if dice else ["Show values"]
-    assert len(names["checkbox"]) == 2 + len(shown) and names["checkbox"][2:] == shown
+    assert len(names["checkbox"]) == 2 + len(shown) and set(shown) < set(names["checkbox"])
     assert dice or names["slider"][0].startswith("Strength")
     assert ("Throw" in names["button"]) == dice
     assert names["heading"] == [

@@ -54,8 +54,6 @@ def test_a_line_stays_when_a_move_is_replaced(page):
 def puzzling(page, books, host):
     export(page.book, f"{books}/puzzling/", puzzles=find_puzzles(page.book, 4, win_in=(5, 7)))
     page.address = f"{host}/puzzling/"
-    page.driver.get(page.address)
-    page.script("localStorage.clear()")
     return page
 
 
@@ -98,7 +96,6 @@ def test_puzzles_are_solved_missed_and_remembered(puzzling):
 @one_page(0)
 def test_the_page_takes_either_side_and_keeps_its_strength(page):
     page.open()
-    page.script("localStorage.clear()")
     assert page.find("#strength")[0].text == "perfect and tricky" and not page.find("#swap")[0].is_enabled()
     page.script("const one = document.getElementById('level'); one.value = 0; one.dispatchEvent(new Event('input'))")
     assert page.find("#strength")[0].text == "beginner"
@@ -110,4 +107,3 @@ def test_the_page_takes_either_side_and_keeps_its_strength(page):
     page.wait(lambda: len(page.played()) == 3)
     page.open()
     assert page.find("#strength")[0].text == "beginner"
-    page.script("localStorage.clear()")
