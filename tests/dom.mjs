@@ -53,6 +53,15 @@ class Element {
     return this.children.find((child) => child.tag === tag);
   }
 
+  /** All elements below this one of a tag. */
+  querySelectorAll(tag) {
+    return this.children.flatMap((child) => [...(child.tag === tag ? [child] : []), ...child.querySelectorAll(tag)]);
+  }
+
+  getAttribute(name) {
+    return this.attributes[name] ?? null;
+  }
+
   addEventListener(name, listener) {
     this[`on${name}`] = listener;
   }

@@ -140,6 +140,7 @@ const commands = {
       const seen = () => ({
         cells: place.children.slice(1).map((cell) => [cell.text, cell.attributes["aria-label"]]),
         arrows: place.children[0].withClass("arrow").map((arrow) => arrow.attributes.class),
+        outlines: place.children[0].withClass("arrow").map((arrow) => arrow.attributes.d),
       });
       const views = { start: seen() };
       for (const cell of new Set(moves.filter((move) => move.place.length > 1).map((move) => move.place[0]))) {

@@ -76,6 +76,18 @@ def test_in_every_game_a_cell_shows_the_best_of_its_moves(tmp_path):
     assert sum(count > 0 for count in choices.values()) > 35
 
 
+def test_in_every_game_arrows_have_a_length_at_every_ply_of_random_games(tmp_path):
+    """Checkers that enter from the bar to the bar, or dice that move two of them, leave no arrow without a direction."""
+    asked = []
+    for rules in [*DRAWN, Rules(load_game("hypergammon:1")), Rules(load_game("hypergammon:2"))]:
+        for record in sampled(rules, 60, seed=5):
+            if record["moves"] and "weight" not in record["moves"][0]:
+                asked.append(board_of(rules, record, [Value(0)] * len(record["moves"])))
+    views = views_of(tmp_path, asked)
+    outlines = [outline for seen in views for view in seen.values() for outline in view["outlines"]]
+    assert len(outlines) > 1000 and not [outline for outline in outlines if "NaN" in outline]
+
+
 def test_men_of_hexapawn_have_the_values_of_the_player(tmp_path):
     """Black has two winning captures. The man of the slower one has a quiet move that loses, listed before it."""
     rules = Rules(load_game("hexapawn:4,4"))

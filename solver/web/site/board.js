@@ -13,6 +13,15 @@ const SHORT = { win: "W", draw: "=", loss: "L", unknown: "?", estimate: "\u2248"
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 const MANY = 6; // best moves of which there are arrows
 
+const [TOUCHED, READ] = [32, 11]; // pixels: the least of a cell that fingers find, and of letters that are read
+
+/** The width at which all cells of a picture can be touched, and all its words read. */
+function leastWidth(picture, { width, cells }) {
+  const narrow = cells.map(({ w, h }) => Math.min(w, h)).filter(Boolean);
+  const small = [...picture.querySelectorAll("text")].map((text) => Number(text.getAttribute("font-size")));
+  return Math.ceil(width * Math.max(TOUCHED / Math.min(100, ...narrow), READ / Math.min(100, ...small)));
+}
+
 export function createBoard(place, play, drawing = {}, players = []) {
   let rows = [];
   let cells = [];
@@ -64,6 +73,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
     place.prepend(picture);
     place.style.setProperty("--ratio", layout.width / layout.height);
     place.style.setProperty("--cells", layout.width / 100);
+    place.style.setProperty("--least", `${leastWidth(picture, layout)}px`);
     for (const [cell, button] of cells.entries()) {
       const { x, y, w, h } = layout.cells[cell];
       const shares = { left: (x - w / 2) / layout.width, top: (y - h / 2) / layout.height, width: w / layout.width, height: h / layout.height };
@@ -119,7 +129,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
     if (whole.length === 1 && found.moves.length === 1) play(whole[0]);
     else {
       update();
-      if (whole.length > 1) document.querySelector("#moves button")?.focus();
+      if (whole.length > 1) document.querySelector("#moves .move")?.focus();
     }
     return undefined;
   }
@@ -191,7 +201,9 @@ export function createBoard(place, play, drawing = {}, players = []) {
     if (!chosen.length && shown.length > MANY) return [];
     const steps = new Map(); // moves by the cells they go from and to: an arrow has the colour of the best of them
     for (const move of shown) {
+      const stride = drawing.board === "backgammon" ? 2 : 1; // there the dice move checkers of their own
       for (const [at, to] of move.place.slice(1).entries()) {
+        if (at % stride || to === move.place[at]) continue;
         const step = `${move.place[at]} ${to}`;
         steps.set(step, { from: move.place[at], to, moves: [...(steps.get(step)?.moves ?? []), move] });
       }

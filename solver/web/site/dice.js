@@ -32,6 +32,16 @@ export const odds = ({ weight }, outcomes) => `${weight}/${total(outcomes)}`;
 
 const total = (outcomes) => outcomes.reduce((sum, { weight }) => sum + weight, 0);
 
+/** What was thrown, as people say it: 6-5, 2, heads; undefined where the rules do not say. */
+export const thrownFaces = (dice, name) => dice?.[Number(name) - 1]?.join("-");
+
+/** The cells that a throw has changed, because the only move is played at once. */
+export function changed(before, after) {
+  if (typeof before === "string" || typeof after === "string") return [];
+  const [was, is] = [before, after].map((rows) => rows.flatMap((row) => [...row]));
+  return is.flatMap((mark, cell) => (mark === was[cell] ? [] : [cell]));
+}
+
 /** What an outcome brings: the line of the board's text that it changes, if it is one, and not a state's number. */
 export function news(before, after) {
   const known = before.split("\n");

@@ -18,17 +18,18 @@ export function listMoves(moves, { byChance, choose, explain, newsOf, dice }) {
   $("moves").replaceChildren(
     ...moves.map((move, place) => {
       const button = element("button", { type: "button", className: "move" });
-      const says = place < 9 && keyOf(moves, place) !== move.name;
+      const { label: name = move.name } = move;
+      const says = place < 9 && keyOf(moves, place) !== name;
       const key = says ? [element("kbd", { textContent: keyOf(moves, place), ariaHidden: "true" })] : [];
       const value = [" ", marked("", "")];
       const star = element("span", { className: "star" });
-      const name = element("span", { className: "name", textContent: move.name });
+      const named = element("span", { className: "name", textContent: name });
       if (byChance) {
         button.classList.add("throw");
         const share = element("span", { className: "odds", textContent: odds(move, moves) });
         const brings = element("span", { className: "news", textContent: newsOf(move) });
-        button.append(name, ...(dice?.[place] ? [" ", pictureOfDice(dice[place])] : []), " ", share, ...value, " ", brings);
-      } else button.append(...key, name, ...value, " ", star);
+        button.append(named, ...(dice?.[place] ? [" ", pictureOfDice(dice[place])] : []), " ", share, ...value, " ", brings);
+      } else button.append(...key, named, ...value, " ", star);
       button.addEventListener("click", () => choose(move));
       const item = wrapped("li", button);
       if (!byChance) {
@@ -66,14 +67,15 @@ export function fitMoves(moves) {
 
 /** The key that plays a move: its name, or its place where no move has a digit as its name. */
 export function keyOf(moves, place) {
-  return moves.some(({ name }) => /^\d$/.test(name)) ? moves[place].name : String(place + 1);
+  const names = moves.map(({ name, label }) => label ?? name);
+  return names.some((name) => /^\d$/.test(name)) ? names[place] : String(place + 1);
 }
 
 /** List the game so far; `isTurn` says of a place whether the move there gave something away. */
 export function listHistory(line, at, go, isTurn) {
   const entry = (position, place) => {
     const button = element("button", { type: "button" });
-    if (place) button.append(element("span", { className: "number", textContent: `${place}.${position.isThrow ? " threw" : ""}` }), ` ${position.name}`);
+    if (place) button.append(element("span", { className: "number", textContent: `${place}.${position.isThrow ? " threw" : ""}` }), ` ${position.label}`);
     else button.textContent = "start";
     if (isTurn(place)) Object.assign(button, { className: "mistake", title: "It gave something away." });
     if (place === at) button.setAttribute("aria-current", "step");

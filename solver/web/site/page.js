@@ -8,7 +8,7 @@
 import { Book, remote } from "./book.js";
 import { createBoard } from "./board.js";
 import { drawChart } from "./chart.js";
-import { legend, news, pictureOfDice, thrown } from "./dice.js";
+import { changed, legend, news, pictureOfDice, thrown, thrownFaces } from "./dice.js";
 import { $, marked, passed } from "./elements.js";
 import { listenToKeys } from "./keys.js";
 import { fitMoves, label, listFacts, listHistory, listMoves, listVariations, moveButtons } from "./lists.js";
@@ -19,7 +19,7 @@ import { Background } from "./search.js";
 import { sidesOf } from "./scene.js";
 import { asked, createEditor, moverOf, sentence as asSentence } from "./setup.js";
 import { asObject, copy } from "./share.js";
-import { chosen, examine, finalMargin, inAll, inWords, isSettled, joined, kindOf, standing, unexamined, valueOf } from "./values.js";
+import { chosen, examine, finalMargin, inAll, inOrder, inWords, isSettled, joined, kindOf, standing, unexamined, valueOf } from "./values.js";
 import { bestPlay, givenAway, inSteps, listSteps, losing } from "./why.js";
 
 // milliseconds
@@ -32,6 +32,7 @@ const LONGEST = 60000; // that it searches while a position is looked at
 const STEP = 1500; // before the next move of a line that explains one
 const EXPLAINING = 2000; // that it searches for each move of such a line
 
+const SAID = 6000; // that a message about what was copied stays
 const OTHERS = 6; // other lines that are kept
 const TRICKY = "perfect and tricky"; // the last level, as the slider names it
 
@@ -40,7 +41,7 @@ const NO_BOOK = { get: async () => undefined, facts: {} };
 const never = new Promise(() => {});
 const { about, game: whole, records, rules } = await import(new URL("game.js", document.baseURI)).catch((error) => (fail(error.message), never));
 const drawing = about.drawing ?? {};
-const game = drawing.turns ? { ...whole, moves: (state, mover) => whole.moves(state, mover).map((move) => turned(move, state, mover)) } : whole;
+const game = { ...whole, moves: (state, mover) => whole.moves(state, mover).map((move) => shownAs(move, state, mover)) };
 let book = NO_BOOK;
 let search; // past the end of the book; undefined where the page has no module
 let line = []; // { state, mover, gained }, from the second on the name and the place of the move that led there, and
@@ -48,7 +49,8 @@ let line = []; // { state, mover, gained }, from the second on the name and the 
 let at = 0;
 let shown; // what is known of the position that is looked at; undefined while that is found out
 let turn = 0; // what is under way for an earlier position is dropped
-let listed; // the turn whose moves the list has
+let listed; // the turn whose moves the list has, and in which order: their places among the moves
+let order = [];
 let seeking = new AbortController(); // the search that is under way
 let variations = []; // lines that were left for the present one
 let reason; // the line that explains a move: { line, from, steps, back, plays }, where it begins, and where to return
@@ -109,8 +111,10 @@ function players() {
   return kinds.every((men) => men.length === 1) ? kinds.map(([man]) => man.toUpperCase()) : ["First player", "Second player"];
 }
 
-/** A move of a board that the second player sees turned round: its cells as the page has them. */
-function turned(move, state, mover) {
+/** A move as the page shows it: throws by their dice, and cells of a board that the second player sees turned round. */
+function shownAs(move, state, mover) {
+  if (move.weight !== undefined) return { ...move, label: thrownFaces(drawing.dice, move.name) ?? move.name };
+  if (!drawing.turns) return move;
   const last = [...game.board(state, mover).join("")].length - 1;
   return mover ? { ...move, place: move.place.map((cell) => last - cell) } : move;
 }
@@ -200,7 +204,8 @@ function opened() {
 
 /** The position of the address: `#moves=4,4,5`, or `#state=12345&mover=1&moves=5`, as far as its moves are legal; or a puzzle. */
 async function readAddress() {
-  const parts = new URLSearchParams(location.hash.slice(1));
+  const raw = location.hash.slice(1).replaceAll("+", "%2B");
+  const parts = new URLSearchParams(raw);
   let trouble = "";
   [puzzle, reason, variations] = [undefined, undefined, []];
   const place = puzzles?.place(parts.get("puzzle"));
@@ -212,17 +217,29 @@ async function readAddress() {
     if (await isKnown(state, mover)) line = [{ state, mover, gained: 0 }];
     else trouble = `The state of the link is not in ${about.digest ? "the" : "a"} book; the start is shown.`;
   }
-  for (const name of trouble ? [] : (parts.get("moves") ?? "").split(/[ ,]+/).filter(Boolean)) {
+  const asked = trouble ? [] : namesOf(raw);
+  while (asked.length) {
+    const name = asked.shift();
     const { state, mover } = line.at(-1);
     const move = game.end(state) ? undefined : game.moves(state, mover).find((one) => one.name === name);
-    if (!move) {
+    if (!move && name.includes(" ")) asked.unshift(...name.split(" ").filter(Boolean));
+    else if (!move) {
       trouble = `Move ${line.length} of the link, ${name}, is not legal there; the moves before it are shown.`;
       break;
-    }
-    line.push(played(line.at(-1), move));
+    } else line.push(played(line.at(-1), move));
   }
   await go(line.length - 1);
   if (trouble) say(trouble);
+}
+
+/** The moves of an address, with commas between them; names may have spaces. */
+function namesOf(raw) {
+  const list = /(?:^|&)moves=([^&]*)/.exec(raw)?.[1] ?? "";
+  try {
+    return list.split(/,|%2C/i).map((name) => decodeURIComponent(name).trim()).filter(Boolean);
+  } catch {
+    return [list]; // no such move
+  }
 }
 
 /**
@@ -485,12 +502,17 @@ function drawMoves() {
     likely: visible && move.likely,
   }));
   const rows = game.board(here().state, here().mover);
-  board.draw(rows, labelled, { last: here().place, arrives, gained: about.adds && line[0].state === game.initial ? here().gained : undefined, mover: here().mover, owners: owners() });
+  const last = here().isThrow ? changedBy(line[at - 1], here()) : here().place;
+  const valued = labelled.map((move) => (move.value === undefined ? { ...move, words: "" } : move));
+  board.draw(rows, valued, { last, arrives, gained: about.adds && line[0].state === game.initial ? here().gained : undefined, mover: here().mover, owners: owners() });
   arrives = false;
   drawDice(rows);
-  if (listed !== turn) listMoves(labelled, { byChance: shown.byChance, choose, explain, newsOf, dice: drawing.dice });
+  if (listed !== turn) {
+    order = inOrder(shown.moves);
+    listMoves(order.map((place) => labelled[place]), { byChance: shown.byChance, choose, explain: (row) => explain(order[row]), newsOf, dice: drawing.dice });
+  }
   listed = turn;
-  for (const [place, button] of moveButtons().entries()) label(button, labelled[place]);
+  for (const [row, button] of moveButtons().entries()) label(button, labelled[order[row]]);
   fitMoves(labelled);
   const isHard = Boolean(puzzle && !puzzle.done);
   $("best").disabled = isHard || !chosen(shown.moves);
@@ -568,10 +590,18 @@ function lastPlayed() {
   if (!before) return "";
   if (isExplained()) return `${reason.steps[at - reason.from]} `;
   if (!here().isThrow) return `${names[before.mover]} played ${here().name}. `;
-  if (drawing.dice && drawing.sides) return `${names[before.mover]} threw ${here().name}. `; // the picture has the rest
-  const brought = named(news(textOf(before), textOf(here())));
-  return `${names[before.mover]} threw ${here().name}${brought && ` (${brought})`}. `;
+  const brought = broughtBy(before, here());
+  return `${names[before.mover]} threw ${here().label}${brought && ` (${brought})`}. `;
 }
+
+/** What a throw brings besides its dice: that the only move is played at once, or there is none; else what the board says. */
+function broughtBy(before, after) {
+  if (!drawing.dice) return named(news(textOf(before), textOf(after)));
+  if (changedBy(before, after).length) return "the only move is played";
+  return after.mover !== before.mover && !game.end(after.state) ? "no move" : "";
+}
+
+const changedBy = (before, after) => changed(...[before, after].map(({ state, mover }) => game.board(state, mover)));
 
 /** The status: what was played, who is to move, and what the position is worth. */
 function sentence() {
@@ -579,7 +609,7 @@ function sentence() {
   const repeats = !about.expects && line.slice(0, at).some((one) => one.state === here().state && one.mover === mover);
   const again = repeats ? " The position repeats." : "";
   const before = lastPlayed();
-  if (shown.end) return [before, marked(kindOf(shown.value, about), ending(mover, gained))];
+  if (shown.end) return [before, marked(endKind(mover, gained), ending(mover, gained))];
   const who = `${names[mover]} to ${shown.byChance ? "throw" : "move"}`;
   if (shown.isLooking) return [before, `${who}. Asking the book, and looking ahead where it ends.`];
   const [best, likely] = ["best", "likely"].map((mark) => shown.moves.filter((move) => move[mark]).map((move) => move.name));
@@ -592,15 +622,23 @@ function sentence() {
   return [before, ...worth, ".", advice, ends, alone, again];
 }
 
+/** The colour of a result: the winner's own. */
+function endKind(mover, gained) {
+  const margin = marginAtEnd(gained);
+  return margin ? `side ${(margin > 0) === (mover === 0) ? "first" : "second"}` : "draw";
+}
+
+const marginAtEnd = (gained) => (about.scores ? finalMargin(shown.value, gained) : shown.value.score);
+
 function ending(mover, gained) {
-  const margin = about.scores ? finalMargin(shown.value, gained) : shown.value.score;
+  const margin = marginAtEnd(gained);
   if (!margin) return "The game is drawn.";
   const by = about.scores && about.expects !== "utility" ? ` by ${Math.abs(margin)}` : "";
   const winner = names[margin > 0 ? mover : 1 - mover];
   return `${winner} ${winner.endsWith("s") ? "win" : "wins"}${by}.`;
 }
 
-const newsOf = ({ child, mover }) => named(news(textOf(here()), textOf({ state: child, mover })));
+const newsOf = ({ child, mover }) => broughtBy(here(), { state: child, mover });
 
 /** A text of the rules with the players' names as the page has them. */
 const named = (text) => text.replace(/player ([12])/g, (all, one) => (drawing.sides ? names[one - 1] : all));
@@ -623,6 +661,7 @@ function listen() {
   $("undo").addEventListener("click", () => before() >= 0 && visit(before()));
   $("redo").addEventListener("click", () => visit(at + 1));
   $("back").addEventListener("click", leaveReason);
+  $("link").addEventListener("click", takeLink);
   $("hint").addEventListener("click", () => judge(`It is one of ${puzzles.hint(puzzle.place, shown.moves.map(({ name }) => name)).join(", ")}.`));
   $("solution").addEventListener("click", showSolution);
   $("best").addEventListener("click", playBest);
@@ -637,7 +676,7 @@ function listen() {
   $("values").addEventListener("change", () => (keepPreferences(), show()));
   $("sides").addEventListener("change", show);
   addEventListener("hashchange", readAddress);
-  listenToKeys({ board, choose, moves: () => shown?.moves, step: (by) => visit(at + by), isEditing: () => Boolean(editor?.isOpen()) });
+  listenToKeys({ board, choose, moves: () => shown && order.map((place) => shown.moves[place]), step: (by) => visit(at + by), isEditing: () => Boolean(editor?.isOpen()) });
 }
 
 /** Go to the position of a text, or say why that cannot be. */
@@ -669,8 +708,20 @@ async function lookAt({ state, mover }) {
 async function take(what) {
   const moves = line.slice(1, at + 1).map(({ name }) => name);
   const text = what === "moves" ? moves.join(" ") : what === "number" ? `#${here().state}` : JSON.stringify(asObject(about, here(), shown, moves));
+  await takeText(text);
+}
+
+async function takeLink(event) {
+  event.preventDefault();
+  await takeText($("link").href);
+}
+
+/** Copy a text, and say so for a while. */
+async function takeText(text) {
   const isCopied = await copy(text, $("taken"));
-  $("copied").textContent = isCopied ? `Copied: ${text.length > 80 ? `${text.slice(0, 80)}\u2026` : text || "no moves"}` : "Copy it from here:";
+  const said = isCopied ? `Copied: ${text.length > 80 ? `${text.slice(0, 80)}\u2026` : text || "no moves"}` : "Copy it from here:";
+  $("copied").textContent = said;
+  if (isCopied) passed(SAID).then(() => $("copied").textContent === said && ($("copied").textContent = ""));
 }
 
 function restart() {

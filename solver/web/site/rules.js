@@ -99,12 +99,12 @@ export function tabled(records) {
   };
 }
 
-/** The position that a move leads to: { state, mover, gained, name, place, isThrow, by }. */
+/** The position that a move leads to: { state, mover, gained, name, label, place, isThrow, by }. */
 export function played(position, move) {
-  const { child: state, mover, name, place } = move;
+  const { child: state, mover, name, label = name, place } = move;
   const gained = position.gained + move.gain;
   const isThrow = move.weight !== undefined;
-  return { state, mover, gained: mover === position.mover ? gained : 0 - gained, name, place, isThrow, by: position.mover };
+  return { state, mover, gained: mover === position.mover ? gained : 0 - gained, name, label, place, isThrow, by: position.mover };
 }
 
 /** What the game says of a position, all of it, with states as text. */

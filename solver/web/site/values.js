@@ -213,6 +213,13 @@ export function chosen(moves) {
   return moves.reduce((one, other) => (rank(other.value) > rank(one.value) ? other : one));
 }
 
+/** The places of moves as a list has them: best first, where all are known; else, and of throws, as they come. */
+export function inOrder(moves) {
+  const places = [...moves.keys()];
+  if (moves.some(({ value, weight }) => value === undefined || value.estimate || weight !== undefined)) return places;
+  return places.sort((one, other) => rank(moves[other].value) - rank(moves[one].value) || one - other);
+}
+
 /** Higher is better: quick wins, slow losses, what is not known just below a draw. */
 function rank(value) {
   if (value === undefined) return -0.5;
