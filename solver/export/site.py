@@ -24,15 +24,20 @@ from typing import Any
 from solver.base.errors import BookError, MethodError, SolverError
 from solver.base.methods import Method
 from solver.base.progress import Progress
+from solver.base.value import Value
 from solver.book import Book, check_target
 from solver.book.writer import nameable
 from solver.export import bin, script
 from solver.export import module as building
 from solver.export.script import PAGE_MARK, Script
+from solver.play.analysis import Move
+from solver.play.player import Player
+from solver.play.showing import drawn
 from solver.puzzles import Puzzle
-from solver.rules.boards.cells import drawing_of
+from solver.rules.boards.cells import drawing_of, is_drawn
 from solver.rules.game import Game, Rules, game_text, own_method
-from solver.rules.words import summary_of
+from solver.rules.notation import Position, first_position, format_action, show
+from solver.rules.words import in_words, summary_of
 
 WEB = resources.files("solver") / "web"
 BOOK, GAME, MODULE, PAGE = "book.bin", "game.js", "game.wasm", "index.html"
@@ -87,7 +92,7 @@ def write(made: Script, game: Game, book: Book | None, folder: Path, progress: P
     copied = files()
     for name, text in copied.items():
         if name == PAGE:
-            put(folder / name, _adapted(text, made, game, within))
+            put(folder / name, _adapted(text, made, game, book, within))
         elif not within:
             put(folder / name, text)
     put(folder / GAME, re.sub(r'^(import .* from ")\./', rf"\g<1>{within or './'}", made.text, flags=re.MULTILINE))
@@ -102,9 +107,16 @@ def put(path: Path, text: str) -> None:
     path.write_text(text, "utf-8", newline="\n")
 
 
-def _adapted(text: str, made: Script, game: Game, within: str) -> str:
-    """Return the page's HTML, with its title, its content policy, its link to an index, and the shared files' path."""
+def _adapted(text: str, made: Script, game: Game, book: Book | None, within: str) -> str:
+    """Return the page's HTML: its title, the start, its content policy, its link to an index, and paths of files.
+
+    The start stands in it as the scripts will show it, with its value and its moves.
+    """
+    for name, content in _start(game, book).items():
+        text = text.replace(f"GAME-{name}", content)
     text = text.replace("GAME-TITLE", html.escape(title_of(game)))
+    preloads = "\n    ".join(f'<link rel="modulepreload" href="{name}">' for name in modules_of("page.js"))
+    text = text.replace("GAME-PRELOADS", preloads)
     if made.module is not None:
         text = text.replace(SCRIPTS, f"{SCRIPTS} 'wasm-unsafe-eval'")
     if not within:
@@ -112,6 +124,50 @@ def _adapted(text: str, made: Script, game: Game, within: str) -> str:
     for name in files():
         text = text.replace(f'"{name}"', f'"{within}{name}"')
     return text
+
+
+def _start(game: Game, book: Book | None) -> dict[str, str]:
+    """The parts of the page that show the start."""
+    rules = Rules(game) if book is None else book.rules
+    position = first_position(rules)
+    board = str(drawn(rules, position)) if is_drawn(game) else f"<pre>{html.escape(show(game, position.state))}</pre>"
+    status, rows = "The start.", []
+    if book is not None:
+        answer, moves = Player(book, live=False).examine(position.state)
+        if answer.value is not None:
+            status = f"The start: {_badge(answer.value, rules)} for the player to move."
+        rows = [_row(rules, position, move) for move in moves]
+    return {
+        "SUMMARY": html.escape(summary_of(game)),
+        "STATUS": status,
+        "BOARD": re.sub(' width="[^"]*" height="[^"]*" role', ' class="picture" role', board, count=1),
+        "MOVES": "".join(rows),
+    }
+
+
+def _row(rules: Rules, position: Position, move: Move) -> str:
+    """A move of the start as the list has it."""
+    name = html.escape(format_action(rules.game, position.state, move.action))
+    star = '<span class="star best">best</span>' if move.best else '<span class="star"></span>'
+    value = "" if move.value is None else _badge(move.value, rules)
+    return f'<li><span class="move"><span class="name">{name}</span> {value} {star}</span></li>'
+
+
+def _badge(value: Value, rules: Rules) -> str:
+    kind = "win" if value.score > 0 else "loss" if value.score < 0 else "draw"
+    words = in_words(value, rules).replace("-", "\u2212")
+    return f'<span class="value {kind}">{html.escape(words)}</span>'
+
+
+def modules_of(name: str) -> list[str]:
+    """The scripts that a script imports, and those that these import, each once."""
+    texts, found, waiting = files(), [], [name]
+    while waiting:
+        for other in re.findall(r'from "\./([\w-]+\.js)"', texts[waiting.pop()]):
+            if other not in found and other in texts:
+                found.append(other)
+                waiting.append(other)
+    return sorted(found)
 
 
 def module_of(rules: Rules, book: Book | None, progress: Progress) -> bytes | None:

@@ -59,7 +59,8 @@ def _final(margin: float) -> str:
 
 
 def summary_of(game: Any) -> str:
-    """The first line of a game's docstring, with numbers in place of the parameters that it names in backticks."""
+    """The first sentence of a game's docstring, with numbers in place of the parameters that it names in backticks."""
     values = {name: str(value) for name, value in zip(game._fields, game, strict=True) if type(value) is int}
-    line = (inspect.getdoc(type(game)) or "").partition("\n")[0]
-    return re.sub("`(.*?)`", lambda match: values.get(match[1], match[1]), line)
+    paragraph = " ".join((inspect.getdoc(type(game)) or "").partition("\n\n")[0].split())
+    sentence = re.match(r".*?[.!?](?= |$)", paragraph)
+    return re.sub("`(.*?)`", lambda match: values.get(match[1], match[1]), sentence[0] if sentence else paragraph)

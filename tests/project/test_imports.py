@@ -28,7 +28,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "compiled": {"llvmlite", "msgpack", "numba", "numpy", "base", "games", "rules", "search", "check", "store", "wasm"},
     "book": {"lmdb", "msgpack", "numba", "numpy", "base", "games", "rules", "compiled", "store"},
     "play": {"base", "rules", "search", "check", "wasm", "compiled", "book"},
-    "export": {"numpy", "pyarrow", "base", "rules", "check", "compiled", "book", "play"},
+    "export": {"numpy", "pyarrow", "base", "rules", "check", "compiled", "book", "play", "puzzles"},
     "learning": {
         "cma", "numpy", "sklearn", "threadpoolctl", "base", "rules", "search", "compiled", "book", "play",
     },

@@ -5,8 +5,6 @@ import { $, element, marked, wrapped } from "./elements.js";
 import { inAll, inWords, startOf } from "./values.js";
 
 const SHOWN = 8; // moves of another line
-const BESIDES = 10; // rem of a row of the list for all but the move's name and value
-const LETTERS_OF_WHY = 6; // the width of what explains a move
 
 /** The buttons of the moves that are listed. */
 export const moveButtons = () => [...$("moves").querySelectorAll(".move")];
@@ -57,12 +55,6 @@ export function label(button, { name, kind, words, best, likely, gives }) {
   why.hidden = gives === undefined;
   why.textContent = gives ? "why?" : "line";
   why.setAttribute("aria-label", gives ? `why? ${name} gives value away` : `line after ${name}`);
-}
-
-/** Have the columns of the list as wide as its widest row. */
-export function fitMoves(moves) {
-  const letters = moves.map(({ name, words, gives }) => name.length + words.length + (gives === undefined ? 0 : LETTERS_OF_WHY));
-  $("moves").style.setProperty("--widest", `${0.6 * Math.max(0, ...letters) + BESIDES}rem`);
 }
 
 /** The key that plays a move: its name, or its place where no move has a digit as its name. */

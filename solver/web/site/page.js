@@ -11,7 +11,7 @@ import { drawChart } from "./chart.js";
 import { changed, legend, news, pictureOfDice, thrown, thrownFaces } from "./dice.js";
 import { $, marked, passed } from "./elements.js";
 import { listenToKeys } from "./keys.js";
-import { fitMoves, label, listFacts, listHistory, listMoves, listVariations, moveButtons } from "./lists.js";
+import { label, listFacts, listHistory, listMoves, listVariations, moveButtons } from "./lists.js";
 import { chosenBy, LEVELS, Practical } from "./opponent.js";
 import { Puzzles } from "./puzzles.js";
 import { firstDifference, isFrom, played } from "./rules.js";
@@ -65,7 +65,6 @@ async function begin() {
     throw new Error(`The rules run otherwise here than in Python, at state ${differs.record.state}: export the page again`);
   }
   await (about.digest ? openBook() : openSearch());
-  $("summary").textContent = about.summary;
   listFacts(about, book, records);
   document.body.classList.add(...sidesOf(drawing));
   for (const part of about.expects ? document.querySelectorAll(".of-chance") : []) part.hidden = false;
@@ -513,7 +512,6 @@ function drawMoves() {
   }
   listed = turn;
   for (const [row, button] of moveButtons().entries()) label(button, labelled[order[row]]);
-  fitMoves(labelled);
   const isHard = Boolean(puzzle && !puzzle.done);
   $("best").disabled = isHard || !chosen(shown.moves);
   $("watch").disabled = isHard;
@@ -601,7 +599,11 @@ function broughtBy(before, after) {
   return after.mover !== before.mover && !game.end(after.state) ? "no move" : "";
 }
 
-const changedBy = (before, after) => changed(...[before, after].map(({ state, mover }) => game.board(state, mover)));
+/** The cells that a throw has changed; in a race its dice count at once. */
+function changedBy(before, after) {
+  if (drawing.board === "race") return [];
+  return changed(...[before, after].map(({ state, mover }) => game.board(state, mover)));
+}
 
 /** The status: what was played, who is to move, and what the position is worth. */
 function sentence() {

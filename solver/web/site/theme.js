@@ -1,6 +1,7 @@
 /** Light or dark as the system is, or as was chosen here before; a classic script, so that nothing flashes. */
 (() => {
   const root = document.documentElement;
+  if (location.protocol !== "file:") root.classList.add("scripted"); // modules do not run from files
   let kept;
   try {
     kept = localStorage.getItem("theme");
