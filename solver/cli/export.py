@@ -20,6 +20,7 @@ from solver.rules.game import Game, Rules
 if TYPE_CHECKING:
     from solver.puzzles import Puzzle
 
+LANGUAGES = ("c", "js")  # of readers
 STREAMED = ("csv", "jsonl")  # forms of a table that standard output takes
 
 
@@ -56,6 +57,11 @@ STREAMED = ("csv", "jsonl")  # forms of a table that standard output takes
     metavar="N",
     help="Set the N hardest puzzles of the book in its page, the easiest of them first.",
 )
+@click.option(
+    "--reader",
+    type=click.Choice(LANGUAGES),
+    help="Write no book, but the files by which programs in C or JavaScript read .bin books, into the folder.",
+)
 @live_option
 @game_option
 @quiet_option
@@ -65,6 +71,7 @@ def command(
     columns: str | None,
     form: str,
     number: int | None,
+    reader: str | None,
     live: bool,
     own: str | None,
     quiet: bool,
@@ -83,6 +90,7 @@ def command(
     solver export my_game.py::Hexapawn:4,4 -o site/
     solver export connect-four-4x4.lmdb tic-tac-toe nim -o site/
     solver export -o site/
+    solver export --reader c -o include/
 
     The ending of -o chooses the form:
 
@@ -100,7 +108,13 @@ def command(
     package do.
     """
     from solver.export import export, is_page
+    from solver.export.readers import write_reader
 
+    if reader is not None:
+        if sources or number is not None or columns is not None or live or own:
+            raise MethodError("--reader writes no book: leave out the others, all but -o")
+        click.echo("\n".join(f"{Path(file) / name}" for name in write_reader(reader, file)))
+        return
     if live and not is_page(file):
         raise MethodError(f"{file} holds a book: --live goes with a page, a folder with a slash")
     if number is not None and not is_page(file):

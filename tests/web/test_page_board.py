@@ -77,7 +77,7 @@ def test_in_every_game_a_cell_shows_the_best_of_its_moves(tmp_path):
 
 
 def test_in_every_game_arrows_have_a_length_at_every_ply_of_random_games(tmp_path):
-    """Checkers that enter from the bar to the bar, or dice that move two of them, leave no arrow without a direction."""
+    """Dice that move two checkers of backgammon leave no arrow without a direction."""
     asked = []
     for rules in [*DRAWN, Rules(load_game("hypergammon:1")), Rules(load_game("hypergammon:2"))]:
         for record in sampled(rules, 60, seed=5):

@@ -1,0 +1,59 @@
+"""The readers of `.bin` books for programs in other languages, as files to copy."""
+
+from __future__ import annotations
+
+import json
+import os
+from importlib import resources
+from pathlib import Path
+
+from solver.base.errors import BookError, MethodError, ResourceError
+from solver.base.files import write_whole
+
+LANGUAGES = ("c", "js")
+WEB = resources.files("solver") / "web"
+HEADER = "solverbook.h"
+
+
+def files_of(language: str) -> dict[str, str]:
+    """Return the files of a reader by their names.
+
+    Args:
+        language: "c" for a header, "js" for the modules and types of an npm package.
+    """
+    if language == "c":
+        return {HEADER: (resources.files(__name__) / HEADER).read_text("utf-8")}
+    if language != "js":
+        raise MethodError(f"no reader for {language!r}: choose {' or '.join(LANGUAGES)}")
+    found = {path.name: path.read_text("utf-8") for path in (WEB / "reader").iterdir() if path.is_file()}
+    package = json.loads((WEB / "package.json").read_text("utf-8"))
+    package["exports"] = json.loads(json.dumps(package["exports"]).replace("./reader/", "./"))
+    package["files"] = ["*.js", "*.d.ts"]
+    return {**found, "package.json": json.dumps(package, indent=2) + "\n"}
+
+
+def write_reader(language: str, folder: str | os.PathLike[str]) -> list[str]:
+    """Write the files of a reader into a folder, which is made if need be. Files of the same names are replaced.
+
+    Args:
+        language: "c" or "js".
+        folder: Where to write them.
+
+    Returns:
+        The names of the files.
+
+    Raises:
+        MethodError: There is no reader for the language.
+        BookError: The path is no folder.
+        ResourceError: A file cannot be written.
+    """
+    found, target = files_of(language), Path(folder)
+    if target.exists() and not target.is_dir():
+        raise BookError(f"{target} exists and is not a folder: name another for the reader")
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResourceError(f"{target} cannot be made ({error.strerror or error}): name another folder") from None
+    for name, text in sorted(found.items()):
+        write_whole(target / name, text.encode())
+    return sorted(found)

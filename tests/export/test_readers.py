@@ -1,0 +1,182 @@
+"""The reader in C and that for npm: every shipped book, every state, damaged files, and what they refuse."""
+
+import json
+import random
+import shutil
+import subprocess
+
+import pytest
+
+import solver
+from solver.base.errors import BookError, MethodError
+from solver.book import Book, shipped
+from solver.export import export
+from solver.export.readers import HEADER, files_of, write_reader
+from tests.books import VALUES, write_values
+from tests.commands import ok, run
+from tests.exports import exported, needs_node
+from tests.pages import write_grown
+
+COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
+STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror")
+SANITIZED = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+needs_c = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
+
+
+def compiled(folder, compiler, *flags):
+    write_reader("c", folder)
+    source = __file__.replace("export/test_readers.py", "reader.c")
+    program = folder / "reader"
+    done = subprocess.run(
+        [compiler, *STRICT, *flags, "-I", folder, source, "-o", program], capture_output=True, text=True
+    )
+    if "-fsanitize" in " ".join(flags) and done.returncode and "cannot find" in done.stderr:
+        pytest.skip(f"{compiler} has no sanitizers")
+    assert done.returncode == 0, done.stderr
+    return program
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory):
+    if not COMPILERS:
+        pytest.skip("no C compiler")
+    return compiled(tmp_path_factory.mktemp("c"), COMPILERS[0], "-O2")
+
+
+def asked(program, command, file, lines):
+    done = subprocess.run([program, command, file], input="\n".join(lines), capture_output=True, text=True, timeout=300)
+    return done.stdout.splitlines()
+
+
+def said_of(value):
+    estimate = hasattr(value, "estimate") or type(value).__name__ == "Estimated"
+    distance = -1 if value.distance is None else value.distance
+    return float(value.score), distance, int(estimate)
+
+
+def agree(program, book, folder):
+    """Hold every stored state of a book against the reader, and some numbers that it does not store."""
+    file = folder / "book.bin"
+    export(book, file)
+    stored = dict(book.items())
+    lines = asked(program, "ask", file, map(str, stored))
+    for value, line in zip(stored.values(), lines, strict=True):
+        score, distance, estimate = line.split()
+        assert (float(score), int(distance)) == said_of(value)[:2]
+        assert int(estimate) == (book.header.estimate is not None and said_of(value)[2])
+    strangers = [state + 1 for state in stored if state + 1 not in stored][:500] + [0, 1 << 63, (1 << 64) - 1]
+    strangers = [state for state in strangers if state not in stored]
+    assert set(asked(program, "ask", file, map(str, strangers))) == {"code 0"}
+    file.unlink()
+
+
+@needs_c
+def test_it_reads_books_of_every_codec(reader, tmp_path):
+    with solver.solve("tic-tac-toe", tmp_path / "instant.lmdb", codec="instant") as book:
+        agree(reader, book, tmp_path)
+    with solver.solve("connect-four:4,3", tmp_path / "compact.lmdb", codec="compact") as book:
+        agree(reader, book, tmp_path)
+    with solver.solve("kalah:3,2", tmp_path / "margins.lmdb") as book:
+        agree(reader, book, tmp_path)
+    with solver.solve("pig:10", tmp_path / "chance.lmdb") as book:
+        agree(reader, book, tmp_path)
+    write_grown(tmp_path / "grown.lmdb")
+    with Book(tmp_path / "grown.lmdb") as book:
+        agree(reader, book, tmp_path)
+
+
+@needs_c
+def test_it_reads_states_of_many_words(reader, tmp_path):
+    chance = random.Random(7)
+    base = chance.getrandbits(500)
+    stored = {base + (chance.getrandbits(128) >> chance.choice((0, 60, 100))): value for value in VALUES * 400}
+    write_values(tmp_path / "wide.lmdb", stored, facts={"codec": "wide", "state_bytes": 64})
+    file = exported(tmp_path / "wide.lmdb", tmp_path / "wide.bin")
+    lines = asked(reader, "wide", file, (state.to_bytes(64, "little").hex() for state in stored))
+    for value, line in zip(stored.values(), lines, strict=True):
+        score, distance, _ = line.split()
+        assert (float(score), int(distance)) == said_of(value)[:2]
+    near = {state + step for state in stored for step in (-1, 1, 1 << 64)} - set(stored)
+    assert set(asked(reader, "wide", file, (one.to_bytes(66, "little").hex() for one in near))) == {"code 0"}
+
+
+@needs_c
+def test_it_refuses_ranked_books_and_other_files(reader, tmp_path):
+    with solver.solve("connect-four:4,3", tmp_path / "ranked.lmdb", codec="ranked") as book:
+        export(book, tmp_path / "ranked.bin")
+    assert asked(reader, "ask", tmp_path / "ranked.bin", [])[0].startswith("code -3 the book is ranked")
+    (tmp_path / "text.bin").write_text("no book")
+    assert asked(reader, "ask", tmp_path / "text.bin", [])[0].startswith("code -1 the file is damaged")
+    assert asked(reader, "ask", tmp_path / "none.bin", [])[0].startswith("code -4 the file cannot be read")
+
+
+def damaged(folder, compiler, count):
+    """Alter copies of books, under the sanitizers."""
+    program = compiled(folder, compiler, *SANITIZED)
+    books = {"tic-tac-toe": "instant", "connect-four:4,3": "compact", "pig:10": None}
+    for name, codec in books.items():
+        with solver.solve(name, folder / f"{name}.lmdb", codec=codec) as book:
+            export(book, folder / "whole.bin")
+        done = subprocess.run(
+            [program, "damage", folder / "whole.bin", str(count)], capture_output=True, text=True, timeout=1200
+        )
+        assert (done.returncode, done.stdout) == (0, "ok\n"), done.stdout + done.stderr[-2000:]
+        (folder / "whole.bin").unlink()
+
+
+@needs_c
+def test_damaged_files_neither_crash_it_nor_yield_a_wrong_value(tmp_path):
+    damaged(tmp_path, COMPILERS[0], 100)
+
+
+@needs_c
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_ten_thousand_damaged_files(tmp_path, compiler):
+    damaged(tmp_path, compiler, 3400)  # of each of three books
+
+
+@needs_c
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_it_reads_every_state_of_every_shipped_book(tmp_path, compiler):
+    program = compiled(tmp_path, compiler, "-O2")
+    for path in shipped.paths():
+        with Book(path) as book:
+            assert book.header.codec != "ranked"
+            agree(program, book, tmp_path)
+
+
+def test_the_header_is_one_short_file_without_dependencies():
+    text = files_of("c")[HEADER]
+    assert len(text.splitlines()) <= 1000
+    assert {line.split("<")[1].rstrip(">") for line in text.splitlines() if line.startswith("#include <")} == {
+        "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h",
+    }  # fmt: skip
+
+
+@needs_node
+def test_the_reader_for_npm_answers(tmp_path):
+    names = ok("export", "--reader", "js", "-o", tmp_path / "npm").splitlines()
+    assert any(name.endswith("book.d.ts") for name in names)
+    package = json.loads((tmp_path / "npm" / "package.json").read_text())
+    for entry in package["exports"].values():
+        assert all((tmp_path / "npm" / path).is_file() for path in entry.values())
+    export("tic-tac-toe", tmp_path / "book.bin")
+    script = (
+        f'import {{ readFileSync }} from "node:fs"; import {{ Book }} from "{tmp_path}/npm/book.js";'
+        f' const book = await Book.open(readFileSync("{tmp_path}/book.bin"));'
+        " console.log(JSON.stringify(await book.get(0n)));"
+    )
+    (tmp_path / "ask.mjs").write_text(script)
+    done = subprocess.run(["node", tmp_path / "ask.mjs"], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["outcome"] == "draw"
+
+
+def test_what_does_not_go_with_a_reader_is_refused(tmp_path):
+    assert "leave out the others" in run("export", "nim", "--reader", "c", "-o", tmp_path)[2]
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BookError, match="is not a folder"):
+        write_reader("c", tmp_path / "file")
+    with pytest.raises(MethodError, match="choose c or js"):
+        files_of("cobol")
