@@ -205,20 +205,27 @@ typedef struct {
     int failed;
 } sb_stream;
 
+#define SOLVERBOOK_FAST 9 /* bits of the codes that a table tells */
+
 typedef struct {
-    uint16_t counts[16];   /* codes of each length */
-    uint16_t symbols[288]; /* in the order of their codes */
+    uint16_t counts[16];                 /* codes of each length */
+    uint16_t symbols[288];               /* in the order of their codes */
+    uint16_t fast[1 << SOLVERBOOK_FAST]; /* by the next bits: 512 * length + symbol, or 0 */
 } sb_huffman;
+
+static void sb_fill(sb_stream *stream) {
+    while (stream->bits <= 24 && stream->at < stream->size) {
+        stream->held |= (uint32_t)stream->data[stream->at++] << stream->bits;
+        stream->bits += 8;
+    }
+}
 
 static uint32_t sb_take(sb_stream *stream, uint32_t count) {
     uint32_t number;
-    while (stream->bits < count) {
-        if (stream->at >= stream->size) {
-            stream->failed = 1;
-            return 0;
-        }
-        stream->held |= (uint32_t)stream->data[stream->at++] << stream->bits;
-        stream->bits += 8;
+    if (stream->bits < count) sb_fill(stream);
+    if (stream->bits < count) {
+        stream->failed = 1;
+        return 0;
     }
     number = stream->held & ((1u << count) - 1);
     stream->held >>= count;
@@ -228,6 +235,14 @@ static uint32_t sb_take(sb_stream *stream, uint32_t count) {
 
 static int sb_symbol(sb_stream *stream, const sb_huffman *codes) {
     int code = 0, first = 0, place = 0, length;
+    uint32_t known;
+    if (stream->bits < 15) sb_fill(stream);
+    known = codes->fast[stream->held & ((1u << SOLVERBOOK_FAST) - 1)];
+    if (known && known >> 9 <= stream->bits) {
+        stream->held >>= known >> 9;
+        stream->bits -= known >> 9;
+        return (int)(known & 511);
+    }
     for (length = 1; length < 16; length++) {
         int count = codes->counts[length];
         code |= (int)sb_take(stream, 1);
@@ -244,8 +259,9 @@ static int sb_symbol(sb_stream *stream, const sb_huffman *codes) {
 /* Make the codes of symbols whose lengths are given. A single code of one bit may be incomplete. */
 static int sb_codes(sb_huffman *codes, const unsigned char *lengths, int count) {
     uint16_t places[16];
-    int length, symbol, left = 1;
+    int length, symbol, left = 1, code = 0, place = 0;
     memset(codes->counts, 0, sizeof codes->counts);
+    memset(codes->fast, 0, sizeof codes->fast);
     for (symbol = 0; symbol < count; symbol++) codes->counts[lengths[symbol]]++;
     if (codes->counts[0] == count) return 0;
     for (length = 1; length < 16; length++) {
@@ -257,11 +273,21 @@ static int sb_codes(sb_huffman *codes, const unsigned char *lengths, int count) 
     for (symbol = 0; symbol < count; symbol++) {
         if (lengths[symbol]) codes->symbols[places[lengths[symbol]]++] = (uint16_t)symbol;
     }
+    for (length = 1; length <= SOLVERBOOK_FAST; length++, code <<= 1) {
+        int last = place + codes->counts[length];
+        for (; place < last; place++, code++) {
+            unsigned turned = 0, next;
+            int bit;
+            for (bit = 0; bit < length; bit++) turned |= ((unsigned)code >> bit & 1) << (length - 1 - bit);
+            for (next = turned; next < 1u << SOLVERBOOK_FAST; next += 1u << length)
+                codes->fast[next] = (uint16_t)(length << 9 | codes->symbols[place]);
+        }
+    }
     return left > 0 && count - codes->counts[0] != 1 ? -1 : 0;
 }
 
 static void sb_put(sb_stream *stream, unsigned char byte) {
-    if (stream->made == stream->most) stream->failed = 1;
+    if (stream->made == stream->most) stream->failed = 1; /* there is more than was asked for */
     else stream->out[stream->made++] = byte;
 }
 
@@ -298,7 +324,8 @@ static void sb_inflate_coded(sb_stream *stream, const sb_huffman *literals, cons
 
 static void sb_inflate_stored(sb_stream *stream) {
     uint32_t length;
-    stream->held = stream->bits = 0; /* the rest of a byte is passed over */
+    stream->at -= stream->bits / 8; /* bytes that were read ahead; the rest of a byte is passed over */
+    stream->held = stream->bits = 0;
     if (stream->size - stream->at < 4) {
         stream->failed = 1;
         return;
@@ -360,8 +387,8 @@ static void sb_inflate_known(sb_stream *stream) {
     sb_inflate_coded(stream, &literals, &distances);
 }
 
-/* Inflate to exactly `most` bytes; whether that could be done. */
-static int sb_inflate(const unsigned char *data, uint32_t size, unsigned char *out, uint32_t most) {
+/* Inflate the first `most` bytes of `whole`, and say whether they are there, and no more than these if it is all. */
+static int sb_inflate(const unsigned char *data, uint32_t size, unsigned char *out, uint32_t most, uint32_t whole) {
     sb_stream stream;
     uint32_t last;
     memset(&stream, 0, sizeof stream);
@@ -371,6 +398,7 @@ static int sb_inflate(const unsigned char *data, uint32_t size, unsigned char *o
     stream.most = most;
     do {
         uint32_t kind;
+        if (most < whole && stream.made == most) break;
         last = sb_take(&stream, 1);
         kind = sb_take(&stream, 2);
         if (stream.failed) return 0;
@@ -379,6 +407,7 @@ static int sb_inflate(const unsigned char *data, uint32_t size, unsigned char *o
         else if (kind == 2) sb_inflate_dynamic(&stream);
         else stream.failed = 1;
     } while (!last && !stream.failed);
+    if (most < whole) return stream.made == most;
     return !stream.failed && stream.made == most;
 }
 
@@ -438,17 +467,20 @@ static uint64_t sb_plane_key(const unsigned char *keys, uint32_t mode, uint32_t 
 
 static int sb_find_compact(const unsigned char *group, uint32_t size, uint64_t offset, uint32_t index_bytes, uint32_t *index) {
     unsigned char keys[SOLVERBOOK_GROUP_KEYS], values[4 * SOLVERBOOK_GROUP_STATES];
-    uint32_t mode, count, key_bytes, deflated, place = 0;
+    uint32_t mode, count, key_bytes, deflated, wanted, place = 0;
     if (size <= 7) return SOLVERBOOK_DAMAGED;
     mode = group[0];
     count = sb_u16(group + 1) + 1;
     key_bytes = sb_u16(group + 3) + 1;
     deflated = sb_u16(group + 5);
     if (mode > 8 || count > SOLVERBOOK_GROUP_STATES || key_bytes > SOLVERBOOK_GROUP_KEYS || 7 + deflated > size ||
-        (mode && key_bytes != mode * count) || !sb_inflate(group + 7, deflated, keys, key_bytes))
+        (mode && key_bytes != mode * count))
         return SOLVERBOOK_DAMAGED;
+    if (!mode && offset >> 3 >= key_bytes) return SOLVERBOOK_MISSING;
+    wanted = mode ? key_bytes : (uint32_t)(offset >> 3) + 1;
+    if (!sb_inflate(group + 7, deflated, keys, wanted, key_bytes)) return SOLVERBOOK_DAMAGED;
     if (!mode) {
-        int found = sb_in_bitmap(keys, key_bytes, offset, count, &place);
+        int found = sb_in_bitmap(keys, wanted, offset, count, &place);
         if (found != SOLVERBOOK_FOUND) return found;
     } else {
         uint32_t high = count;
@@ -459,7 +491,8 @@ static int sb_find_compact(const unsigned char *group, uint32_t size, uint64_t o
         }
         if (place == count || sb_plane_key(keys, mode, count, place) != offset) return SOLVERBOOK_MISSING;
     }
-    if (!sb_inflate(group + 7 + deflated, size - 7 - deflated, values, count * index_bytes)) return SOLVERBOOK_DAMAGED;
+    wanted = (place + 1) * index_bytes;
+    if (!sb_inflate(group + 7 + deflated, size - 7 - deflated, values, wanted, count * index_bytes)) return SOLVERBOOK_DAMAGED;
     *index = sb_index(values, place, index_bytes);
     return SOLVERBOOK_FOUND;
 }
