@@ -78,7 +78,7 @@ def main() -> None:
                     export(book, folder / "table.sqlite")
                     with sqlite3.connect(folder / "table.sqlite") as base:
                         query = "SELECT score, distance FROM states WHERE state = ?"
-                        every = rate(lambda state: base.execute(query, (state,)).fetchone(), states)
+                        every = rate(lambda state, query=query: base.execute(query, (state,)).fetchone(), states)
             keys = (folder / "keys").read_text()
             command = [folder / "reader", "time", folder / f"{codec}.bin", str(options.lookups)]
             said = subprocess.run(command, input=keys, capture_output=True, text=True, check=True).stdout

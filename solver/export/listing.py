@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,9 @@ def entry_of(name: str, game: Game, book: Book | None) -> dict[str, Any]:
     board, mover = _board(game)
     return {
         "name": name,
+        "family": site.family_of(game),
+        "group": getattr(sys.modules[type(game).__module__], "GROUP", "your own"),
+        "starts": len(Rules(game).roots()),
         "title": site.title_of(game),
         "summary": summary_of(game),
         "verdict": "searched, without a book" if book is None else book.header.kind.verdict(book.root),

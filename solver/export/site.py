@@ -135,7 +135,7 @@ def _start(game: Game, book: Book | None) -> dict[str, str]:
     if book is not None:
         answer, moves = Player(book, live=False).examine(position.state)
         if answer.value is not None:
-            status = f"The start: {_badge(answer.value, rules)} for the player to move."
+            status = f"The start: {_badge(answer.value, rules)} for the player who begins."
         rows = [_row(rules, position, move) for move in moves]
     return {
         "SUMMARY": html.escape(summary_of(game)),
@@ -235,11 +235,7 @@ def title_of(game: Any) -> str:
 
     Connect Four 4 \u00d7 4; Tic Tac Toe 3 \u00d7 3, misere; Chess Ending KPK.
     """
-    name, _, text = game_text(game).rpartition("::")[2].partition(":")
-    words = re.sub("(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("_", "-").replace("-", " ").split()
-    title = " ".join(
-        word if at and word in SMALL_WORDS else word[:1].upper() + word[1:] for at, word in enumerate(words)
-    )
+    title, text = family_of(game), game_text(game).rpartition("::")[2].partition(":")[2]
     if own_method(game, "to_text"):
         return f"{title} {text}".strip()
     rest, defaults = _parameters(game), game._field_defaults
@@ -247,6 +243,15 @@ def title_of(game: Any) -> str:
         title += f" {rest.pop('width')} \u00d7 {rest.pop('height')}"
     others = [_said(name, value) for name, value in rest.items() if value != defaults.get(name)]
     return ", ".join([title, *others])
+
+
+def family_of(game: Any) -> str:
+    """The name of a game for people, without its parameters: Connect Four."""
+    name = game_text(game).rpartition("::")[2].partition(":")[0]
+    words = re.sub("(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("_", "-").replace("-", " ").split()
+    return " ".join(
+        word if at and word in SMALL_WORDS else word[:1].upper() + word[1:] for at, word in enumerate(words)
+    )
 
 
 def _parameters(game: Any) -> dict[str, Any]:

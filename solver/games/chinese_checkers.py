@@ -26,7 +26,7 @@ WAYS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, -1), (-1, 1))
 
 
 class ChineseCheckers(NamedTuple):
-    """Step and hop across a diamond into the corner opposite; everything=true: solve from all placements."""
+    """Step and hop across a diamond into the corner opposite. With `everything` all placements are starts."""
 
     size: int = 4
     men: int = 2

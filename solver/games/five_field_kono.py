@@ -27,7 +27,7 @@ GROUP = "race"
 
 
 class FiveFieldKono(NamedTuple):
-    """Step diagonally to where the other's men began; filled=true: that all is taken there is enough."""
+    """Step diagonally to where the other's men began. With `filled` it is enough that all places there are taken."""
 
     width: int = 5
     height: int = 5

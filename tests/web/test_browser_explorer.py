@@ -77,12 +77,18 @@ def test_all_that_is_shipped_is_drawn_and_fits_its_window(page, host, site):
             assert drawn > 1, name
         else:
             page.show(size, dark)
-            page.wait(lambda: page.script("return document.querySelectorAll('.card svg').length") == COUNT)
+            page.wait(lambda: page.find("#found")[0].text == f"{COUNT} games")
+            assert page.script("return document.querySelectorAll('.card svg').length") > 50
         assert not page.find("#board.text, .preview pre"), name
         wide = page.script("return document.documentElement.scrollWidth")
         assert wide <= size[0], (name, size)
         if folder:
             page.driver.save_screenshot(f"{folder}/{name or 'index'}-{size[0]}-{'dark' if dark else 'light'}.png")
+
+
+def select(page, name, value):
+    script = "const one = document.getElementById(arguments[0]); one.value = arguments[1];"
+    page.script(f"{script} one.dispatchEvent(new Event('input'))", name, value)
 
 
 @one_page(0)
@@ -94,7 +100,14 @@ def test_the_index_leads_to_pages_and_back(page, host, site):
     page.wait(lambda: page.find("#found")[0].text == f"3 of {COUNT} games")
     cards = [card.text for card in page.find(".card") if card.is_displayed()]
     assert any("Fox and Hounds" in card and "Fox wins in 25" in card for card in cards)
-    page.find(".card[href='./hare-and-hounds/']")[0].click()
+    page.find("#wanted")[0].clear()
+    select(page, "group", "hunt")
+    page.wait(lambda: page.find("#found")[0].text == f"3 of {COUNT} games")
+    assert len(page.find(".card")) == 2  # the variants of a game share a card
+    select(page, "kind", "draw")
+    page.wait(lambda: page.find("#found")[0].text == f"0 of {COUNT} games")
+    select(page, "kind", "")
+    page.find(".card a[href='./hare-and-hounds/']")[0].click()
     status = "return document.getElementById('status')?.textContent ?? ''"
     page.wait(lambda: "Hounds to move: win in 23" in page.script(status))
     page.find("#games")[0].click()

@@ -24,34 +24,69 @@ function short(verdict, { sides = ["first", "second"] }) {
   return words.replace(/^(Hounds) wins/, "$1 win").replace(/^unknown, looks (\w+) \((.*)\) for the \w+$/, "looks $1, estimate $2");
 }
 
-function card({ name, title, summary, verdict, states, drawing, board, mover }) {
-  const link = element("a", { href: `./${name}/`, className: "card" });
-  const picture = element("div", { className: "preview" });
-  picture.append(typeof board === "string" ? element("pre", { textContent: board, className: board.includes("\n") ? "" : "line" }) : pictureOf(drawing, board, { mover }).picture);
-  const size = states === null ? "" : `${states.toLocaleString("en")} positions`;
-  link.append(
-    picture,
-    element("h2", { textContent: title }),
-    element("p", { className: "rules", textContent: summary }),
-    wrapped("p", element("span", { className: `value ${kindOf(verdict)}`, textContent: short(verdict, drawing) })),
-    element("p", { className: "size", textContent: size }),
-  );
-  return wrapped("li", link);
+/** What is known of a game's start, in few words. */
+function verdictOf({ verdict, drawing, starts }) {
+  const badge = element("span", { className: `value ${kindOf(verdict)}`, textContent: short(verdict, drawing) });
+  const note = starts > 1 ? ` from the start that is shown, one of ${starts.toLocaleString("en")}` : "";
+  const said = wrapped("p", badge);
+  said.append(element("span", { className: "size", textContent: note }));
+  return said;
 }
 
-const cards = games.map((game) => [card(game), `${game.title} ${game.summary} ${game.verdict}`.toLowerCase()]);
+const sizeOf = ({ states }) => (states === null ? "" : `${states.toLocaleString("en")} positions`);
 
-/** Show the cards that have all the words that are looked for. */
+/** The card of a game, or of its variants: { family, variants }. */
+function card({ family, variants }) {
+  const [first] = variants;
+  const isAlone = variants.length === 1;
+  const place = isAlone ? element("a", { href: `./${first.name}/`, className: "card" }) : element("div", { className: "card" });
+  const { board, drawing, mover } = first;
+  const picture = element("div", { className: "preview" });
+  picture.append(typeof board === "string" ? element("pre", { textContent: board, className: board.includes("\n") ? "" : "line" }) : pictureOf(drawing, board, { mover }).picture);
+  place.append(picture, element("h2", { textContent: isAlone ? first.title : family }), element("p", { className: "rules", textContent: first.summary }));
+  if (isAlone) place.append(verdictOf(first), element("p", { className: "size", textContent: sizeOf(first) }));
+  else place.append(listOf(variants, family));
+  return wrapped("li", place);
+}
+
+/** Links to the variants of a game, each with what is known of it. */
+function listOf(variants, family) {
+  const list = element("ul", { className: "variants" });
+  for (const variant of variants) {
+    const link = element("a", { href: `./${variant.name}/`, textContent: variant.title.replace(family, "").replace(/^[ ,]+/, "") || variant.title, title: `${variant.title}, ${sizeOf(variant)}` });
+    const item = wrapped("li", link);
+    item.append(verdictOf(variant));
+    list.append(item);
+  }
+  return list;
+}
+
+/** The games by families, in the order that is chosen. */
+function families(order) {
+  const found = new Map();
+  for (const game of games) found.set(game.family, [...(found.get(game.family) ?? []), game]);
+  const list = [...found].map(([family, variants]) => ({ family, variants: variants.sort((one, other) => (one.states ?? Infinity) - (other.states ?? Infinity)) }));
+  const most = ({ variants }) => Math.max(...variants.map(({ states }) => states ?? Infinity));
+  return order === "size" ? list.sort((one, other) => most(one) - most(other)) : list.sort((one, other) => one.family.localeCompare(other.family, "en"));
+}
+
+/** Show the cards of the games that have all that is looked for. */
 function find() {
   const words = $("wanted").value.toLowerCase().split(/\s+/);
-  let count = 0;
-  for (const [one, text] of cards) {
-    one.hidden = !words.every((word) => text.includes(word));
-    count += one.hidden ? 0 : 1;
-  }
+  const [group, kind] = [$("group").value, $("kind").value];
+  const has = (game) =>
+    words.every((word) => `${game.title} ${game.summary} ${game.verdict} ${game.group}`.toLowerCase().includes(word)) &&
+    (!group || game.group === group) &&
+    (!kind || kindOf(game.verdict) === kind);
+  const shown = families($("order").value)
+    .map(({ family, variants }) => ({ family, variants: variants.filter(has) }))
+    .filter(({ variants }) => variants.length);
+  const count = shown.reduce((sum, { variants }) => sum + variants.length, 0);
+  $("cards").replaceChildren(...shown.map(card));
   $("found").textContent = count === games.length ? `${count} games` : `${count} of ${games.length} games`;
 }
 
-$("cards").append(...cards.map(([one]) => one));
-$("wanted").addEventListener("input", find);
+const groups = [...new Set(games.map(({ group }) => group))].sort();
+$("group").append(...groups.map((group) => element("option", { value: group, textContent: group })));
+for (const name of ["wanted", "group", "kind", "order"]) $(name).addEventListener("input", find);
 find();
