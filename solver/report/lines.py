@@ -44,7 +44,7 @@ def facts(player: Player, position: str, max_moves: int = 1000) -> dict[str, Any
     elif states[-1] in states[:-1]:
         ending = "the position repeats" + player.rules.kind.repeats
     else:
-        ending = f"cut off after {in_plies(max_moves)}: --most"
+        ending = f"cut off after {in_plies(max_moves)}, the most that was asked for"
     return {
         "position": position,
         "state": state,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
@@ -12,7 +13,8 @@ from solver.base.errors import BookError, MissingState, PositionError, SolverErr
 from solver.serve.columns import Columns
 from solver.serve.gamesman import Gamesman
 from solver.serve.handlers import Handlers
-from solver.serve.operations import OPERATIONS
+from solver.serve.landing import Landing, error_page, wants_html
+from solver.serve.operations import OPERATIONS, Operation
 from solver.serve.pages import Pages
 from solver.serve.reply import FOREVER, Kept, Refused, Reply
 from solver.serve.searches import Searches
@@ -30,6 +32,7 @@ class Route(NamedTuple):
     methods: frozenset[str]
     pattern: re.Pattern[str]
     answer: Any
+    queries: frozenset[str] | None = None  # the parameters that a query may have; None for any
 
 
 class Application:
@@ -39,8 +42,8 @@ class Application:
         self.searches: Searches = Searches(seconds)
         self.kept: Kept = Kept()
         handlers = Handlers(shelf, self.searches)
-        self.routes: list[Route] = [_route(one.path, getattr(handlers, one.name), one.method) for one in OPERATIONS]
-        for handler_group in (Gamesman(handlers), Columns(handlers), Tablebase(handlers), pages):
+        self.routes: list[Route] = [_operation(one, getattr(handlers, one.name)) for one in OPERATIONS]
+        for handler_group in (Landing(shelf), Gamesman(handlers), Columns(handlers), Tablebase(handlers), pages):
             self.routes += [_route(path, answer) for path, answer in handler_group.routes()]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -56,7 +59,9 @@ class Application:
                     self.kept.keep(scope, reply)
             await reply(scope, receive, send)
         except Exception as error:
-            await _refused(scope, error).reply()(scope, receive, send)
+            refused = _refused(scope, error)
+            reply = error_page(refused, scope["path"]) if wants_html(scope) else refused.reply()
+            await reply(scope, receive, send)
             if not isinstance(error, (Refused, SolverError)):
                 # The server logs it
                 raise
@@ -64,16 +69,32 @@ class Application:
     def _routed(self, scope: Any) -> Any:
         """The handler of a request, whose path parameters are set. Raises Refused."""
         allowed: set[str] = set()
-        for _, methods, pattern, answer in self.routes:
+        for _, methods, pattern, answer, queries in self.routes:
             match = pattern.fullmatch(scope["path"])
             if match and scope["method"] in methods:
                 scope["path_params"] = match.groupdict()
+                if queries is not None and scope["query_string"]:
+                    _check_queries(scope["query_string"], queries)
                 return answer
             allowed |= methods if match else set()
         if not allowed:
             raise Refused(404, "nothing is here: /v1/openapi.json says what there is")
         names = ", ".join(sorted(allowed))
         raise Refused(405, f"not by {scope['method']}: by {names}", {"Allow": names})
+
+
+def _operation(operation: Operation, answer: Any) -> Route:
+    """The route of an operation of `/v1`, which takes the parameters that it lists and no others."""
+    queries = frozenset(part["name"] for part in operation.parameters if part["in"] == "query")
+    return _route(operation.path, answer, operation.method)._replace(queries=queries)
+
+
+def _check_queries(query: bytes, known: frozenset[str]) -> None:
+    """Raise Refused for a parameter that is not known."""
+    for name, _ in parse_qsl(query.decode("utf-8", "replace"), keep_blank_values=True):
+        if name not in known:
+            names = ", ".join(sorted(known)) or "none"
+            raise Refused(400, f"no parameter {name[:80]!r} here: this request takes {names}")
 
 
 def _route(path: str, answer: Any, method: str = "GET") -> Route:

@@ -41,7 +41,9 @@ class Pages:
     def _shared(self) -> dict[str, Reply]:
         """Return the files of the index, and those that all pages share."""
         entries = [listing.entry_of(served.name, served.game, served.book) for served in self._shelf]
-        return {name: _reply(name, text) for name, text in listing.files(entries).items()}
+        files = listing.files(entries)
+        files["index.html"] = files["index.html"].replace("<nav>", '<nav>\n        <a href="./docs">Ask by HTTP</a>', 1)
+        return {name: _reply(name, text) for name, text in files.items()}
 
     async def _index(self, request: Any) -> Reply:
         return self._shared["index.html"]

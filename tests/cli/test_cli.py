@@ -359,7 +359,7 @@ def test_kalahs_board_stays_and_the_movers_houses_have_numbers():
 def test_one_ply_is_no_plies():
     assert OUTCOME.verdict(Value(1, 1)) == "first player wins in 1 ply"
     assert OUTCOME.verdict(Value(-1, 12)) == "second player wins in 12 plies"
-    assert "cut off after 1 ply: --most" in ok("line", "coins", "--most", "1", "--live")
+    assert "cut off after 1 ply, the most that was asked for" in ok("line", "coins", "--most", "1", "--live")
 
 
 def test_the_tree_exercise(tmp_path):
@@ -406,7 +406,7 @@ def test_a_line_is_the_best_play_to_the_end(book):
     longest = json.loads(ok("line", book, "--longest", "--json"))
     assert (longest["words"], len(longest["moves"])) == ("win in 5", 5)
     assert "win in 5 for the side to move" in ok("line", book, "--longest")
-    assert json.loads(ok("line", book, "--json", "--most", "2"))["ending"] == "cut off after 2 plies: --most"
+    assert json.loads(ok("line", book, "--json", "--most", "2"))["ending"] == "cut off after 2 plies, the most that was asked for"
     code, _, err = run("line", book, "a1a1")
     assert code == 4 and "not a legal move" in err
 

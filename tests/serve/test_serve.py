@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import threading
 
 import pytest
@@ -311,7 +312,7 @@ def test_the_document_describes_every_route_and_answers_fit_it(client):
         (route.path, method)
         for route in client.application.routes
         for method in route.methods - {"HEAD"}
-        if route.path.startswith("/v1")
+        if route.path.startswith("/v1/") and route.path != "/v1/"
     }
     described = {(path, method.upper()) for path, item in document["paths"].items() for method in item}
     assert routed == described and len(described) == len(operations.OPERATIONS)
@@ -362,10 +363,36 @@ def test_all_that_is_shipped_fits_the_document(tmp_path):
             schema.validate(heard.facts)
 
 
+def test_people_find_what_may_be_asked_and_its_commands_work(client):
+    assert b'href="./docs"' in client.get("/").body
+    assert client.get("/v1/").headers["location"] == "../docs" and client.get("/v1").headers["location"] == "./docs"
+    page = client.get("/docs").body.decode()
+    commands = re.findall(r"<pre>curl &quot;https?://[^/]+(/[^&]*)&quot;(.*?)</pre>", page)
+    assert len(commands) == len(operations.OPERATIONS)
+    for path, posted in commands:
+        heard = client.post(path, b'"start"') if posted else client.get(path)
+        assert heard.status == 200, path
+
+
+def test_browsers_get_errors_as_pages(client):
+    heard = client.get("/v1/nothing", accept="text/html,*/*")
+    assert heard.status == 404 and heard.headers["content-type"].startswith("text/html")
+    assert b"nothing is" in heard.body and b'href="../docs"' in heard.body and b'href="../page.css"' in heard.body
+    assert client.get("/v1/nothing").facts["error"].startswith("nothing is")
+    assert b"&lt;b&gt;" in client.get("/<b>", accept="text/html").body
+
+
+def test_parameters_that_are_not_known_are_errors(client):
+    heard = client.get(f"{BOOK}/positions/start?move=false")
+    assert heard.status == 400 and heard.facts["error"] == "no parameter 'move' here: this request takes moves, opponent"
+    assert client.get(f"{BOOK}?x").facts["error"] == "no parameter 'x' here: this request takes none"
+    assert "--" not in client.get(f"{BOOK}/lines/start?most=3").facts["ending"]
+
+
 def test_pages_are_there_when_they_are_asked_for(client):
     index = client.get("/")
     assert b'src="list.js"' in index.body and index.headers["content-type"].startswith("text/html")
-    assert b'"name":"connect-four:4,4","title":"Connect Four 4' in client.get("/games.js").body
+    assert b'"name":"connect-four:4,4","family":"Connect Four",' in client.get("/games.js").body
     assert client.get("/page.js").headers["content-type"].startswith("text/javascript")  # what all pages share
     assert client.get("/connect-four:4,4").headers["location"] == "./connect-four:4,4/"  # else it has a scheme
     page = client.get("/connect-four:4,4/")
