@@ -151,16 +151,25 @@ class Quoridor(NamedTuple):
         return "-Xo|", range(self._cells() + (2 * self._crossings() if self.walls else 0))
 
     def place(self, state: int, action: int) -> list[int]:
-        """The pawn's cells; walls are chosen by their names."""
+        """The pawn's cells; of a wall the gap in which it begins."""
         wide, top = 2 * self.width - 1, 2 * self.height - 2
-        ends = [] if action >= self._cells() else [state >> 5 * self._turn(state) & 31, action]
+        wall = action - self._cells()
+        if wall >= 0:
+            column, row, upright = wall // 2 % (self.width - 1), wall // 2 // (self.width - 1), wall & 1
+            return [(top - 2 * row - 1 + upright) * wide + 2 * column + upright]
+        ends = [state >> 5 * self._turn(state) & 31, action]
         return [(top - 2 * (cell // self.width)) * wide + 2 * (cell % self.width) for cell in ends]
 
     def drawing(self) -> dict[str, Any]:
-        men = {"X": ["disc", 0], "o": ["disc", 1], "-": ["block", 2], "|": ["block", 2]}
+        men = {"X": ["disc", 0], "o": ["disc", 1], "-": ["", 2], "|": ["", 2]}
         high, wide = range(2 * self.height - 2, -1, -1), range(2 * self.width - 1)
-        names = [f"{'abcde'[x // 2]}{y // 2 + 1}" if x % 2 == y % 2 == 0 else "" for y in high for x in wide]
-        return {"board": "squares", "sides": ["red", "blue"], "men": men, "names": names}
+        names = [self._place_name(x, y) for y in high for x in wide]
+        return {"board": "walls", "sides": ["red", "blue"], "men": men, "names": names}
+
+    def _place_name(self, x: int, y: int) -> str:
+        """A cell, or the two cells that a gap lies between."""
+        first, second = "abcde"[x // 2] + str(y // 2 + 1), "abcde"[(x + 1) // 2] + str((y + 1) // 2 + 1)
+        return first if first == second else f"{first}-{second}"
 
     def _cells(self) -> int:
         return self.width * self.height

@@ -80,6 +80,20 @@ def _dots(across: int, down: int) -> Placed:
     return _padded((cells, 70 * (across - 1), 70 * (down - 1)), 34)
 
 
+def _walls(across: int, down: int) -> Placed:
+    """Cells and, in the gaps between them, walls."""
+    size, gap = 100, 34
+
+    def middle(at: int) -> float:
+        return at // 2 * (size + gap) + (size + gap / 2 if at % 2 else size / 2)
+
+    cells = [
+        Cell(middle(x), middle(y), gap if x % 2 else size, gap if y % 2 else size) for x, y in _places(across, down)
+    ]
+    width, height = ((count + 1) / 2 * (size + gap) - gap for count in (across, down))
+    return _padded((cells, width, height), 14)
+
+
 def _bearoff(across: int, down: int) -> Placed:
     """The points of a home board, the second player's above, and the checkers that are off."""
     off = across - 1
@@ -93,6 +107,7 @@ def _race(across: int, down: int) -> Placed:
 
 PLACED: dict[str, Callable[[int, int], Placed]] = {
     "dots": _dots,
+    "walls": _walls,
     "bearoff": _bearoff,
     "backgammon": _bearoff,
     "race": _race,

@@ -33,7 +33,7 @@ CARD = (
 )
 VALUES = {"win": "#007a58", "draw": "#5b6472", "loss": "#b84300", "unknown": "#7a5c99"}
 
-WOOD, FRAME, TILE, HAND = "#dcb67f", "#6b4a2f", "#f0dcb6", "#c49a61"
+WOOD, FRAME, TILE, HAND, WALL = "#dcb67f", "#6b4a2f", "#f0dcb6", "#c49a61", "#5b3a1e"
 CHECKS = ("#f0dfc0", "#b58a5e")
 PLATE, HOLE = "#2a62c4", "#dfe6f2"
 FELT, FELT_LINE = "#2d8a57", "#0b3d23"

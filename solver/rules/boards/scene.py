@@ -108,8 +108,13 @@ def _names_of_game(game: Any) -> str:
         (format_action(game, position.state, action), cells_of_move(game, position.state, action, board))
         for action in rules.actions(position.state)
     ]
-    ends = [(name, f"{LETTERS[cells[-1] % across % 26]}{down - cells[-1] // across}") for name, cells in moves if cells]
-    if any(cell in name for name, cell in ends) and "names" not in drawing and drawing.get("board") != "piles":
+    is_walls = drawing.get("board") == "walls"
+    names = (
+        drawing["names"] if is_walls else [f"{LETTERS[x % 26]}{down - y}" for y in range(down) for x in range(across)]
+    )
+    ends = [(name, names[cells[-1]]) for name, cells in moves if cells]
+    is_named = "names" not in drawing or is_walls
+    if any(cell in name for name, cell in ends) and is_named and drawing.get("board") != "piles":
         return "names"
     columns = {cells[0] % across for _, cells in moves if len(cells) == 1}
     falls = down > 1 and len(moves) > 1 and len(columns) == len(moves) and drawing.get("board") not in ("pits", "piles")
@@ -128,11 +133,13 @@ def _names(layout: Layout, names: str, kind: str) -> list[Shape]:
     if not names:
         return []
     size, colour = max(14.0, min(22.0, layout.width / 36)), looks.NAMES.get(kind, looks.CARVED)
-    labels = [LETTERS[column % 26] if names == "names" else str(column + 1) for column in range(layout.across)]
-    places = [(cell.x, layout.height - 16.0) for cell in layout.cells[-layout.across :]]
+    step = 2 if kind == "walls" else 1  # between cells there are gaps, which have no names
+    below, beside = layout.cells[-layout.across :: step], layout.cells[:: layout.across][::step]
+    labels = [LETTERS[column % 26] if names == "names" else str(column + 1) for column in range(len(below))]
+    places = [(cell.x, layout.height - 16.0) for cell in below]
     if names == "names" and kind != "hexagons":
-        places += [(layout.left / 2, cell.y) for cell in layout.cells[:: layout.across]]
-        labels += [str(layout.down - row) for row in range(layout.down)]
+        places += [(layout.left / 2, cell.y) for cell in beside]
+        labels += [str(len(beside) - row) for row in range(len(beside))]
     return [Words(x, y, name, size, colour) for (x, y), name in zip(places, labels, strict=True)]
 
 

@@ -126,6 +126,18 @@ def _tray(view: View) -> list[Shape]:
     return [_whole(view, looks.WOOD), *cells]
 
 
+def _walls(view: View) -> list[Shape]:
+    across = view.layout.across
+    shapes: list[Shape] = [_whole(view, looks.WOOD)]
+    tile, wall = Paint(looks.TILE), Paint(looks.WALL)
+    for number, cell, mark in view.each():
+        if (number // across | number % across) % 2 == 0:
+            shapes.append(_about(cell, cell.width - 2, cell.height - 2, tile, 8))
+        elif mark in "-|":
+            shapes.append(_about(cell, cell.width + (mark == "-"), cell.height + (mark == "|"), wall))
+    return shapes
+
+
 def _corner(cell: Cell, turn: int) -> tuple[float, float]:
     angle = turn * math.pi / 3
     return cell.x + 57.7 * math.sin(angle), cell.y - 57.7 * math.cos(angle)
@@ -273,6 +285,7 @@ def _race(view: View) -> list[Shape]:
 
 SURFACES: dict[str, Callable[[View], list[Shape]]] = {
     "squares": _squares,
+    "walls": _walls,
     "checks": _checks,
     "grid": _grid,
     "felt": _felt,

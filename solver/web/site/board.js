@@ -55,7 +55,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
   function build() {
     untold = !moves.length || moves.every((move) => move.weight !== undefined);
     falls = isByColumn();
-    named = moves.some((move) => move.place.length && move.name.includes(nameOf(move.place.at(-1)))) && !drawing.names && drawing.board !== "piles";
+    named = moves.some((move) => move.place.length && move.name.includes(nameOf(move.place.at(-1)))) && (!drawing.names || drawing.board === "walls") && drawing.board !== "piles";
     if (cells.length) return;
     cells = Array.from({ length: rows.length * rows[0].length }, (_, cell) => {
       const button = Object.assign(document.createElement("button"), { type: "button", className: "cell" });
@@ -181,7 +181,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
       button.setAttribute("aria-disabled", String(!put && !some.length && !chosen.includes(cell)));
       if (chosen.length || some.some((move) => move.place.length > 1)) button.setAttribute("aria-pressed", String(chosen.includes(cell)));
       else button.removeAttribute("aria-pressed");
-      button.hidden = drawing.board === "race" || man === " " || (!some.length && !put && kind?.shape === "dot");
+      button.hidden = drawing.board === "race" || (man === " " && !some.length) || (!some.length && !put && kind?.shape === "dot");
       button.setAttribute("aria-label", label(cell, man, some, width));
       button.replaceChildren(...faces(target === cell ? best : undefined));
       button.tabIndex = cell === current ? 0 : -1;

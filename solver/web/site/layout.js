@@ -45,6 +45,15 @@ const PLACED = {
     return padded({ cells, width: 70 * (across - 1), height: 70 * (down - 1) }, 34);
   },
 
+  /** Cells and, in the gaps between them, walls. */
+  walls(across, down) {
+    const [cell, gap] = [100, 34];
+    const middle = (at) => (at >> 1) * (cell + gap) + (at % 2 ? cell + gap / 2 : cell / 2);
+    const cells = numbered(across, down, (x, y) => ({ x: middle(x), y: middle(y), w: x % 2 ? gap : cell, h: y % 2 ? gap : cell }));
+    const size = (count) => ((count + 1) / 2) * (cell + gap) - gap;
+    return padded({ cells, width: size(across), height: size(down) }, 14);
+  },
+
   /** The points of a home board, the second player's above, and the checkers that are off. */
   bearoff(across) {
     const cells = numbered(across, 2, (x, y) => ({ x: (x + 0.5 + (x === across - 1 ? 0.25 : 0)) * UNIT, y: y ? 350 : 110, w: 96, h: 210 }));

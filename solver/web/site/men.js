@@ -23,6 +23,7 @@ export const words = (x, y, text, className, size) => {
 /** The man of a mark: `men` of the drawing say what it is and whose, else capitals are the first player's discs. */
 export function kindOfMan(mark, men = {}) {
   if (mark === "." || mark === " ") return undefined;
+  if (men[mark] && !men[mark][0]) return { shape: "", side: 2 };
   if (men[mark]) return { shape: men[mark][0], side: men[mark][1] };
   const isLetter = mark.toLowerCase() !== mark.toUpperCase();
   return { shape: isLetter ? "disc" : mark, side: !isLetter ? 2 : mark === mark.toUpperCase() ? 0 : 1 };
@@ -34,6 +35,7 @@ export const sideOfStack = (mark) => mark.codePointAt(0) >= 64;
 /** What a mark is called: the rules' word for the man, with its side where both have such men. */
 export function nameOfMan(mark, drawing) {
   const kind = kindOfMan(mark, drawing.men);
+  if (drawing.board === "walls" && " -|".includes(mark)) return mark === " " ? "no wall" : "wall";
   if (mark === "." || !kind?.shape) return mark === " " ? "no cell" : "empty";
   if (["pits", "bearoff"].includes(drawing.board)) return String(mark.codePointAt(0) - 48);
   if (drawing.board === "backgammon") return mark === "0" ? "empty" : `${mark.codePointAt(0) & 15} ${drawing.sides[sideOfStack(mark) ? 1 : 0]}`;

@@ -59,9 +59,12 @@ function labels(layout, kind, surface) {
   if (!kind) return [];
   const size = Math.max(14, Math.min(22, layout.width / 36));
   const { across, down, cells, height, left } = layout;
-  const below = cells.slice((down - 1) * across).map(({ x }, at) => words(x, height - 16, kind === "names" ? LETTERS[at] : at + 1, "edge", size));
+  const step = surface === "walls" ? 2 : 1; // between cells there are gaps, which have no names
+  const isNamed = (_, at) => at % step === 0;
+  const below = cells.slice((down - 1) * across).filter(isNamed).map(({ x }, at) => words(x, height - 16, kind === "names" ? LETTERS[at] : at + 1, "edge", size));
   if (kind !== "names" || surface === "hexagons") return below;
-  return [...Array.from({ length: down }, (_, row) => words(left / 2, cells[row * across].y, down - row, "edge", size)), ...below];
+  const rows = Array.from({ length: down }, (_, row) => cells[row * across]).filter(isNamed);
+  return [...rows.map(({ y }, row) => words(left / 2, y, rows.length - row, "edge", size)), ...below];
 }
 
 /** An arrow from the middle of a cell to that of another. */

@@ -59,6 +59,18 @@ export const SURFACES = {
     return [whole(layout, "wood"), ...each(layout, ({ x, y }, at) => rect(x - 47, y - 47, 94, 94, isHand(at) ? "hand" : "tile", 10))];
   },
 
+  walls(layout, rows) {
+    const marks = marksOf(rows);
+    const isCell = (at) => (Math.floor(at / layout.across) | at % layout.across) % 2 === 0;
+    const isWall = (at) => marks[at] === "-" || marks[at] === "|";
+    const fill = ({ x, y, w, h }, className, gap, rx) => rect(x - w / 2 + gap, y - h / 2 + gap, w - 2 * gap, h - 2 * gap, className, rx);
+    return [
+      whole(layout, "wood"),
+      ...each(layout, (cell, at) => isCell(at) && fill(cell, "tile", 1, 8)),
+      ...each(layout, (cell, at) => isWall(at) && fill({ ...cell, w: cell.w + (marks[at] === "-" ? 1 : 0), h: cell.h + (marks[at] === "|" ? 1 : 0) }, "wall", 0, 0)),
+    ];
+  },
+
   hexagons(layout) {
     const { cells, across, down } = layout;
     const corner = ({ x, y }, turn, r = 57.7) => `${(x + r * Math.sin((turn * Math.PI) / 3)).toFixed(1)} ${(y - r * Math.cos((turn * Math.PI) / 3)).toFixed(1)}`;
