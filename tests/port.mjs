@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import { element } from "./dom.mjs";
 import { Book } from "../solver/web/reader/book.js";
 import { createBoard } from "../solver/web/site/board.js";
+import { decisive, sideOf } from "../solver/web/site/ending.js";
 import { legend, news, odds, thrown } from "../solver/web/site/dice.js";
 import { chosenBy, LEVELS, Practical } from "../solver/web/site/opponent.js";
 import { firstDifference, recordOf } from "../solver/web/site/rules.js";
@@ -149,6 +150,14 @@ const commands = {
         views[cell] = seen();
       }
       return views;
+    });
+  },
+
+  /** Of a JSON file of [group, rows, drawing, last]: the cells that decided the game, and whose men they are. */
+  async decisive() {
+    return JSON.parse(readFileSync(paths[0], "utf8")).map(([group, rows, drawing, last]) => {
+      const cells = decisive(group, rows, drawing, last);
+      return [cells, sideOf(cells, rows, drawing) ?? null];
     });
   },
 

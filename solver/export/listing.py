@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import random
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -53,7 +52,7 @@ def entry_of(name: str, game: Game, book: Book | None) -> dict[str, Any]:
     return {
         "name": name,
         "family": site.family_of(game),
-        "group": getattr(sys.modules[type(game).__module__], "GROUP", "your own"),
+        "group": site.group_of(game),
         "starts": len(Rules(game).roots()),
         "title": site.title_of(game),
         "summary": summary_of(game),

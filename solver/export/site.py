@@ -16,6 +16,7 @@ from __future__ import annotations
 import html
 import os
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from importlib import resources
 from pathlib import Path
@@ -55,6 +56,7 @@ def script_of(rules: Rules, book: Book | None, progress: Progress, puzzles: Sequ
         "scores": rules.scores,
         "adds": rules.reward is not None,
         "drawing": drawing_of(rules.game),
+        "group": group_of(rules.game),
     }
     if book is not None:
         about["digest"] = book.header.digest
@@ -69,6 +71,11 @@ def script_of(rules: Rules, book: Book | None, progress: Progress, puzzles: Sequ
     made = script.script_of(rules, None if book is None else book.codec_keys, about, module, progress)
     ends = book is not None and not book.header.is_gapless and rules.chance is None
     return made._replace(notes=[*made.notes, SILENT]) if ends and module is None else made
+
+
+def group_of(game: Game) -> str:
+    """The kind of a game that comes with the package, such as "alignment"; of others "your own"."""
+    return getattr(sys.modules[type(game).__module__], "GROUP", "your own")
 
 
 def puzzle_of(puzzle: Puzzle) -> dict[str, Any]:

@@ -406,7 +406,10 @@ def test_a_line_is_the_best_play_to_the_end(book):
     longest = json.loads(ok("line", book, "--longest", "--json"))
     assert (longest["words"], len(longest["moves"])) == ("win in 5", 5)
     assert "win in 5 for the side to move" in ok("line", book, "--longest")
-    assert json.loads(ok("line", book, "--json", "--most", "2"))["ending"] == "cut off after 2 plies, the most that was asked for"
+    assert (
+        json.loads(ok("line", book, "--json", "--most", "2"))["ending"]
+        == "cut off after 2 plies, the most that was asked for"
+    )
     code, _, err = run("line", book, "a1a1")
     assert code == 4 and "not a legal move" in err
 

@@ -384,7 +384,9 @@ def test_browsers_get_errors_as_pages(client):
 
 def test_parameters_that_are_not_known_are_errors(client):
     heard = client.get(f"{BOOK}/positions/start?move=false")
-    assert heard.status == 400 and heard.facts["error"] == "no parameter 'move' here: this request takes moves, opponent"
+    assert (
+        heard.status == 400 and heard.facts["error"] == "no parameter 'move' here: this request takes moves, opponent"
+    )
     assert client.get(f"{BOOK}?x").facts["error"] == "no parameter 'x' here: this request takes none"
     assert "--" not in client.get(f"{BOOK}/lines/start?most=3").facts["ending"]
 

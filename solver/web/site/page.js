@@ -10,6 +10,7 @@ import { createBoard } from "./board.js";
 import { drawChart } from "./chart.js";
 import { changed, legend, news, pictureOfDice, thrown, thrownFaces } from "./dice.js";
 import { $, marked, passed } from "./elements.js";
+import { decisive, sideOf } from "./ending.js";
 import { listenToKeys } from "./keys.js";
 import { label, listFacts, listHistory, listMoves, listVariations, moveButtons } from "./lists.js";
 import { chosenBy, LEVELS, Practical } from "./opponent.js";
@@ -502,8 +503,9 @@ function drawMoves() {
   }));
   const rows = game.board(here().state, here().mover);
   const last = here().isThrow ? changedBy(line[at - 1], here()) : here().place;
+  const decided = shown.end && marginAtEnd(here().gained) ? decisive(about.group, rows, drawing, last) : [];
   const valued = labelled.map((move) => (move.value === undefined ? { ...move, words: "" } : move));
-  board.draw(rows, valued, { last, arrives, gained: about.adds && line[0].state === game.initial ? here().gained : undefined, mover: here().mover, owners: owners() });
+  board.draw(rows, valued, { last, decided, arrives, gained: about.adds && line[0].state === game.initial ? here().gained : undefined, mover: here().mover, owners: owners() });
   arrives = false;
   drawDice(rows);
   if (listed !== turn) {
@@ -624,6 +626,14 @@ function sentence() {
   return [before, ...worth, ".", advice, ends, alone, again];
 }
 
+/** Why the game is won, where the board shows it. */
+function reasonOfEnd(winner) {
+  const rows = game.board(here().state, here().mover);
+  const cells = decisive(about.group, rows, drawing, here().place);
+  if (!cells.length || sideOf(cells, rows, drawing) !== winner) return "";
+  return about.group === "connection" ? ", with a chain from edge to edge" : `, with ${cells.length} in a row`;
+}
+
 /** The colour of a result: the winner's own. */
 function endKind(mover, gained) {
   const margin = marginAtEnd(gained);
@@ -636,8 +646,9 @@ function ending(mover, gained) {
   const margin = marginAtEnd(gained);
   if (!margin) return "The game is drawn.";
   const by = about.scores && about.expects !== "utility" ? ` by ${Math.abs(margin)}` : "";
-  const winner = names[margin > 0 ? mover : 1 - mover];
-  return `${winner} ${winner.endsWith("s") ? "win" : "wins"}${by}.`;
+  const side = margin > 0 ? mover : 1 - mover;
+  const winner = names[side];
+  return `${winner} ${winner.endsWith("s") ? "win" : "wins"}${by}${reasonOfEnd(side)}.`;
 }
 
 const newsOf = ({ child, mover }) => broughtBy(here(), { state: child, mover });

@@ -13,7 +13,7 @@ export const sidesOf = (drawing) => (drawing.sides ?? SIDES).map((name, side) =>
 
 /**
  * The picture of rows of characters. What there may be besides: `last`, the cells of the last move; `arrows`, moves
- * { from, to, kind, best }; `valued`, the cells whose men make room for a value; `labels`, "names" or "columns"; and what
+ * { from, to, kind, best }; `decided`, the cells of the men that won; `valued`, the cells whose men make room for a value; `labels`, "names" or "columns"; and what
  * surfaces ask: `gained` and `mover`, `owners` of boxes, `players`.
  */
 export function pictureOf(drawing, rows, told = {}) {
@@ -28,6 +28,7 @@ export function pictureOf(drawing, rows, told = {}) {
     svg("g", { class: "lasts" }, ...lasts(layout, told.last ?? [], surface)),
     svg("g", { class: "men" }, ...men),
     svg("g", {}, ...(surface === "plate" ? front(layout) : [])),
+    svg("g", { class: "decided" }, ...(told.decided ?? []).map((cell) => circle(layout.cells[cell].x, layout.cells[cell].y, 47, "decided"))),
     svg("g", { class: "edges" }, ...labels(layout, told.labels, surface)),
     svg("g", { class: "arrows" }, ...(told.arrows ?? []).slice(0, ARROWS).map((arrow) => arrowOf(layout, arrow))),
   );
