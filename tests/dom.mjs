@@ -18,7 +18,7 @@ class Element {
 
   /** The text of the element and of all below it, a space between those of several. */
   get text() {
-    return this.textContent || this.children.map((child) => child.text).filter(Boolean).join(" ");
+    return this.textContent || this.children.map((child) => child.text.trim()).filter(Boolean).join(" ");
   }
 
   setAttribute(name, value) {

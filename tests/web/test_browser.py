@@ -7,6 +7,7 @@ import os
 import random
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -109,6 +110,26 @@ def test_everything_has_a_name_and_a_role(page):
         page.open(dark=dark)
         ratios = page.script(CONTRASTS)
         assert len(ratios) > 10 and [entry for entry in ratios if entry[1] < 4.5] == []
+
+
+def test_axe_finds_nothing(page):
+    """At the start, within a game and at its end, in both themes: WCAG 2.2 A and AA, and the rules beyond it."""
+    axe = pytest.importorskip("axe_core_python")
+    script = Path(axe.__file__).with_name("axe.min.js").read_text("utf-8")
+    rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice", "experimental"]
+    for dark in (False, True):
+        page.open(dark=dark)
+        page.throws(0.3)
+        for moves in range(12):
+            if moves in (0, 3, 11):
+                page.script(script)
+                found = page.driver.execute_async_script(
+                    "axe.run({ runOnly: { type: 'tag', values: arguments[0] } }).then(arguments[1])", rules
+                )
+                assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []
+            if page.find("#best")[0].is_enabled():
+                page.click("#best")
+    page.driver.get_log("browser")  # axe itself asks for what the policy refuses
 
 
 CROWDED = """

@@ -217,11 +217,11 @@ export function createBoard(place, play, drawing = {}, players = []) {
   /** What going to a cell is worth. */
   function faces(move) {
     if (!move) return [];
-    const [word, count] = move.words.split(/, | in |(?<=estimate) /);
+    const [word, between, count] = move.words.split(/(, | in |(?<=estimate) )/);
     const chip = span(`chip ${move.kind}${markOf(move)}`, "");
     if (word) chip.append(span("word", word));
     if (word in SHORT) chip.firstChild.dataset.short = SHORT[word];
-    if (count) chip.append(span("count", count));
+    if (count) chip.append(span("between", between), span("count", count)); // so that it reads as its button is called
     return [chip];
   }
 
