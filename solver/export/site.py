@@ -14,6 +14,7 @@ The page answers nothing before its rules have agreed with Python's on the recor
 from __future__ import annotations
 
 import html
+import json
 import os
 import re
 import sys
@@ -41,8 +42,8 @@ from solver.rules.notation import Position, first_position, format_action, show
 from solver.rules.words import in_words, summary_of
 
 WEB = resources.files("solver") / "web"
-BOOK, GAME, MODULE, PAGE = "book.bin", "game.js", "game.wasm", "index.html"
-WRITTEN = {BOOK, GAME, MODULE}
+BOOK, GAME, MODULE, PAGE, MANIFEST = "book.bin", "game.js", "game.wasm", "index.html", "manifest.webmanifest"
+WRITTEN = {BOOK, GAME, MODULE, MANIFEST}
 SCRIPTS = "script-src 'self'"  # of the policy; a module is compiled only where it allows that
 SILENT = "past the book the page does not search: that wants solverbook[solve], and rules that compile"
 SMALL_WORDS = ("and", "of", "the", "to")  # in titles
@@ -103,10 +104,25 @@ def write(made: Script, game: Game, book: Book | None, folder: Path, progress: P
         elif not within:
             put(folder / name, text)
     put(folder / GAME, re.sub(r'^(import .* from ")\./', rf"\g<1>{within or './'}", made.text, flags=re.MULTILINE))
+    put(folder / MANIFEST, manifest_of(game))
     if made.module is not None:
         (folder / MODULE).write_bytes(made.module)
     if book is not None:
         bin.write(book, folder / BOOK, progress)
+
+
+def manifest_of(game: Game) -> str:
+    """The manifest by which a browser installs the page as an app."""
+    facts = {
+        "name": title_of(game),
+        "short_name": family_of(game),
+        "description": summary_of(game),
+        "start_url": "./",
+        "display": "standalone",
+        "background_color": "#f4f2ee",
+        "theme_color": "#2457b3",
+    }
+    return json.dumps(facts, indent=1) + "\n"
 
 
 def put(path: Path, text: str) -> None:
@@ -146,6 +162,7 @@ def _start(game: Game, book: Book | None) -> dict[str, str]:
         rows = [_row(rules, position, move) for move in moves]
     return {
         "SUMMARY": html.escape(summary_of(game)),
+        "VERDICT": "" if book is None else html.escape(f"Solved: {book.header.kind.verdict(book.root)}."),
         "STATUS": status,
         "BOARD": re.sub(' width="[^"]*" height="[^"]*" role', ' class="picture" role', board, count=1),
         "MOVES": "".join(rows),

@@ -1,12 +1,17 @@
 """The page as a place to learn: why a move is bad, other lines, puzzles, and an opponent of a chosen strength."""
 
+import functools
+import http.server
 import re
+import struct
+import threading
+from xml.etree import ElementTree
 
 import pytest
 
 from solver.export import export
 from solver.puzzles import find_puzzles
-from tests.browsing import Page, books, driver, host, one_page, page
+from tests.browsing import Host, Page, books, driver, host, one_page, page
 
 __all__ = ["books", "driver", "host", "page"]  # fixtures
 
@@ -107,3 +112,46 @@ def test_the_page_takes_either_side_and_keeps_its_strength(page):
     page.wait(lambda: len(page.played()) == 3)
     page.open()
     assert page.find("#strength")[0].text == "beginner"
+
+
+def test_an_opened_page_works_without_a_network(driver, books):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Host, directory=str(books)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    page = Page(driver, f"http://127.0.0.1:{server.server_port}", 1, books)
+    for _ in range(2):  # the second time by the service worker
+        page.open()
+        page.driver.execute_async_script("navigator.serviceWorker.ready.then(arguments[0])")
+    kept = "const done = arguments[0]; caches.match('book.bin').then((found) => done(Boolean(found)))"
+    page.wait(lambda: page.driver.execute_async_script(kept))
+    server.shutdown()
+    server.server_close()
+    page.open("#moves=b2,a2")
+    assert page.agrees() and page.played() == ["b2", "a2"]
+    driver.get_log("browser")
+
+
+@one_page(1)
+def test_a_position_is_embedded_and_saved_as_a_picture(page):
+    page.open("#moves=b2,a1")
+    page.script("navigator.clipboard.writeText = async (text) => { document.title = text; }")
+    title = page.driver.title
+    page.find("[data-copy=embed]")[0].click()
+    page.wait(lambda: page.driver.title.startswith("<iframe"))
+    address = re.search(r'src="(.*?)"', page.driver.title)[1]
+    assert address == f"{page.address}?embed=1#moves=b2,a1" and title in page.driver.title
+    page.open("?embed=1#moves=b2,a1")
+    assert page.agrees() and not page.find("#setup")[0].is_displayed()
+    assert page.find("#whole")[0].get_attribute("href") == f"{page.address}#moves=b2,a1"
+    page.open("#moves=b2,a1")
+    size = """const done = arguments[0];
+        import(new URL("./picture.js", document.baseURI)).then(async ({ pngOf, svgOf }) => {
+          const picture = document.querySelector("#board svg");
+          const blob = await pngOf(picture, "t");
+          const head = [...new Uint8Array(await blob.slice(0, 24).arrayBuffer())];
+          done([svgOf(picture, "a title"), head]);
+        });"""
+    text, head = page.driver.execute_async_script(size)
+    picture = ElementTree.fromstring(text)
+    assert "a title" in text and not re.search("class=|style=", text)
+    assert len(picture.findall(".//{http://www.w3.org/2000/svg}path")) > 1
+    assert bytes(head[:8]) == b"\x89PNG\r\n\x1a\n" and max(struct.unpack(">II", bytes(head[16:24]))) == 1200

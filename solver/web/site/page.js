@@ -14,12 +14,13 @@ import { decisive, sideOf } from "./ending.js";
 import { listenToKeys } from "./keys.js";
 import { label, listFacts, listHistory, listMoves, listVariations, moveButtons } from "./lists.js";
 import { chosenBy, LEVELS, Practical } from "./opponent.js";
+import { pngOf, save, svgOf } from "./picture.js";
 import { Puzzles } from "./puzzles.js";
 import { firstDifference, isFrom, played } from "./rules.js";
 import { Background } from "./search.js";
 import { sidesOf } from "./scene.js";
 import { asked, createEditor, moverOf, sentence as asSentence } from "./setup.js";
-import { asObject, copy } from "./share.js";
+import { asObject, copy, embedding } from "./share.js";
 import { chosen, examine, finalMargin, inAll, inOrder, inWords, isSettled, joined, kindOf, standing, unexamined, valueOf } from "./values.js";
 import { bestPlay, givenAway, inSteps, listSteps, losing } from "./why.js";
 
@@ -576,6 +577,7 @@ function draw() {
   $("throw").disabled = !shown.byChance;
   $("restart").disabled = line.length === 1;
   $("link").href = address();
+  $("whole").href = `./${address()}`;
 }
 
 /** The board as text, of a position or of the child of a move. */
@@ -685,6 +687,7 @@ function listen() {
   $("level").addEventListener("input", keepPreferences);
   $("setup").addEventListener("submit", setUp);
   $("copies").addEventListener("click", ({ target }) => target.dataset.copy && take(target.dataset.copy));
+  $("copies").addEventListener("click", ({ target }) => target.dataset.save && savePicture(target.dataset.save));
   $("restart").addEventListener("click", restart);
   $("values").addEventListener("change", () => (keepPreferences(), show()));
   $("sides").addEventListener("change", show);
@@ -720,8 +723,22 @@ async function lookAt({ state, mover }) {
 /** Take the position along as text. */
 async function take(what) {
   const moves = line.slice(1, at + 1).map(({ name }) => name);
-  const text = what === "moves" ? moves.join(" ") : what === "number" ? `#${here().state}` : JSON.stringify(asObject(about, here(), shown, moves));
-  await takeText(text);
+  const texts = {
+    moves: () => moves.join(" "),
+    number: () => `#${here().state}`,
+    json: () => JSON.stringify(asObject(about, here(), shown, moves)),
+    embed: () => embedding(new URL(`?embed=1${address()}`, document.baseURI), document.title),
+  };
+  await takeText(texts[what]());
+}
+
+/** Save the board as a picture. */
+async function savePicture(form) {
+  const picture = document.querySelector("#board svg");
+  if (!picture) return say("This game has no board to draw.");
+  const title = `${document.title}: ${$("status").textContent}`;
+  const name = `${about.game.replace(/[^a-z0-9]+/gi, "-")}-${here().state}.${form}`;
+  return form === "svg" ? save(svgOf(picture, title), name, "image/svg+xml") : save(await pngOf(picture, title), name);
 }
 
 async function takeLink(event) {
@@ -773,3 +790,4 @@ function showStrength() {
 }
 
 begin().catch((error) => fail(error.message));
+navigator.serviceWorker?.register(new URL("offline.js", import.meta.url)).catch(() => {}); // then it is not kept for use offline

@@ -30,6 +30,12 @@ export function asObject(about, { state, mover, gained }, shown, names) {
 /** As a number, whole however large: JSON has no limit, numbers of JavaScript do. */
 const exactly = (state) => (globalThis.JSON.rawJSON ? JSON.rawJSON(String(state)) : state <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(state) : String(state));
 
+/** HTML that shows a page's position within another page. */
+export function embedding(address, title) {
+  const escaped = [String(address), title].map((text) => text.replace(/&/g, "&amp;").replace(/"/g, "&quot;"));
+  return `<iframe src="${escaped[0]}" title="${escaped[1]}" width="420" height="600" loading="lazy"></iframe>`;
+}
+
 /** Copy a text; where the browser does not let pages do that, show it, marked, to be copied by hand. */
 export async function copy(text, output) {
   try {

@@ -2,6 +2,7 @@
 (() => {
   const root = document.documentElement;
   if (location.protocol !== "file:") root.classList.add("scripted"); // modules do not run from files
+  if (new URLSearchParams(location.search).has("embed")) root.classList.add("embed");
   let kept;
   try {
     kept = localStorage.getItem("theme");
