@@ -40,6 +40,7 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--disable-ipc-flooding-protection",  # which ends the 200th change of an address within seconds
 )
 
 

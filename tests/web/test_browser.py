@@ -344,7 +344,7 @@ def test_the_page_of_seven_by_six_plays_perfectly_from_any_position(page, books,
     page.open()
     for moves, state in positions_of_play(rules, 300):
         page.script("location.hash = arguments[0]", f"#moves={','.join(moves)}")
-        page.wait(lambda moves=moves: page.played() == moves and re.search("Best: |wins\\.|drawn", page.status))
+        page.wait(lambda moves=moves: page.played() == moves and re.search("Best: |wins|drawn", page.status))
         if rules.is_terminal(state):
             continue
         value = judged(book, searcher, rules, state)
