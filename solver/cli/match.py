@@ -59,6 +59,7 @@ def command(first: str, second: str, as_json: bool, quiet: bool, **options: Any)
     solver match c4.eval evaluate
     solver match c4.eval@2 evaluate@6 --games 1000 --book connect-four-5x5.lmdb
     solver match random evaluate --game othello
+    solver match connect-four:5,4@easy connect-four:5,4@medium
     solver match c4.eval@8 engine:"my_engine --threads 1" --budget 0.2
 
     Each random opening is played twice, with both colours. A and B are
@@ -66,6 +67,7 @@ def command(first: str, second: str, as_json: bool, quiet: bool, **options: Any)
     \b
     FILE.eval          an evaluation that `solver learn` wrote
     BOOK, GAME         a complete or grown book, or the one that comes with the package
+    BOOK@LEVEL         a complete book that errs as solver play --level does: beginner to perfect
     evaluate           the rules' own evaluation
     alphabeta          exact search within the budget
     random             random moves

@@ -16,7 +16,8 @@ from solver.learning import SOLVE_IT
 from solver.learning.contest import Chooser
 from solver.learning.engines import Engine, Limits
 from solver.learning.moves import Board
-from solver.learning.players import Asked, ByBook, Deep, Random
+from solver.learning.players import Asked, AtLevel, ByBook, Deep, Random
+from solver.play.levels import LEVELS, Level
 from solver.play.player import Player
 from solver.rules.game import Game, GameOrName, Rules, rules_for
 from solver.search import refuse_chance
@@ -27,11 +28,12 @@ MAX_DEPTH = 99
 
 
 class Contender(NamedTuple):
-    """A player of a match: an evaluation, or a book if its name is a file; and its depth, None for that of all."""
+    """A player of a match: an evaluation, or a book if its name is a file; its own depth or level."""
 
     name: str
     file: Evaluation | Book | None
     depth: int | None
+    level: Level | None = None
 
 
 class Setting(NamedTuple):
@@ -46,10 +48,16 @@ class Setting(NamedTuple):
 
 
 def contender(text: str, game: GameOrName | None = None) -> Contender:
-    """The player that NAME or NAME@DEPTH names; `game` is needed for files of a game of your own.
+    """The player that NAME, NAME@DEPTH or BOOK@LEVEL names; `game` is needed for files of a game of your own.
 
     Raises MethodError with the choice there is, BookError for a file that cannot be used.
     """
+    levelled = re.fullmatch(f"(.+)@({'|'.join(LEVELS)})", text)
+    if levelled and not os.path.exists(text):
+        one = contender(levelled[1], game)
+        if not isinstance(one.file, Book) or not one.file.header.is_gapless or one.file.header.estimate is not None:
+            raise MethodError(f"{text}: only complete books play at a level")
+        return one._replace(level=LEVELS[levelled[2]])
     found = re.fullmatch(r"(.+)@([0-9]{1,3})", text)
     name, depth = (found[1], int(found[2])) if found and not os.path.exists(text) else (text, None)
     if depth is not None and not 1 <= depth <= MAX_DEPTH:
@@ -107,6 +115,9 @@ def chooser(one: Contender, setting: Setting) -> Chooser:
         player = Player({}, rules.game, seconds=setting.seconds)
         return Asked(rules, player.best)
     if isinstance(one.file, Book):
+        if one.level is not None:
+            one.file.check_rules(rules.game)
+            return AtLevel(Player(one.file, rules.game, live=False), one.level, setting.seed)
         board, estimate = Board(rules), one.file.header.estimate
         if estimate is None:
             return ByBook(board, one.file)

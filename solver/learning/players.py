@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 
 import numpy as np
@@ -12,6 +13,8 @@ from solver.compiled.lookahead.evaluation import Evaluation, game_of
 from solver.compiled.lookahead.model import model_of
 from solver.learning.contest import Numbers, Turn
 from solver.learning.moves import Board, Guess, Worths, best_moves
+from solver.play.levels import Level
+from solver.play.player import Player
 from solver.rules.game import Rules
 
 PACE = 1e-6  # a ply sooner is better by that much of a win
@@ -89,6 +92,22 @@ class ByBook:
         # `beyond` plays where one is missing
         scores: Worths = np.where(values.known, values.scores, 0.0)
         return scores if self.board.rules.scores else scores * (1 - PACE * np.maximum(0, values.distances + 1))
+
+
+class AtLevel:
+    """A complete book that errs as a level does: by the seed, the game's number and the ply alone."""
+
+    def __init__(self, player: Player, level: Level, seed: int) -> None:
+        self.player, self.level, self.seed = player, level, seed
+
+    def choose(self, turn: Turn) -> Numbers:
+        places = []
+        for state, game in zip(turn.states.tolist(), turn.games.tolist(), strict=True):
+            chance = random.Random(f"{self.seed} {turn.ply} {game}")
+            action = self.level.slip(self.player, state, chance)
+            action = self.player.best(state) if action is None else action
+            places.append(list(self.player.rules.actions(state)).index(action))
+        return turn.begins + np.array(places, np.int64)
 
 
 class Asked:
