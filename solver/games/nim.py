@@ -106,7 +106,7 @@ class Nim(NamedTuple):
         return [] if most > 30 else [i * most + self._heap(state, i) - taken]
 
     def drawing(self) -> dict[str, Any]:
-        return {"board": "piles", "men": {"o": ["coin", 2]}}
+        return {"board": "piles", "heaps": True, "men": {"o": ["coin", 2]}}
 
     def _bits(self) -> int:
         """Bits of the largest heap."""

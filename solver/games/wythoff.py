@@ -101,7 +101,7 @@ class Wythoff(NamedTuple):
         return [] if most > 30 else [left[i] for i in range(2) if (first, second)[i]]
 
     def drawing(self) -> dict[str, Any]:
-        return {"board": "piles", "men": {"o": ["coin", 2]}}
+        return {"board": "piles", "heaps": True, "men": {"o": ["coin", 2]}}
 
     def _bits(self) -> int:
         """Bits of a heap."""

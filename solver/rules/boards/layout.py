@@ -34,8 +34,8 @@ class Layout(NamedTuple):
 Placed = tuple[list[Cell], float, float]
 
 
-def layout_of(drawing: dict[str, Any], rows: Sequence[str], named: bool = False) -> Layout:
-    """Place the cells of some rows; `named` leaves room for the names of rows and columns."""
+def layout_of(drawing: dict[str, Any], rows: Sequence[str], labels: str = "") -> Layout:
+    """Place the cells of some rows, and leave room for labels: "names" of both, "columns" or "heaps" alone."""
     across, down, edge = len(rows[0]), len(rows), 0
     board = drawing.get("board", "squares")
     if board in PLACED:
@@ -44,9 +44,10 @@ def layout_of(drawing: dict[str, Any], rows: Sequence[str], named: bool = False)
         grid = site_data("grids").get(board) or site_data("grids")["squares"]
         cells, width, height = _spread(across, down, grid, drawing.get("at"))
         edge = grid["edge"]
-    left = edge + (NAMED if named else 0)
+    left = edge + (NAMED if labels in ("names", "heaps") else 0)
+    below = edge + (NAMED if labels in ("names", "columns") else 0)
     cells = [cell._replace(x=cell.x + left, y=cell.y + edge) for cell in cells]
-    return Layout(cells, width + left + edge, height + edge + left, left, edge, across, down)
+    return Layout(cells, width + left + edge, height + edge + below, left, edge, across, down)
 
 
 def _places(across: int, down: int) -> list[tuple[int, int]]:

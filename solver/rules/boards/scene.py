@@ -72,7 +72,7 @@ def scene(
 
 def _view(board: Sequence[str], drawing: dict[str, Any], position: Position, names: str) -> View:
     first_side, second_side = (looks.side_of(name) for name in drawing.get("sides", looks.USUAL))
-    layout = layout_of(drawing, board, bool(names))
+    layout = layout_of(drawing, board, names)
     return View(layout, "".join(board), drawing, (first_side, second_side), int(position.mover or 0), position.gained)
 
 
@@ -104,6 +104,8 @@ def _names_of_game(game: Any) -> str:
     if isinstance(board, str) or rules.is_terminal(position.state):
         return ""
     drawing, across, down = drawing_of(game), len(board[0]), len(board)
+    if drawing.get("heaps"):
+        return "heaps"
     moves = [
         (format_action(game, position.state, action), cells_of_move(game, position.state, action, board))
         for action in rules.actions(position.state)
@@ -122,7 +124,7 @@ def _names_of_game(game: Any) -> str:
 
 
 def names_of(rules: Rules) -> str:
-    """The text beside a board: "names" of rows and columns, the numbers of "columns", or nothing.
+    """The text beside a board: "names" of rows and columns, the numbers of "columns", letters of "heaps", or nothing.
 
     As a page finds it: by the moves at the start.
     """
@@ -133,6 +135,9 @@ def _names(layout: Layout, names: str, kind: str) -> list[Shape]:
     if not names:
         return []
     size, colour = max(14.0, min(22.0, layout.width / 36)), looks.NAMES.get(kind, looks.CARVED)
+    if names == "heaps":
+        heaps = layout.cells[:: layout.across]
+        return [Words(layout.left / 2, cell.y, LETTERS[row], size, colour) for row, cell in enumerate(heaps)]
     step = 2 if kind == "walls" else 1  # between cells there are gaps, which have no names
     below, beside = layout.cells[-layout.across :: step], layout.cells[:: layout.across][::step]
     labels = [LETTERS[column % 26] if names == "names" else str(column + 1) for column in range(len(below))]

@@ -186,7 +186,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
       button.replaceChildren(...faces(target === cell ? best : undefined));
       button.tabIndex = cell === current ? 0 : -1;
     });
-    const { picture, layout } = pictureOf(drawing, rows, { ...told, valued, players, labels: named ? "names" : falls ? "columns" : "", arrows: arrows() });
+    const { picture, layout } = pictureOf(drawing, rows, { ...told, valued, players, labels: drawing.heaps ? "heaps" : named ? "names" : falls ? "columns" : "", arrows: arrows() });
     lay(picture, layout);
     if (arrives && told.last?.length) {
       const from = told.last.length > 1 ? told.last[0] : undefined;

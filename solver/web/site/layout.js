@@ -8,13 +8,15 @@ import { GRIDS } from "./grids.js";
 const UNIT = 100;
 const NAMED = 20; // more where rows and columns are named
 
-export function layoutOf(drawing, rows, isNamed = false) {
+/** `labels`: "names" of rows and columns, "columns" or "heaps" alone, which need room, or "". */
+export function layoutOf(drawing, rows, labels = "") {
   const [across, down] = [rows[0].length, rows.length];
   const { cells, width, height, edge = 0 } = PLACED[drawing.board]?.(across, down) ?? spread(across, down, drawing);
-  const left = edge + (isNamed ? NAMED : 0);
+  const left = edge + (["names", "heaps"].includes(labels) ? NAMED : 0);
+  const below = edge + (["names", "columns"].includes(labels) ? NAMED : 0);
   return {
     width: width + left + edge,
-    height: height + edge + left,
+    height: height + edge + below,
     left,
     top: edge,
     inner: [width, height],

@@ -13,11 +13,11 @@ export const sidesOf = (drawing) => (drawing.sides ?? SIDES).map((name, side) =>
 
 /**
  * The picture of rows of characters. What there may be besides: `last`, the cells of the last move; `arrows`, moves
- * { from, to, kind, best }; `decided`, the cells of the men that won; `valued`, the cells whose men make room for a value; `labels`, "names" or "columns"; and what
+ * { from, to, kind, best }; `decided`, the cells of the men that won; `valued`, the cells whose men make room for a value; `labels`, "names", "columns" or "heaps"; and what
  * surfaces ask: `gained` and `mover`, `owners` of boxes, `players`.
  */
 export function pictureOf(drawing, rows, told = {}) {
-  const layout = layoutOf(drawing, rows, Boolean(told.labels));
+  const layout = layoutOf(drawing, rows, told.labels);
   const surface = drawing.board in SURFACES ? drawing.board : "squares";
   const marks = rows.flatMap((row) => [...row]);
   const men = OWN_MEN.has(surface) ? [] : marks.map((mark, cell) => manAt(layout, mark, cell, drawing, marks, told)).filter(Boolean);
@@ -48,7 +48,7 @@ function manAt(layout, mark, cell, drawing, marks, { valued }) {
 
 /** Where the last move went, and whence. */
 function lasts({ cells }, last, surface) {
-  const isRound = ["plate", "points", "pits", "track"].includes(surface);
+  const isRound = ["plate", "points", "pits", "track", "hexagons"].includes(surface);
   return last.map((cell) => {
     const { x, y, w, h } = cells[cell];
     if (isRound) return circle(x, y, 45, "last");
@@ -62,6 +62,7 @@ function labels(layout, kind, surface) {
   const { across, down, cells, height, left } = layout;
   const step = surface === "walls" ? 2 : 1; // between cells there are gaps, which have no names
   const isNamed = (_, at) => at % step === 0;
+  if (kind === "heaps") return Array.from({ length: down }, (_, row) => words(left / 2, cells[row * across].y, LETTERS[row], "edge", size));
   const below = cells.slice((down - 1) * across).filter(isNamed).map(({ x }, at) => words(x, height - 16, kind === "names" ? LETTERS[at] : at + 1, "edge", size));
   if (kind !== "names" || surface === "hexagons") return below;
   const rows = Array.from({ length: down }, (_, row) => cells[row * across]).filter(isNamed);
