@@ -206,8 +206,15 @@ def module_of(rules: Rules, book: Book | None, progress: Progress) -> bytes | No
         return None
     try:
         return building.at_hand(rules, False, "search", progress)
+    except MethodError as error:
+        # The rules do not compile
+        if book is None:
+            raise MethodError(
+                f"{error}: solver solve {rules.name} -o BOOK, and export that, which needs none"
+            ) from None
+        return None
     except (SolverError, RuntimeError):
-        # The rules do not compile, or LLVM lacks WebAssembly
+        # LLVM lacks WebAssembly, for one
         if book is None:
             raise
         return None
