@@ -8,7 +8,7 @@ import { decisive, sideOf } from "../solver/web/site/ending.js";
 import { legend, news, odds, thrown } from "../solver/web/site/dice.js";
 import { chosenBy, LEVELS, Practical } from "../solver/web/site/opponent.js";
 import { firstDifference, recordOf } from "../solver/web/site/rules.js";
-import { chosen, examine, inAll, inWords, kindOf } from "../solver/web/site/values.js";
+import { chosen, examine, inAll, inParts, inWords, kindOf } from "../solver/web/site/values.js";
 import { bestPlay, givenAway, inSteps } from "../solver/web/site/why.js";
 
 const [command, ...paths] = process.argv.slice(2);
@@ -137,7 +137,7 @@ const commands = {
     return JSON.parse(readFileSync(paths[0], "utf8")).map(({ about, rows, moves }) => {
       const place = element("div");
       const board = createBoard(place, () => {}, about.drawing);
-      board.draw(rows, moves.map((move) => ({ ...move, kind: kindOf(move.value, about), words: inWords(move.value, about) })));
+      board.draw(rows, moves.map((move) => ({ ...move, kind: kindOf(move.value, about), words: inWords(move.value, about), parts: inParts(move.value, about) })));
       const seen = () => ({
         cells: place.children.slice(1).map((cell) => [cell.text, cell.attributes["aria-label"]]),
         arrows: place.children[0].withClass("arrow").map((arrow) => arrow.attributes.class),

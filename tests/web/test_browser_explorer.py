@@ -77,7 +77,7 @@ def test_all_that_is_shipped_is_drawn_and_fits_its_window(page, host, site):
             assert drawn > 1, name
         else:
             page.show(size, dark)
-            page.wait(lambda: page.find("#found")[0].text == f"{COUNT} games")
+            page.wait(lambda: page.find("#found") and page.find("#found")[0].text == f"{COUNT} games")
             assert page.script("return document.querySelectorAll('.card svg').length") > 50
         assert not page.find("#board.text, .preview pre"), name
         wide = page.script("return document.documentElement.scrollWidth")

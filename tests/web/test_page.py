@@ -406,7 +406,7 @@ def test_pages_are_the_same_every_time_and_need_nothing_else(pages, tmp_path):
     assert files["book.bin"] == (tmp_path / "book.bin").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["book.bin", "one", "two"]
     texts = {name: data.decode() for name, data in files.items() if name != "book.bin"}
-    reference = r'(?:from |src=|href=|remote\(|URL\()"(?:\./)?([^"#]+)"'
+    reference = r'(?:from |src=|href=|remote\(|URL\(|import\()"(?:\./)?([^"#]+)"'
     named = {one for text in texts.values() for one in re.findall(reference, text)}
     named = {name for name in named if not name.startswith("$") and name != "./"}  # the page itself
     assert named - {"connect-four.bin"} | {"index.html"} == set(files)  # an example in a comment

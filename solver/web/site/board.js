@@ -8,8 +8,8 @@
 import { kindOfMan, nameOfMan } from "./men.js";
 import { animate, pictureOf } from "./scene.js";
 import { chosen as bestOf } from "./values.js";
+import { phrase } from "./words.js";
 
-const SHORT = { win: "W", draw: "=", loss: "L", unknown: "?", estimate: "\u2248", searching: "\u2026" }; // where a cell is too small for a word
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 const MANY = 6; // best moves of which there are arrows
 
@@ -217,23 +217,24 @@ export function createBoard(place, play, drawing = {}, players = []) {
   /** What going to a cell is worth. */
   function faces(move) {
     if (!move) return [];
-    const [word, between, count] = move.words.split(/(, | in |(?<=estimate) )/);
+    const [word, between, count] = move.parts;
     const chip = span(`chip ${move.kind}${markOf(move)}`, "");
-    if (word) chip.append(span("word", word));
-    if (word in SHORT) chip.firstChild.dataset.short = SHORT[word];
-    if (count) chip.append(span("between", between), span("count", count)); // so that it reads as its button is called
+    if (word) chip.append(span("word", word.text));
+    if (word?.short) chip.firstChild.dataset.short = word.short; // where a cell is too small for the word
+    if (count) chip.append(span("between", between.text), span("count", count.text)); // so that it reads as its button is called
     return [chip];
   }
 
   function label(cell, mark, some, width) {
     const row = rows.length - Math.floor(cell / width);
-    const where = named || drawing.names ? nameOf(cell) : `column ${(cell % width) + 1}, row ${row}`;
+    const where = named || drawing.names ? nameOf(cell) : phrase("columnRow", { column: (cell % width) + 1, row });
     const [ends, longer] = [true, false].map((isEnd) => some.filter((move) => (move.place.length === chosen.length + 1) === isEnd));
-    const say = (move) => `${move.name}${move.words && `: ${move.words}`}${move.best ? ", best" : move.likely ? ", likely best" : ""}`;
+    const say = (move) => `${move.name}${move.words && `: ${move.words}`}${move.best ? `, ${phrase("best")}` : move.likely ? `, ${phrase("likelyBest")}` : ""}`;
     const words = bestOf(longer)?.words;
-    const further = `, ${longer.length}${ends.length ? " longer" : ""} ${longer.length === 1 ? "move" : "moves"} from here${words ? `, at best ${words}` : ""}`;
-    const leads = `${ends.length ? `, play ${ends.map(say).join("; ")}` : ""}${longer.length ? further : ""}`;
-    return `${where}: ${nameOfMan(mark, drawing)}${put ? `, put ${nameOfMan(put.mark, drawing)}` : leads}`;
+    const key = `${ends.length ? "longer" : "further"}${longer.length === 1 ? "One" : ""}`;
+    const further = `${phrase(key, { count: longer.length })}${words ? phrase("atBest", { words }) : ""}`;
+    const leads = `${ends.length ? phrase("doPlay", { moves: ends.map(say).join("; ") }) : ""}${longer.length ? further : ""}`;
+    return `${where}: ${nameOfMan(mark, drawing)}${put ? phrase("doPut", { man: nameOfMan(put.mark, drawing) }) : leads}`;
   }
 
   function rove(cell) {

@@ -4,6 +4,7 @@
  */
 
 import { element } from "./elements.js";
+import { phrase } from "./words.js";
 
 /**
  * Draw positions { share, name, isTurn, words }: share is from -1 to 1, undefined where nothing is known. `at` is the one
@@ -14,7 +15,7 @@ export function drawChart(place, positions, at, go) {
   place.replaceChildren(
     ...positions.map(({ share, name, isTurn, words }, ply) => {
       const button = element("button", { type: "button", className: "column", title: `${name}${words && `: ${words}`}`, tabIndex: ply === at ? 0 : -1 });
-      button.setAttribute("aria-label", `${name}${words && `: ${words}`}${isTurn ? ", a mistake" : ""}`);
+      button.setAttribute("aria-label", `${name}${words && `: ${words}`}${isTurn ? `, ${phrase("mistake")}` : ""}`);
       if (ply === at) button.setAttribute("aria-current", "step");
       const bar = element("span", { className: share === undefined ? "bar unknown" : share > 0 ? "bar first" : share < 0 ? "bar second" : "bar even" });
       bar.style.height = `${share ? Math.max(4, 46 * Math.abs(share)).toFixed(1) : 3}%`;

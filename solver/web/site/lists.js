@@ -3,6 +3,7 @@
 import { odds, pictureOfDice } from "./dice.js";
 import { $, element, marked, wrapped } from "./elements.js";
 import { inAll, inWords, startOf } from "./values.js";
+import { phrase } from "./words.js";
 
 const SHOWN = 8; // moves of another line
 
@@ -12,7 +13,7 @@ export const moveButtons = () => [...$("moves").querySelectorAll(".move")];
 /** List moves anew: `choose` plays one, `explain` shows why it is good or bad, `newsOf` says what a throw brings. */
 export function listMoves(moves, { byChance, choose, explain, newsOf, dice }) {
   const focused = moveButtons().indexOf(document.activeElement);
-  $("moves-title").textContent = byChance ? "Throws" : "Moves";
+  $("moves-title").textContent = phrase(byChance ? "throws" : "moves");
   $("moves").replaceChildren(
     ...moves.map((move, place) => {
       const button = element("button", { type: "button", className: "move" });
@@ -48,13 +49,13 @@ export function label(button, { name, kind, words, best, likely, gives }) {
   Object.assign(value, { className: `value ${kind}`, textContent: words });
   if (star) {
     const mark = best ? "best" : likely ? "likely" : "";
-    Object.assign(star, { className: `star ${mark}`.trim(), textContent: mark });
+    Object.assign(star, { className: `star ${mark}`.trim(), textContent: mark && phrase(mark) });
   }
   const why = button.nextSibling;
   if (!why) return;
   why.hidden = gives === undefined;
-  why.textContent = gives ? "why?" : "line";
-  why.setAttribute("aria-label", gives ? `why? ${name} gives value away` : `line after ${name}`);
+  why.textContent = phrase(gives ? "askWhy" : "line");
+  why.setAttribute("aria-label", phrase(gives ? "whyLabel" : "lineLabel", { move: name }));
 }
 
 /** The key that plays a move: its name, or its place where no move has a digit as its name. */
@@ -67,9 +68,9 @@ export function keyOf(moves, place) {
 export function listHistory(line, at, go, isTurn) {
   const entry = (position, place) => {
     const button = element("button", { type: "button" });
-    if (place) button.append(element("span", { className: "number", textContent: `${place}.${position.isThrow ? " threw" : ""}` }), ` ${position.label}`);
-    else button.textContent = "start";
-    if (isTurn(place)) Object.assign(button, { className: "mistake", title: "It gave something away." });
+    if (place) button.append(element("span", { className: "number", textContent: position.isThrow ? phrase("threwNumber", { number: place }) : `${place}.` }), ` ${position.label}`);
+    else button.textContent = phrase("start");
+    if (isTurn(place)) Object.assign(button, { className: "mistake", title: phrase("gaveAway") });
     if (place === at) button.setAttribute("aria-current", "step");
     button.addEventListener("click", () => go(place).then(() => $("history").querySelectorAll("button")[place]?.focus()));
     return wrapped("li", button);
@@ -86,7 +87,7 @@ export function listVariations(variations, line, go) {
       const names = variation.slice(found).map(({ name }) => name);
       const said = names.length > SHOWN ? `${names.slice(0, SHOWN).join(" ")} \u2026` : names.join(" ");
       const button = element("button", { type: "button" });
-      button.append(element("span", { className: "number", textContent: `or ${found}.` }), ` ${said}`);
+      button.append(element("span", { className: "number", textContent: phrase("orNumber", { number: found }) }), ` ${said}`);
       button.addEventListener("click", () => go(variation, found));
       return wrapped("li", button);
     }),

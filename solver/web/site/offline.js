@@ -5,6 +5,7 @@
 
 const KEPT = "solverbook";
 const LARGEST = 1 << 26; // bytes of a book that is kept
+const keeping = new Set(); // addresses of what is just being kept
 
 self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
@@ -35,9 +36,14 @@ async function keepWhole(kept, address, part) {
   const size = Number(/\/(\d+)$/.exec(part.headers.get("Content-Range") ?? "")?.[1] ?? Infinity);
   const found = await kept.match(address);
   const isSame = ["ETag", "Last-Modified"].every((name) => found?.headers.get(name) === part.headers.get(name));
-  if (size > LARGEST || (found && isSame)) return;
-  const whole = await fetch(address);
-  if (whole.status === 200) await kept.put(address, whole);
+  if (size > LARGEST || (found && isSame) || keeping.has(address)) return;
+  keeping.add(address);
+  try {
+    const whole = await fetch(address);
+    if (whole.status === 200) await kept.put(address, whole);
+  } finally {
+    keeping.delete(address);
+  }
 }
 
 async function partOf(whole, begin, last) {

@@ -21,7 +21,8 @@ import { Background } from "./search.js";
 import { sidesOf } from "./scene.js";
 import { asked, createEditor, moverOf, sentence as asSentence } from "./setup.js";
 import { asObject, copy, embedding } from "./share.js";
-import { chosen, examine, finalMargin, inAll, inOrder, inWords, isSettled, joined, kindOf, standing, unexamined, valueOf } from "./values.js";
+import { chosen, examine, finalMargin, inAll, inOrder, inParts, inWords, isSettled, joined, kindOf, standing, unexamined, valueOf } from "./values.js";
+import { language, phrase, sideName, translatePage } from "./words.js";
 import { bestPlay, givenAway, inSteps, listSteps, losing } from "./why.js";
 
 // milliseconds
@@ -35,8 +36,8 @@ const STEP = 1500; // before the next move of a line that explains one
 const EXPLAINING = 2000; // that it searches for each move of such a line
 
 const SAID = 6000; // that a message about what was copied stays
+const FEW = 8; // moves that the status names
 const OTHERS = 6; // other lines that are kept
-const TRICKY = "perfect and tricky"; // the last level, as the slider names it
 
 const NO_BOOK = { get: async () => undefined, facts: {} };
 
@@ -51,7 +52,7 @@ let line = []; // { state, mover, gained }, from the second on the name and the 
 let at = 0;
 let shown; // what is known of the position that is looked at; undefined while that is found out
 let turn = 0; // what is under way for an earlier position is dropped
-let listed; // the turn whose moves the list has, and in which order: their places among the moves
+let listedAt; // the turn whose moves the list has, and in which order: their places among the moves
 let order = [];
 let seeking = new AbortController(); // the search that is under way
 let variations = []; // lines that were left for the present one
@@ -64,7 +65,7 @@ const board = createBoard($("board"), choose, drawing, players());
 async function begin() {
   const differs = firstDifference(whole, records);
   if (differs) {
-    throw new Error(`The rules run otherwise here than in Python, at state ${differs.record.state}: export the page again`);
+    throw new Error(phrase("runsOtherwise", { state: differs.record.state }));
   }
   await (about.digest ? openBook() : openSearch());
   listFacts(about, book, records);
@@ -77,6 +78,7 @@ async function begin() {
   for (const [side, name] of $("sides").querySelectorAll("span").entries()) name.textContent = players()[side];
   if (about.puzzles) puzzles = new Puzzles(about.puzzles, about.digest);
   $("puzzles").hidden = !puzzles;
+  translatePage();
   recallPreferences();
   listen();
   await readAddress();
@@ -85,7 +87,7 @@ async function begin() {
 
 async function openBook() {
   book = await Book.open(remote("book.bin"), { rules });
-  if (book.facts.digest !== about.digest) throw new Error("book.bin and game.js are of two exports: reload, or export again");
+  if (book.facts.digest !== about.digest) throw new Error(phrase("twoExports"));
   for (const part of document.querySelectorAll(".of-book")) part.hidden = false;
 }
 
@@ -100,16 +102,16 @@ async function searchOn() {
     await openSearch();
     if (shown && !isSettled(shown)) await show();
   } catch (error) {
-    say(`The page cannot search past its book: ${error.message}`);
+    say(phrase("cannotSearch", { reason: error.message }));
   }
 }
 
 /** The names of the players: as the rules draw them, by their men where each has one kind, else by who begins. */
 function players() {
-  if (drawing.sides) return drawing.sides.map((name) => name[0].toUpperCase() + name.slice(1));
+  if (drawing.sides) return drawing.sides.map(sideName);
   const men = new Set(records.flatMap(({ board: rows }) => (typeof rows === "string" ? [] : [...rows.join("")])));
   const kinds = [/\p{Lu}/u, /\p{Ll}/u].map((kind) => [...men].filter((man) => kind.test(man)));
-  return kinds.every((men) => men.length === 1) ? kinds.map(([man]) => man.toUpperCase()) : ["First player", "Second player"];
+  return kinds.every((men) => men.length === 1) ? kinds.map(([man]) => man.toUpperCase()) : [phrase("firstPlayer"), phrase("secondPlayer")];
 }
 
 /** A move as the page shows it: throws by their dice, and cells of a board that the second player sees turned round. */
@@ -163,7 +165,7 @@ function watch(wanted) {
 
 function showSides() {
   $("watch").setAttribute("aria-pressed", String(isWatched()));
-  $("watch").textContent = isWatched() ? "Stop" : "Watch";
+  $("watch").textContent = phrase(isWatched() ? "stop" : "watch");
   $("swap").disabled = new Set(autos().map((side) => side.checked)).size === 1;
 }
 
@@ -199,7 +201,7 @@ function opened() {
   watch(false);
   shown = undefined;
   say("");
-  $("status").textContent = "Set up men: choose one, and click cells.";
+  $("status").textContent = phrase("putting");
   return here();
 }
 
@@ -216,7 +218,7 @@ async function readAddress() {
     const state = /^\d{1,154}$/.test(parts.get("state")) ? BigInt(parts.get("state")) : -1n;
     const mover = parts.get("mover") === "1" ? 1 : moverOf(game, state);
     if (await isKnown(state, mover)) line = [{ state, mover, gained: 0 }];
-    else trouble = `The state of the link is not in ${about.digest ? "the" : "a"} book; the start is shown.`;
+    else trouble = phrase(about.digest ? "stateNotInBook" : "stateNotInABook");
   }
   const asked = trouble ? [] : namesOf(raw);
   while (asked.length) {
@@ -225,7 +227,7 @@ async function readAddress() {
     const move = game.end(state) ? undefined : game.moves(state, mover).find((one) => one.name === name);
     if (!move && name.includes(" ")) asked.unshift(...name.split(" ").filter(Boolean));
     else if (!move) {
-      trouble = `Move ${line.length} of the link, ${name}, is not legal there; the moves before it are shown.`;
+      trouble = phrase("moveNotLegal", { number: line.length, move: name });
       break;
     } else line.push(played(line.at(-1), move));
   }
@@ -326,7 +328,7 @@ async function explain(place) {
     arrives = true;
     await go(at + 1);
   } catch (error) {
-    if (mine === turn) say(`The line cannot be shown: ${error.message}`);
+    if (mine === turn) say(phrase("lineNotShown", { reason: error.message }));
   }
 }
 
@@ -363,12 +365,12 @@ function attempt(move) {
   const gives = givenAway(shown.value, move.value);
   if (gives) {
     puzzles.record(puzzle.place, false);
-    judge(`${move.name} is not it: it ${losing(shown.value, move.value, about)}. Try again.`);
+    judge(phrase("isNotIt", { move: move.name, why: losing(shown.value, move.value, about) }));
     return;
   }
   puzzle.done = true;
   puzzles.record(puzzle.place, true);
-  judge(game.end(move.child) ? "Solved." : "Solved. Play on from here, or take the next.");
+  judge(phrase(game.end(move.child) ? "solved" : "solvedPlayOn"));
   play(move);
 }
 
@@ -382,7 +384,7 @@ function showSolution() {
   puzzles.record(puzzle.place, false);
   puzzle.done = true;
   [line, at] = [line.slice(0, 1), 0];
-  judge("This is the solution.");
+  judge(phrase("theSolution"));
   show().then(() => explain(shown.moves.findIndex(({ name }) => name === puzzles.list[puzzle.place].move)));
 }
 
@@ -392,7 +394,7 @@ function drawPuzzle() {
   if (!puzzle) return;
   const { tried, solved } = puzzles.score();
   $("task").textContent = puzzles.task(puzzle.place, names[puzzle.mover]);
-  $("score").textContent = tried ? `${solved} of ${tried} solved at the first try.` : "";
+  $("score").textContent = tried ? phrase("solvedOf", { solved, tried }) : "";
   $("next").href = `#puzzle=${puzzles.next(puzzle.place) + 1}`;
   for (const name of ["hint", "solution"]) $(name).disabled = puzzle.done || at > 0;
 }
@@ -412,7 +414,7 @@ async function show() {
   try {
     found = await examine(game, book, told(), here(), search && !book.facts.estimate ? () => false : looking(mine));
   } catch (error) {
-    if (mine === turn) fail(`The book cannot be read: ${error.message}`);
+    if (mine === turn) fail(phrase("bookNotRead", { reason: error.message }));
     return;
   } finally {
     clearTimeout(late);
@@ -454,7 +456,7 @@ async function seek(mine, found) {
   } catch (error) {
     if (mine !== turn) return;
     revise({ ...shown, isSearching: false });
-    say(`The search has failed: ${error.message}`);
+    say(phrase("searchFailed", { reason: error.message }));
   }
 }
 
@@ -498,7 +500,8 @@ function drawMoves() {
     ...move,
     gives: visible && !about.expects ? givenAway(shown.value, move.value) : undefined,
     kind: visible ? kindOf(move.value, about) : "",
-    words: visible && !shown.isLooking ? (move.value === undefined && shown.isSearching ? "searching" : inWords(move.value, about)) : "",
+    words: visible && !shown.isLooking ? (move.value === undefined && shown.isSearching ? phrase("searching") : inWords(move.value, about)) : "",
+    parts: visible && move.value !== undefined ? inParts(move.value, about) : [],
     best: visible && move.best,
     likely: visible && move.likely,
   }));
@@ -509,11 +512,11 @@ function drawMoves() {
   board.draw(rows, valued, { last, decided, arrives, gained: about.adds && line[0].state === game.initial ? here().gained : undefined, mover: here().mover, owners: owners() });
   arrives = false;
   drawDice(rows);
-  if (listed !== turn) {
+  if (listedAt !== turn) {
     order = inOrder(shown.moves);
     listMoves(order.map((place) => labelled[place]), { byChance: shown.byChance, choose, explain: (row) => explain(order[row]), newsOf, dice: drawing.dice });
   }
-  listed = turn;
+  listedAt = turn;
   for (const [row, button] of moveButtons().entries()) label(button, labelled[order[row]]);
   const isHard = Boolean(puzzle && !puzzle.done);
   $("best").disabled = isHard || !chosen(shown.moves);
@@ -526,7 +529,7 @@ function drawDice(rows) {
   const faces = shown.byChance ? drawing.dice?.[0].map(() => "?") : drawing.dice?.[Number(before?.name) - 1];
   $("legend").hidden = !game.text || Boolean(faces && drawing.sides);
   if (game.text) $("legend").textContent = named(legend(textOf(here()), rows));
-  $("dice").replaceChildren(...(faces ? [pictureOfDice(faces, shown.byChance ? "to be thrown" : `thrown: ${faces.join(" and ")}`)] : []));
+  $("dice").replaceChildren(...(faces ? [pictureOfDice(faces, shown.byChance ? phrase("toBeThrown") : phrase("thrown", { faces: faces.join(phrase("and")) }))] : []));
 }
 
 /** Who closed which box of those that are closed, as far as the game tells. */
@@ -554,8 +557,8 @@ function drawGame() {
   if (visible) {
     const columns = line.map((position, place) => ({
       share: stood[place]?.share,
-      name: place ? `${place}. ${position.name}` : "start",
-      words: position.value === undefined ? "" : `${names[position.mover]} to move, ${inWords(position.value, about)}`,
+      name: place ? `${place}. ${position.name}` : phrase("start"),
+      words: position.value === undefined ? "" : `${phrase("toMoveNow", { who: names[position.mover] })}, ${inWords(position.value, about)}`,
       isTurn: isTurn(place),
     }));
     drawChart($("chart"), columns, at, visit);
@@ -577,7 +580,7 @@ function draw() {
   $("throw").disabled = !shown.byChance;
   $("restart").disabled = line.length === 1;
   $("link").href = address();
-  $("whole").href = `./${address()}`;
+  $("whole").href = `./${language ? `?lang=${language}` : ""}${address()}`;
 }
 
 /** The board as text, of a position or of the child of a move. */
@@ -591,16 +594,17 @@ function lastPlayed() {
   const before = line[at - 1];
   if (!before) return "";
   if (isExplained()) return `${reason.steps[at - reason.from]} `;
-  if (!here().isThrow) return `${names[before.mover]} played ${here().name}. `;
+  const who = names[before.mover];
+  if (!here().isThrow) return `${phrase("played", { who, move: here().name })} `;
   const brought = broughtBy(before, here());
-  return `${names[before.mover]} threw ${here().label}${brought && ` (${brought})`}. `;
+  return `${phrase(brought ? "threwAnd" : "threw", { who, throw: here().label, what: brought })} `;
 }
 
 /** What a throw brings besides its dice: that the only move is played at once, or there is none; else what the board says. */
 function broughtBy(before, after) {
   if (!drawing.dice) return named(news(textOf(before), textOf(after)));
-  if (changedBy(before, after).length) return "the only move is played";
-  return after.mover !== before.mover && !game.end(after.state) ? "no move" : "";
+  if (changedBy(before, after).length) return phrase("onlyMovePlayed");
+  return after.mover !== before.mover && !game.end(after.state) ? phrase("noMove") : "";
 }
 
 /** The cells that a throw has changed; in a race its dice count at once. */
@@ -613,27 +617,30 @@ function changedBy(before, after) {
 function sentence() {
   const { mover, gained } = here();
   const repeats = !about.expects && line.slice(0, at).some((one) => one.state === here().state && one.mover === mover);
-  const again = repeats ? " The position repeats." : "";
+  const again = repeats ? ` ${phrase("repeats")}` : "";
   const before = lastPlayed();
   if (shown.end) return [before, marked(endKind(mover, gained), ending(mover, gained))];
-  const who = `${names[mover]} to ${shown.byChance ? "throw" : "move"}`;
-  if (shown.isLooking) return [before, `${who}. Asking the book, and looking ahead where it ends.`];
+  const who = phrase(shown.byChance ? "toThrowNow" : "toMoveNow", { who: names[mover] });
+  if (shown.isLooking) return [before, `${who}. ${phrase("looking")}`];
   const [best, likely] = ["best", "likely"].map((mark) => shown.moves.filter((move) => move[mark]).map((move) => move.name));
-  const unsure = search ? " No move is known to be best." : " The book ends here: no move is known to be best.";
-  const ends = shown.isSearching ? " Searching." : best.length || likely.length || shown.byChance ? "" : unsure;
-  const alone = ends && !search && autos().some((side) => side.checked) ? " The page plays on as well as it can." : "";
+  const unsure = ` ${phrase(search ? "noneBest" : "bookEnds")}`;
+  const ends = shown.isSearching ? ` ${phrase("isSearching")}` : best.length || likely.length || shown.byChance ? "" : unsure;
+  const alone = ends && !search && autos().some((side) => side.checked) ? ` ${phrase("playsOn")}` : "";
   if (!areShown()) return [before, `${who}.`, ends, alone, again];
-  const advice = best.length > 8 ? ` ${best.length} moves keep it.` : best.length ? ` Best: ${best.join(", ")}.` : likely.length > 8 ? ` ${likely.length} moves look alike.` : likely.length ? ` Likely best: ${likely.join(", ")}.` : "";
+  const advice = best.length ? ` ${listed(best, "bestAre", "manyKeep")}` : likely.length ? ` ${listed(likely, "likelyAre", "manyAlike")}` : "";
   const worth = shown.isSearching && shown.value === undefined ? [`${who}`] : [`${who}: `, marked(kindOf(shown.value, about), inAll(shown.value, about, gained))];
   return [before, ...worth, ".", advice, ends, alone, again];
 }
+
+/** Moves by their names, or, if they are many, by their number. */
+const listed = (moves, some, many) => (moves.length > FEW ? phrase(many, { count: moves.length }) : phrase(some, { moves: moves.join(", ") }));
 
 /** Why the game is won, where the board shows it. */
 function reasonOfEnd(winner) {
   const rows = game.board(here().state, here().mover);
   const cells = decisive(about.group, rows, drawing, here().place);
   if (!cells.length || sideOf(cells, rows, drawing) !== winner) return "";
-  return about.group === "connection" ? ", with a chain from edge to edge" : `, with ${cells.length} in a row`;
+  return about.group === "connection" ? phrase("withChain") : phrase("inARow", { count: cells.length });
 }
 
 /** The colour of a result: the winner's own. */
@@ -646,11 +653,12 @@ const marginAtEnd = (gained) => (about.scores ? finalMargin(shown.value, gained)
 
 function ending(mover, gained) {
   const margin = marginAtEnd(gained);
-  if (!margin) return "The game is drawn.";
-  const by = about.scores && about.expects !== "utility" ? ` by ${Math.abs(margin)}` : "";
+  if (!margin) return phrase("isDrawn");
+  const by = about.scores && about.expects !== "utility" ? phrase("byMargin", { margin: Math.abs(margin) }) : "";
   const side = margin > 0 ? mover : 1 - mover;
   const winner = names[side];
-  return `${winner} ${winner.endsWith("s") ? "win" : "wins"}${by}${reasonOfEnd(side)}.`;
+  const isMany = drawing.sides?.[side].endsWith("s");
+  return `${phrase(isMany ? "winMany" : "wins", { who: winner })}${by}${reasonOfEnd(side)}.`;
 }
 
 const newsOf = ({ child, mover }) => broughtBy(here(), { state: child, mover });
@@ -677,7 +685,7 @@ function listen() {
   $("redo").addEventListener("click", () => visit(at + 1));
   $("back").addEventListener("click", leaveReason);
   $("link").addEventListener("click", takeLink);
-  $("hint").addEventListener("click", () => judge(`It is one of ${puzzles.hint(puzzle.place, shown.moves.map(({ name }) => name)).join(", ")}.`));
+  $("hint").addEventListener("click", () => judge(phrase("oneOf", { moves: puzzles.hint(puzzle.place, shown.moves.map(({ name }) => name)).join(", ") })));
   $("solution").addEventListener("click", showSolution);
   $("best").addEventListener("click", playBest);
   $("throw").addEventListener("click", throwDice);
@@ -714,7 +722,7 @@ async function setUp(event) {
 
 /** Go to a state with a player to move; or why that cannot be. */
 async function lookAt({ state, mover }) {
-  if (!(await isKnown(state, mover))) return `${about.digest ? "The book" : "The page"} has no such position: play does not lead to it.`;
+  if (!(await isKnown(state, mover))) return phrase(about.digest ? "bookHasNot" : "pageHasNot");
   history.pushState(null, "", `#state=${state}${mover === game.mover(state) ? "" : `&mover=${mover}`}`);
   await readAddress();
   return "";
@@ -727,7 +735,7 @@ async function take(what) {
     moves: () => moves.join(" "),
     number: () => `#${here().state}`,
     json: () => JSON.stringify(asObject(about, here(), shown, moves)),
-    embed: () => embedding(new URL(`?embed=1${address()}`, document.baseURI), document.title),
+    embed: () => embedding(new URL(`?embed=1${language ? `&lang=${language}` : ""}${address()}`, document.baseURI), document.title),
   };
   await takeText(texts[what]());
 }
@@ -735,7 +743,7 @@ async function take(what) {
 /** Save the board as a picture. */
 async function savePicture(form) {
   const picture = document.querySelector("#board svg");
-  if (!picture) return say("This game has no board to draw.");
+  if (!picture) return say(phrase("noBoard"));
   const title = `${document.title}: ${$("status").textContent}`;
   const name = `${about.game.replace(/[^a-z0-9]+/gi, "-")}-${here().state}.${form}`;
   return form === "svg" ? save(svgOf(picture, title), name, "image/svg+xml") : save(await pngOf(picture, title), name);
@@ -749,7 +757,7 @@ async function takeLink(event) {
 /** Copy a text, and say so for a while. */
 async function takeText(text) {
   const isCopied = await copy(text, $("taken"));
-  const said = isCopied ? `Copied: ${text.length > 80 ? `${text.slice(0, 80)}\u2026` : text || "no moves"}` : "Copy it from here:";
+  const said = isCopied ? phrase("copied", { text: text.length > 80 ? `${text.slice(0, 80)}\u2026` : text || phrase("noMoves") }) : phrase("copyHere");
   $("copied").textContent = said;
   if (isCopied) passed(SAID).then(() => $("copied").textContent === said && ($("copied").textContent = ""));
 }
@@ -785,7 +793,7 @@ function keepPreferences() {
 
 function showStrength() {
   const name = Object.keys(LEVELS)[$("level").value];
-  $("strength").textContent = name === "tricky" ? TRICKY : name;
+  $("strength").textContent = phrase(name);
   $("level").setAttribute("aria-valuetext", $("strength").textContent);
 }
 

@@ -3,14 +3,12 @@
  * the browser.
  */
 
+import { phrase } from "./words.js";
+
 const DAY = 86400000; // milliseconds
 const CHOICES = 3; // moves that a hint leaves at most, the solution among them
 
-const GOALS = {
-  win: ({ distance }) => `One move wins in ${distance}. Find it.`,
-  draw: () => "One move holds the draw. Find it.",
-  margin: () => "One move keeps the best margin. Find it.",
-};
+const GOALS = { win: "findWin", draw: "findDraw", margin: "findMargin" };
 
 export class Puzzles {
   #results; // by state: whether it was solved at the first try
@@ -34,7 +32,8 @@ export class Puzzles {
   /** What is to be done, with the name of the side to move. */
   task(place, name) {
     const puzzle = this.list[place];
-    return `Puzzle ${place + 1} of ${this.list.length}. ${name} to move. ${GOALS[puzzle.goal](puzzle)}`;
+    const goal = phrase(GOALS[puzzle.goal], { plies: puzzle.distance });
+    return phrase("task", { number: place + 1, count: this.list.length, who: name, goal });
   }
 
   /** A hint: a few moves of which one is the solution, in the order of `names`; the same each time. */

@@ -4,6 +4,7 @@ import { $, element, wrapped } from "./elements.js";
 import { drawn, kindOfMan, nameOfMan, svg } from "./men.js";
 import { isFrom } from "./rules.js";
 import { sidesOf } from "./scene.js";
+import { phrase } from "./words.js";
 
 /** Who is to move in a state of which nothing else is known, as far as the rules or the men tell. */
 export function moverOf(game, state) {
@@ -40,9 +41,9 @@ function rowsOf(game, names, text, drawing) {
   const rows = placement.split("/").map(drawing.board === "pits" ? (row) => row : empty);
   const mover = names.map(letterOf).indexOf(side.toLowerCase());
   if (rows.length !== board.length || rows.some((row) => row.length !== board[0].length)) {
-    throw new Error(`Rows are ${board.length} of ${board[0].length} cells, with / between them, as in ${shortened(board, drawing)}`);
+    throw new Error(phrase("rowsAre", { rows: board.length, cells: board[0].length, example: shortened(board, drawing) }));
   }
-  if (mover < 0) throw new Error(`After the rows stands who is to move: ${names.map(letterOf).join(" or ")}`);
+  if (mover < 0) throw new Error(phrase("afterRows", { letters: names.map(letterOf).join(phrase("or")) }));
   return [rows, mover];
 }
 
@@ -56,7 +57,7 @@ function shortened(board, drawing) {
 /** The state of rows with a player to move. Throws, saying why, where there is none. */
 export function stateOf(game, rows, mover) {
   const state = game.from(rows, mover);
-  if (!isFrom(game, state, mover)) throw new Error("the rules have no such position");
+  if (!isFrom(game, state, mover)) throw new Error(phrase("noSuchPosition"));
   return { state, mover };
 }
 
@@ -84,7 +85,7 @@ export function createEditor({ game, drawing, records, board, names, opened, clo
   }));
   const start = game.mover(game.initial);
   const example = `${shortened(game.board(game.initial, start), drawing)} ${letterOf(names[start])}`;
-  $("text-name").textContent = `Moves, #number, or rows and who is to move: ${example}`;
+  $("text-name").textContent = phrase("movesOrRows", { example });
   $("edit").hidden = false;
   $("edit").addEventListener("click", open);
   $("clear").addEventListener("click", () => ((rows = rows.map((row) => row.replace(/[^ ]/g, "."))), draw()));
@@ -139,7 +140,7 @@ export function createEditor({ game, drawing, records, board, names, opened, clo
     }
     const refused = found ? await take(found) : trouble;
     if (refused) say(sentence(refused));
-    else if (found.mover !== wanted) say(sentence(`${names[found.mover]} to move: ${trouble}`));
+    else if (found.mover !== wanted) say(sentence(`${phrase("toMoveNow", { who: names[found.mover] })}: ${trouble}`));
   }
 
   return { close, isOpen: () => isOpen };

@@ -5,6 +5,7 @@
  */
 
 import { leading } from "./progress.js";
+import { phrase } from "./words.js";
 
 const WIN = 2 ** 40; // the merit of a win at once; a ply more takes one off, and a draw has none
 const PLIES = 2; // that are searched where the book lacks a state
@@ -237,24 +238,36 @@ export function kindOf(value, about) {
 const leaning = (share) => (Math.abs(share) < EVEN ? "" : `${Math.abs(share) < FAR ? "" : " far"} ${share > 0 ? "better" : "worse"}`);
 
 /** A value in words: win in 5, draw, +3; a winning chance of 53.1 %, an expected margin of +1.25. */
-export function inWords(value, { scores, adds, expects }) {
-  if (value === undefined) return "unknown";
-  if (value.estimate && value.estimate !== "unknown") return `${value.estimate}, distance unknown`;
-  const depth = value.depth ? `, depth ${value.depth}` : "";
-  if (value.estimate) return `estimate ${scores ? signed(Math.round(value.score * 10) / 10) : hundredths(value.score)}${depth}`;
-  if (expects) return expects === "utility" ? percent(50 * (1 + value.score)) : hundredths(value.score);
-  if (scores) return value.score ? signed(value.score) : adds ? "0" : "tie";
-  return value.distance === null ? kindOf(value) : `${kindOf(value)} in ${value.distance}`;
+export const inWords = (value, about) => inParts(value, about).map(({ text }) => text).join("");
+
+/**
+ * The parts of a value in words, { text, short }: a word, which may have a short form for small cells, and perhaps what
+ * stands between it and a number.
+ */
+export function inParts(value, { scores, adds, expects }) {
+  if (value === undefined) return [wordOf("unknown")];
+  if (value.estimate && value.estimate !== "unknown") return [wordOf(value.estimate), { text: phrase("comma") }, { text: phrase("distanceUnknown") }];
+  const depth = value.depth ? `${phrase("comma")}${phrase("depth", { depth: value.depth })}` : "";
+  if (value.estimate) {
+    const number = scores ? signed(Math.round(value.score * 10) / 10) : hundredths(value.score);
+    return [wordOf("estimate"), { text: " " }, { text: `${number}${depth}` }];
+  }
+  if (expects) return [{ text: expects === "utility" ? percent(50 * (1 + value.score)) : hundredths(value.score) }];
+  if (scores) return [{ text: value.score ? signed(value.score) : adds ? "0" : phrase("tie") }];
+  const word = wordOf(kindOf(value));
+  return value.distance === null ? [word] : [word, { text: phrase("within") }, { text: String(value.distance) }];
 }
+
+const wordOf = (key) => ({ text: phrase(key), short: phrase(`short${key[0].toUpperCase()}${key.slice(1)}`) });
 
 /** The value of a position in words; where moves score, what is still to come, and with what was `gained` before. */
 export function inAll(value, about, gained) {
   const words = inWords(value, about);
-  if (value?.estimate === "unknown" && !about.scores) return `looks ${impression(value.score)} (${words})`;
-  if (about.expects && !about.adds) return `${about.expects === "utility" ? "winning chance" : "expected margin"} ${words}`;
+  if (value?.estimate === "unknown" && !about.scores) return phrase("looks", { impression: phrase(impression(value.score)), words });
+  if (about.expects && !about.adds) return phrase(about.expects === "utility" ? "winningChance" : "expectedMargin", { words });
   if (!about.adds) return words;
-  if (!gained) return `${words} still to come`;
-  const parts = `margin so far ${signed(gained)}, still to come ${words}`;
+  if (!gained) return phrase("stillToCome", { words });
+  const parts = phrase("marginSoFar", { gained: signed(gained), words });
   if (value === undefined || value.estimate) return parts;
   return `${about.expects ? hundredths(gained + value.score) : margin(gained + value.score)}: ${parts}`;
 }
@@ -277,4 +290,4 @@ function hundredths(number) {
 }
 
 const signed = (number) => (number > 0 ? `+${number}` : `${number}`.replace("-", "\u2212"));
-const margin = (number) => (number ? signed(number) : "tie");
+const margin = (number) => (number ? signed(number) : phrase("tie"));

@@ -6,6 +6,7 @@
 import { element, wrapped } from "./elements.js";
 import { played } from "./rules.js";
 import { chosen, kindOf } from "./values.js";
+import { phrase } from "./words.js";
 
 const SIGHT = 2; // plies within which a win is plain
 const LONGEST = 60; // plies of a line
@@ -49,36 +50,37 @@ export function inSteps(game, about, names, position, move, line) {
   const steps = line.map((one, place) => {
     const before = line[place - 1];
     const who = names[one.by];
-    if (!before) return `${who} plays ${one.name}: it ${gives ? losing(position.value, move.value, about) : keeping(move.value, about)}.`;
-    if (before.choices === 1) return `${who} must play ${one.name}.`;
-    if (before.value?.score < 0 && !about.scores) return `${who} can only delay: ${one.name}.`;
-    return `${who} plays ${one.name}${before.keepers === 1 ? `, the only move that keeps the value` : ""}.`;
+    const told = { who, move: one.name };
+    if (!before) return phrase("playsAndWhy", { ...told, why: gives ? losing(position.value, move.value, about) : keeping(move.value, about) });
+    if (before.choices === 1) return phrase("mustPlay", told);
+    if (before.value?.score < 0 && !about.scores) return phrase("onlyDelays", told);
+    return phrase(before.keepers === 1 ? "playsOnly" : "plays", told);
   });
   const [last, end] = [line.at(-1), game.end(line.at(-1).state)];
-  steps[steps.length - 1] += end ? " The game is over." : outlook(last, names, about);
+  steps[steps.length - 1] += end ? ` ${phrase("isOver")}` : outlook(last, names, about);
   return steps;
 }
 
 /** What is plain at the end of a line. */
 function outlook({ value, mover }, names, about) {
   if (!value || about.scores || value.estimate) return "";
-  if (value.score === 0) return " That holds the draw.";
+  if (value.score === 0) return ` ${phrase("thatHolds")}`;
   const winner = names[value.score > 0 ? mover : 1 - mover];
-  return value.distance === null ? ` ${winner} will win.` : ` ${winner} wins in ${value.distance}.`;
+  return ` ${value.distance === null ? phrase("willWin", { who: winner }) : phrase("winsIn", { who: winner, plies: value.distance })}`;
 }
 
 /** What a move does that gives value away. */
 export function losing(before, after, about) {
-  if (about.scores) return `gives ${before.score - after.score} away`;
-  return `makes a ${kindOf(after, about)} of a ${kindOf(before, about)}`;
+  if (about.scores) return phrase("givesAway", { margin: before.score - after.score });
+  return phrase("makesOf", { after: phrase(kindOf(after, about)), before: phrase(kindOf(before, about)) });
 }
 
 /** What a move does that keeps the value. */
 function keeping({ score, distance }, about) {
-  if (about.scores || (score < 0 && distance === null)) return "keeps the value";
-  if (!score) return "holds the draw";
-  const plies = distance === null ? "" : ` in ${distance}`;
-  return `${score > 0 ? "wins" : "loses"}${plies}`;
+  if (about.scores || (score < 0 && distance === null)) return phrase("keepsValue");
+  if (!score) return phrase("holdsDraw");
+  if (distance === null) return phrase(score > 0 ? "doesWin" : "doesLose");
+  return phrase(score > 0 ? "winsSoon" : "losesSoon", { plies: distance });
 }
 
 let listed; // the sentences that are shown
