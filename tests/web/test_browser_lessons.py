@@ -118,10 +118,10 @@ def test_an_opened_page_works_without_a_network(driver, books):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Host, directory=str(books)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     page = Page(driver, f"http://127.0.0.1:{server.server_port}", 1, books)
-    for _ in range(2):  # the second time by the service worker
-        page.open()
-        page.driver.execute_async_script("navigator.serviceWorker.ready.then(arguments[0])")
-    kept = "const done = arguments[0]; caches.match('book.bin').then((found) => done(Boolean(found)))"
+    page.open()  # once
+    kept = """const done = arguments[0];
+        const names = [location.href, ...performance.getEntriesByType("resource").map(({ name }) => name)];
+        Promise.all(names.map((name) => caches.match(name))).then((found) => done(found.every(Boolean)));"""
     page.wait(lambda: page.driver.execute_async_script(kept))
     server.shutdown()
     server.server_close()

@@ -1,18 +1,40 @@
 /**
  * A service worker: what a page has loaded, it has offline, too. The network comes first, so that nothing old is shown;
- * of a book that is read in parts, the whole is kept if it is not too large.
+ * of a book that is read in parts, the whole is kept if it is not too large. Only files of pages are kept, not what else
+ * the same host answers. What was loaded before the worker was there the page names in a message.
  */
 
 const KEPT = "solverbook";
 const LARGEST = 1 << 26; // bytes of a book that is kept
+const OURS = /(\/|\.(html|js|css|svg|bin|wasm|webmanifest))$/;
 const keeping = new Set(); // addresses of what is just being kept
 
 self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
 self.addEventListener("fetch", (event) => {
   const { method, url } = event.request;
-  if (method === "GET" && new URL(url).origin === location.origin) event.respondWith(answer(event));
+  if (method === "GET" && isOurs(url)) event.respondWith(answer(event));
 });
+self.addEventListener("message", (event) => event.waitUntil(keepAll(event.data)));
+
+function isOurs(url) {
+  const { origin, pathname } = new URL(url);
+  return origin === location.origin && OURS.test(pathname);
+}
+
+/** Keep files of pages that are not kept yet, by their addresses; what cannot be had now is left out. */
+async function keepAll(addresses) {
+  const kept = await caches.open(KEPT);
+  for (const address of addresses.map((one) => one.split("#")[0]).filter(isOurs)) {
+    if (!(await kept.match(address)) && !(await isTooLarge(address))) await kept.add(address).catch(() => {});
+  }
+}
+
+async function isTooLarge(address) {
+  if (!address.endsWith(".bin")) return false;
+  const response = await fetch(address, { method: "HEAD" }).catch(() => undefined);
+  return Number(response?.headers.get("Content-Length") ?? 0) > LARGEST;
+}
 
 async function answer(event) {
   const { request } = event;

@@ -797,5 +797,16 @@ function showStrength() {
   $("level").setAttribute("aria-valuetext", $("strength").textContent);
 }
 
-begin().catch((error) => fail(error.message));
-navigator.serviceWorker?.register(new URL("offline.js", import.meta.url)).catch(() => {}); // then it is not kept for use offline
+begin().catch((error) => fail(error.message)).then(keepOffline);
+
+/** Have the page and what it has loaded kept for use without a network, where the browser can. */
+async function keepOffline() {
+  if (!navigator.serviceWorker) return;
+  try {
+    await navigator.serviceWorker.register(new URL("offline.js", import.meta.url));
+    const { active } = await navigator.serviceWorker.ready;
+    active.postMessage([location.href, ...performance.getEntriesByType("resource").map(({ name }) => name)]);
+  } catch {
+    // then it is not kept
+  }
+}
