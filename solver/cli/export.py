@@ -20,7 +20,6 @@ from solver.rules.game import Game, Rules
 if TYPE_CHECKING:
     from solver.puzzles import Puzzle
 
-LANGUAGES = ("c", "js")  # of readers
 STREAMED = ("csv", "jsonl")  # forms of a table that standard output takes
 
 
@@ -59,7 +58,7 @@ STREAMED = ("csv", "jsonl")  # forms of a table that standard output takes
 )
 @click.option(
     "--reader",
-    type=click.Choice(LANGUAGES),
+    type=click.Choice(["c", "js"]),
     help="Write no book, but the files by which programs in C or JavaScript read .bin books, into the folder.",
 )
 @live_option
@@ -111,8 +110,10 @@ def command(
     from solver.export.readers import write_reader
 
     if reader is not None:
-        if sources or number is not None or columns is not None or live or own:
+        if sources or number is not None or columns is not None or form != "table" or live or own:
             raise MethodError("--reader writes no book: leave out the others, all but -o")
+        if file == "-":
+            raise MethodError("a reader is several files: name a folder for them")
         click.echo("\n".join(f"{Path(file) / name}" for name in write_reader(reader, file)))
         return
     if live and not is_page(file):

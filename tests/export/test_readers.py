@@ -9,6 +9,7 @@ import pytest
 
 import solver
 from solver.base.errors import BookError, MethodError
+from solver.base.estimates import is_estimate
 from solver.book import Book, shipped
 from solver.export import export
 from solver.export.readers import HEADER, files_of, write_reader
@@ -48,10 +49,10 @@ def asked(program, command, file, lines):
     return done.stdout.splitlines()
 
 
-def said_of(value):
-    estimate = hasattr(value, "estimate") or type(value).__name__ == "Estimated"
+def said_of(value, estimates=False):
+    """A value as the reader says it; of a book of `estimates` some may be one."""
     distance = -1 if value.distance is None else value.distance
-    return float(value.score), distance, int(estimate)
+    return float(value.score), distance, int(estimates and is_estimate(value))
 
 
 def agree(program, book, folder):
@@ -62,8 +63,7 @@ def agree(program, book, folder):
     lines = asked(program, "ask", file, map(str, stored))
     for value, line in zip(stored.values(), lines, strict=True):
         score, distance, estimate = line.split()
-        assert (float(score), int(distance)) == said_of(value)[:2]
-        assert int(estimate) == (book.header.estimate is not None and said_of(value)[2])
+        assert (float(score), int(distance), int(estimate)) == said_of(value, book.header.estimate is not None)
     strangers = [state + 1 for state in stored if state + 1 not in stored][:500] + [0, 1 << 63, (1 << 64) - 1]
     strangers = [state for state in strangers if state not in stored]
     assert set(asked(program, "ask", file, map(str, strangers))) == {"code 0"}
@@ -175,6 +175,8 @@ def test_the_reader_for_npm_answers(tmp_path):
 
 def test_what_does_not_go_with_a_reader_is_refused(tmp_path):
     assert "leave out the others" in run("export", "nim", "--reader", "c", "-o", tmp_path)[2]
+    assert "leave out the others" in run("export", "--reader", "c", "--format", "csv", "-o", tmp_path)[2]
+    assert "name a folder" in run("export", "--reader", "c", "-o", "-")[2]
     (tmp_path / "file").write_text("")
     with pytest.raises(BookError, match="is not a folder"):
         write_reader("c", tmp_path / "file")
