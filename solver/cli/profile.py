@@ -96,7 +96,7 @@ def _tabulate(
     """Print a row for each variant. Rows that a file keeps are not measured again."""
     if kept is not None:
         check_target(kept)
-    finished = _finished(kept)
+    finished = {name: row for name, row in _finished(kept).items() if row["facts"].get("games") == games}
     for name in names:
         if name in finished:
             continue
@@ -150,9 +150,9 @@ def _profiled(name: str, games: int | None, own: str | None, quiet: bool) -> tup
     book, game = book_and_game(name, own)
     refuse_chance(Rules(game))
     with Bars(quiet) as bars:
-        if games is not None:
-            return profile(game if book is None else book, own, games=games, progress=bars), Rules(game)
         if not isinstance(book, Book):
+            if games is not None:
+                return profile(game, games=games, progress=bars), Rules(game)
             book = solve(game, progress=bars)
         with book:
-            return profile(book, own, progress=bars), book.rules
+            return profile(book, own, games=games, progress=bars), book.rules

@@ -163,6 +163,8 @@ def _simulated(player: Player, games: int, progress: Progress) -> Profile:
     """Play games between players that look ahead, and count."""
     rules, start = player.rules, player.game.initial()
     refuse_chance(rules)
+    if games < 1:
+        raise MethodError(f"{games} games tell nothing: simulate one or more")
     simulation = Simulation(rules, games)
     players = [name for name in PLAYERS if name != "perfect"]
     matrix, branching = [], []

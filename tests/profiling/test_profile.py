@@ -109,6 +109,12 @@ def test_a_game_that_is_only_searched_is_simulated(tmp_path):
     rows = ok("profile", "nim:1..2,2", "--table", "--games", "10", "-q").splitlines()
     assert [row.split()[0] for row in rows[1:]] == ["nim:1,2", "nim:2,2"] and "?" in rows[1]
     assert "--games 200" in run("profile", "connect-four", "-q")[2]
+    rows = tmp_path / "rows.jsonl"
+    assert "?" not in ok("profile", "nim:1..2,2", "--table", "-o", rows, "-q")
+    simulated = ok("profile", "nim:1..2,2", "--table", "-o", rows, "--games", "10", "-q")
+    assert simulated.count("?") == 4  # kept rows of computed results are no simulated ones
+    with pytest.raises(MethodError, match="simulate one or more"):
+        solver.profile("tic-tac-toe", games=0)
 
 
 def test_perfect_play_that_never_ends_is_reported():
