@@ -179,7 +179,11 @@ def _row(rules: Rules, position: Position, move: Move) -> str:
 
 def _badge(value: Value, rules: Rules) -> str:
     kind = "win" if value.score > 0 else "loss" if value.score < 0 else "draw"
-    words = in_words(value, rules).replace("-", "\u2212")
+    words = in_words(value, rules)
+    if rules.chance is not None:
+        # As the page says expectations: a winning chance, in which a draw counts half, or a margin
+        words = f"{value.score:+.2f}" if rules.scores else f"{50 * (1 + value.score):.1f} %"
+    words = words.replace("-", "\u2212")
     return f'<span class="value {kind}">{html.escape(words)}</span>'
 
 
