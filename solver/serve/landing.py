@@ -60,9 +60,12 @@ class Landing:
         return RedirectResponse(f"{'../' if request.url.path.endswith('/') else './'}docs")
 
     async def _page(self, request: Any) -> Reply:
-        served = next((served for served, _ in self._shelf.books), None) or next(iter(self._shelf))
+        book = next((served.name for served, _ in self._shelf.books), None)
+        name = book or next(iter(self._shelf)).name
         base = str(request.base_url).rstrip("/")
-        sections = "\n".join(_section(operation, served.name, base) for operation in OPERATIONS)
+        # Of a book nothing can be asked where none is served
+        asked = [one for one in OPERATIONS if book is not None or "{book}" not in one.path]
+        sections = "\n".join(_section(operation, name, base) for operation in asked)
         text = (
             HEAD.format(title="Ask the books")
             + "<p>Every game here can be asked over HTTP. A position is given by its moves from the start, by"
