@@ -5,7 +5,7 @@ import { element } from "./dom.mjs";
 import { Book } from "../solver/web/reader/book.js";
 import { createBoard } from "../solver/web/site/board.js";
 import { decisive, sideOf } from "../solver/web/site/ending.js";
-import { legend, news, odds, thrown } from "../solver/web/site/dice.js";
+import { changed, legend, news, odds, thrown } from "../solver/web/site/dice.js";
 import { chosenBy, LEVELS, Practical } from "../solver/web/site/opponent.js";
 import { firstDifference, recordOf } from "../solver/web/site/rules.js";
 import { chosen, examine, inAll, inParts, inWords, kindOf } from "../solver/web/site/values.js";
@@ -159,6 +159,11 @@ const commands = {
       const cells = decisive(group, rows, drawing, last);
       return [cells, sideOf(cells, rows, drawing) ?? null];
     });
+  },
+
+  /** Of [rows before, rows after]: the cells that a throw has changed. */
+  async changed() {
+    return JSON.parse(paths[0]).map(([before, after]) => changed(before, after));
   },
 
   /** Of [text before, text after, rows]: what a throw brings, and what is told beside the cells. */

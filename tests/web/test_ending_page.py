@@ -67,6 +67,19 @@ def test_chains_from_edge_to_edge_are_marked(tmp_path):
         assert any({0, 3} <= one for one in reached)
 
 
+def test_a_move_inside_a_throw_is_told_from_a_throw_without_one():
+    """Of every throw of ur and nannon the cells that change are those of the only move, or none."""
+    for name in ("ur:2", "nannon"):
+        rules = Rules(load_game(name))
+        start = rules.game.initial()
+        boards = [board_of(rules.game, start, 0)]
+        boards += [board_of(rules.game, child, rules.game.to_move(child)) for _, child in rules.game.chance(start)]
+        asked = [[boards[0], board] for board in boards]
+        for (before, after), cells in zip(asked, node("changed", json.dumps(asked)), strict=True):
+            pairs = zip("".join(before), "".join(after), strict=True)
+            assert cells == [cell for cell, (was, now) in enumerate(pairs) if was != now]
+
+
 def test_nothing_is_marked_where_nothing_decided(tmp_path):
     asked = [["capture", ["XXX"], {}, [0]], ["alignment", ["X.O"], {}, [0]], ["alignment", "text", {}, [0]]]
     (tmp_path / "asked").write_text(json.dumps(asked))
