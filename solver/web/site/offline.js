@@ -26,7 +26,7 @@ function isOurs(url) {
 async function keepAll(addresses) {
   const kept = await caches.open(KEPT);
   for (const address of addresses.map((one) => one.split("#")[0]).filter(isOurs)) {
-    if (!(await kept.match(address)) && !(await isTooLarge(address))) await kept.add(address).catch(() => {});
+    if (!(await isTooLarge(address))) await keep(kept, address);
   }
 }
 
@@ -58,14 +58,15 @@ async function keepWhole(kept, address, part) {
   const size = Number(/\/(\d+)$/.exec(part.headers.get("Content-Range") ?? "")?.[1] ?? Infinity);
   const found = await kept.match(address);
   const isSame = ["ETag", "Last-Modified"].every((name) => found?.headers.get(name) === part.headers.get(name));
-  if (size > LARGEST || (found && isSame) || keeping.has(address)) return;
+  if (size <= LARGEST) await keep(kept, address, found && !isSame);
+}
+
+/** Load a file and keep it, unless it is kept and not old, is just being loaded, or cannot be had now. */
+async function keep(kept, address, isOld = false) {
+  if (keeping.has(address)) return;
   keeping.add(address);
-  try {
-    const whole = await fetch(address);
-    if (whole.status === 200) await kept.put(address, whole);
-  } finally {
-    keeping.delete(address);
-  }
+  if (isOld || !(await kept.match(address))) await kept.add(address).catch(() => {});
+  keeping.delete(address);
 }
 
 async function partOf(whole, begin, last) {
