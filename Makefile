@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 GAME ?= connect-four:5,5
 BOOK ?= connect-four-5x5.lmdb
 
-.PHONY: setup book books tables test lint bench bench-large slow faults stress browser docs docs-serve docs-test versions release windows arm clean
+.PHONY: setup book books tables test lint bench bench-large slow faults stress browser javascript docs docs-serve docs-test versions release windows arm clean
 
 setup: $(VENV)/installed
 
@@ -70,6 +70,12 @@ browser: setup
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,browser]'
 	$(BIN)/python -m pytest -m browser
 
+# The types of the JavaScript, by TypeScript, and its unit tests by Node's own runner. Wants Node 20 or newer, and npm.
+javascript:
+	npm install --no-save --no-package-lock --silent typescript@5.9 @types/node@20
+	npx tsc --project tests/javascript
+	node --test tests/javascript/
+
 # The documentation site, in docs/_build; any warning fails.
 docs: setup
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
@@ -104,5 +110,5 @@ release: setup
 	$(BIN)/python scripts/release.py
 
 clean:
-	rm -rf $(VENV) dist docs/_build docs/notebooks .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) node_modules dist docs/_build docs/notebooks .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

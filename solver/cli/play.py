@@ -27,7 +27,7 @@ from solver.play.live import SHORT
 from solver.play.player import METHODS, Player
 from solver.play.practical import OPPONENT
 from solver.rules.game import Rules, game_text
-from solver.rules.notation import Position, chances, faces, format_action, next_position, parse_action, show
+from solver.rules.notation import Position, chances, faces, format_action, format_end, next_position, parse_action, show
 from solver.rules.reading import parse_position
 from solver.rules.words import in_words
 from solver.search import heuristic, negamax
@@ -332,11 +332,13 @@ class Table:
 
     def _result(self) -> str:
         margin = self.game.utility(self.state) + (self.positions[-1].gained or 0)
+        how = format_end(self.game, self.state)
+        told = f": {how}" if how else ""
         if margin == 0:
-            return "draw"
+            return f"draw{told}"
         winner = self.mover if margin > 0 else 1 - self.mover
         by = f" by {abs(margin)}" if self.player.rules.margins else ""
-        return f"{'the computer wins' if winner == self.computer else 'you win'}{by}"
+        return f"{'the computer wins' if winner == self.computer else 'you win'}{by}{told}"
 
 
 def _begun(rules: Rules, position: Position) -> Position:

@@ -35,7 +35,7 @@ from solver.rules.meaning import MISSING, Names, cells_of, known_to, names_in
 from solver.rules.sources import inner, source_of
 
 # methods that never compile
-TEXT = ("show", "cells", "place", "parse_action", "format_action", "check", "from_text", "to_text")
+TEXT = ("show", "cells", "place", "parse_action", "format_action", "format_end", "check", "from_text", "to_text")
 LONG = 256  # numbers of a tuple beyond which an array compiles much quicker
 # what may have to be, of Python's instructions and of its names
 STRANGE = {opcode.opmap[name] for name in ("GET_YIELD_FROM_ITER", "CONTAINS_OP", "UNARY_NOT")}

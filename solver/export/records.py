@@ -15,7 +15,7 @@ from solver.base.errors import GameError
 from solver.book.codecs.keys import States
 from solver.rules.boards.cells import board_of, cells_of_move, is_drawn
 from solver.rules.game import Rules, own_method
-from solver.rules.notation import Position, chances, first_position, format_action, next_position, show
+from solver.rules.notation import Position, chances, first_position, format_action, format_end, next_position, show
 
 MAX_PLIES = 60  # plies of a random game
 MOVES = 2000  # of all records together: there are games with hundreds at a time
@@ -43,6 +43,8 @@ def record_of(rules: Rules, position: Position, keys: States | None = None) -> R
     # Cells do not show the dice
     if is_drawn(rules.game) and rules.chance is not None:
         record["text"] = show(rules.game, state, mover)
+    if over and own_method(rules.game, "format_end") is not None:
+        record["how"] = format_end(rules.game, state)
     ranked = None if over or keys is None else keys.told(rules.canonical(state))
     return record if ranked is None else {**record, "told": ranked}
 

@@ -40,7 +40,7 @@ NUMBERS = (
     "chance",
 )
 LEADING = ("tier", "endless")  # by which moves are told that get somewhere
-TEXT = ("cells", "place", "view", "show", "format_action")
+TEXT = ("cells", "place", "view", "show", "format_action", "format_end")
 NUMBERED = 'import { numbered } from "./numbering.js";\n'
 OPENED = 'const module = await Search.open(new URL("game.wasm", import.meta.url), about.module);'
 
@@ -143,7 +143,7 @@ def numbers_of(rules: Rules) -> list[str]:
 
 def text_of(rules: Rules) -> list[str]:
     """The methods that tell the text of a game."""
-    return [*_boards(rules)[0], *_own(rules, ["format_action"])]
+    return [*_boards(rules)[0], *_own(rules, ["format_action", "format_end"])]
 
 
 def _own(rules: Rules, names: Sequence[str]) -> list[str]:
@@ -164,6 +164,7 @@ def _text(rules: Rules) -> tuple[list[str], list[str]]:
         functions += best
         if refused is not None:
             notes.append(f"{refused}: the page shows {'boards as text' if best else f'{subject} by their numbers'}")
+    functions += _first(rules, [_own(rules, ["format_end"])])[0]
     functions += _first(rules, [_own(rules, ["from_cells"])])[0] if "cells" in functions else []
     return functions, notes
 

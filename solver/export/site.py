@@ -46,6 +46,8 @@ BOOK, GAME, MODULE, PAGE, MANIFEST = "book.bin", "game.js", "game.wasm", "index.
 WRITTEN = {BOOK, GAME, MODULE, MANIFEST}
 SCRIPTS = "script-src 'self'"  # of the policy; a module is compiled only where it allows that
 SILENT = "past the book the page does not search: that wants solverbook[solve], and rules that compile"
+# Comments that take whole lines
+COMMENTS = re.compile(r"^ *(?:/\*(?:(?!\*/).)*\*/ *|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
 SMALL_WORDS = ("and", "of", "the", "to")  # in titles
 
 
@@ -259,10 +261,10 @@ def is_ours(game: Path) -> bool:
 
 
 def files() -> dict[str, str]:
-    """The files that every page has, by their names."""
+    """The files that every page has, by their names; scripts without their comments, to load sooner."""
     parts = [part for folder in ("reader", "site") for part in (WEB / folder).iterdir() if "." in part.name]
-    parts = [part for part in parts if not part.name.endswith(".d.ts")]
-    return {part.name: part.read_text("utf-8") for part in sorted(parts, key=lambda part: part.name)}
+    texts = {part.name: part.read_text("utf-8") for part in parts if not part.name.endswith(".d.ts")}
+    return {name: COMMENTS.sub("", text) if name.endswith(".js") else text for name, text in sorted(texts.items())}
 
 
 def title_of(game: Any) -> str:

@@ -124,6 +124,11 @@ class AnimalShogi(NamedTuple):
             return "CGE"[(action - 144) // 12] + "*" + target
         return "abc"[action // 12 % 3] + str(action // 36 + 1) + target
 
+    def format_end(self, state: int) -> str:
+        if self._attackers(state, self._lions(state) & ~self._mine(state)):
+            return "the Lion is taken with the next move"
+        return "the Lion reaches the last row" + (" with the next move" if self.immediate else "")
+
     def parse_action(self, state: int, text: str) -> int:
         """A move with the letter of its man before it: Lb1a2."""
         letter, rest = text.strip()[:1].upper(), text.strip()[1:].lower().replace("-", "")

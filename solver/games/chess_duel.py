@@ -130,6 +130,11 @@ class ChessDuel(NamedTuple):
                 least = min(least, self._image(state, image))
         return least
 
+    def format_end(self, state: int) -> str:
+        if not self._can_mate(state):
+            return "too few men to mate"
+        return "checkmate" if self.utility(state) else "stalemate"
+
     def format_action(self, state: int, action: int) -> str:
         turn, target, kind = state >> 31, chess.name(action // 8 % 64), action % 8
         if action < 512:

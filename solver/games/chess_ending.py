@@ -134,6 +134,11 @@ class ChessEnding(NamedTuple):
     def to_move(self, state: int) -> int:
         return state >> 30
 
+    def format_end(self, state: int) -> str:
+        if not self._can_mate(state):
+            return "too few men to mate"
+        return "checkmate" if self.utility(state) else "stalemate"
+
     def format_action(self, state: int, action: int) -> str:
         piece, square, kind = action // 512, action // 8 % 64, action % 8
         if piece == 0:

@@ -119,7 +119,10 @@ class Hex(NamedTuple):
         yield action
 
     def drawing(self) -> dict[str, Any]:
-        return {"board": "hexagons", "sides": ["red", "blue"]}
+        names = [
+            "abcdefghijklmnopqrstuvwxyz"[i % self.size] + str(i // self.size + 1) for i in range(self.size * self.size)
+        ]
+        return {"board": "hexagons", "sides": ["red", "blue"], "names": names}
 
     def _second(self, state: int) -> int:
         """Whether the second player is to move."""

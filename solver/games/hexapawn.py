@@ -67,6 +67,9 @@ class Hexapawn(NamedTuple):
                 yield pawns.count(self.width, self.height, own, row, column, upwards)
                 yield pawns.count(self.width, self.height, others, row, column, not upwards)
 
+    def format_end(self, state: int) -> str:
+        return pawns.end_in_words(self.width, self.height, state)
+
     def format_action(self, state: int, action: int) -> str:
         return pawns.move_name(self.width, self.height, state, action)
 

@@ -115,6 +115,9 @@ class MicroShogi(NamedTuple):
             image |= self._pair(greater ^ (greater < HAND) * 12, less ^ (less < HAND) * 12) << 10 + 13 * kind
         return min(state, image)
 
+    def format_end(self, state: int) -> str:
+        return "the King is taken with the next move" if self._takes_the_king(state) else "no move is left"
+
     def format_action(self, state: int, action: int) -> str:
         target = grid.name(4, action % 20)
         if action >= 400:

@@ -162,6 +162,9 @@ class Minichess(NamedTuple):
                 least = min(least, min(state, self._mirrored(state)))
         return least
 
+    def format_end(self, state: int) -> str:
+        return "checkmate" if self.utility(state) else "stalemate"
+
     def format_action(self, state: int, action: int) -> str:
         kind = MARKS[state >> 4 * (action // 54) & 7].replace("P", "")
         promoted = "=" + LETTERS[action % 6] if action % 6 else ""

@@ -71,6 +71,9 @@ class OneDimensionalChess(NamedTuple):
             image |= (man ^ 4 if man else 0) << 3 * (self.length - 1 - cell)
         return image
 
+    def format_end(self, state: int) -> str:
+        return "checkmate" if self.utility(state) else "stalemate"
+
     def format_action(self, state: int, action: int) -> str:
         return " KNR"[self._man(state, action // MOST_CELLS) & 3] + str(action % MOST_CELLS + 1)
 

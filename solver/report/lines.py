@@ -9,7 +9,7 @@ from solver.base.value import in_plies
 from solver.book.reader import Book
 from solver.play.player import Player
 from solver.rules.game import Game, game_text
-from solver.rules.notation import format_action, show
+from solver.rules.notation import format_action, format_end, show
 from solver.rules.reading import parse_position
 from solver.rules.words import in_all, in_words
 
@@ -40,7 +40,8 @@ def facts(player: Player, position: str, max_moves: int = 1000) -> dict[str, Any
         whose = "the book ends here" if isinstance(player.solution, Book) else "no more is known"
         ending = f"{whose}: {value_text} for the side to move; {_remedy(player)}"
     elif game.is_terminal(states[-1]):
-        ending = "the game is over"
+        how = format_end(game, states[-1])
+        ending = f"the game is over: {how}" if how else "the game is over"
     elif states[-1] in states[:-1]:
         ending = "the position repeats" + player.rules.kind.repeats
     else:

@@ -73,6 +73,12 @@ def format_action(game: Any, state: int, action: int) -> str:
     return str(action if own_format is None else own_format(state, action))
 
 
+def format_end(game: Any, state: int) -> str:
+    """How a finished game ended, as the rules say it: "checkmate"; nothing where they do not."""
+    own_format = own_method(game, "format_end")
+    return "" if own_format is None else str(own_format(state))
+
+
 def names_of(rules: Rules, state: int, actions: Iterable[int]) -> Iterator[str]:
     """Yield the names of actions that are played one after another from a state, in the game's own notation."""
     for action in actions:

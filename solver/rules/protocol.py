@@ -54,6 +54,7 @@ OPTIONAL = {
     "parse_position": ("text",),  # the state of a notation of the game's own, None if it is none; or ValueError
     "parse_action": ("state", "text"),  # without it the legal action whose text this is
     "format_action": ("state", "action"),  # the game's own notation; without it the number
+    "format_end": ("state",),  # how a finished game ended: "checkmate"; "" for what goes without saying
     "check": (),  # raises ValueError if the parameters make no game
     "to_text": (),  # with a classmethod from_text(text): parameters in a form of the game's own
 }

@@ -353,8 +353,8 @@ def test_a_module_of_the_working_folder(tmp_path, monkeypatch):
 VALUES = ("starts", "to_move", "again", "reward", "canonical", "tier", "chance", "plies_left", "endless")
 OF_A_SEARCH_OR_A_BOARD = {
     *("vanishing", "placed", "digits", "scan", "rank", "unrank", "size", "evaluate", "longest", "features", "bounds"),
-    *("outlook", "replies", "followup", "promise", "show", "view", "format_action", "parse_action", "cells", "place"),
-    *("from_cells", "layout", "drawing", "parse_position", "check", "from_text", "to_text", "bits"),
+    *("outlook", "replies", "followup", "promise", "show", "view", "format_action", "format_end", "parse_action"),
+    *("cells", "place", "from_cells", "layout", "drawing", "parse_position", "check", "from_text", "to_text", "bits"),
 }
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from solver.base.errors import PositionError
 from solver.rules.game import load_game
-from solver.rules.notation import format_action, parse_action, show
+from solver.rules.notation import format_action, format_end, parse_action, show
 from solver.rules.reading import parse_position
 from tests.games import MORE_GAMES, SMALL_GAMES
 from tests.ways import slow
@@ -156,3 +156,15 @@ def test_an_outcome_of_two_dice_is_named_by_its_number_or_by_what_they_show():
     assert thrown == parse_position(game, "6-5") == parse_position(game, "5-6") != parse_position(game, "5-5")
     with pytest.raises(PositionError, match="'6-7' is not a legal move here"):
         parse_position(game, "6-7")
+
+
+def test_finished_games_say_how_they_ended():
+    mated = parse_position(load_game("chess-ending:KQK"), "3k4/3Q4/3K4/8/8/8/8/8 b").state
+    assert format_end(load_game("chess-ending:KQK"), mated) == "checkmate"
+    stuck = parse_position(load_game("chess-ending:KQK"), "k7/2Q5/8/8/8/8/8/7K b").state
+    assert format_end(load_game("chess-ending:KQK"), stuck) == "stalemate"
+    arrived = parse_position(PAWNS, "b1b2 a3b2 c1b2 c3c2 a1a2 c2c1").state
+    assert format_end(PAWNS, arrived) == "a pawn has reached the last row"
+    blocked = parse_position(load_game("hexapawn:1,3"), "a1a2").state
+    assert format_end(load_game("hexapawn:1,3"), blocked) == "no move is left"
+    assert format_end(FOUR, FOUR.initial()) == ""

@@ -110,12 +110,12 @@ def _names_of_game(game: Any) -> str:
         (format_action(game, position.state, action), cells_of_move(game, position.state, action, board))
         for action in rules.actions(position.state)
     ]
-    is_walls = drawing.get("board") == "walls"
+    at_edges = drawing.get("board") in ("walls", "hexagons") and "names" in drawing
     names = (
-        drawing["names"] if is_walls else [f"{LETTERS[x % 26]}{down - y}" for y in range(down) for x in range(across)]
+        drawing["names"] if at_edges else [f"{LETTERS[x % 26]}{down - y}" for y in range(down) for x in range(across)]
     )
     ends = [(name, names[cells[-1]]) for name, cells in moves if cells]
-    is_named = "names" not in drawing or is_walls
+    is_named = "names" not in drawing or at_edges
     if any(cell in name for name, cell in ends) and is_named and drawing.get("board") != "piles":
         return "names"
     columns = {cells[0] % across for _, cells in moves if len(cells) == 1}
@@ -142,7 +142,10 @@ def _names(layout: Layout, names: str, kind: str) -> list[Shape]:
     below, beside = layout.cells[-layout.across :: step], layout.cells[:: layout.across][::step]
     labels = [LETTERS[column % 26] if names == "names" else str(column + 1) for column in range(len(below))]
     places = [(cell.x, layout.height - 16.0) for cell in below]
-    if names == "names" and kind != "hexagons":
+    if names == "names" and kind == "hexagons":
+        places += [(cell.x - cell.width / 2 - 30, cell.y) for cell in beside]
+        labels += [str(row + 1) for row in range(len(beside))]
+    elif names == "names":
         places += [(layout.left / 2, cell.y) for cell in beside]
         labels += [str(len(beside) - row) for row in range(len(beside))]
     return [Words(x, y, name, size, colour) for (x, y), name in zip(places, labels, strict=True)]

@@ -13,7 +13,10 @@ function kindOf(verdict) {
   return /^second player wins/.test(verdict) ? "loss" : "unknown";
 }
 
-/** The winning chance of a game of chance, in percent; undefined in others. */
+/**
+ * The winning chance of a game of chance, in percent; undefined in others.
+ * @type {(verdict: string) => any}
+ */
 const shareOf = (verdict) => /([\d.]+) %/.exec(verdict)?.[1];
 
 /** A verdict in few words, with the sides by their names. */

@@ -31,7 +31,7 @@ import * as wide from "./wide.js";
  * states by their ranks. One that `isWide` has states of more than one word. One with `Steps` has numbers of steps in
  * place of palette indices.
  */
-const CODECS = new Map([instant, compact, ranked, fixed, wide].map((codec) => [codec.NUMBER, codec]));
+const CODECS = new Map([instant, compact, ranked, fixed, wide].map((codec) => [codec.NUMBER, /** @type {any} */ (codec)]));
 
 const MAGIC = [0x73, 0x6f, 0x6c, 0x76, 0x65, 0x72, 0x0d, 0x0a];
 const [PLAIN, OF_ESTIMATES, SPARSE] = [1, 2, 3]; // versions: the last leaves out what moves tell
@@ -52,11 +52,14 @@ export class DamagedBook extends Error {
 /**
  * A file on a web server, read by HTTP range requests; as a whole, of at most `most` bytes, from a server that knows none.
  * The other options are those of `fetch`: a `signal`, AbortSignal.timeout(10000), ends what takes too long.
+ * @param {string | URL} url
+ * @param {RequestInit & { most?: number }} [options]
  */
 export function remote(url, { most = MOST_WHOLE, ...options } = {}) {
+  /** @type {Uint8Array | undefined} */
   let whole;
   const source = {
-    size: undefined,
+    size: /** @type {number | undefined} */ (undefined),
     async read(begin, end) {
       if (whole) return whole.subarray(begin, end);
       const headers = new Headers(options.headers);
@@ -101,7 +104,7 @@ async function wholeOf(response, most) {
     if (Math.max(size ?? 0, body.size) > most) {
       throw new RangeError(`${nameOf(response)} has more than ${most} bytes, and its server knows no ranges: serve it by one that does`);
     }
-    if (body.size > size) break; // said by who opens it
+    if (size !== undefined && body.size > size) break; // said by who opens it
   }
   return body.bytes();
 }
@@ -157,6 +160,8 @@ export class Book {
    * Open a book: an ArrayBuffer, a view of one, `remote(url)`, or any object with `read(begin, end)`, a promise of that
    * part of the file, shorter where the file ends before, and perhaps `size`. At most `segments` of them, of 64 KB, are
    * kept in memory. A ranked book wants the `rules` of its game, those it was made with; the others leave them alone.
+   * @param {any} source
+   * @param {{ segments?: number, rules?: any }} [options]
    */
   static async open(source, { segments = 256, rules } = {}) {
     const from = typeof source.read === "function" ? source : local(source);

@@ -100,7 +100,10 @@ function readOf(masks, scan) {
   return read;
 }
 
-/** All numbers of these bits alone, ascending. */
+/**
+ * All numbers of these bits alone, ascending.
+ * @param {bigint} mask
+ */
 function valuesOf(mask) {
   let values = [0n];
   for (; mask; mask &= mask - 1n) values = [...values, ...values.map((value) => value | (mask & -mask))];

@@ -138,6 +138,7 @@ class Budget {
   #paused = performance.now();
   spent = 0; // nodes
 
+  /** @param {{ milliseconds?: number, nodes?: number, signal?: AbortSignal }} [limits] */
   constructor({ milliseconds = Infinity, nodes = Infinity, signal } = {}) {
     this.#end = performance.now() + milliseconds;
     this.#nodes = nodes;
@@ -163,8 +164,8 @@ class Budget {
 
 /** A turn of the event loop: timers of browsers wait for 4 milliseconds. */
 function pause() {
-  if (globalThis.setImmediate) return new Promise((resolve) => setImmediate(resolve));
-  return new Promise((resolve) => {
+  if ("setImmediate" in globalThis) return new Promise((resolve) => setImmediate(resolve));
+  return new Promise((/** @type {(nothing?: undefined) => void} */ resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => {
       port1.close();
@@ -186,6 +187,8 @@ export class Search {
    * Open a module: bytes, a URL, in Node a path; or a WebAssembly.Module, whose bytes nobody can check any more. `rules`, a fingerprint, and `symmetry` are those it has to be of;
    * `sha256`, in hex, is its checksum; `table` the bytes, at most, in which a search keeps what it finds. Raises
    * ForeignModule.
+   * @param {any} source
+   * @param {{ rules?: string, symmetry?: boolean, sha256?: string, table?: number }} [options]
    */
   static async open(source, { rules, symmetry, sha256: sum, table = 1 << 26 } = {}) {
     const module = source instanceof WebAssembly.Module ? source : await Search.#compiled(source, sum, table);
@@ -316,6 +319,8 @@ export class Search {
    * A promise of what is known of a state and its moves: { value, exact, moves }, and of each move { action, child, value,
    * exact, best } as the state's side to move sees it. What the budget leaves open is an estimate, or undefined where
    * there is none; a win or loss whose distance is still open has none. `progress` is told of it all now and then.
+   * @param {bigint | number} state
+   * @param {{ progress?: any, milliseconds?: number, nodes?: number, signal?: AbortSignal }} [limits]
    */
   analyse(state, { progress, ...budget } = {}) {
     return this.#alone(() => new Analysis(this, this.#asked(), stateOf(state), new Budget(budget), progress).run());
@@ -572,6 +577,7 @@ class Analysis {
     return worth.includes(undefined) ? undefined : Math.max(...worth);
   }
 
+  /** @param {{ merit?: any, estimate?: any }} known */
   #said({ merit, estimate }) {
     if (merit !== undefined) return { value: this.#ask.valueOf(merit), exact: true };
     if (estimate === undefined) return { value: undefined, exact: false };
@@ -593,6 +599,8 @@ export class Background {
   #beats;
   #silent = 0; // beats without an answer
   #end; // the error that ended it
+  /** @type {any} what the module says of itself, once it is open */
+  facts;
 
   /** As `Search.open`; `patience`: the milliseconds that the module may let the worker wait. */
   static async open(source, { patience = PATIENCE, ...options } = {}) {
@@ -636,6 +644,12 @@ export class Background {
     this.#worker.terminate();
   }
 
+  /**
+   * A promise of the worker's answer.
+   * @param {string} method
+   * @param {any[]} asked
+   * @param {{ signal?: AbortSignal, progress?: any, milliseconds?: number, nodes?: number }} [limits]
+   */
   #ask(method, asked, { signal, progress, ...budget } = {}) {
     if (this.#end) return Promise.reject(this.#end);
     const id = ++this.#count;
@@ -684,6 +698,7 @@ export class Background {
 async function newWorker() {
   if (globalThis.Worker) return new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
   const { Worker: Thread } = await import("node:worker_threads");
+  /** @type {any} */
   const thread = new Thread(new URL("./worker.js", import.meta.url));
   thread.on("message", (data) => thread.onmessage({ data }));
   return thread.on("error", (error) => thread.onerror(error));

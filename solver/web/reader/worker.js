@@ -2,6 +2,7 @@
 
 import { Search } from "./search.js";
 
+/** @type {any} */
 let search;
 const running = new Map(); // AbortControllers by numbers
 
@@ -11,12 +12,12 @@ async function answer(port, { id, method, asked, budget, tells, cancel, beat }) 
   const control = new AbortController();
   running.set(id, control);
   try {
-    if (method === "open") search = await Search.open(...asked);
+    if (method === "open") search = await Search.open(asked[0], asked[1]);
     const progress = tells ? (progress) => port.postMessage({ id, progress }) : undefined;
     const answer = method === "open" ? search.facts : await search[method](...asked, { ...budget, signal: control.signal, progress });
     port.postMessage({ id, answer });
-  } catch ({ name, message }) {
-    port.postMessage({ id, error: { name, message } });
+  } catch (error) {
+    port.postMessage({ id, error: { name: error.name, message: error.message } });
   } finally {
     running.delete(id);
   }

@@ -11,6 +11,7 @@ import { chosen as bestOf } from "./values.js";
 import { phrase } from "./words.js";
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
+const AT_EDGES = ["walls", "hexagons"]; // boards with names of their own whose rows and columns are named, too
 const MANY = 6; // best moves of which there are arrows
 
 const [TOUCHED, READ] = [32, 11]; // pixels: the least of a cell that fingers find, and of letters that are read
@@ -55,7 +56,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
   function build() {
     untold = !moves.length || moves.every((move) => move.weight !== undefined);
     falls = isByColumn();
-    named = moves.some((move) => move.place.length && move.name.includes(nameOf(move.place.at(-1)))) && (!drawing.names || drawing.board === "walls") && drawing.board !== "piles";
+    named = moves.some((move) => move.place.length && move.name.includes(nameOf(move.place.at(-1)))) && (!drawing.names || AT_EDGES.includes(drawing.board)) && drawing.board !== "piles";
     if (cells.length) return;
     cells = Array.from({ length: rows.length * rows[0].length }, (_, cell) => {
       const button = Object.assign(document.createElement("button"), { type: "button", className: "cell" });
@@ -120,6 +121,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
     if (put) return put.click(cell);
     const complete = moves.filter((move) => chosen.length && move.place.length === chosen.length && begins(move, chosen));
     if (cell === chosen.at(-1) && complete.length === 1) return play(complete[0]); // once more: that is all of it
+    /** @type {{ moves: any[], cell?: number }} */
     let found = meant(cell);
     let before = chosen;
     if (!found.moves.length && chosen.length) [found, before] = [meant(cell, []), []];
@@ -129,7 +131,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
     if (whole.length === 1 && found.moves.length === 1) play(whole[0]);
     else {
       update();
-      if (whole.length > 1) document.querySelector("#moves .move")?.focus();
+      if (whole.length > 1) /** @type {HTMLElement | null} */ (document.querySelector("#moves .move"))?.focus();
     }
     return undefined;
   }
@@ -148,7 +150,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
       const scale = man?.getScreenCTM()?.a;
       if (scale) man.style.transform = `translate(${(clientX - from[0]) / scale}px, ${(clientY - from[1]) / scale}px)`;
     };
-    const end = ({ clientX, clientY, type }) => {
+    const end = (/** @type {any} */ { clientX, clientY, type }) => {
       removeEventListener("pointermove", move);
       if (!man) return;
       man.style.transform = "";
@@ -220,7 +222,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
     const [word, between, count] = move.parts;
     const chip = span(`chip ${move.kind}${markOf(move)}`, "");
     if (word) chip.append(span("word", word.text));
-    if (word?.short) chip.firstChild.dataset.short = word.short; // where a cell is too small for the word
+    if (word?.short) /** @type {any} */ (chip.firstChild).dataset.short = word.short; // where a cell is too small for the word
     if (count) chip.append(span("between", between.text), span("count", count.text)); // so that it reads as its button is called
     return [chip];
   }

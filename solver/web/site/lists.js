@@ -7,7 +7,7 @@ import { phrase } from "./words.js";
 
 const SHOWN = 8; // moves of another line
 
-/** The buttons of the moves that are listed. */
+/** @type {() => any[]} the buttons of the moves that are listed */
 export const moveButtons = () => [...$("moves").querySelectorAll(".move")];
 
 /** List moves anew: `choose` plays one, `explain` shows why it is good or bad, `newsOf` says what a throw brings. */

@@ -9,13 +9,15 @@ const LARGEST = 1 << 26; // bytes of a book that is kept
 const OURS = /(\/|\.(html|js|css|svg|bin|wasm|webmanifest))$/;
 const keeping = new Set(); // addresses of what is just being kept
 
-self.addEventListener("install", () => self.skipWaiting());
-self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
-self.addEventListener("fetch", (event) => {
+const worker = /** @type {any} */ (self);
+
+worker.addEventListener("install", () => worker.skipWaiting());
+worker.addEventListener("activate", (event) => event.waitUntil(worker.clients.claim()));
+worker.addEventListener("fetch", (event) => {
   const { method, url } = event.request;
   if (method === "GET" && isOurs(url)) event.respondWith(answer(event));
 });
-self.addEventListener("message", (event) => event.waitUntil(keepAll(event.data)));
+worker.addEventListener("message", (event) => event.waitUntil(keepAll(event.data)));
 
 function isOurs(url) {
   const { origin, pathname } = new URL(url);

@@ -17,10 +17,19 @@ class OutOfLooks extends Error {}
 
 /** Expected results against a player that sees so many plies, by the values of a book. */
 export class Practical {
+  listed = new Map(); // the moves of states
+  seen = new Map(); // what looks of some plies saw
+  memo = new Map(); // expected results of this depth
+  before = new Map(); // and of the depth before
+  counted = new Set(); // states whose moves were counted for this choice
+  left = Infinity; // moves that may still be looked at
+  last = Promise.resolve(); // what was asked for before: choices share what they count, and take turns
+
   constructor(game, book, about, opponent) {
-    Object.assign(this, { game, book, about, opponent, listed: new Map(), seen: new Map(), left: Infinity });
-    this.counted = new Set();
-    this.last = Promise.resolve(); // what was asked for before: choices share what they count, and take turns
+    this.game = game;
+    this.book = book;
+    this.about = about;
+    this.opponent = opponent;
   }
 
   /** Do what is asked for after all that was. */
@@ -57,6 +66,7 @@ export class Practical {
   }
 
   /** The moves of a state with their values; undefined if one is not known. */
+  /** @returns {Promise<any>} */
   async replies(state) {
     if (!this.listed.has(state)) this.listed.set(state, await this.list(state));
     return this.listed.get(state);

@@ -39,23 +39,27 @@ const SAID = 6000; // that a message about what was copied stays
 const FEW = 8; // moves that the status names
 const OTHERS = 6; // other lines that are kept
 
+/** @type {any} */
 const NO_BOOK = { get: async () => undefined, facts: {} };
 
 const never = new Promise(() => {});
-const { about, game: whole, records, rules } = await import(new URL("game.js", document.baseURI)).catch((error) => (fail(error.message), never));
+const { about, game: whole, records, rules } = await import(new URL("game.js", document.baseURI).href).catch((error) => (fail(error.message), never));
 const drawing = about.drawing ?? {};
 const game = { ...whole, moves: (state, mover) => whole.moves(state, mover).map((move) => shownAs(move, state, mover)) };
 let book = NO_BOOK;
 let search; // past the end of the book; undefined where the page has no module
+/** @type {any[]} */
 let line = []; // { state, mover, gained }, from the second on the name and the place of the move that led there, and
 // whether it was a throw; `value` where it is known
 let at = 0;
+/** @type {any} */
 let shown; // what is known of the position that is looked at; undefined while that is found out
 let turn = 0; // what is under way for an earlier position is dropped
 let listedAt; // the turn whose moves the list has, and in which order: their places among the moves
 let order = [];
 let seeking = new AbortController(); // the search that is under way
 let variations = []; // lines that were left for the present one
+/** @type {any} */
 let reason; // the line that explains a move: { line, from, steps, back, plays }, where it begins, and where to return
 let puzzles; // those of the page, if it has any
 let puzzle; // the one that is to be solved: { place, mover, done }, its solver's side, and whether it is solved
@@ -70,7 +74,7 @@ async function begin() {
   await (about.digest ? openBook() : openSearch());
   listFacts(about, book, records);
   document.body.classList.add(...sidesOf(drawing));
-  for (const part of about.expects ? document.querySelectorAll(".of-chance") : []) part.hidden = false;
+  for (const part of about.expects ? partsOf(".of-chance") : []) part.hidden = false;
   document.body.classList.toggle("chance", Boolean(about.expects));
   document.body.classList.toggle("estimates", Boolean(book.facts.estimate || !about.digest));
   $("dice").hidden = !drawing.dice;
@@ -85,10 +89,13 @@ async function begin() {
   if (about.digest && about.searches) searchOn();
 }
 
+/** @type {(selector: string) => NodeListOf<HTMLElement>} */
+const partsOf = (selector) => document.querySelectorAll(selector);
+
 async function openBook() {
   book = await Book.open(remote("book.bin"), { rules });
   if (book.facts.digest !== about.digest) throw new Error(phrase("twoExports"));
-  for (const part of document.querySelectorAll(".of-book")) part.hidden = false;
+  for (const part of partsOf(".of-book")) part.hidden = false;
 }
 
 /** Have the module at hand, by which the page searches. */
@@ -215,14 +222,14 @@ async function readAddress() {
   if (place !== undefined) return setPuzzle(place);
   line = [{ state: game.initial, mover: game.mover(game.initial), gained: 0 }];
   if (parts.has("state")) {
-    const state = /^\d{1,154}$/.test(parts.get("state")) ? BigInt(parts.get("state")) : -1n;
+    const state = /^\d{1,154}$/.test(parts.get("state") ?? "") ? BigInt(parts.get("state") ?? "") : -1n;
     const mover = parts.get("mover") === "1" ? 1 : moverOf(game, state);
     if (await isKnown(state, mover)) line = [{ state, mover, gained: 0 }];
     else trouble = phrase(about.digest ? "stateNotInBook" : "stateNotInABook");
   }
   const asked = trouble ? [] : namesOf(raw);
   while (asked.length) {
-    const name = asked.shift();
+    const name = asked.shift() ?? "";
     const { state, mover } = line.at(-1);
     const move = game.end(state) ? undefined : game.moves(state, mover).find((one) => one.name === name);
     if (!move && name.includes(" ")) asked.unshift(...name.split(" ").filter(Boolean));
@@ -653,12 +660,14 @@ const marginAtEnd = (gained) => (about.scores ? finalMargin(shown.value, gained)
 
 function ending(mover, gained) {
   const margin = marginAtEnd(gained);
-  if (!margin) return phrase("isDrawn");
+  const how = game.how?.(here().state);
+  const told = how ? `: ${how}` : "";
+  if (!margin) return `${phrase("isDrawn")}${told}.`;
   const by = about.scores && about.expects !== "utility" ? phrase("byMargin", { margin: Math.abs(margin) }) : "";
   const side = margin > 0 ? mover : 1 - mover;
   const winner = names[side];
   const isMany = drawing.sides?.[side].endsWith("s");
-  return `${phrase(isMany ? "winMany" : "wins", { who: winner })}${by}${reasonOfEnd(side)}.`;
+  return `${phrase(isMany ? "winMany" : "wins", { who: winner })}${by}${told || reasonOfEnd(side)}.`;
 }
 
 const newsOf = ({ child, mover }) => broughtBy(here(), { state: child, mover });
@@ -707,6 +716,7 @@ function listen() {
 async function setUp(event) {
   event.preventDefault();
   try {
+    /** @type {any} */
     const found = asked(game, names, $("text").value.trim(), drawing);
     const trouble = found.moves ? "" : await lookAt(found);
     if (trouble) say(trouble);
@@ -773,7 +783,7 @@ const PREFERENCES = "preferences";
 /** Set what the person chose here before: the strength, and whether values are shown. */
 function recallPreferences() {
   try {
-    const { level, values } = JSON.parse(localStorage.getItem(PREFERENCES)) ?? {};
+    const { level, values } = JSON.parse(localStorage.getItem(PREFERENCES) ?? "{}");
     if (level in LEVELS) $("level").value = Object.keys(LEVELS).indexOf(level);
     if (values === false) $("values").checked = false;
   } catch {
@@ -805,7 +815,7 @@ async function keepOffline() {
   try {
     await navigator.serviceWorker.register(new URL("offline.js", import.meta.url));
     const { active } = await navigator.serviceWorker.ready;
-    active.postMessage([location.href, ...performance.getEntriesByType("resource").map(({ name }) => name)]);
+    active?.postMessage([location.href, ...performance.getEntriesByType("resource").map(({ name }) => name)]);
   } catch {
     // then it is not kept
   }

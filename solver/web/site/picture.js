@@ -32,7 +32,7 @@ export async function pngOf(picture, title) {
     image.src = address;
     await image.decode();
     const canvas = Object.assign(document.createElement("canvas"), { width: Math.round(scale * width), height: Math.round(scale * height) });
-    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")).drawImage(image, 0, 0, canvas.width, canvas.height);
     return await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
   } finally {
     URL.revokeObjectURL(address);

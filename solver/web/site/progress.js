@@ -23,7 +23,8 @@ class Search {
   #latest = new Map(); // and at least
 
   constructor(game, book) {
-    Object.assign(this, { game, book });
+    this.game = game;
+    this.book = book;
   }
 
   /** Whether a move does at once, or what it leads to does within so many plies. */

@@ -15,9 +15,10 @@ export class Puzzles {
 
   /** Of a list of puzzles, { state, goal, distance, move, difficulty }, of the book of that digest. */
   constructor(list, digest) {
-    Object.assign(this, { list, key: `puzzles ${digest}` });
+    this.list = list;
+    this.key = `puzzles ${digest}`;
     try {
-      this.#results = JSON.parse(localStorage.getItem(this.key)) ?? {};
+      this.#results = JSON.parse(localStorage.getItem(this.key) ?? "{}");
     } catch {
       this.#results = {}; // a browser that keeps nothing
     }

@@ -137,10 +137,17 @@ function key(item) {
 
 /** Whole numbers from `start` on, before `stop`. */
 class Range {
+  /**
+   * @param {bigint} start
+   * @param {bigint} stop
+   * @param {bigint} step
+   */
   constructor(start, stop, step) {
     if (step === 0n) throw new RangeError("range() takes steps");
     const count = step > 0n ? (stop - start + step - 1n) / step : (start - stop - step - 1n) / -step;
-    Object.assign(this, { start, step, length: count > 0n ? Number(count) : 0 });
+    this.start = start;
+    this.step = step;
+    this.length = count > 0n ? Number(count) : 0;
   }
   at(place) {
     return this.start + BigInt(place) * this.step;
@@ -219,7 +226,9 @@ export const divmod = (a, b) => tuple([floordiv(a, b), mod(a, b)]);
 export const all = (items) => !includesTruth(items, false);
 export const any = (items) => includesTruth(items, true);
 export const reversed = (items) => [...iter(items)].reverse();
+/** @type {(options?: any, ...items: any[]) => any} */
 export const min = ({ key: by, default: otherwise } = {}, ...items) => least(items, otherwise, (a, b) => lt(a, b), by);
+/** @type {(options?: any, ...items: any[]) => any} */
 export const max = ({ key: by, default: otherwise } = {}, ...items) => least(items, otherwise, (a, b) => gt(a, b), by);
 
 function includesTruth(items, wanted) {
@@ -244,6 +253,7 @@ export function sorted({ key: by = (item) => item, reverse = false } = {}, items
   return [...iter(items)].sort((a, b) => sign * compared(by(a), by(b)));
 }
 
+/** @param {any} item */
 export function int(item = 0n) {
   if (typeof item === "number") return BigInt(Math.trunc(item));
   return typeof item === "string" ? BigInt(item.trim()) : whole(item);
@@ -275,6 +285,7 @@ export function bin(number) {
   return digits < 0n ? `-0b${(-digits).toString(2)}` : `0b${digits.toString(2)}`;
 }
 
+/** @param {any} item */
 export function str(item = "") {
   if (item === null) return "None";
   if (typeof item === "boolean") return item ? "True" : "False";

@@ -13,6 +13,7 @@
  *                             of other games undefined
  *     from(rows, mover)       the state of such rows with that player to move; throws, saying why, where there is none; of
  *                             games that cannot tell undefined
+ *     how(state)              how a finished game ended: "checkmate", or ""; of games that do not say it undefined
  *     tier(state), endless(state)   where play may come back to a state and margins count: a number that grows as play gets
  *                             on, undefined of other games; and what play without end is worth
  *     told(key)               what a ranked book asks of an unfinished state: [rank, outlook, replies], as text; of other
@@ -63,6 +64,7 @@ export function gameOf(rules) {
     },
     board: (state, mover) => (rules.cells ? [...py.iter(rules.cells(state, BigInt(mover)))] : text(state, mover)),
     text: chance && rules.cells ? text : undefined,
+    how: rules.format_end && ((state) => String(rules.format_end(state))),
     tier: rules.tier && ((state) => Number(rules.tier(state))),
     endless: (state) => (rules.endless ? Number(rules.endless(state)) : 0),
     from: rules.cells && rules.from_cells && ((rows, mover) => rules.from_cells(py.list(rows), BigInt(mover))),
@@ -96,6 +98,7 @@ export function tabled(records) {
     moves: (state, mover) => of(state, mover).moves.map((move) => ({ ...move, child: BigInt(move.child) })),
     board: (state, mover) => of(state, mover).board,
     text: records[0].text === undefined ? undefined : (state, mover) => of(state, mover).text,
+    how: records.some((record) => "how" in record) ? (state) => of(state).how : undefined,
   };
 }
 
@@ -119,6 +122,7 @@ export function recordOf(game, state, mover) {
     moves: moves.map((move) => ({ ...move, child: String(move.child) })),
     board: game.board(state, mover),
     ...(game.text ? { text: game.text(state, mover) } : {}),
+    ...(game.how && end ? { how: game.how(state) } : {}),
     ...(game.told && !end ? { told: game.told(game.key(state)) } : {}),
   };
 }

@@ -16,7 +16,7 @@ export const sidesOf = (drawing) => (drawing.sides ?? SIDES).map((name, side) =>
  * { from, to, kind, best }; `decided`, the cells of the men that won; `valued`, the cells whose men make room for a value; `labels`, "names", "columns" or "heaps"; and what
  * surfaces ask: `gained` and `mover`, `owners` of boxes, `players`.
  */
-export function pictureOf(drawing, rows, told = {}) {
+export function pictureOf(drawing, rows, told = /** @type {any} */ ({})) {
   const layout = layoutOf(drawing, rows, told.labels);
   const surface = drawing.board in SURFACES ? drawing.board : "squares";
   const marks = rows.flatMap((row) => [...row]);
@@ -64,8 +64,9 @@ function labels(layout, kind, surface) {
   const isNamed = (_, at) => at % step === 0;
   if (kind === "heaps") return Array.from({ length: down }, (_, row) => words(left / 2, cells[row * across].y, LETTERS[row], "edge", size));
   const below = cells.slice((down - 1) * across).filter(isNamed).map(({ x }, at) => words(x, height - 16, kind === "names" ? LETTERS[at] : at + 1, "edge", size));
-  if (kind !== "names" || surface === "hexagons") return below;
+  if (kind !== "names") return below;
   const rows = Array.from({ length: down }, (_, row) => cells[row * across]).filter(isNamed);
+  if (surface === "hexagons") return [...rows.map(({ x, y, w }, row) => words(x - w / 2 - 30, y, row + 1, "edge", size)), ...below]; // from the top
   return [...rows.map(({ y }, row) => words(left / 2, y, rows.length - row, "edge", size)), ...below];
 }
 

@@ -129,6 +129,7 @@ export function createEditor({ game, drawing, records, board, names, opened, clo
   /** Look at what was put, with the player to move that was chosen, or with the other where only that can be. */
   async function finish() {
     const wanted = Number($("turn").querySelector("input:checked").value);
+    /** @type {any} */
     let found;
     let trouble;
     for (const mover of [wanted, 1 - wanted]) {
@@ -155,8 +156,8 @@ function marksOf(drawing, records) {
   return [...seen].filter((mark) => kindOfMan(mark, drawing.men)?.shape).sort((a, b) => sideOf(a, drawing) - sideOf(b, drawing));
 }
 
-const sideOf = (mark, drawing) => kindOfMan(mark, drawing.men).side;
+const sideOf = (mark, drawing) => kindOfMan(mark, drawing.men)?.side ?? 2;
 
 function pictureOfMan(mark, drawing) {
-  return svg("svg", { viewBox: "-50 -50 100 100", class: `on-${drawing.board ?? "squares"} ${sidesOf(drawing).join(" ")}`, "aria-hidden": "true" }, drawn(kindOfMan(mark, drawing.men)));
+  return svg("svg", { viewBox: "-50 -50 100 100", class: `on-${drawing.board ?? "squares"} ${sidesOf(drawing).join(" ")}`, "aria-hidden": "true" }, drawn(/** @type {any} */ (kindOfMan(mark, drawing.men))));
 }

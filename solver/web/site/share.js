@@ -28,7 +28,7 @@ export function asObject(about, { state, mover, gained }, shown, names) {
 }
 
 /** As a number, whole however large: JSON has no limit, numbers of JavaScript do. */
-const exactly = (state) => (globalThis.JSON.rawJSON ? JSON.rawJSON(String(state)) : state <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(state) : String(state));
+const exactly = (state) => ("rawJSON" in JSON ? /** @type {any} */ (JSON).rawJSON(String(state)) : state <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(state) : String(state));
 
 /** HTML that shows a page's position within another page. */
 export function embedding(address, title) {

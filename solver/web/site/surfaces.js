@@ -5,8 +5,11 @@ import { circle, drawn, path, rect, sideOfStack, svg, words } from "./men.js";
 const SEEDS = 18; // that are drawn in a house; more are told by their number alone
 const GOLDEN = 2.39996; // an angle that spreads them
 
-/** The number that a character stands for: as many places behind "0". */
-export const numberOf = (mark) => (mark === "?" ? undefined : mark.codePointAt(0) - 48);
+/**
+ * The number that a character stands for: as many places behind "0"; undefined for "?".
+ * @type {(mark: string) => any}
+ */
+export const numberOf = (mark) => (mark === "?" ? undefined : (mark.codePointAt(0) ?? 48) - 48);
 
 const each = ({ cells }, make) => cells.map((cell, at) => make(cell, at)).filter(Boolean);
 const marksOf = (rows) => rows.flatMap((row) => [...row]);
@@ -133,7 +136,7 @@ export const SURFACES = {
     const marks = marksOf(rows);
     const { across } = layout;
     const [isOff, isBar] = [(at) => at % across === across - 1, (at) => at % across === 6];
-    const point = (at) => (at < across ? 13 + at - (at > 6) : 12 - (at - across) + (at - across > 6));
+    const point = (at) => (at < across ? 13 + at - (at > 6 ? 1 : 0) : 12 - (at - across) + (at - across > 6 ? 1 : 0));
     return [whole(layout, "wood"), ...points(layout, {
       total, isOff, isBar, sideOf: (at) => (sideOfStack(marks[at]) ? 1 : 0), countOf: (at) => numberOf(marks[at]) & 15,
       nameOf: (at) => (isOff(at) ? "off" : isBar(at) ? "bar" : point(at)),

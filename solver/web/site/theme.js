@@ -11,7 +11,7 @@
   }
   if (kept === "light" || kept === "dark") root.dataset.theme = kept;
   document.addEventListener("DOMContentLoaded", () => {
-    const button = document.getElementById("theme");
+    const button = /** @type {HTMLElement} */ (document.getElementById("theme"));
     const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches);
     const say = () => button.setAttribute("aria-pressed", String(isDark()));
     say();

@@ -18,6 +18,7 @@ const [EVEN, FAR] = [0.05, 0.35]; // estimates below the one look even, from the
  * estimated by the book, there is nothing, rather than a guess. Where chance decides (`byChance`), its outcomes stand for
  * moves, and none is best. `goesOn` is waited for before a search looks at the moves of a position; it
  * ends where that says no, and what is not settled by then is not known.
+ * @param {() => boolean | Promise<boolean>} goesOn
  */
 export async function examine(game, book, about, { state, mover }, goesOn = () => true) {
   const { end, moves, byChance } = unexamined(game, { state, mover });
@@ -70,9 +71,12 @@ function estimateOf(score, { scores, estimate: { depth } }) {
   return { score, distance: null, estimate: isSure ? (score > 0 ? "win" : "loss") : "unknown", depth };
 }
 
-/** An estimate, or the win or loss that bounds tell, but not how soon. */
+/**
+ * An estimate, or the win or loss that bounds tell, but not how soon.
+ * @type {(range: number[], guess: any, about: any) => any}
+ */
 function within([low, high], guess, { scores }) {
-  const sign = guess && !scores ? (low > 0) - (high < 0) : 0;
+  const sign = guess && !scores ? Number(low > 0) - Number(high < 0) : 0;
   return sign ? { ...guess, score: sign, estimate: sign > 0 ? "win" : "loss" } : guess;
 }
 
@@ -185,6 +189,7 @@ async function searched(source, state, mover, plies) {
 
 const anything = (about) => [-mostOf(about), mostOf(about)];
 const exactly = (merit) => [merit, merit];
+/** @type {(range: number[]) => boolean} */
 const isKnown = ([low, high]) => low === high && Number.isFinite(low);
 const best = (ranges) => [0, 1].map((end) => Math.max(...ranges.map((range) => range[end])));
 const isFlat = ({ scores, wdl }) => scores || wdl; // without distances

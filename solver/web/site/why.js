@@ -22,9 +22,10 @@ export function givenAway(before, after) {
  * position, as `examine` gives it. The line ends early where no best move is known.
  */
 export async function bestPlay(known, game, about, position, move) {
+  /** @type {any[]} */
   const line = [played(position, move)];
   const seen = new Set([line[0].state]);
-  const holdsDraw = !about.scores && move.value.score === 0 && givenAway(position.value, move.value) > 0;
+  const holdsDraw = !about.scores && move.value.score === 0 && (givenAway(position.value, move.value) ?? 0) > 0;
   while (line.length <= LONGEST && !game.end(line.at(-1).state)) {
     const found = await known(line.at(-1));
     const { distance } = found.value ?? {};

@@ -132,7 +132,7 @@ export const WORDS = {
   manyKeep: "{count} Züge halten das.",
   likelyAre: "Wohl am besten: {moves}.",
   manyAlike: "{count} Züge sehen gleich aus.",
-  isDrawn: "Das Spiel endet remis.",
+  isDrawn: "Das Spiel endet remis",
   wins: "{who} gewinnt",
   winMany: "{who} gewinnen",
   byMargin: " mit {margin} Vorsprung",

@@ -132,7 +132,7 @@ export const WORDS = {
   manyKeep: "{count} מהלכים שומרים על הערך.",
   likelyAre: "כנראה הטובים ביותר: {moves}.",
   manyAlike: "{count} מהלכים נראים דומים.",
-  isDrawn: "המשחק נגמר בתיקו.",
+  isDrawn: "המשחק נגמר בתיקו",
   wins: "ניצחון של {who}",
   winMany: "ניצחון של {who}",
   byMargin: " ביתרון {margin}",

@@ -140,7 +140,7 @@ export const ENGLISH = {
   manyKeep: "{count} moves keep it.",
   likelyAre: "Likely best: {moves}.",
   manyAlike: "{count} moves look alike.",
-  isDrawn: "The game is drawn.",
+  isDrawn: "The game is drawn",
   wins: "{who} wins",
   winMany: "{who} win",
   byMargin: " by {margin}",
@@ -242,9 +242,10 @@ export function translatePage(root = document) {
   if (!language) return;
   root.documentElement.lang = language;
   root.documentElement.dir = RIGHT_TO_LEFT.includes(language) ? "rtl" : "ltr";
-  for (const one of root.querySelectorAll("[data-words]")) one.textContent = phrase(one.dataset.words);
-  for (const one of root.querySelectorAll("[data-label]")) {
-    for (const pair of one.dataset.label.split(" ")) {
+  const all = (/** @type {string} */ selector) => /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll(selector));
+  for (const one of all("[data-words]")) one.textContent = phrase(one.dataset.words);
+  for (const one of all("[data-label]")) {
+    for (const pair of (one.dataset.label ?? "").split(" ")) {
       const [attribute, key] = pair.split(":");
       one.setAttribute(attribute, phrase(key));
     }

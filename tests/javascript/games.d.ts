@@ -1,0 +1,2 @@
+/** The list of games that `solver export` writes beside an index. */
+export const games: any[];
