@@ -44,6 +44,11 @@ def has_live() -> bool:
     return importlib.util.find_spec("wasmtime") is not None
 
 
+def has_preview() -> bool:
+    """Whether the extra [preview], resvg, is at hand: pages then get a picture for links to them."""
+    return importlib.util.find_spec("resvg_py") is not None
+
+
 CLUSTER = "pip install 'solverbook[cluster]' brings ray and fsspec, which a cluster needs"
 
 

@@ -23,6 +23,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from solver.base import extras
 from solver.base.errors import BookError, MethodError, SolverError
 from solver.base.methods import Method
 from solver.base.progress import Progress
@@ -43,7 +44,9 @@ from solver.rules.words import in_words, summary_of
 
 WEB = resources.files("solver") / "web"
 BOOK, GAME, MODULE, PAGE, MANIFEST = "book.bin", "game.js", "game.wasm", "index.html", "manifest.webmanifest"
-WRITTEN = {BOOK, GAME, MODULE, MANIFEST}
+PREVIEW = "preview.png"
+WRITTEN = {BOOK, GAME, MODULE, MANIFEST, PREVIEW}
+PREVIEW_WIDTH = 1200  # pixels, as sites that show links want them
 SCRIPTS = "script-src 'self'"  # of the policy; a module is compiled only where it allows that
 SILENT = "past the book the page does not search: that wants solverbook[solve], and rules that compile"
 # Comments that take whole lines
@@ -107,10 +110,24 @@ def write(made: Script, game: Game, book: Book | None, folder: Path, progress: P
             put(folder / name, text)
     put(folder / GAME, re.sub(r'^(import .* from ")\./', rf"\g<1>{within or './'}", made.text, flags=re.MULTILINE))
     put(folder / MANIFEST, manifest_of(game))
+    preview = preview_of(game)
+    if preview is not None:
+        (folder / PREVIEW).write_bytes(preview)
     if made.module is not None:
         (folder / MODULE).write_bytes(made.module)
     if book is not None:
         bin.write(book, folder / BOOK, progress)
+
+
+def preview_of(game: Game) -> bytes | None:
+    """A PNG of the start's board, which other sites show beside a link; None for boards of text, or without resvg."""
+    if not (is_drawn(game) and extras.has_preview()):
+        return None
+    import resvg_py
+
+    return bytes(
+        resvg_py.svg_to_bytes(svg_string=str(drawn(Rules(game), first_position(Rules(game)))), width=PREVIEW_WIDTH)
+    )
 
 
 def manifest_of(game: Game) -> str:
@@ -140,6 +157,8 @@ def _adapted(text: str, made: Script, game: Game, book: Book | None, within: str
     for name, content in _start(game, book).items():
         text = text.replace(f"GAME-{name}", content)
     text = text.replace("GAME-TITLE", html.escape(title_of(game)))
+    picture = f'<meta property="og:image" content="{PREVIEW}">\n    ' if is_drawn(game) and extras.has_preview() else ""
+    text = text.replace("GAME-PICTURE\n    ", picture)
     preloads = "\n    ".join(f'<link rel="modulepreload" href="{name}">' for name in modules_of("page.js"))
     text = text.replace("GAME-PRELOADS", preloads)
     if made.module is not None:

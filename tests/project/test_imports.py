@@ -29,7 +29,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "book": {"lmdb", "msgpack", "numba", "numpy", "base", "games", "rules", "compiled", "store"},
     "play": {"base", "rules", "search", "check", "wasm", "compiled", "book"},
     "puzzles": {"base", "rules", "book", "play"},
-    "export": {"numpy", "pyarrow", "base", "rules", "check", "compiled", "book", "play", "puzzles"},
+    "export": {"numpy", "pyarrow", "resvg_py", "base", "rules", "check", "compiled", "book", "play", "puzzles"},
     "learning": {
         "cma", "numpy", "sklearn", "threadpoolctl", "base", "rules", "search", "compiled", "book", "play",
     },

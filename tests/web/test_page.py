@@ -393,6 +393,19 @@ def test_rules_that_neither_translate_nor_compile_are_refused(pages, tmp_path, m
     assert not (tmp_path / "site").exists()
 
 
+def test_a_page_has_a_picture_for_links_to_it(pages, tmp_path, monkeypatch):
+    pytest.importorskip("resvg_py", reason="the extra [preview] is not installed")
+    with Book(pages("tic-tac-toe") / "book.lmdb") as book:
+        export(book, f"{tmp_path}/site/")
+        monkeypatch.setattr("solver.base.extras.has_preview", lambda: False)
+        export(book, f"{tmp_path}/without/")
+    picture = (tmp_path / "site" / "preview.png").read_bytes()
+    assert picture.startswith(b"\x89PNG") and int.from_bytes(picture[16:20]) == 1200
+    assert '<meta property="og:image" content="preview.png">' in (tmp_path / "site" / "index.html").read_text()
+    assert "og:image" not in (tmp_path / "without" / "index.html").read_text()
+    assert not (tmp_path / "without" / "preview.png").exists()
+
+
 def test_pages_are_the_same_every_time_and_need_nothing_else(pages, tmp_path):
     folder = pages("tic-tac-toe")
     with Book(folder / "book.lmdb") as book:
@@ -405,11 +418,11 @@ def test_pages_are_the_same_every_time_and_need_nothing_else(pages, tmp_path):
     assert files == {path.name: path.read_bytes() for path in (folder / "site").iterdir()}
     assert files["book.bin"] == (tmp_path / "book.bin").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["book.bin", "one", "two"]
-    texts = {name: data.decode() for name, data in files.items() if name != "book.bin"}
+    texts = {name: data.decode() for name, data in files.items() if not name.endswith((".bin", ".png"))}
     reference = r'(?:from |src=|href=|remote\(|URL\(|import\()"(?:\./)?([^"#]+)"'
     named = {one for text in texts.values() for one in re.findall(reference, text)}
     named = {name for name in named if not name.startswith(("$", "node:")) and name != "./"}  # the page itself
-    assert named | {"index.html", "numbering.js"} == set(files)  # which other games import
+    assert named | {"index.html", "numbering.js"} == set(files) - {"preview.png"}  # which other games import
     others = {"http://www.w3.org/2000/svg"}  # the name of a language
     assert {one for text in texts.values() for one in re.findall(r"https?://[^\s\"']+", text)} == others
 
@@ -422,7 +435,7 @@ def test_several_books_become_an_index_of_pages_that_share_their_files(pages, tm
     assert "an index of 3 pages" in said
     folders = {path.name for path in site.iterdir() if path.is_dir()}
     assert folders == {"tic-tac-toe", "hexapawn", "pig-15"}
-    assert {path.name for path in (site / "hexapawn").iterdir()} == {
+    assert {path.name for path in (site / "hexapawn").iterdir()} - {"preview.png"} == {
         "index.html",
         "game.js",
         "book.bin",

@@ -39,7 +39,7 @@ def test_a_language_has_every_text_with_its_values(tables, language):
 
 @needs_node
 def test_the_html_has_the_english_texts(tables):
-    page = (SITE / "index.html").read_text("utf-8")
+    page = (SITE / "index.html").read_text("utf-8") + (WEB / "index" / "index.html").read_text("utf-8")
     seen = set()
     for key, text in re.findall(r'data-words="(\w+)"[^>]*>([^<]*)<', page):
         assert html.unescape(text.strip()) == tables["en"][key], key
@@ -53,8 +53,11 @@ def test_the_html_has_the_english_texts(tables):
 
 @needs_node
 def test_every_text_is_used_and_every_key_known(tables):
-    scripts = {path.name: path.read_text("utf-8") for path in SITE.iterdir() if path.name.endswith((".js", ".html"))}
-    others = {name: text for name, text in scripts.items() if not name.startswith("words")}
+    paths = [
+        path for folder in (SITE, WEB / "index") for path in folder.iterdir() if path.name.endswith((".js", ".html"))
+    ]
+    scripts = {f"{path}": path.read_text("utf-8") for path in paths}
+    others = {name: text for name, text in scripts.items() if "/words" not in name}
     for name, text in others.items():
         for key in re.findall(r'phrase\(\s*"(\w+)"', text):
             assert key in tables["en"], (name, key)

@@ -3,6 +3,7 @@
 import { $, element, wrapped } from "./elements.js";
 import { games } from "./games.js";
 import { pictureOf } from "./scene.js";
+import { inFigures, language, phrase, sideName, translatePage } from "./words.js";
 
 /** "win", "draw" or "loss", for whoever begins: what colours go by. */
 function kindOf(verdict) {
@@ -19,30 +20,38 @@ function kindOf(verdict) {
  */
 const shareOf = (verdict) => /([\d.]+) %/.exec(verdict)?.[1];
 
+const WINS = { "": ["wins", "winMany"], in: ["winsPlies", "winManyPlies"], by: ["winsMargin", "winManyMargin"] }; // by one, by many
+
 /** A verdict in few words, with the sides by their names. */
 function short(verdict, { sides = ["first", "second"] }) {
-  const [first, second] = sides.map((name) => name[0].toUpperCase() + name.slice(1));
-  if (shareOf(verdict)) return `${first} wins ${Number(shareOf(verdict)).toFixed(1)} %`;
-  const words = verdict.replace("first player", first).replace("second player", second).replace(/ pl(y|ies)$/, "");
-  return words.replace(/^(Hounds) wins/, "$1 win").replace(/^unknown, looks (\w+) \((.*)\) for the \w+$/, "looks $1, estimate $2");
+  const [first, second] = sides.map(sideName);
+  if (shareOf(verdict)) return phrase("winsShare", { who: first, count: Number(shareOf(verdict)).toFixed(1) });
+  const plain = { draw: "isDraw", tie: "isTie" }[verdict];
+  if (plain) return phrase(plain);
+  const won = /^(first|second) player wins(?: (in|by) ([\d,]+).*)?$/.exec(verdict);
+  if (!won) return verdict.replace(/^unknown, looks (\w+) \((.*)\) for the \w+$/, "looks $1, estimate $2");
+  const [, side, how, count] = won;
+  const who = side === "first" ? first : second;
+  return phrase(WINS[how ?? ""][who.endsWith("s") ? 1 : 0], { who, count });
 }
 
 /** What is known of a game's start, in few words. */
 function verdictOf({ verdict, drawing, starts }) {
   const badge = element("span", { className: `value ${kindOf(verdict)}`, textContent: short(verdict, drawing) });
-  const note = starts > 1 ? ` from the start that is shown, one of ${starts.toLocaleString("en")}` : "";
+  const note = starts > 1 ? phrase("oneStart", { count: inFigures(starts) }) : "";
   const said = wrapped("p", badge);
   said.append(element("span", { className: "size", textContent: note }));
   return said;
 }
 
-const sizeOf = ({ states }) => (states === null ? "" : `${states.toLocaleString("en")} positions`);
+const sizeOf = ({ states }) => (states === null ? "" : phrase("countPositions", { count: inFigures(states) }));
+const placeOf = ({ name }) => `./${name}/${language ? `?lang=${language}` : ""}`;
 
 /** The card of a game, or of its variants: { family, variants }. */
 function card({ family, variants }) {
   const [first] = variants;
   const isAlone = variants.length === 1;
-  const place = isAlone ? element("a", { href: `./${first.name}/`, className: "card" }) : element("div", { className: "card" });
+  const place = isAlone ? element("a", { href: placeOf(first), className: "card" }) : element("div", { className: "card" });
   const { board, drawing, mover } = first;
   const picture = element("div", { className: "preview" });
   picture.append(typeof board === "string" ? element("pre", { textContent: board, className: board.includes("\n") ? "" : "line" }) : pictureOf(drawing, board, { mover }).picture);
@@ -56,7 +65,7 @@ function card({ family, variants }) {
 function listOf(variants, family) {
   const list = element("ul", { className: "variants" });
   for (const variant of variants) {
-    const link = element("a", { href: `./${variant.name}/`, textContent: variant.title.replace(family, "").replace(/^[ ,]+/, "") || variant.title, title: `${variant.title}, ${sizeOf(variant)}` });
+    const link = element("a", { href: placeOf(variant), textContent: variant.title.replace(family, "").replace(/^[ ,]+/, "") || variant.title, title: `${variant.title}, ${sizeOf(variant)}` });
     const item = wrapped("li", link);
     item.append(verdictOf(variant));
     list.append(item);
@@ -86,10 +95,11 @@ function find() {
     .filter(({ variants }) => variants.length);
   const count = shown.reduce((sum, { variants }) => sum + variants.length, 0);
   $("cards").replaceChildren(...shown.map(card));
-  $("found").textContent = count === games.length ? `${count} games` : `${count} of ${games.length} games`;
+  $("found").textContent = phrase(count === games.length ? "countGames" : "countOfGames", { count, all: games.length });
 }
 
 const groups = [...new Set(games.map(({ group }) => group))].sort();
 $("group").append(...groups.map((group) => element("option", { value: group, textContent: group })));
 for (const name of ["wanted", "group", "kind", "order"]) $(name).addEventListener("input", find);
+translatePage();
 find();

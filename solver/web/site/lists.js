@@ -3,7 +3,7 @@
 import { odds, pictureOfDice } from "./dice.js";
 import { $, element, marked, wrapped } from "./elements.js";
 import { inAll, inWords, startOf } from "./values.js";
-import { phrase } from "./words.js";
+import { inFigures, phrase } from "./words.js";
 
 const SHOWN = 8; // moves of another line
 
@@ -95,38 +95,44 @@ export function listVariations(variations, line, go) {
 }
 
 export function listFacts(about, book, records) {
-  const checked = records.length ? `agree with Python's on ${records.length} positions, as just tried` : "a table of all positions";
+  const checked = records.length ? phrase("agreeOn", { count: records.length }) : phrase("isTable");
   const { rules, digest } = about.digest ? book.facts : about.module;
-  const facts = {
-    game: about.game,
-    ...(about.digest ? factsOf(book, about) : { values: "searched here, for a minute a position; there is no book" }),
-    "rules here": checked,
-    rules,
-    ...(about.digest ? { digest } : {}),
-  };
-  const rows = Object.entries(facts).map(([term, fact]) => [element("dt", { textContent: term }), element("dd", { textContent: fact })]);
+  const facts = [
+    ["game", about.game],
+    ...(about.digest ? factsOf(book, about) : [["values", phrase("searchedHere")]]),
+    ["rulesHere", checked],
+    ["rules", rules],
+    ...(about.digest ? [["digest", digest]] : []),
+  ];
+  const rows = facts.map(([term, fact]) => [element("dt", { textContent: phrase(term) }), element("dd", { textContent: fact })]);
   $("facts").replaceChildren(...rows.flat());
 }
 
-/** What a book says of its values. */
+const SURE = { win: "countWin", draw: "countDraw", loss: "countLoss" };
+const UNSURE = { win: "countBetter", draw: "countEven", loss: "countWorse" };
+
+/** What a book says of its values: [name, fact] for each. */
 function factsOf({ facts }, about) {
   const { method, scope, symmetry, states, stored, counts, root, longest, expectation, estimate } = facts;
-  const kinds = expectation || estimate ? { win: "better", draw: "even", loss: "worse" } : { win: "win", draw: "draw", loss: "loss" };
-  return {
-    ...(expectation ? valuesOf(expectation, root, about) : { "start is a": inWords(startOf(facts, about), about) }),
-    ...(estimate ? { estimates: `of searches ${estimate.depth} plies deep, by ${estimate.evaluation}` } : {}),
-    positions: `${(states ?? stored).toLocaleString("en")}${states === null ? " with a value" : ""}`,
-    "to move": Object.entries(counts).map(([kind, count]) => `${count.toLocaleString("en")} ${kinds[kind]}`).join(", "),
-    ...(expectation ? {} : { "longest win": longest === null ? "none" : `${longest.distance} plies` }),
-    [estimate ? "grown" : "solved"]: `${method}, ${scope}${symmetry ? ", folded by symmetry" : ""}`,
-  };
+  const kinds = expectation || estimate ? UNSURE : SURE;
+  const count = inFigures(states ?? stored);
+  const how = `${method}, ${scope}`;
+  const soonest = longest === null ? phrase("noLongest") : phrase("pliesLong", { count: longest?.distance });
+  return [
+    ...(expectation ? valuesOf(expectation, root, about) : [["startIsA", inWords(startOf(facts, about), about)]]),
+    ...(estimate ? [["estimates", phrase("estimatesOf", { depth: estimate.depth, evaluation: estimate.evaluation })]] : []),
+    ["positions", states === null ? phrase("withValue", { count }) : count],
+    ["toMoveCounts", Object.entries(counts).map(([kind, number]) => phrase(kinds[kind], { count: inFigures(number) })).join(", ")],
+    ...(expectation ? [] : [["longestWin", soonest]]),
+    [estimate ? "grown" : "isSolved", symmetry ? phrase("folded", { how }) : how],
+  ];
 }
 
 /** What the values of a game of chance are, and the start's. */
 function valuesOf({ of, error }, root, about) {
-  const share = of === "utility" ? ": winning chances, of which a draw is half" : "";
-  return {
-    "start is worth": `${inAll(root, about, 0)} for the first player`,
-    values: `expected ${of}, within ${error.toPrecision(3)}${share}`,
-  };
+  const expected = phrase("expected", { of, error: error.toPrecision(3) });
+  return [
+    ["startIsWorth", phrase("forFirst", { value: inAll(root, about, 0) })],
+    ["values", of === "utility" ? phrase("winningChances", { expected }) : expected],
+  ];
 }

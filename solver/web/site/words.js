@@ -219,6 +219,66 @@ export const ENGLISH = {
   afterRows: "After the rows stands who is to move: {letters}",
   or: " or ",
   noSuchPosition: "the rules have no such position",
+
+  // what the book says of itself
+  game: "game",
+  values: "values",
+  rulesHere: "rules here",
+  rules: "rules",
+  digest: "digest",
+  agreeOn: "agree with Python's on {count} positions, as just tried",
+  isTable: "a table of all positions",
+  searchedHere: "searched here, for a minute a position; there is no book",
+  startIsA: "start is a",
+  estimates: "estimates",
+  estimatesOf: "of searches {depth} plies deep, by {evaluation}",
+  positions: "positions",
+  withValue: "{count} with a value",
+  toMoveCounts: "to move",
+  countWin: "{count} win",
+  countDraw: "{count} draw",
+  countLoss: "{count} loss",
+  countBetter: "{count} better",
+  countEven: "{count} even",
+  countWorse: "{count} worse",
+  longestWin: "longest win",
+  noLongest: "none",
+  pliesLong: "{count} plies",
+  grown: "grown",
+  isSolved: "solved",
+  folded: "{how}, folded by symmetry",
+  startIsWorth: "start is worth",
+  forFirst: "{value} for the first player",
+  expected: "expected {of}, within {error}",
+  winningChances: "{expected}: winning chances, of which a draw is half",
+
+  // the index
+  solvedGames: "Solved games",
+  playThem: "Play them, and see what every move is worth.",
+  lightOrDarkHere: "Light or dark",
+  find: "Find",
+  findWhat: "a game, a verdict, a word of the rules",
+  kind: "Kind",
+  all: "all",
+  whoBegins: "Who begins",
+  anyVerdict: "wins, draws or loses",
+  beginsWins: "wins",
+  beginsDraws: "draws",
+  beginsLoses: "loses",
+  order: "Order",
+  byName: "by name",
+  bySize: "by size",
+  isDraw: "draw",
+  isTie: "tie",
+  winsPlies: "{who} wins in {count}",
+  winManyPlies: "{who} win in {count}",
+  winsMargin: "{who} wins by {count}",
+  winManyMargin: "{who} win by {count}",
+  winsShare: "{who} wins {count} %",
+  oneStart: " from the start that is shown, one of {count}",
+  countPositions: "{count} positions",
+  countGames: "{count} games",
+  countOfGames: "{count} of {all} games",
 };
 
 const RIGHT_TO_LEFT = ["he"];
@@ -233,6 +293,9 @@ const words = language ? { ...ENGLISH, ...(await LANGUAGES[language]()).WORDS } 
 export function phrase(key, values = {}) {
   return words[key].replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
 }
+
+/** A number as the language writes it. */
+export const inFigures = (number) => number.toLocaleString(language ?? "en");
 
 /** The name of a side of a drawing, as people call it. */
 export const sideName = (name) => words[name] ?? name[0].toUpperCase() + name.slice(1);
