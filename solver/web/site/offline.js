@@ -59,8 +59,8 @@ async function answer(event) {
 async function keepWhole(kept, address, part) {
   const size = Number(/\/(\d+)$/.exec(part.headers.get("Content-Range") ?? "")?.[1] ?? Infinity);
   const found = await kept.match(address);
-  const isSame = ["ETag", "Last-Modified"].every((name) => found?.headers.get(name) === part.headers.get(name));
-  if (size <= LARGEST) await keep(kept, address, found && !isSame);
+  const differs = (name) => part.headers.has(name) && found?.headers.get(name) !== part.headers.get(name); // some hosts say it of whole files alone
+  if (size <= LARGEST) await keep(kept, address, found && ["ETag", "Last-Modified"].some(differs));
 }
 
 /** Load a file and keep it, unless it is kept and not old, is just being loaded, or cannot be had now. */
