@@ -95,5 +95,9 @@ class ResourceError(SolverError, MemoryError):
     """Memory or disk does not suffice; the message has the numbers."""
 
 
+class Unproved(SolverError):
+    """A proof did not come to its end in the time that it was given."""
+
+
 class BudgetExceeded(SolverError):
     """A search ended by its budget before it had an exact value."""

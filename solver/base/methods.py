@@ -40,6 +40,7 @@ class Method(enum.StrEnum):
     EXPECTIMINIMAX = "expectiminimax", "every state of a game of chance", 1000
     NIMBERS = "nimbers", "the nimber of every state of an impartial game", 300
     VALUE_ITERATION = "value-iteration", "", 1000, True, True  # for expectiminimax, in a game with cycles
+    PROOF_NUMBER = "proof-number", "", None, False  # of proof books
     DROP_OUT = "drop-out", "", None, False, True  # of grown books
 
     @property

@@ -58,7 +58,7 @@ from solver.book.codecs.keys import States
 from solver.book.palettes import MOST_VALUES, long_palette, palette_records, value_in
 from solver.book.sealing import seal, unseal
 from solver.book.solution import TierCount
-from solver.book.trim import HASH, TRIMMED, Trim, check_trim
+from solver.book.trim import HASH, PROOF, TRIMMED, Trim, check_trim
 from solver.rules.fingerprint import Origin
 from solver.rules.game import Rules
 
@@ -69,7 +69,7 @@ HEADER_KEY = b"header"
 DIRECTORY_PART = 8_000  # first states to a directory record
 MOST_TEXT = 8192  # characters of a game's name
 
-SCOPES = re.compile("complete|exact|grown|ply [0-9]{1,9}")  # of books that hold all that was solved
+SCOPES = re.compile("complete|exact|grown|proof|ply [0-9]{1,9}")  # of books that hold all that was solved
 
 
 class Header(NamedTuple):
@@ -323,7 +323,8 @@ def check_facts(header: Header) -> None:
         raise ValueError("game is no name of a game")
     if not HASH.fullmatch(header.rules) or not HASH.fullmatch(header.digest):
         raise ValueError("rules and digest are no hashes")
-    if header.method not in (header.kind.acyclic, header.kind.cyclic, header.kind.partial):
+    may_be = (header.kind.acyclic, header.kind.cyclic, header.kind.partial)
+    if header.method not in (may_be if scope != PROOF else (header.kind.partial, Method.PROOF_NUMBER)):
         raise ValueError("method and values differ")
     if header.expectation is not None:
         _check_expectation(header, header.expectation)

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 TRIMMED = "trimmed"  # the scope of such a book
+PROOF = "proof"  # in place of the scope of the book that was trimmed: there was none, the side's states were searched
 SIDES = ("first", "second", "both")
 MOST_PLIES = 2  # that a reader searches for a state which is left out
 HASH = re.compile("[0-9a-f]{64}")
@@ -15,8 +16,8 @@ class Trim(NamedTuple):
     """The states that a trimmed book leaves out.
 
     Attributes:
-        source: Digest of the book that was trimmed.
-        scope: Scope of the book that was trimmed.
+        source: Digest of the book that was trimmed; of a proof book the fingerprint of its rules.
+        scope: Scope of the book that was trimmed; "proof" of a proof book.
         max_ply: States that are first reached after more plies were dropped. None to keep all plies.
         side: "first", "second" or "both": states that this side does not need to keep its value were dropped. None to
             keep all.

@@ -4,7 +4,7 @@ Commands are imported when they are called, so that a question to a book starts 
 and nowhere else:
 
     0 done    1 failure    2 usage, game or method    3 not in the book    4 illegal position or move
-    5 damaged or foreign book    6 out of memory or disk    7 verified, not proved    130, 143 interrupted
+    5 damaged or foreign book    6 out of memory or disk    7 not proved    130, 143 interrupted
     141 the reader of a pipe has gone
 """
 
@@ -35,6 +35,7 @@ COMMANDS = {
     "solve": ("solver.cli.solve", "Solve a game and write its book."),
     "cluster": ("solver.cli.cluster", "Check the nodes of a cluster."),
     "estimate": ("solver.cli.estimate", "Predict the time, memory and disk of a solve."),
+    "prove": ("solver.cli.prove", "Prove who wins a game too large to solve."),
     "grow": ("solver.cli.grow", "Grow an opening book of a game too large to solve."),
     "pack": ("solver.cli.pack", "Write a book in another codec."),
     "trim": ("solver.cli.trim", "Write a smaller copy of a book."),
@@ -59,7 +60,7 @@ COMMANDS = {
     "verify": ("solver.cli.verify", "Check a book: structure, checksums, every value."),
 }
 SECTIONS = {  # of the help
-    "Solve a game": ("games", "check", "estimate", "solve", "grow", "cluster", "compare"),
+    "Solve a game": ("games", "check", "estimate", "solve", "prove", "grow", "cluster", "compare"),
     "Ask a book": ("query", "line", "info", "sample", "grade", "puzzles", "profile"),
     "Work on books": ("books", "verify", "pack", "trim", "merge", "diff", "import", "export"),
     "Play and learn": ("play", "match", "learn"),
@@ -67,6 +68,7 @@ SECTIONS = {  # of the help
 }
 EXIT_CODES = (
     (errors.MissingState, 3),
+    (errors.Unproved, 7),
     (errors.PositionError, 4),
     (errors.DamagedBook, 5),
     (errors.ForeignBook, 5),
@@ -238,7 +240,7 @@ def _with_rules(typed: list[str], rules: str) -> str:
 def _how_to_go_on(typed: list[str]) -> str:
     """The command that goes on with an interrupted solve."""
     words = [word for word in typed if word != "--restart"]
-    return f": go on with solver {shlex.join(words)}" if words[:1] in (["solve"], ["grow"]) else ""
+    return f": go on with solver {shlex.join(words)}" if words[:1] in (["solve"], ["grow"], ["prove"]) else ""
 
 
 def _say(message: str, code: int) -> int:
@@ -260,6 +262,6 @@ def main() -> None:
 
     \b
     Exit codes: 0 done, 1 failure, 2 usage, game or method, 3 not in the book, 4 illegal position or move,
-    5 damaged or foreign book, 6 out of memory or disk, 7 verified, not proved, 130 or 143 interrupted,
+    5 damaged or foreign book, 6 out of memory or disk, 7 not proved, 130 or 143 interrupted,
     141 the reader of a pipe has gone.
     """

@@ -30,10 +30,10 @@ from solver.book.doors import Source
 from solver.book.solution import Part
 from solver.book.trim import MOST_PLIES, SIDES, TRIMMED, Trim
 from solver.book.writer import CHUNK
-from solver.edit.strategy import needed
 from solver.rules.game import GameOrName, Rules
 from solver.rules.width import USUAL, column_of
 from solver.search.settling import settled
+from solver.solving.strategy import needed
 from solver.solving.ways import opening
 
 WRITE_STATE_BYTES = 24  # of memory that a state takes, while its book is written

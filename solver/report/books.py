@@ -8,6 +8,7 @@ from typing import Any
 from solver.base.kinds import Kind
 from solver.base.value import Value, in_plies
 from solver.book import Book, Header
+from solver.book.trim import PROOF
 from solver.report.facts import facts_of
 
 
@@ -107,6 +108,8 @@ def trimmed(trim: dict[str, Any]) -> str:
         kept_texts.append(f"nothing that {in_plies(trim['plies'])} settle{'s' if trim['plies'] == 1 else ''}")
     if trim["max_bytes"] is not None:
         kept_texts.append(f"the earliest that fit into {trim['max_bytes']:,} bytes")
+    if trim["scope"] == PROOF:
+        return f"{', '.join(kept_texts)}, as a search has proved"
     return f"{', '.join(kept_texts)}; of the {trim['scope']} book {trim['source'][:16]}"
 
 

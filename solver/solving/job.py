@@ -13,6 +13,7 @@ from solver.base.errors import GameError, SolverError, UncompiledRules
 from solver.base.options import Options
 from solver.book.codecs import CODECS, codec_of
 from solver.book.solution import Solved
+from solver.book.trim import Trim
 from solver.check.conformance import check_game
 from solver.rules.fingerprint import contents
 from solver.rules.game import Rules, is_built_in
@@ -83,6 +84,7 @@ class Outcome(NamedTuple):
         solved: The solution.
         method, scope: For the header of the book.
         remove: Removes all work files once the book is written.
+        trim: The side that the book serves, where it serves one.
         mend: Called with a fault that comes to light while the book is written. Returns whether it was mended.
     """
 
@@ -91,6 +93,7 @@ class Outcome(NamedTuple):
     scope: str
     remove: Callable[[], None] | None = None
     mend: Callable[[SolverError], bool] | None = None
+    trim: Trim | None = None
 
 
 class Way(Protocol):

@@ -28,6 +28,7 @@ from solver.book.doors import Source, game_of
 from solver.book.format import is_name
 from solver.check import conformance
 from solver.check.conformance import blamed
+from solver.book.trim import TRIMMED
 from solver.rules.game import Rules, check_parameters, game_text
 from solver.solving.choosing import refuse, way_of
 from solver.solving.job import Job, Outcome, Way, contents_of
@@ -247,7 +248,8 @@ def _header(job: Job, outcome: Outcome) -> Header:
         game=rules.name,
         rules=rules_of(rules.game, codec),
         method=outcome.method,
-        scope=outcome.scope,
+        scope=outcome.scope if outcome.trim is None else TRIMMED,
+        trim=outcome.trim,
         symmetry=rules.folds,
         score_game=rules.margins,
         palette=solved.palette,

@@ -22,10 +22,12 @@ def solved_by(
     tier: Callable[[int], int] | None = None,
     units: Units | None = None,
     cyclic: bool = False,
+    root: int | None = None,
 ) -> Solved:
     """A table of numbers of states, of merits or by `units`, sorted and tallied; by the game's tiers, or these.
 
-    Terminal states are included; `cyclic`: some tier has moves that stay in it.
+    Terminal states are included; `cyclic`: some tier has moves that stay in it; `root`: the start's number, if the table
+    lacks it.
     """
     units = units or Units(rules.kind)
     terminal = {state for state in table if rules.is_terminal(state)}
@@ -38,7 +40,8 @@ def solved_by(
     if slowest is not None and not rules.scores:
         longest = WIN - slowest, next(state for state in states if table[state] == slowest)
     start = rules.game.initial()
-    root = rules.end(start) * units.point if rules.is_terminal(start) else table[rules.canonical(start)]
+    if root is None:
+        root = rules.end(start) * units.point if rules.is_terminal(start) else table[rules.canonical(start)]
     return Solved(
         len(states),
         lambda: [(states, [index(table[state]) for state in states])],

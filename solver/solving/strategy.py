@@ -19,19 +19,27 @@ from solver.search.settling import assured
 
 Find = Callable[[int], Value | None]
 LATER = 0.3  # what a reply two plies later weighs of one now: they share more
+Settle = Callable[[int, bool], None]
 Child = tuple[int, bool]  # a canonical state, and whether the side is to move there
 
 
-def needed(rules: Rules, find: Find, sides: Iterable[int], plies: int, progress: Progress) -> dict[int, Value]:
+def _nothing(state: int, is_own: bool) -> None:
+    """All values are known."""
+
+
+def needed(
+    rules: Rules, find: Find, sides: Iterable[int], plies: int, progress: Progress, settle: Settle = _nothing
+) -> dict[int, Value]:
     """The states, canonical, with their values, that a book for these sides (0, 1) must hold.
 
     `find` knows the values, perhaps not those of all states: where it ends, play is not followed further. A search of
     `plies` + 1 plies that ends in these states then settles a move, in each position that the side comes to, which
-    keeps its value and `covers` the replies.
+    keeps its value and `covers` the replies. `settle(state, is_own)` is called before `find` is asked about a state that
+    the side comes to, or the other, and about its moves: it may look for those values.
     """
     needed_values: dict[int, Value] = {}
     for side in sides:
-        walk = _Walk(rules, find, side, plies)
+        walk = _Walk(rules, find, side, plies, settle)
         order = walk.run(progress)
         for count, state in enumerate(reversed(order)):
             value = find(state)
@@ -55,8 +63,8 @@ class _Move(NamedTuple):
 class _Walk:
     """Play by one side: the states where it is to move in the order that they were come to."""
 
-    def __init__(self, rules: Rules, find: Find, side: int, plies: int) -> None:
-        self.rules, self.find, self.side, self.plies = rules, find, side, plies
+    def __init__(self, rules: Rules, find: Find, side: int, plies: int, settle: Settle) -> None:
+        self.rules, self.find, self.side, self.plies, self.settle = rules, find, side, plies, settle
         # States of the other side whose value no reply tells: see `_replies`
         self.stored: set[int] = set()
         self.seen: set[Child] = set()
@@ -71,6 +79,8 @@ class _Walk:
                 layer.add((rules.canonical(state), mover == self.side))
         while layer:
             self.seen |= layer
+            for state, is_own in sorted(layer):
+                self.settle(state, is_own)
             ours = sorted(state for state, is_own in layer if is_own and not self._is_won(state))
             order += ours
             coming = self._chosen(ours)

@@ -1,0 +1,92 @@
+"""`solver prove`."""
+
+from __future__ import annotations
+
+import functools
+import json
+import time
+from typing import Any
+
+import click
+
+from solver.base.methods import AUTO, Method
+from solver.book.trim import SIDES
+from solver.cli.common import DURATION, SIZE, Bars, Seconds, codec_option, note, print_options
+from solver.cli.info import report
+
+
+@click.command("prove")
+@click.argument("game")
+@click.option("-o", "--output", "book", type=click.Path(), metavar="BOOK", help="Write the proof book here.")
+@click.option(
+    "--for",
+    "side",
+    type=click.Choice(SIDES),
+    help="Whose moves the book holds. Default: the winner's; in a draw, both players'.",
+)
+@click.option(
+    "--method",
+    type=click.Choice([AUTO, Method.ALPHABETA.value, Method.PROOF_NUMBER.value]),
+    default=AUTO,
+    help="auto: alphabeta for rules with forced moves (`replies`), else proof-number.",
+)
+@click.option("--time", "seconds", type=DURATION, metavar="TIME", help="Give up after this time: 2h, 30m, 90s.")
+@click.option("--table", type=SIZE, metavar="SIZE", help="Memory of the search's table. Default: 1G.")
+@click.option(
+    "--memory", type=SIZE, metavar="SIZE", help="Memory to use, for example 8G. Default: 60 % of the free memory."
+)
+@click.option("--restart", is_flag=True, help="Discard the work of an interrupted proof.")
+@click.option(
+    "--checkpoint",
+    type=Seconds(0, 86_400),
+    metavar="S",
+    help="Seconds between checkpoints of the search. Default: 120.",
+)
+@click.option("--no-symmetry", is_flag=True, help="Do not fold positions that are equal by symmetry.")
+@codec_option
+@print_options
+def command(
+    game: str,
+    book: str | None,
+    side: str | None,
+    method: str,
+    seconds: float | None,
+    as_json: bool,
+    quiet: bool,
+    **raw: Any,
+) -> None:
+    """Prove who wins a game that is too large to solve, and write one side's answers.
+
+    \b
+    solver prove hex:5 -o hex-5.lmdb
+    solver prove connect-four:6,5 -o c4-6x5.lmdb
+    solver prove connect-four:6,5 --for first -o c4-6x5-first.lmdb
+    solver prove domineering:7,7 --time 2h -o domineering-7x7.lmdb
+
+    The book holds an answer to every reply of the other side, and little else. Values are win, draw or loss, without
+    distances. `solver verify BOOK --play` proves the book by the rules alone. `query`, `play` and `export` take it like
+    any book that leaves positions out.
+
+    For games with tiers and without chance or margins. The same command gives the same bytes; another --table may give
+    other moves. A proof-number search that is interrupted, or out of --time (exit code 7), goes on by the same command:
+    its work lies in BOOK.proof.
+    """
+    from solver.base.options import Options
+    from solver.solving.pipeline import run
+    from solver.solving.ways.proof import Plan, Proving
+
+    bars, say, started = Bars(quiet), functools.partial(note, quiet=quiet), time.perf_counter()
+    options = Options(symmetry=not raw.pop("no_symmetry"), wdl=True, progress=bars, say=say, **raw)
+    with bars:
+        header = run(game, book, options, Proving(Plan(side, method, seconds)))
+    elapsed = time.perf_counter() - started
+    if book is not None:
+        report(header, book, elapsed, as_json)
+        return
+    verdict = header.kind.verdict(header.root)
+    if as_json:
+        click.echo(
+            json.dumps({"game": header.game, "method": header.method, "score": header.root.score, "seconds": elapsed})
+        )
+    else:
+        click.echo(f"{header.game}: {verdict}, by {header.method} in {elapsed:.1f} s")

@@ -1,0 +1,160 @@
+"""Proof-number search from Python: yes or no, whether states are worth at least a draw, or a win.
+
+    prover = Prover(Rules(load_game("hex:4"), wdl=True))
+    prover.is_worth(0, 1)              True: the first player wins
+
+The table is kept between questions, and states of a search that ended can be asked for at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from solver.base.errors import BudgetExceeded, DamagedBook, ResourceError, UncompiledRules
+from solver.base.files import write_whole
+from solver.check.conformance import OTHERWISE, check_game
+from solver.compiled import agreement
+from solver.compiled.binding import bind, compiling
+from solver.compiled.exact import proof
+from solver.compiled.exact.proof import FIELDS, SURE, Field, Frame
+from solver.compiled.exact.table import new_table
+from solver.compiled.states import columns, more_of, packed, places, read_state, write_state
+from solver.rules.game import Rules, is_built_in
+from solver.search import alphabeta, cycle
+from solver.search.running import SearchStatus
+
+CALL = 1 << 20  # nodes of a call: about a second
+Watch = Callable[["Prover"], None]
+
+
+class Prover:
+    """Proof-number search for one game, in one thread. `nodes` counts the visits to states."""
+
+    def __init__(self, rules: Rules, table: int) -> None:
+        """Make a prover with an empty table.
+
+        Args:
+            rules: Rules without distances (`wdl`), of a game without cycles, chance and margins.
+            table: The bytes that the table may take, at most.
+        """
+        self.rules = rules
+        self._kernels = bind(sys.modules[proof.__name__], rules.game, rules.symmetry, True)
+        self._more = more_of(rules.bits)
+        self.table = new_table(table)
+        self.frames = np.zeros((128, columns(len(Frame), self._more)), np.int64)
+        self.moves = np.zeros((4096, columns(8, self._more)), np.int64)
+        self.numbers = np.zeros((4096, 2), np.int64)
+        self.search = np.zeros(FIELDS, np.int64)
+        self.nodes: int = 0
+
+    def warm(self) -> None:
+        """Compile, or load from the cache, what a search needs; hold a user's rules against plain Python.
+
+        Raises GameError if those break the protocol, UncompiledRules if they compile to something else.
+        """
+        with compiling(self.rules.game):
+            if is_built_in(self.rules.name):
+                self.answer(self.rules.game.initial(), 1)
+                return
+            states = check_game(self.rules.game)
+            agreement.compare(self.rules.game, states, symmetry=self.rules.symmetry)
+            for state, budget in agreement.sampled(states):
+                with contextlib.suppress(BudgetExceeded):
+                    score = alphabeta.solve(self.rules, state, budget=budget).value.score
+                    if [self.is_worth(state, bound) for bound in (0, 1)] != [score >= 0, score >= 1]:
+                        raise UncompiledRules(
+                            f"{self.rules.name}: state {state} has the score {score} in plain Python, another compiled:"
+                            f" bounds, replies or outlook are unsound, or {OTHERWISE}"
+                        )
+
+    def answer(self, state: int, bound: int) -> bool | None:
+        """Whether an unfinished state is worth at least `bound`, 0 or 1; None if no search has told."""
+        told = self._kernels.answer(self.table, packed([state], self._more), bound)
+        return None if told < 0 else told == 1
+
+    def is_worth(self, state: int, bound: int, watch: Watch = lambda prover: None) -> bool:
+        """Whether an unfinished state is worth at least `bound`, 0 or 1, by a search of whatever length.
+
+        `watch` is called about once a second, and may raise an error: `resume` goes on from there.
+        """
+        self.search[:] = 0
+        self.search[Field.IS_NEW] = 1
+        write_state(self.frames, 0, Frame.STATE, state, self._more)
+        for field in (Frame.CHOICES, Frame.FIRST, Frame.END):
+            self.frames[0, field] = 0
+        self.frames[0, Frame.BOUND] = bound
+        self.frames[0, Frame.PROOF] = self.frames[0, Frame.REFUTATION] = SURE
+        return self.resume(watch)
+
+    def resume(self, watch: Watch = lambda prover: None) -> bool:
+        """Go on with a search that `watch` interrupted, or that was loaded from a file."""
+        while True:
+            before = int(self.search[Field.COUNT])
+            with compiling(self.rules.game):
+                status = self._kernels.search_on(self.table, self.frames, self.moves, self.numbers, self.search, CALL)
+            self.nodes += int(self.search[Field.COUNT]) - before
+            if status == SearchStatus.DONE:
+                return bool(self.search[Field.PROOF] == 0)
+            if status == SearchStatus.OUTSIDE:
+                state = read_state(self.frames, int(self.search[Field.PLY]), Frame.STATE, self._more)
+                raise UncompiledRules(f"{self.rules.name} has a utility other than -1, 0 and 1 near state {state}")
+            if status == SearchStatus.NO_ROOM:
+                self._give_room()
+            watch(self)
+
+    @property
+    def root_numbers(self) -> tuple[int, int]:
+        """The proof and disproof number of the state that is searched, as its moves tell them."""
+        first, end = int(self.frames[0, Frame.FIRST]), int(self.frames[0, Frame.END])
+        rows = self.numbers[first:end]
+        if not len(rows):
+            return 1, 1
+        return int(rows[:, 0].min()), int(min(rows[:, 1].sum(), SURE))
+
+    def save(self, path: Path, facts: bytes) -> None:
+        """Write all that a search goes on from, after a line of `facts` that say what is searched."""
+        body = io.BytesIO()
+        for array in (self.search, self.frames, self.moves, self.numbers, self.table):
+            np.save(body, array, allow_pickle=False)
+        data = body.getbuffer()
+        seal = hashlib.sha256(data).hexdigest()
+        write_whole(path, b"%s %d %s\n" % (facts, self.nodes, seal.encode()) + data)
+
+    def load(self, path: Path, facts: bytes) -> bool:
+        """Go on from a file that `save` wrote; False if there is none.
+
+        Raises ResourceError if it is of another search, DamagedBook if it is damaged.
+        """
+        if not path.is_file():
+            return False
+        data = path.read_bytes()
+        line, _, body = data.partition(b"\n")
+        told, nodes, seal = [*line.rsplit(b" ", 2), b"", b""][:3]
+        if told != facts:
+            raise ResourceError(f"{path} belongs to another proof: --restart discards it, or name another book")
+        if hashlib.sha256(body).hexdigest().encode() != seal:
+            raise DamagedBook(f"{path} is damaged: --restart begins anew")
+        stream = io.BytesIO(body)
+        arrays = [np.load(stream, allow_pickle=False) for _ in range(5)]
+        self.search, self.frames, self.moves, self.numbers = arrays[:4]
+        self.table[:] = arrays[4]
+        self.nodes = int(nodes)
+        return True
+
+    def _give_room(self) -> None:
+        """Twice the rows for the path and its moves, unless the path goes in circles."""
+        ply = int(self.search[Field.PLY])
+        path = self.frames[: ply + 1, places(Frame.STATE, self._more)]
+        if len(np.unique(path, axis=0)) < len(path):
+            raise cycle(self.rules, "proof-number search")
+        self.frames = np.concatenate([self.frames, np.zeros_like(self.frames)])
+        self.moves = np.concatenate([self.moves, np.zeros_like(self.moves)])
+        self.numbers = np.concatenate([self.numbers, np.zeros_like(self.numbers)])
