@@ -18,6 +18,7 @@ from solver.cli.info import report
 @click.command("prove")
 @click.argument("game")
 @click.option("-o", "--output", "book", type=click.Path(), metavar="BOOK", help="Write the proof book here.")
+@click.option("--from", "position", metavar="POSITION", help="Prove this position, without a book. Default: the start.")
 @click.option(
     "--for",
     "side",
@@ -48,6 +49,7 @@ from solver.cli.info import report
 def command(
     game: str,
     book: str | None,
+    position: str | None,
     side: str | None,
     method: str,
     seconds: float | None,
@@ -72,18 +74,25 @@ def command(
     its work lies in BOOK.proof.
     """
     from solver.base.options import Options
+    from solver.book.doors import game_of
+    from solver.rules.reading import parse_position
     from solver.solving.pipeline import run
     from solver.solving.ways.proof import Plan, Proving
 
     bars, say, started = Bars(quiet), functools.partial(note, quiet=quiet), time.perf_counter()
+    if position is not None and (book is not None or side is not None):
+        raise click.UsageError("--from proves a position without a book: leave out -o and --for")
     options = Options(symmetry=not raw.pop("no_symmetry"), wdl=True, progress=bars, say=say, **raw)
+    played = None if position is None else parse_position(game_of(game), position)
     with bars:
-        header = run(game, book, options, Proving(Plan(side, method, seconds)))
+        header = run(game, book, options, Proving(Plan(side, method, seconds, played and played.state)))
     elapsed = time.perf_counter() - started
     if book is not None:
         report(header, book, elapsed, as_json)
         return
     verdict = header.kind.verdict(header.root)
+    if played is not None:
+        verdict = f"{header.root.leaning} for the side to move"
     if as_json:
         click.echo(
             json.dumps({"game": header.game, "method": header.method, "score": header.root.score, "seconds": elapsed})

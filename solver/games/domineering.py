@@ -26,7 +26,13 @@ class Domineering(NamedTuple):
     height: int = 4
 
     def check(self) -> None:
-        grid.refuse(self.width, self.height, 1)
+        if self.width < 1 or self.height < 1 or self.width > 26:
+            raise ValueError("width and height must be at least 1, width at most 26 to have letters")
+        if self.width * self.height > 200:
+            raise ValueError("width * height must be at most 200")
+
+    def bits(self) -> int:
+        return max(63, self.width * self.height)
 
     def initial(self) -> int:
         return 0
@@ -57,11 +63,24 @@ class Domineering(NamedTuple):
         """A quarter turn would exchange the players."""
         return grid.least_flip(self.width, self.height, 1, state)
 
-    def evaluate(self, state: int) -> float:
-        """The places that the mover has more than the other, as a part of all."""
+    def bounds(self, state: int) -> tuple[int, int]:
+        """Won, if one side has more places that the other can never cover than the other has room for dominoes.
+
+        These are the safe and the possible moves of Breuker, Uiterwijk and van den Herik (2000).
+        """
         mover = self._second(state)
-        mine, theirs = self._places(state, mover).bit_count(), self._places(state, 1 - mover).bit_count()
-        return (mine - theirs) / (2 * self.width * self.height)
+        if self._safe(state, mover) > self._room(state, 1 - mover):
+            return 1, 1
+        if self._safe(state, 1 - mover) >= self._room(state, mover):
+            return -1, -1
+        return -1, 1
+
+    def evaluate(self, state: int) -> float:
+        """How many dominoes more the mover can put, of the least and the most that both can, as a part of the board."""
+        mover = self._second(state)
+        mine = self._safe(state, mover) + self._room(state, mover)
+        theirs = self._safe(state, 1 - mover) + self._room(state, 1 - mover)
+        return (mine - theirs) / (self.width * self.height + 1)
 
     def format_action(self, state: int, action: int) -> str:
         step = 1 if self._second(state) else self.width
@@ -94,6 +113,32 @@ class Domineering(NamedTuple):
     def _second(self, state: int) -> int:
         """Whether the second player is to move."""
         return state.bit_count() // 2 % 2
+
+    def _safe(self, state: int, flat: int) -> int:
+        """The most dominoes of a player on cells that none of the other's can cover."""
+        free = grid.full(self.width, self.height) & ~state
+        if flat:
+            lonely = free & ~(free << self.width | free >> self.width)
+        else:
+            first = grid.column(self.width, self.height)
+            lonely = free & ~((free & ~(first << self.width - 1)) << 1 | (free & ~first) >> 1)
+        return self._most(lonely, flat)
+
+    def _room(self, state: int, flat: int) -> int:
+        """The most dominoes that a player can put on free cells, if the other puts none."""
+        return self._most(grid.full(self.width, self.height) & ~state, flat)
+
+    def _most(self, cells: int, flat: int) -> int:
+        """The most dominoes on cells: of each run those from its first cell on."""
+        first = grid.column(self.width, self.height)
+        count = 0
+        for _ in range((self.width if flat else self.height) // 2):
+            before = (cells & ~(first << self.width - 1)) << 1 if flat else cells << self.width
+            after = (cells & ~first) >> 1 if flat else cells >> self.width
+            begins = cells & ~before & after
+            count += begins.bit_count()
+            cells &= ~(begins | begins << (1 if flat else self.width))
+        return count
 
     def _places(self, state: int, flat: int) -> int:
         """The lower or left cells of all places for a domino."""

@@ -26,9 +26,9 @@ from solver.book import Book, Header, check_codec, check_target, streaming
 from solver.book.codecs import CODECS, codec_of, rules_of
 from solver.book.doors import Source, game_of
 from solver.book.format import is_name
+from solver.book.trim import TRIMMED
 from solver.check import conformance
 from solver.check.conformance import blamed
-from solver.book.trim import TRIMMED
 from solver.rules.game import Rules, check_parameters, game_text
 from solver.solving.choosing import refuse, way_of
 from solver.solving.job import Job, Outcome, Way, contents_of

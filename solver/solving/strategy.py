@@ -34,8 +34,8 @@ def needed(
 
     `find` knows the values, perhaps not those of all states: where it ends, play is not followed further. A search of
     `plies` + 1 plies that ends in these states then settles a move, in each position that the side comes to, which
-    keeps its value and `covers` the replies. `settle(state, is_own)` is called before `find` is asked about a state that
-    the side comes to, or the other, and about its moves: it may look for those values.
+    keeps its value and `covers` the replies. `settle(state, is_own)` is called before `find` is asked about a state and
+    about its moves: it may search for their values. `is_own`: the side is to move there.
     """
     needed_values: dict[int, Value] = {}
     for side in sides:

@@ -26,8 +26,8 @@ def solved_by(
 ) -> Solved:
     """A table of numbers of states, of merits or by `units`, sorted and tallied; by the game's tiers, or these.
 
-    Terminal states are included; `cyclic`: some tier has moves that stay in it; `root`: the start's number, if the table
-    lacks it.
+    Terminal states are included; `cyclic`: some tier has moves that stay in it; `root`: the number of the start, if the
+    table lacks it.
     """
     units = units or Units(rules.kind)
     terminal = {state for state in table if rules.is_terminal(state)}

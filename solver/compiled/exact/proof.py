@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from solver.compiled.binding import inlined, kernel
 from solver.compiled.exact.alphabeta import FULL, WIDE, Move, put
-from solver.compiled.exact.moves import FAR, end_merit, key_of, lifted, look_at, settle_first
+from solver.compiled.exact.moves import FAR, key_of, look_at, settle_first
 from solver.compiled.exact.table import LIMIT, has_key, mixed_with, size_of, write_key
 from solver.compiled.states import BEYOND, COLUMNS, MIXER, folded, put_state, state_at, state_in
 from solver.compiled.views import borrowed
@@ -201,6 +201,18 @@ def arrive(table: NDArray[Any], frames: NDArray[Any], moves: NDArray[Any], numbe
     return LIMIT
 
 
+@inlined
+def is_on_path(frames: NDArray[Any], ply: int) -> Any:
+    """Return whether the state of frames[ply] was come to before: its first word tells all but wide ones apart."""
+    first_word = frames[ply, Frame.STATE]
+    for earlier in range(ply):
+        if frames[earlier, Frame.STATE] != first_word:
+            continue
+        if not len(MORE) or state_at(frames, earlier, Frame.STATE, MORE) == state_at(frames, ply, Frame.STATE, MORE):
+            return True
+    return False
+
+
 @kernel
 def search_on(
     table: NDArray[Any],
@@ -221,21 +233,26 @@ def search_on(
         allowance: Nodes after which to pause.
 
     Returns:
-        DONE: search[PROOF] is 0 if so, else search[REFUTATION]; or the statuses of `alphabeta.prove`.
+        DONE: search[PROOF] is 0 if so, else search[REFUTATION]; STUCK where play came back to a state; or the statuses
+        of `alphabeta.prove`.
     """
     table, frames, moves, numbers = borrowed(table), borrowed(frames), borrowed(moves), borrowed(numbers)
     search = borrowed(search)
     ply, nodes, is_new = search[Field.PLY], search[Field.COUNT], search[Field.IS_NEW]
     stop = nodes + allowance
     while True:
-        proof, refutation = np.int64(SURE), np.int64(0)
-        top, second, open_count = np.int64(-1), np.int64(SURE), 0
+        proof: Any = np.int64(SURE)
+        refutation: Any = np.int64(0)
+        top, second, open_count = np.int64(-1), proof, 0
         if is_new:
             if nodes >= stop or ply + 2 >= len(frames) or frames[ply, Frame.FIRST] + WIDE > len(moves):
                 search[Field.PLY], search[Field.COUNT], search[Field.IS_NEW] = ply, nodes, 1
                 return SearchStatus.PAUSED if nodes >= stop else SearchStatus.NO_ROOM
+            if is_on_path(frames, ply):
+                search[Field.PLY], search[Field.COUNT], search[Field.IS_NEW] = ply, nodes, 1
+                return SearchStatus.STUCK
             result = arrive(table, frames, moves, numbers, ply)
-            if result == FULL or result == FAR:
+            if result in (FULL, FAR):
                 search[Field.PLY], search[Field.COUNT], search[Field.IS_NEW] = ply, nodes, 1
                 return SearchStatus.NO_ROOM if result == FULL else SearchStatus.OUTSIDE
             frames[ply, Frame.NODES] = nodes

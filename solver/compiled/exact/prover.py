@@ -14,11 +14,10 @@ import io
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from solver.base.errors import BudgetExceeded, DamagedBook, ResourceError, UncompiledRules
+from solver.base.errors import BudgetExceeded, DamagedBook, MethodError, ResourceError, UncompiledRules
 from solver.base.files import write_whole
 from solver.check.conformance import OTHERWISE, check_game
 from solver.compiled import agreement
@@ -26,9 +25,9 @@ from solver.compiled.binding import bind, compiling
 from solver.compiled.exact import proof
 from solver.compiled.exact.proof import FIELDS, SURE, Field, Frame
 from solver.compiled.exact.table import new_table
-from solver.compiled.states import columns, more_of, packed, places, read_state, write_state
+from solver.compiled.states import columns, more_of, packed, read_state, write_state
 from solver.rules.game import Rules, is_built_in
-from solver.search import alphabeta, cycle
+from solver.search import alphabeta
 from solver.search.running import SearchStatus
 
 CALL = 1 << 20  # nodes of a call: about a second
@@ -106,6 +105,8 @@ class Prover:
             if status == SearchStatus.OUTSIDE:
                 state = read_state(self.frames, int(self.search[Field.PLY]), Frame.STATE, self._more)
                 raise UncompiledRules(f"{self.rules.name} has a utility other than -1, 0 and 1 near state {state}")
+            if status == SearchStatus.STUCK:
+                raise MethodError(f"{self.rules.name} has cycles, and a proof may never end there: solve it")
             if status == SearchStatus.NO_ROOM:
                 self._give_room()
             watch(self)
@@ -150,11 +151,7 @@ class Prover:
         return True
 
     def _give_room(self) -> None:
-        """Twice the rows for the path and its moves, unless the path goes in circles."""
-        ply = int(self.search[Field.PLY])
-        path = self.frames[: ply + 1, places(Frame.STATE, self._more)]
-        if len(np.unique(path, axis=0)) < len(path):
-            raise cycle(self.rules, "proof-number search")
+        """Twice the rows for the path and its moves."""
         self.frames = np.concatenate([self.frames, np.zeros_like(self.frames)])
         self.moves = np.concatenate([self.moves, np.zeros_like(self.moves)])
         self.numbers = np.concatenate([self.numbers, np.zeros_like(self.numbers)])

@@ -37,11 +37,13 @@ class Plan(NamedTuple):
         side: "first", "second" or "both": whose moves the book holds. None for the winner's, or both in a draw.
         method: One of METHODS. "auto" for the one that fits the rules.
         seconds: Give up after so many. None for no limit.
+        position: The state to settle, without a book. None for the start.
     """
 
     side: str | None = None
     method: str = AUTO
     seconds: float | None = None
+    position: int | None = None
 
 
 class Proving:
@@ -75,10 +77,12 @@ class Proving:
         job.checked()
         method = plan.method if plan.method != AUTO else method_for(rules)
         search = _Search(job, Method(method), plan.seconds)
-        start = rules.canonical(rules.game.initial())
+        start = rules.canonical(rules.game.initial() if plan.position is None else plan.position)
         if rules.is_terminal(start):
-            raise MethodError(f"{rules.name}: the game is over at the start: there is nothing to prove")
+            raise MethodError(f"{rules.name}: the game is over there: there is nothing to prove")
         score = search.start(start)
+        if plan.position is not None:
+            return Outcome(solved_by(rules, {}, root=score), method, PROOF, search.remove)
         first = score if rules.mover(rules.game.initial()) in (0, None) else -score
         side = plan.side or ("both" if not score else "first" if first > 0 else "second")
         if first and side != ("first" if first > 0 else "second"):
@@ -161,7 +165,7 @@ class _Search:
         return None if score is None else Value(score)
 
     def settle(self, state: int, is_own: bool) -> None:
-        """Find the values that the walk wants: of a state of the side's a move that keeps its value; else all replies'."""
+        """Find the values that the walk wants: of the side's states a move that keeps the value, else all replies'."""
         rules = self.rules
         if self._limit is not None and len(self.scores) > self._limit:
             raise ResourceError(
@@ -273,14 +277,15 @@ class _Search:
 
     def _watched(self, bound: int) -> Callable[[Any], None]:
         """Called now and then in a search: say how far it is, keep it in a file, end it when the time is up."""
-        is_start = not self.scores
+        is_start, begun = not self.scores, (time.monotonic(), self._prover.nodes)
         every = self.job.options.checkpoint if self.job.options.checkpoint is not None else CHECKPOINT_SECONDS
         progress: Progress = self.job.options.progress
 
         def watch(prover: Any) -> None:
             proof, refutation = prover.root_numbers
             question = ("at least a draw", "a win")[bound]
-            note = f"{question}? proof {proof:,}, disproof {refutation:,}, {prover.nodes:.3g} nodes"
+            rate = (prover.nodes - begun[1]) / max(1e-9, time.monotonic() - begun[0])
+            note = f"{question}? proof {proof:,}, disproof {refutation:,}, {rate:.3g} nodes/s"
             progress("prove" if is_start else "follow", prover.nodes if is_start else len(self.scores), None, note)
             if self._deadline is not None and time.monotonic() > self._deadline:
                 kept = self._keep(bound) if is_start else ""
@@ -302,7 +307,8 @@ class _Search:
 
     def _facts(self, bound: int) -> bytes:
         rules = self.rules
-        return f"solver proof 1 {rules.name} {rules.fingerprint} {rules.symmetry} {bound} {len(self._prover.table)}".encode()
+        facts = rules.name, rules.fingerprint, rules.symmetry, bound, len(self._prover.table)
+        return f"solver proof 1 {' '.join(map(str, facts))}".encode()
 
     def _unproved(self, rest: str) -> Unproved:
         return Unproved(f"{game_text(self.rules.game)} is not proved after {self.nodes:,} nodes{rest}")

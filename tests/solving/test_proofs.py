@@ -1,0 +1,184 @@
+"""Proof books: the right value of the start, an answer to every reply, the same bytes after any interruption."""
+
+import pytest
+
+from solver.base.errors import DamagedBook, MethodError, ResourceError, Unproved
+from solver.base.options import Options
+from solver.book import Book
+from solver.book.trim import Trim
+from solver.edit.trimming import trim
+from solver.rules.game import Rules, load_game
+from solver.solving import pipeline
+from solver.solving.ways import proof
+from solver.solving.ways.proof import Plan, Proving
+from solver.verifying import playing
+from tests import naive
+from tests.commands import ok, run
+from tests.ways import slow
+
+SMALL_TABLE = 1 << 16
+
+
+def proved(game, path, plan=None, **options):
+    """Write a proof book; its header."""
+    asked = Options(wdl=True, table=options.pop("table", SMALL_TABLE), **options)
+    return pipeline.run(game, path, asked, Proving(plan or Plan()))
+
+
+# for the first player
+PUBLISHED = {
+    "hex:2": 1,  # strategy stealing
+    "hex:3": 1,
+    "tic-tac-toe": 0,
+    "domineering:3,3": 1,  # Winning Ways
+    "domineering:4,4": 1,
+    "cram:2,4": -1,  # both sides are even: the second player answers by symmetry (Gardner 1974)
+    "connect-four:4,4": 0,  # John Tromp
+}
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("hex:2", "tic-tac-toe", "domineering:3,3", "domineering:2,4", "clobber:2,4", "cram:2,4", "breakthrough:2,4"),
+        *slow("hex:3", "domineering:4,4", "connect-four:4,4", "breakthrough:3,4,2"),
+    ],
+)
+def test_the_start_has_its_value_and_its_side_an_answer_to_every_reply(tmp_path, text):
+    game = load_game(text)
+    score = proved(text, tmp_path / "proof.lmdb").root.score
+    truth = naive.solve(game, symmetry=True)
+    assert PUBLISHED.get(text, score) == score == truth[game.initial()].score
+    with Book(tmp_path / "proof.lmdb") as book:
+        assert {state: value.score for state, value in book.items()} == {state: truth[state].score for state in book}
+        found = playing.prove(book, game, live=False)
+    assert found.sides == (("first", "second") if not score else ("first",) if score > 0 else ("second",))
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("text", ["tic-tac-toe", "hex:3", "domineering:3,4", "connect-four:4,3"])
+def test_any_position_has_its_score_by_proof_numbers(text):
+    from solver.compiled.exact.prover import Prover
+
+    rules = Rules(load_game(text), wdl=True)
+    truth = naive.solve(rules.game)
+    prover = Prover(rules, SMALL_TABLE)
+    states = sorted(state for state in truth if not rules.is_terminal(state))
+    for state in states[:: max(1, len(states) // 60)]:
+        for bound in (0, 1):
+            assert prover.is_worth(state, bound) == (truth[state].score >= bound)
+            assert prover.answer(state, bound) == (truth[state].score >= bound)
+
+
+@pytest.mark.interpreted
+def test_a_full_table_makes_it_slower_not_wrong(tmp_path):
+    header = proved("domineering:4,4", tmp_path / "small.lmdb", table=1024)
+    assert header.root.score == proved("domineering:4,4", tmp_path / "large.lmdb", table=1 << 20).root.score == 1
+
+
+@pytest.mark.interpreted
+def test_a_book_serves_the_side_that_is_asked_for(tmp_path):
+    for side in ("first", "second", "both"):
+        header = proved("tic-tac-toe", tmp_path / f"{side}.lmdb", Plan(side))
+        assert header.trim.side == side and header.root.score == 0
+        with Book(tmp_path / f"{side}.lmdb") as book:
+            playing.prove(book, book.game, live=False)
+    with pytest.raises(MethodError, match="the second player loses, so only the other has something to prove"):
+        proved("hex:2", tmp_path / "lost.lmdb", Plan("second"))
+
+
+@pytest.mark.slow
+def test_a_proof_takes_little_more_than_the_trimmed_book_of_a_solve(tmp_path):
+    pipeline.solve("connect-four:5,4", tmp_path / "whole.lmdb").close()
+    least = trim(tmp_path / "whole.lmdb", tmp_path / "trimmed.lmdb", Trim(side="first"), wdl=True).stored
+    assert least == 2843
+    assert proved("connect-four:5,4", tmp_path / "proof.lmdb", Plan("first"), table=None).stored < 2 * least
+
+
+@pytest.mark.interpreted
+def test_an_interrupted_proof_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
+    whole = proved("clobber:3,4", tmp_path / "whole.lmdb")
+    monkeypatch.setattr("solver.compiled.exact.prover.CALL", 100)
+    again, interruptions = tmp_path / "again.lmdb", 0
+    while not again.exists():
+        try:
+            proved("clobber:3,4", again, progress=Interrupting())
+        except KeyboardInterrupt:
+            interruptions += 1
+            assert (tmp_path / "again.lmdb.proof").exists()
+    assert interruptions > 1 and not (tmp_path / "again.lmdb.proof").exists()
+    assert again.read_bytes() == (tmp_path / "whole.lmdb").read_bytes()
+    assert whole.method == "proof-number"
+
+
+class Interrupting:
+    """Progress that is interrupted at the second call of a search."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, step, done, total, note=""):
+        if step == "prove":
+            self.calls += 1
+            if self.calls == 2:
+                raise KeyboardInterrupt
+
+
+@pytest.mark.interpreted
+def test_a_proof_that_takes_too_long_keeps_its_work(tmp_path, monkeypatch):
+    monkeypatch.setattr("solver.compiled.exact.prover.CALL", 50)
+    book = tmp_path / "proof.lmdb"
+    with pytest.raises(Unproved, match="a win has proof number .* the same command goes on from here"):
+        proved("clobber:3,4", book, Plan(seconds=0))
+    kept = tmp_path / "proof.lmdb.proof"
+    assert kept.exists() and not book.exists()
+    with pytest.raises(ResourceError, match="belongs to another proof: --restart discards it"):
+        proved("clobber:3,4", book, table=2 * SMALL_TABLE)
+    data = kept.read_bytes()
+    kept.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    with pytest.raises(DamagedBook, match="is damaged: --restart begins anew"):
+        proved("clobber:3,4", book)
+    assert proved("clobber:3,4", book, restart=True).root.score in (-1, 1)
+    assert [path.name for path in tmp_path.iterdir()] == ["proof.lmdb"]
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("kalah:2,2", "kalah:2,2 has margins: prove is for wins, draws and losses"),
+        ("pig:10", "pig:10 has chance"),
+        ("mu-torere", "mu-torere has no tier"),
+        ("six-mens-morris", "six-mens-morris has cycles, and a proof may never end there: solve it"),
+    ],
+)
+def test_games_that_cannot_be_proved_are_refused(tmp_path, text, said):
+    with pytest.raises(MethodError, match=said):
+        proved(text, tmp_path / "proof.lmdb")
+    assert not (tmp_path / "proof.lmdb").exists()
+
+
+def test_games_without_draws_are_known_by_their_utility():
+    decisive = [
+        text
+        for text in ("hex:3", "cram:3,3", "domineering", "tic-tac-toe", "kalah")
+        if proof.is_decisive(load_game(text))
+    ]
+    assert decisive == ["hex:3", "cram:3,3", "domineering"]
+
+
+@pytest.mark.interpreted
+def test_the_command_proves_and_the_others_take_its_book(tmp_path):
+    book = tmp_path / "hex.lmdb"
+    assert "first player wins" in ok("prove", "hex:2", "-o", book, "--table", "64K", "-q")
+    assert "what the first player needs, as a search has proved" in ok("info", book)
+    assert "the first player gets at least the value of each" in ok("verify", book, "--play", "-q")
+    assert "win" in ok("query", book, "start", "-q")
+    assert "hex:2: win for the side to move, by proof-number" in ok(
+        "prove", "hex:2", "--from", "start", "--table", "64K", "-q"
+    )
+    code, _, err = run("prove", "hex:3", "--from", "start", "-o", book)
+    assert code == 2 and "--from proves a position without a book" in err
+    code, _, err = run("prove", "hex:3", "--time", "0s", "--table", "64K", "-q")
+    assert code in (0, 7)
