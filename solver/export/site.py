@@ -282,7 +282,7 @@ def is_ours(game: Path) -> bool:
 def files() -> dict[str, str]:
     """The files that every page has, by their names; scripts without their comments, to load sooner."""
     parts = [part for folder in ("reader", "site") for part in (WEB / folder).iterdir() if "." in part.name]
-    texts = {part.name: part.read_text("utf-8") for part in parts if not part.name.endswith(".d.ts")}
+    texts = {part.name: part.read_text("utf-8") for part in parts if not part.name.endswith((".d.ts", ".mjs"))}
     return {name: COMMENTS.sub("", text) if name.endswith(".js") else text for name, text in sorted(texts.items())}
 
 

@@ -1,5 +1,8 @@
 """Proof books: the right value of the start, an answer to every reply, the same bytes after any interruption."""
 
+import re
+import subprocess
+
 import pytest
 
 from solver.base.errors import DamagedBook, MethodError, ResourceError, Unproved
@@ -7,6 +10,7 @@ from solver.base.options import Options
 from solver.book import Book
 from solver.book.trim import Trim
 from solver.edit.trimming import trim
+from solver.export.site import WEB
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
 from solver.solving.ways import proof
@@ -14,6 +18,7 @@ from solver.solving.ways.proof import Plan, Proving
 from solver.verifying import playing
 from tests import naive
 from tests.commands import ok, run
+from tests.exports import needs_node
 from tests.ways import slow
 
 SMALL_TABLE = 1 << 16
@@ -182,3 +187,34 @@ def test_the_command_proves_and_the_others_take_its_book(tmp_path):
     assert code == 2 and "--from proves a position without a book" in err
     code, _, err = run("prove", "hex:3", "--time", "0s", "--table", "64K", "-q")
     assert code in (0, 7)
+
+
+@needs_node
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["tic-tac-toe", "hex:3"])
+def test_another_program_proves_the_book_by_the_rules(tmp_path, monkeypatch, text):
+    assert proved(text, tmp_path / "proof.lmdb").stored > 10
+    result = "draw" if text == "tic-tac-toe" else "win"
+    assert f"{text}: the first player gets at least a {result}, proved in" in checked(tmp_path, text)[1]
+    drop_some = proof.needed
+
+    def needed(*asked):
+        states = drop_some(*asked)
+        return {state: value for state, value in states.items() if state != max(states)}
+
+    monkeypatch.setattr(proof, "needed", needed)
+    proved(text, tmp_path / "proof.lmdb")
+    code, _, err = checked(tmp_path, text)
+    assert code == 1 and re.match("not proved: (the book has no value|no move is known to be worth)", err)
+
+
+def checked(folder, text):
+    """What `check.mjs` says of a book."""
+    ok("export", folder / "proof.lmdb", "-o", folder / "proof.bin", "-q")
+    if not (folder / "game.wasm").exists():
+        ok("build", text, "-o", folder / "game.wasm", "-q")
+    check = WEB / "reader" / "check.mjs"
+    done = subprocess.run(
+        ["node", check, folder / "proof.bin", folder / "game.wasm"], capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout, done.stderr

@@ -19,7 +19,7 @@ def files_of(language: str) -> dict[str, str]:
     """Return the files of a reader by their names.
 
     Args:
-        language: "c" for a header, "js" for the modules and types of an npm package.
+        language: "c" for a header, "js" for the modules and types of an npm package, and a program that proves proof books.
     """
     if language == "c":
         return {HEADER: (resources.files(__name__) / HEADER).read_text("utf-8")}
@@ -28,7 +28,7 @@ def files_of(language: str) -> dict[str, str]:
     found = {path.name: path.read_text("utf-8") for path in (WEB / "reader").iterdir() if path.is_file()}
     package = json.loads((WEB / "package.json").read_text("utf-8"))
     package["exports"] = json.loads(json.dumps(package["exports"]).replace("./reader/", "./"))
-    package["files"] = ["*.js", "*.d.ts"]
+    package["files"] = ["*.js", "*.mjs", "*.d.ts"]
     return {**found, "package.json": json.dumps(package, indent=2) + "\n"}
 
 

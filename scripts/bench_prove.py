@@ -1,0 +1,79 @@
+"""Prove games that nobody has to solve first: nodes, seconds, and the states of the book, against the published result.
+
+python scripts/bench_prove.py [GAME ...] [--table BYTES] [--json] [--publish]
+
+Each game is proved by `solver prove GAME -o BOOK`, alone, and its book is played against every reply by the rules. A
+result other than the published one ends the run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import benchmark
+
+import solver
+
+# for the first player; where each is published
+PUBLISHED = {
+    "connect-four:5,4": (0, "Tromp"),
+    "connect-four:6,5": (0, "Tromp"),
+    "connect-four:5,6": (0, "Tromp"),
+    "hex:4": (1, "strategy stealing"),
+    "hex:5": (1, "strategy stealing"),
+    "domineering:6,6": (1, "Breuker, Uiterwijk and van den Herik 2000"),
+    "domineering:7,7": (1, "Breuker, Uiterwijk and van den Herik 2000"),
+    "tic-tac-toe:5,5,4": (0, "Uiterwijk and van den Herik 2000"),
+    "tic-tac-toe:6,5,4": (1, "Uiterwijk and van den Herik 2000"),
+    "breakthrough:4,5,2": (-1, "no publication known"),
+    "breakthrough:5,5,2": (-1, "Haugland 2006"),
+    "cram:5,6": (1, "Gardner 1974: odd by even"),
+    "clobber:4,6": (-1, "no publication known"),
+}
+SHOWN = {1: "first player wins", 0: "draw", -1: "second player wins"}
+
+
+def report(game: str, table: str) -> dict[str, Any]:
+    """Prove a game in a process of its own; raises SystemExit for another result than the published one."""
+    score, source = PUBLISHED[game]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "proof.lmdb"
+        proving = [sys.executable, "-m", "solver", "prove", game, "-o", str(path), "--table", table, "-q"]
+        run = benchmark.run(proving)
+        playing = [sys.executable, "-m", "solver", "verify", str(path), "--play", "--search", "0", "-q"]
+        judged = subprocess.run(playing, stdout=subprocess.PIPE, text=True, check=False)
+        with solver.Book(path) as book:
+            found, method, states = book.header.root.score, book.header.method, len(book)
+        if found != score or judged.returncode not in (0, 7):
+            raise SystemExit(f"{game}: the score is {found}, published is {score} ({source}); {judged.stdout}")
+        size = path.stat().st_size
+    facts = {"game": game, "result": SHOWN[score], "source": source, "method": method}
+    return {**facts, "seconds": round(run.wall, 1), "peak_mib": round(run.peak), "states": states, "bytes": size}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("games", nargs="*", default=list(PUBLISHED))
+    parser.add_argument("--table", default="1G")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--publish", action="store_true", help="into the table of docs/reference/benchmarks.md")
+    asked = parser.parse_args()
+    results = [report(game, asked.table) for game in asked.games]
+    rows = [
+        [one["game"], one["result"], one["source"], one["method"], f"{one['seconds']:.1f}", f"{one['states']:,}"]
+        for one in results
+    ]
+    table = benchmark.table(("game", "result", "published by", "method", "s", "states of the book"), rows)
+    print(json.dumps(results) if asked.json else table)
+    if asked.publish:
+        benchmark.publish("proofs", table, results, "Measured once")
+
+
+if __name__ == "__main__":
+    main()
