@@ -9,7 +9,6 @@ from typing import BinaryIO
 import click
 
 from solver.base.errors import MissingState, PositionError
-from solver.base.text import TextError, waiting_lines
 from solver.cli.common import (
     echo_values,
     json_option,
@@ -22,10 +21,7 @@ from solver.cli.common import (
 )
 from solver.play.player import Player
 from solver.play.practical import OPPONENT
-from solver.play.showing import checked_svg
-from solver.report import reasons
 from solver.report.answers import Answers, text
-from solver.report.pictures import board
 from solver.report.records import plain
 from solver.rules.game import game_text
 
@@ -104,7 +100,13 @@ def command(
     if svg is not None:
         if len(positions) > 1 or positions[0] == "-":
             raise click.UsageError("--svg draws one position: name one POSITION")
+        # What only a few questions want is loaded for them alone: a query is over in the time that it would take
+        from solver.play.showing import checked_svg
+        from solver.report.pictures import board
+
         checked_svg(svg)
+    if explain:
+        from solver.report import reasons
     book, game = open_source(source, own, live=live, quiet=quiet)
     known, searches = {} if book is None else book, not book_only
     player = Player(
@@ -145,6 +147,8 @@ def command(
 
 def answer_lines(answers: Answers, stream: BinaryIO) -> None:
     """One JSON line for each line, sent before more lines are waited for: a program may ask and read in turns."""
+    from solver.base.text import TextError, waiting_lines
+
     output, live = sys.stdout.buffer, answers.player.live
     try:
         for lines in waiting_lines(stream, "surrogateescape"):

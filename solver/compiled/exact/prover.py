@@ -9,16 +9,16 @@ The table is kept between questions, and states of a search that ended can be as
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import io
 import sys
+import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
 from solver.base.errors import BudgetExceeded, DamagedBook, MethodError, ResourceError, UncompiledRules
-from solver.base.files import write_whole
+from solver.base.files import replacing
 from solver.check.conformance import OTHERWISE, check_game
 from solver.compiled import agreement
 from solver.compiled.binding import bind, compiling
@@ -31,6 +31,9 @@ from solver.search import alphabeta
 from solver.search.running import SearchStatus
 
 CALL = 1 << 20  # nodes of a call: about a second
+SEAL = 4  # bytes behind the file of a search
+PART = 1 << 20  # bytes that are read at once
+MOST_FACTS = 1 << 16  # bytes of the line that says what is searched
 Watch = Callable[["Prover"], None]
 
 
@@ -120,33 +123,39 @@ class Prover:
             return 1, 1
         return int(rows[:, 0].min()), int(min(rows[:, 1].sum(), SURE))
 
-    def save(self, path: Path, facts: bytes) -> None:
-        """Write all that a search goes on from, after a line of `facts` that say what is searched."""
-        body = io.BytesIO()
-        for array in (self.search, self.frames, self.moves, self.numbers, self.table):
-            np.save(body, array, allow_pickle=False)
-        data = body.getbuffer()
-        seal = hashlib.sha256(data).hexdigest()
-        write_whole(path, b"%s %d %s\n" % (facts, self.nodes, seal.encode()) + data)
+    def save(self, path: Path, facts: str) -> None:
+        """Write all that a search goes on from, behind a line of `facts` that say what is searched."""
+        try:
+            with replacing(path) as partial, open(partial, "wb") as file:
+                sealed = _Sealed(file)
+                sealed.write(f"{facts} {self.nodes}\n".encode())
+                for array in (self.search, self.frames, self.moves, self.numbers, self.table):
+                    np.save(sealed, array, allow_pickle=False)
+                file.write(sealed.seal)
+        except OSError as error:
+            raise ResourceError(
+                f"{path} cannot be written ({error.strerror or error}): make room, then again"
+            ) from None
 
-    def load(self, path: Path, facts: bytes) -> bool:
-        """Go on from a file that `save` wrote; False if there is none.
+    def load(self, path: Path, facts: str) -> bool:
+        """Go on from a file that `save` wrote; False if there is none, or if it is of another question.
 
-        Raises ResourceError if it is of another search, DamagedBook if it is damaged.
+        Raises DamagedBook if it is damaged.
         """
         if not path.is_file():
             return False
-        data = path.read_bytes()
-        line, _, body = data.partition(b"\n")
-        told, nodes, seal = [*line.rsplit(b" ", 2), b"", b""][:3]
-        if told != facts:
-            raise ResourceError(f"{path} belongs to another proof: --restart discards it, or name another book")
-        if hashlib.sha256(body).hexdigest().encode() != seal:
-            raise DamagedBook(f"{path} is damaged: --restart begins anew")
-        stream = io.BytesIO(body)
-        arrays = [np.load(stream, allow_pickle=False) for _ in range(5)]
-        self.search, self.frames, self.moves, self.numbers = arrays[:4]
-        self.table[:] = arrays[4]
+        with open(path, "rb") as file:
+            told, _, nodes = file.readline(MOST_FACTS).decode("utf-8", "replace").rstrip("\n").rpartition(" ")
+            if told != facts:
+                return False
+            begin, seal = file.tell(), _seal_of(file, path)
+            if seal is None:
+                raise DamagedBook(f"{path} is damaged: --restart begins anew")
+            file.seek(begin)
+            self.search, self.frames, self.moves, self.numbers, table = (
+                np.load(file, allow_pickle=False) for _ in range(5)
+            )
+        self.table[:] = table
         self.nodes = int(nodes)
         return True
 
@@ -155,3 +164,32 @@ class Prover:
         self.frames = np.concatenate([self.frames, np.zeros_like(self.frames)])
         self.moves = np.concatenate([self.moves, np.zeros_like(self.moves)])
         self.numbers = np.concatenate([self.numbers, np.zeros_like(self.numbers)])
+
+
+class _Sealed:
+    """A file to write to, and the checksum of all that was written."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._checksum = file, 0
+
+    def write(self, data: bytes) -> int:
+        self._checksum = zlib.crc32(data, self._checksum)
+        return self._file.write(data)
+
+    @property
+    def seal(self) -> bytes:
+        """Four bytes, for the end of the file."""
+        return self._checksum.to_bytes(SEAL, "little")
+
+
+def _seal_of(file: BinaryIO, path: Path) -> bytes | None:
+    """The checksum at the end of a file; None if it is not that of what comes before."""
+    left, checksum = path.stat().st_size - SEAL, 0
+    file.seek(0)
+    while left > 0:
+        data = file.read(min(left, PART))
+        if not data:
+            return None
+        left, checksum = left - len(data), zlib.crc32(data, checksum)
+    seal = file.read(SEAL)
+    return seal if seal == checksum.to_bytes(SEAL, "little") else None

@@ -19,7 +19,7 @@ def files_of(language: str) -> dict[str, str]:
     """Return the files of a reader by their names.
 
     Args:
-        language: "c" for a header, "js" for the modules and types of an npm package, and a program that proves proof books.
+        language: "c" for a header; "js" for the modules and types of an npm package, and a program that checks proofs.
     """
     if language == "c":
         return {HEADER: (resources.files(__name__) / HEADER).read_text("utf-8")}

@@ -27,6 +27,7 @@ from solver.solving.tables import solved_by
 TABLE = 1 << 30  # bytes of the search's table
 STATE_BYTES = 600  # of memory that a state of the book takes while it is found; assumed
 CHECKPOINT_SECONDS = 120.0
+SPARING = 20.0  # times what a checkpoint took: the least between two
 METHODS = (Method.ALPHABETA, Method.PROOF_NUMBER)
 
 
@@ -121,7 +122,7 @@ class _Search:
         self._decisive = is_decisive(job.rules.game)
         self._deadline = None if seconds is None else time.monotonic() + seconds
         self._path = job.beside(".proof")
-        self._saved = time.monotonic()
+        self._saved, self._took = time.monotonic(), 0.0
         options, table = job.options, job.options.table or TABLE
         if options.memory is not None and table > options.memory:
             raise ResourceError(
@@ -151,10 +152,11 @@ class _Search:
         if self.method == Method.PROOF_NUMBER and self._path is not None:
             if self.job.options.restart:
                 self.remove()
-            for bound in bounds:
-                if self._prover.load(self._path, self._facts(bound)):
-                    self._question = bound
-                    break
+            self._question = next((one for one in bounds if self._prover.load(self._path, self._facts(one))), None)
+            if self._question is None and self._path.exists():
+                raise ResourceError(
+                    f"{self._path} belongs to another proof: --restart discards it, or name another book"
+                )
         return self._score(state)
 
     def find(self, state: int) -> Value | None:
@@ -292,7 +294,11 @@ class _Search:
                 raise self._unproved(
                     f", {question} has proof number {proof:,} and disproof number {refutation:,}{kept}"
                 )
-            if is_start and self._path is not None and time.monotonic() - self._saved > every:
+            if (
+                is_start
+                and self._path is not None
+                and time.monotonic() - self._saved > max(every, SPARING * self._took)
+            ):
                 self._keep(bound)
 
         return watch
@@ -301,14 +307,16 @@ class _Search:
         """Write the search into its file."""
         if self._path is None:
             return ""
+        began = time.monotonic()
         self._prover.save(self._path, self._facts(bound))
         self._saved = time.monotonic()
+        self._took = self._saved - began
         return "; the same command goes on from here"
 
-    def _facts(self, bound: int) -> bytes:
+    def _facts(self, bound: int) -> str:
         rules = self.rules
         facts = rules.name, rules.fingerprint, rules.symmetry, bound, len(self._prover.table)
-        return f"solver proof 1 {' '.join(map(str, facts))}".encode()
+        return f"solver proof 1 {' '.join(map(str, facts))}"
 
     def _unproved(self, rest: str) -> Unproved:
         return Unproved(f"{game_text(self.rules.game)} is not proved after {self.nodes:,} nodes{rest}")
