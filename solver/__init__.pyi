@@ -11,6 +11,7 @@ from solver.base.errors import MissingState as MissingState
 from solver.base.errors import PositionError as PositionError
 from solver.base.errors import ResourceError as ResourceError
 from solver.base.errors import SolverError as SolverError
+from solver.base.errors import Unproved as Unproved
 from solver.base.value import Solution as Solution
 from solver.base.value import Value as Value
 from solver.book import Book as Book
@@ -38,6 +39,7 @@ from solver.rules.game import Game as Game
 from solver.rules.game import load_game as load_game
 from solver.rules.reading import position as position
 from solver.solving.pipeline import check_game as check_game
+from solver.solving.pipeline import prove as prove
 from solver.solving.pipeline import solve as solve
 from solver.verifying.verification import verify as verify
 

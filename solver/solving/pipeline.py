@@ -34,6 +34,8 @@ from solver.solving.choosing import refuse, way_of
 from solver.solving.job import Job, Outcome, Way, contents_of
 from solver.solving.ways import grown, imported
 from solver.solving.ways.grown import Plan
+from solver.solving.ways.proof import Plan as ProofPlan
+from solver.solving.ways.proof import Proving
 
 MOST_TIERS = 1024  # a header lists no more
 MOST_VALUES = 1 << 16  # nor counts more of them
@@ -163,6 +165,68 @@ def import_values(
     """
     options = Options(symmetry=symmetry, progress=progress)
     return run(game, path, options, imported.Values(Path(source), verified))
+
+
+def prove(
+    game: Source,
+    path: str | os.PathLike[str],
+    *,
+    side: str | None = None,
+    method: str = AUTO,
+    seconds: float | None = None,
+    symmetry: bool = True,
+    memory: int | None = None,
+    table: int | None = None,
+    restart: bool = False,
+    checkpoint: float | None = None,
+    codec: str | None = None,
+    progress: Progress = silent,
+    say: Say = quiet,
+) -> Book:
+    """Prove who wins without solving the game, and return a book of one side's answers, open.
+
+        with solver.prove("hex:5", "hex-5.lmdb") as book:
+            book.root                       # Value(score=1, distance=None): the first player wins
+
+    The values are wins, draws and losses without distances. The same arguments give the same bytes.
+
+    Args:
+        game: A game, or its name; it has tiers, and neither chance nor margins.
+        path: Where to write the book.
+        side: Whose answers it holds: "first", "second" or "both". None for the winner's, or both in a draw.
+        method: "alphabeta", "proof-number", or "auto" for the one that fits the rules.
+        seconds: Give up after so many. None for no limit.
+        symmetry: Fold positions that are equal by symmetry, if the rules have `canonical`.
+        memory: Limit in bytes. None for a share of what is free.
+        table: Size of the search's table in bytes. None for 1 GiB.
+        restart: Discard the work of an interrupted proof.
+        checkpoint: Seconds between checkpoints of a proof-number search. None for 120.
+        codec: How values are encoded, as for `solve`.
+        progress: Called with a pass's name, the nodes or states done, and a note.
+        say: Called with one line of text now and then.
+
+    Returns:
+        The book. Close it, or use `with`.
+
+    Raises:
+        GameError: The rules or the parameters are wrong.
+        MethodError: The game cannot be proved so, or the side has nothing to prove.
+        Unproved: The time is up. The same call goes on.
+        ResourceError: Memory or disk does not suffice.
+    """
+    options = Options(
+        symmetry=symmetry,
+        memory=memory,
+        table=table,
+        restart=restart,
+        checkpoint=checkpoint,
+        codec=codec,
+        wdl=True,
+        progress=progress,
+        say=say,
+    )
+    run(game, path, options, Proving(ProofPlan(side, method, seconds)))
+    return Book(path, game_of(game))
 
 
 def grow(game: Source, path: str | os.PathLike[str], plan: Plan, options: Options) -> Header:

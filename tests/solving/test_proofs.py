@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+import solver
 from solver.base.errors import DamagedBook, MethodError, ResourceError, Unproved
 from solver.base.options import Options
 from solver.book import Book
@@ -162,6 +163,12 @@ def test_games_that_cannot_be_proved_are_refused(tmp_path, text, said):
     with pytest.raises(MethodError, match=said):
         proved(text, tmp_path / "proof.lmdb")
     assert not (tmp_path / "proof.lmdb").exists()
+
+
+@pytest.mark.interpreted
+def test_a_book_is_returned_open(tmp_path):
+    with solver.prove("coins:5", tmp_path / "coins.lmdb", table=SMALL_TABLE) as book:
+        assert book.root.score == naive.solve(book.game)[book.game.initial()].score
 
 
 def test_games_without_draws_are_known_by_their_utility():
