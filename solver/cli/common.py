@@ -24,9 +24,9 @@ from solver.book.codecs import CHOICES
 from solver.book.doors import book_and_game
 from solver.book.naming import resolved
 from solver.book.reader import Book
-from solver.play.live import PLAYOUTS, SECONDS
 from solver.play.practical import OPPONENTS
 from solver.rules.game import Game, is_built_in, own_method
+from solver.search import SECONDS
 
 VALUE = re.compile(r"\b(win|loss|draw)\b( in \d+)?")
 COLOURS = {"win": "green", "draw": "yellow", "loss": "red"}
@@ -138,6 +138,7 @@ def try_out(source: str, game: Game) -> None:
     """Play a few random games by somebody's own rules, so that a fault is named before a search stumbles over it."""
     if not is_built_in(source):
         from solver.check.conformance import check_game
+        from solver.play.live import PLAYOUTS
 
         check_game(game, playouts=PLAYOUTS)
 

@@ -18,9 +18,9 @@ from solver.cli.common import (
     tell,
     thinking,
 )
-from solver.play.live import SECONDS
 from solver.play.player import Player
 from solver.report import lines
+from solver.search import SECONDS
 
 
 @click.command("line")

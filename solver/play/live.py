@@ -20,9 +20,8 @@ from solver.base.value import Value
 from solver.play.analysis import Answer
 from solver.play.lookahead import QUICK, Compiled, Foresight, in_turn
 from solver.rules.game import Rules, is_built_in
-from solver.search import Budget, Result
+from solver.search import SECONDS, Budget, Result
 
-SECONDS = 5.0
 PLAYOUTS = 20  # random games in which a user's rules are checked
 RULES_TIMEOUT = 60.0  # seconds of computing beyond the budget after which the rules are given up
 MOST_PATIENCE = 1e6  # of a compiler

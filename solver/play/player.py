@@ -25,8 +25,9 @@ compare.
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from solver.base.errors import MethodError, MissingState
 from solver.base.methods import Method
@@ -36,13 +37,15 @@ from solver.book.reader import Book
 from solver.play.analysis import Answer, Move, Moves, Outcome, as_best, best_first, from_moves, likeliest, rank
 from solver.play.headway import Leading
 from solver.play.knowledge import Knowledge
-from solver.play.live import SECONDS, Live
-from solver.play.lookahead import Foresight
 from solver.play.practical import OPPONENT, Practical
 from solver.play.refuting import Refutation, why
 from solver.rules.game import Game, GameOrName, Rules, load_game
 from solver.rules.width import as_state
-from solver.search import Budget
+from solver.search import SECONDS, Budget
+
+if TYPE_CHECKING:
+    from solver.play.live import Live
+    from solver.play.lookahead import Foresight
 
 METHODS = ("best", "practical")
 EXACT_SHARE = 0.75  # of a budget, for exact searches before estimates are made
@@ -89,8 +92,6 @@ class Player:
     canonical: Callable[[Any], Any]
     knowledge: Knowledge
     live: bool
-    foresight: Foresight
-    live_search: Live | None
     method: str
     practical: Practical | None
 
@@ -120,12 +121,39 @@ class Player:
         self.live = live and not self.knowledge.is_complete and "live" not in rules.kind.unfit
         goes_round = header is not None and header.method == Method.RETROGRADE and rules.scores
         self._lead = Leading(rules, self.knowledge.find) if goes_round else None
-        self._evaluate, self.foresight = evaluate, Foresight(rules, evaluate, module)
         if method not in METHODS:
             raise MethodError(f"no method of play {method!r}: choose {' or '.join(METHODS)}")
         self.method = method
         self.practical = Practical(rules, self.knowledge.value, opponent) if method == "practical" else None
-        self.live_search = Live(rules, self.foresight) if self.live else None
+        self._evaluate, self._module, self._making = evaluate, module, threading.Lock()
+        self._foresight: Foresight | None = None
+        self._live_search: Live | None = None
+        if evaluate is not None or module is not None:
+            # A file that is none is refused at once
+            self.foresight  # noqa: B018
+
+    @property
+    def foresight(self) -> Foresight:
+        """The searches of limited depth. A player that answers from its book never loads them."""
+        with self._making:
+            if self._foresight is None:
+                from solver.play.lookahead import Foresight
+
+                self._foresight = Foresight(self.rules, self._evaluate, self._module)
+            return self._foresight
+
+    @property
+    def live_search(self) -> Live | None:
+        """The exact searches, or None for a player without live searches."""
+        if not self.live:
+            return None
+        foresight = self.foresight
+        with self._making:
+            if self._live_search is None:
+                from solver.play.live import Live
+
+                self._live_search = Live(self.rules, foresight)
+            return self._live_search
 
     @classmethod
     def of(cls, source: Player | Source, **options: Any) -> Player:
@@ -139,7 +167,7 @@ class Player:
 
     def __reduce__(self) -> Any:
         options = {"seconds": self.seconds, "nodes": self.nodes, "live": self.live, "evaluate": self._evaluate}
-        options |= {"method": self.method, "module": self.foresight.module}
+        options |= {"method": self.method, "module": self.foresight.module if self._module is not None else None}
         if self.practical is not None:
             options["opponent"] = self.practical.opponent
         return functools.partial(Player, **options), (self.solution, self.game)

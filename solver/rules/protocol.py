@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import types
 
@@ -98,5 +97,7 @@ def near_misses(cls: type) -> dict[str, str]:
     used = {*known, *getattr(cls, "_fields", ()), *(name for code in codes for name in names_in(code))}
     strange = [name for name in members if not name.startswith("_") and name not in used]
     missing = [name for name in known if name not in members]
+    import difflib
+
     found = {name: difflib.get_close_matches(name, missing, 1, 0.8) for name in strange}
     return {name: matches[0] for name, matches in found.items() if matches}

@@ -51,6 +51,9 @@ class Result(NamedTuple):
     table: Table
 
 
+SECONDS = 5.0  # that a player may search for an answer, unless it is told otherwise
+
+
 class Budget:
     """A limit on nodes and seconds, which run from now; `spend` raises BudgetExceeded once it is used up.
 
