@@ -28,7 +28,7 @@ from solver.book import Book, Header, check_codec, placed, streaming
 from solver.book.codecs import rules_of
 from solver.book.doors import Source
 from solver.book.solution import Part
-from solver.book.trim import MOST_PLIES, SIDES, TRIMMED, Trim
+from solver.book.trim import MOST_PLIES, PROOF, SIDES, TRIMMED, Trim
 from solver.book.writer import CHUNK
 from solver.rules.game import GameOrName, Rules
 from solver.rules.width import USUAL, column_of
@@ -121,6 +121,8 @@ def _refuse(header: Header, rules: Rules, wanted: Trim, wdl: bool) -> None:
     header.kind.refuse("trim", rules.name)
     if not wdl and wanted == Trim():
         raise MethodError("trim has nothing to drop: choose --max-ply, --for, --drop-plies, --wdl or --max-bytes")
+    if header.trim is not None and header.trim.scope == PROOF:
+        raise MethodError("a proof book holds no more than its side needs: there is nothing to trim")
     if header.trim is not None:
         raise MethodError(f"the book is trimmed already: trim the one with digest {header.trim.source[:16]} anew")
     if wanted.side is not None or wanted.plies:
