@@ -136,7 +136,7 @@ async function check(bookPath, modulePath) {
   const game = await Search.open(await readFile(modulePath));
   const book = await Book.open(await readFile(bookPath), { rules: game.rules });
   await book.check();
-  const { facts } = book;
+  const facts = /** @type {any} */ (book.facts);
   if (facts.rules !== game.facts.rules) throw new Error(`the book is of rules ${facts.rules.slice(0, 8)}, the module of ${game.facts.rules.slice(0, 8)}`);
   const served = facts.trim?.side ?? "both";
   const score = Math.sign(Number(facts.root.score));
