@@ -35,6 +35,7 @@ PUBLISHED = {
     "cram:5,6": (1, "Gardner 1974: odd by even"),
     "clobber:4,5": (1, "Albert, Grossman, Nowakowski and Wolfe 2005"),
 }
+WITHOUT_BOOK = {"domineering:7,7"}  # whose play takes far longer to follow than its start to prove
 PLAYED = 100_000  # states of a book, at most, that is played out afterwards
 SHOWN = {1: "first player wins", 0: "draw", -1: "second player wins"}
 
@@ -42,6 +43,13 @@ SHOWN = {1: "first player wins", 0: "draw", -1: "second player wins"}
 def report(game: str, table: str) -> dict[str, Any]:
     """Prove a game in a process of its own; raises SystemExit for another result than the published one."""
     score, source = PUBLISHED[game]
+    if game in WITHOUT_BOOK:
+        run = benchmark.run([sys.executable, "-m", "solver", "prove", game, "--table", table, "--json", "-q"])
+        facts = json.loads(run.output)
+        if facts["score"] != score:
+            raise SystemExit(f"{game}: the score is {facts['score']}, published is {score} ({source})")
+        told = {"game": game, "result": SHOWN[score], "source": source, "method": facts["method"]}
+        return {**told, "seconds": round(run.wall, 1), "peak_mib": round(run.peak), "states": None, "bytes": None}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "proof.lmdb"
         proving = [sys.executable, "-m", "solver", "prove", game, "-o", str(path), "--table", table, "-q"]
@@ -69,7 +77,14 @@ def main() -> None:
     asked = parser.parse_args()
     results = [report(game, asked.table) for game in asked.games]
     rows = [
-        [one["game"], one["result"], one["source"], one["method"], f"{one['seconds']:.1f}", f"{one['states']:,}"]
+        [
+            one["game"],
+            one["result"],
+            one["source"],
+            one["method"],
+            f"{one['seconds']:.1f}",
+            "no book" if one["states"] is None else f"{one['states']:,}",
+        ]
         for one in results
     ]
     table = benchmark.table(("game", "result", "published by", "method", "s", "states of the book"), rows)

@@ -198,7 +198,7 @@ def test_the_command_proves_and_the_others_take_its_book(tmp_path):
 
 @needs_node
 @pytest.mark.slow
-@pytest.mark.parametrize("text", ["tic-tac-toe", "hex:3"])
+@pytest.mark.parametrize("text", ["tic-tac-toe", "hex:4"])
 def test_another_program_proves_the_book_by_the_rules(tmp_path, monkeypatch, text):
     assert proved(text, tmp_path / "proof.lmdb").stored > 10
     result = "draw" if text == "tic-tac-toe" else "win"
