@@ -168,7 +168,6 @@ class _Search:
 
     def settle(self, state: int, is_own: bool) -> None:
         """Find the values that the walk wants: of the side's states a move that keeps the value, else all replies'."""
-        rules = self.rules
         if self._limit is not None and len(self.scores) > self._limit:
             raise ResourceError(
                 f"more than {self._limit:,} states are needed, which memory does not hold: more --memory"
@@ -179,16 +178,16 @@ class _Search:
             return
         score = self._score(state)
         children = list(self._children(state))
-        if any(rules.is_terminal(child) for child in self._ends(state, score)):
+        if self._ends(state, score):
             return
         if self.method == Method.ALPHABETA:
             # Few of its searches are long, and a choice between all moves that keep the value makes a smaller book
             for _, key in children:
                 self._score(key)
             return
-        kept = [key for sign, key in children if self._keeps(key, sign, score, searched=False)]
-        if not kept:
-            next((key for sign, key in children if self._keeps(key, sign, score, searched=True)), None)
+        kept = [self._keeps(key, sign, score, searched=False) for sign, key in children]
+        if not any(kept):
+            any(self._keeps(key, sign, score, searched=True) for sign, key in children)
 
     def remove(self) -> None:
         """Remove the file of a search."""
@@ -203,13 +202,12 @@ class _Search:
             if not rules.is_terminal(child):
                 yield (1 if rules.same_mover(state, action, child) else -1), rules.canonical(child)
 
-    def _ends(self, state: int, score: int) -> Iterator[int]:
-        """Yield the finished children that are worth so much for who moves."""
+    def _ends(self, state: int, score: int) -> bool:
+        """Whether a move ends the game and is worth so much for who moves."""
         rules = self.rules
-        for action in rules.actions(state):
-            child = rules.result(state, action)
-            if rules.is_terminal(child) and rules.lifted(rules.end(child), state, action, child) == score:
-                yield child
+        results = ((action, rules.result(state, action)) for action in rules.actions(state))
+        ends = ((action, child) for action, child in results if rules.is_terminal(child))
+        return any(rules.lifted(rules.end(child), state, action, child) == score for action, child in ends)
 
     def _keeps(self, key: int, sign: int, score: int, searched: bool) -> bool:
         """Whether a move to a state keeps a score that no move exceeds; note its value if it does."""
