@@ -8,6 +8,7 @@ import pytest
 import solver
 from solver.base.errors import DamagedBook, MethodError, ResourceError, Unproved
 from solver.base.options import Options
+from solver.base.signals import Terminated
 from solver.book import Book
 from solver.book.trim import Trim
 from solver.edit.trimming import trim
@@ -103,14 +104,15 @@ def test_a_proof_takes_little_more_than_the_trimmed_book_of_a_solve(tmp_path):
 
 
 @pytest.mark.interpreted
-def test_an_interrupted_proof_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
+@pytest.mark.parametrize("signal", [KeyboardInterrupt, Terminated])
+def test_an_interrupted_proof_goes_on_to_the_same_bytes(tmp_path, monkeypatch, signal):
     whole = proved("clobber:3,4", tmp_path / "whole.lmdb")
     monkeypatch.setattr("solver.compiled.exact.prover.CALL", 100)
     again, interruptions = tmp_path / "again.lmdb", 0
     while not again.exists():
         try:
-            proved("clobber:3,4", again, progress=Interrupting())
-        except KeyboardInterrupt:
+            proved("clobber:3,4", again, progress=Interrupting(signal))
+        except signal:
             interruptions += 1
             assert (tmp_path / "again.lmdb.proof").exists()
     assert interruptions > 1 and not (tmp_path / "again.lmdb.proof").exists()
@@ -121,14 +123,14 @@ def test_an_interrupted_proof_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
 class Interrupting:
     """Progress that is interrupted at the second call of a search."""
 
-    def __init__(self):
-        self.calls = 0
+    def __init__(self, signal):
+        self.calls, self.signal = 0, signal
 
     def __call__(self, step, done, total, note=""):
         if step == "prove":
             self.calls += 1
             if self.calls == 2:
-                raise KeyboardInterrupt
+                raise self.signal
 
 
 @pytest.mark.interpreted

@@ -262,8 +262,9 @@ class _Search:
                 self._question = None
                 return self._prover.resume(self._watched(bound))
             return self._prover.is_worth(state, bound, self._watched(bound))
-        except (KeyboardInterrupt, SystemExit):
-            if not self.scores:
+        except BaseException as error:
+            # What a signal raises is no Exception
+            if not isinstance(error, Exception) and not self.scores:
                 self._keep(bound)
             raise
 
