@@ -4,12 +4,13 @@ It needs no good order of moves, as alpha-beta does. Each state has two numbers:
 settled, at least, to prove that the answer is yes, and how many to prove that it is no. The search goes to the position
 that counts in both, and stays with a move until its number is a quarter above that of the next (Pawlewicz and Lew,
 Improving depth-first proof-number search, 2007). A state that was not searched yet begins with numbers by the rules'
-`evaluate`: in hex 5x5 that saves 14 of 15 nodes.
+`evaluate`: in hex 5x5 that saves nine of ten nodes.
 
 The table holds both numbers by state and bound. Where four entries that share a bucket are all taken, the one makes way
 whose search took the fewest nodes. So a table of any size will do; with a smaller one, more is searched again.
 
-Cost: 0.6 to 3 us a node. A node is a visit to a state, which lists its moves anew.
+Cost: 0.5 us a node in connect-four 6x5, 2 in hex 5x5, 7 in domineering 8x8, whose states are wide. A node is a visit to
+a state, which lists its moves anew.
 """
 
 from __future__ import annotations
