@@ -138,6 +138,8 @@ class _Wdl(_Scores):
 
     name = "wdl"
     most = 1
+    cyclic: Method | None = Method.RETROGRADE
+    remedy: str = Kind.remedy
 
     def kept(self, value: Value) -> Value:
         return sign_of(value)

@@ -27,7 +27,7 @@ from numba.core.typing.templates import AbstractTemplate, AttributeTemplate
 from numba.extending import infer_getattr, lower_builtin, overload_method, register_jitable
 
 from solver.base.errors import GameError, SolverError, UncompiledRules
-from solver.compiled import choices, numbering
+from solver.compiled import choices, numbering, orbits
 from solver.compiled.advice import reason
 from solver.compiled.identity import constants_of, identity_of, is_checked
 from solver.compiled.inlining import CAN_CHECK, PART
@@ -38,6 +38,7 @@ from solver.rules.fingerprint import sibling_modules
 from solver.rules.game import Game, Rules
 from solver.rules.meaning import names_in
 from solver.rules.numbering import Numbering
+from solver.rules.orbits import Orbits
 from solver.rules.width import USUAL
 from solver.store.shared import once_for_constants
 
@@ -168,7 +169,7 @@ def _compiled_rules(game: Any, more: tuple[int, ...]) -> Any:
 
 @functools.cache
 def _class_with(
-    cls: type, fields: tuple[str, ...], width: int, known: tuple[Any, ...], numbers: Numbering | None
+    cls: type, fields: tuple[str, ...], width: int, known: tuple[Any, ...], numbers: Numbering | Orbits | None
 ) -> Any:
     """A class of named tuples with these fields and the methods of a class of rules, for compiled code of a width.
 
@@ -186,7 +187,7 @@ def _class_with(
     return new_class
 
 
-_numberings: dict[type, Numbering] = {}
+_numberings: dict[type, Numbering | Orbits] = {}
 
 
 @functools.cache
@@ -201,6 +202,8 @@ def _teach(cls: type, width: int | None, parameters: tuple[Any, ...], is_checked
     """
     own_methods = methods_of(cls)
     methods = {**_NOT_IN_THE_RULES, **({} if "size" in own_methods else _WITHOUT_SIZE), **own_methods}
+    if getattr(cls, "everywhere", False) and "starts" not in own_methods:
+        methods["starts"] = _every_start
     rewriter = Rewriter(cls, width, cls(*parameters) if width else None, is_checked)
     for name, method in methods.items():
         method = rewriter.rewritten(method, name)
@@ -210,8 +213,9 @@ def _teach(cls: type, width: int | None, parameters: tuple[Any, ...], is_checked
         setattr(cls, f"compiled_{name}", copy)
         _teach_functions(method)
     if cls in _numberings and "rank" not in own_methods:
-        for name, function in numbering.METHODS.items():
-            setattr(cls, f"compiled_{name}", numbering.Compiled(_numberings[cls], function))
+        home: Any = orbits if isinstance(_numberings[cls], Orbits) else numbering
+        for name, function in home.METHODS.items():
+            setattr(cls, f"compiled_{name}", numbering.Compiled(_numberings[cls], function, home.constants))
 
 
 def _teach_functions(function: types.FunctionType) -> None:
@@ -250,6 +254,15 @@ def _one_start(self: Any) -> Iterator[int]:
     yield self.initial()
 
 
+def _every_start(self: Any) -> Iterator[int]:
+    number = 0
+    state = self.unrank(0)
+    while state >= 0:
+        yield state
+        number += 1
+        state = self.unrank(number)
+
+
 def _no_features(self: Any, state: int) -> Iterator[int]:
     yield 0
 
@@ -262,6 +275,7 @@ _NOT_IN_THE_RULES: dict[str, Any] = {
     "unrank": _within,
     "bounds": _no_bounds,
     "features": _no_features,
+    "parents": _no_features,
     **dict.fromkeys(("to_move", "tier", "plies_left", "canonical", "vanishing", "again", "reward"), _zero),
     **dict.fromkeys(("replies", "outlook", "followup", "longest", "evaluate", "promise"), _zero),
 }

@@ -9,6 +9,7 @@ from typing import Any
 
 from solver.rules.fingerprint import HINTS, fingerprint
 from solver.rules.game import Rules, own_method
+from solver.rules.orbits import Orbits
 from solver.rules.sources import digest_behind
 
 HOME = Path(__file__).parent
@@ -37,6 +38,7 @@ def constants_of(rules: Rules, outcomes: bool = False, tiers: bool = True) -> di
         "TIERS": tiers and rules.tiered,
         "TIERED": rules.tiered,
         "PROMISES": rules.promise is not None,
+        "ORBITS": isinstance(rules.numbering, Orbits),
         **{name.upper(): own_method(rules.game, name) is not None for name in ASKED},
     }
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -61,32 +62,39 @@ def unrank(self: Any, rank: int) -> Any:
 
 
 class Compiled:
-    """In place of a method of a class of rules, for the compiler: made when it is first asked for."""
+    """In place of a method of a class of rules, for the compiler: made when it is first asked for.
 
-    numbering: Numbering
+    `constants` are the arrays that the function names, by the numbering.
+    """
 
-    def __init__(self, numbering: Numbering, function: types.FunctionType) -> None:
-        self.numbering, self.function = numbering, function
+    def __init__(
+        self, numbering: Any, function: types.FunctionType, constants: Callable[[Any], dict[str, Any]]
+    ) -> None:
+        self.numbering, self.function, self.constants = numbering, function, constants
 
     def __get__(self, instance: Any, cls: type) -> Any:
         return self.method
 
     @functools.cached_property
     def method(self) -> Any:
-        diagram = self.numbering.diagram
-        arcs = [(bits, *arc) for node in diagram.nodes for bits, arc in node.items()]
-        columns = np.array(arcs, np.int64).reshape(-1, 3).T.copy()
-        scope = {
-            **self.function.__globals__,
-            **dict(zip(("BITS", "BEFORE", "CHILDREN"), columns, strict=True)),
-            "STARTS": np.cumsum([0, *map(len, diagram.nodes)]),
-            "MASKS": np.array(diagram.masks, np.int64),
-            "FIRSTS": np.array(diagram.firsts, np.int64),
-            "ROOTS": np.array(diagram.roots, np.int64),
-            "SIZE": diagram.size,
-            "OTHERS": ~diagram.bits,
-        }
+        scope = {**self.function.__globals__, **self.constants(self.numbering)}
         return types.FunctionType(self.function.__code__, scope, self.function.__name__)
+
+
+def constants(numbering: Numbering) -> dict[str, Any]:
+    """The arrays of a diagram, as `rank` and `unrank` name them."""
+    diagram = numbering.diagram
+    arcs = [(bits, *arc) for node in diagram.nodes for bits, arc in node.items()]
+    columns = np.array(arcs, np.int64).reshape(-1, 3).T.copy()
+    return {
+        **dict(zip(("BITS", "BEFORE", "CHILDREN"), columns, strict=True)),
+        "STARTS": np.cumsum([0, *map(len, diagram.nodes)]),
+        "MASKS": np.array(diagram.masks, np.int64),
+        "FIRSTS": np.array(diagram.firsts, np.int64),
+        "ROOTS": np.array(diagram.roots, np.int64),
+        "SIZE": diagram.size,
+        "OTHERS": ~diagram.bits,
+    }
 
 
 METHODS = {function.__name__: function for function in (rank, unrank)}

@@ -36,9 +36,10 @@ from solver.rules.width import USUAL, bits_of
 RULES = (
     *("initial", "starts", "actions", "result", "is_terminal", "utility"),
     *("to_move", "again", "reward", "canonical", "tier", "chance", "plies_left", "endless"),
+    *("symmetries", "tables"),
 )
 # they make a search quicker, they change no value
-HINTS = ("replies", "outlook", "followup", "promise", "bounds", "longest", "size")
+HINTS = ("replies", "outlook", "followup", "promise", "bounds", "longest", "size", "parents")
 USER_MODULE = "rules_of_file_"  # and a number: a file named random.py must not become the module random
 GRAPHS = "solver.games.common.nodes"  # whose arrays have a digest
 GAMES_PACKAGE = "solver.games."  # of these the last part tells which one it is, wherever it lies
@@ -68,6 +69,8 @@ def fingerprint(game: Any, also: tuple[str, ...] = ()) -> str:
     parameters, named = _told(game, also)
     pieces = [parameters, str(bool(getattr(game, "score_game", False)))]
     pieces += [f"{name}: {named[name]}" for name in sorted(named)]
+    if getattr(game, "everywhere", False):
+        pieces.append("everywhere")
     if bits_of(game) != USUAL:
         pieces.append(f"bits: {bits_of(game)}")
     return hashlib.sha256("\n".join(pieces).encode("utf-8", "surrogatepass")).hexdigest()

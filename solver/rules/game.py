@@ -26,6 +26,7 @@ from solver.rules import parameters
 from solver.rules.fingerprint import Origin, check_origin, fingerprint
 from solver.rules.loading import is_user_file, names_user_rules, split_values, user_class
 from solver.rules.numbering import Numbering, ranks_of
+from solver.rules.orbits import Orbits
 from solver.rules.protocol import check_signatures, lacking
 from solver.rules.width import bits_of
 
@@ -91,7 +92,7 @@ class Rules:
     folds: bool
     tiered: bool
     tier: Callable[[Any], int]
-    numbering: Numbering | None
+    numbering: Numbering | Orbits | None
     rank: Callable[[Any], int] | None
     unrank: Callable[[int], Any] | None
     alternates: bool
@@ -133,11 +134,14 @@ class Rules:
         self.tiered, self.tier = tier is not None, tier or _zero
         self.plies_left: Callable[[Any], int] = own_method(game, "plies_left") or _zero
         self.endless: Callable[[Any], int] = _limited(self, "endless") or _zero
-        self.starts: Callable[[], Iterator[Any]] = own_method(game, "starts") or _none
         self.size: Callable[[], int] | None = own_method(game, "size")
-        self.numbering = Numbering(game) if own_method(game, "scan") else None
+        self.parents: Callable[[Any], Iterator[Any]] | None = own_method(game, "parents")
+        self.numbering = numbering_of(game, self.folds)
         own_ranking = own_method(game, "rank"), own_method(game, "unrank")
         self.rank, self.unrank = own_ranking if any(own_ranking) else ranks_of(self.size, self.numbering, self.bits)
+        self.everywhere = bool(getattr(game, "everywhere", False))
+        starts = _every(self) if self.everywhere else _none
+        self.starts: Callable[[], Iterator[Any]] = own_method(game, "starts") or starts
         _check_together(self)
         self.alternates, self.mover = self.to_move is None and self.again is None, self.to_move or _zero
         self.same_mover = _same_mover(self)
@@ -207,6 +211,13 @@ class Rules:
         return starts
 
 
+def numbering_of(game: Any, folds: bool) -> Numbering | Orbits | None:
+    """What numbers the positions of a game by what its rules say of them; by orbits only where they are folded."""
+    if folds and own_method(game, "tables"):
+        return Orbits(game)
+    return Numbering(game) if own_method(game, "scan") else None
+
+
 def _check_together(rules: Rules) -> None:
     """Raise GameError if the game has optional methods that contradict or want each other."""
     name = type(rules.game).__name__
@@ -222,6 +233,12 @@ def _check_together(rules: Rules) -> None:
         raise GameError(f"{name} has chance(state) but no to_move(state) for the chance nodes: add it")
     if (own_method(rules.game, "rank") is None) != (own_method(rules.game, "unrank") is None):
         raise GameError(f"{name} has one of rank(state) and unrank(rank): they go together")
+    if (own_method(rules.game, "symmetries") is None) != (own_method(rules.game, "tables") is None):
+        raise GameError(f"{name} has one of symmetries() and tables(): they go together")
+    if own_method(rules.game, "tables") and own_method(rules.game, "canonical") is None:
+        raise GameError(f"{name} has tables() and no canonical(state), the least image of a state: add it")
+    if rules.everywhere and own_method(rules.game, "tables") is None:
+        raise GameError(f"{name} has everywhere = True, and no tables() that say which positions there are: add them")
     if (own_method(rules.game, "digits") is None) != (own_method(rules.game, "scan") is None):
         raise GameError(f"{name} has one of digits() and scan(place, memo, digit): they go together")
     if rules.reward is not None and not is_score_game(rules.game):
@@ -271,6 +288,16 @@ def _lifted(rules: Rules) -> Callable[[int, Any, Any, Any], int]:
     if rules.alternates:
         return lambda merit, state, action, child: lift(merit, False, scores)
     return lambda merit, state, action, child: lift(merit, same_mover(state, action, child), scores)
+
+
+def _every(rules: Rules) -> Callable[[], Iterator[Any]]:
+    """A function that yields all positions that have numbers."""
+
+    def every() -> Iterator[Any]:
+        assert rules.numbering is not None
+        return map(rules.numbering.unrank, range(rules.numbering.size))
+
+    return every
 
 
 def _limited(rules: Rules, name: str) -> Any:

@@ -88,6 +88,16 @@ class Numbering:
     def diagram(self) -> Diagram:
         return diagram_of(self.game)
 
+    @property
+    def size(self) -> int:
+        """How many numbers there are."""
+        return self.diagram.size
+
+    @property
+    def firsts(self) -> list[int]:
+        """The first number of each last memo."""
+        return self.diagram.firsts
+
     def rank(self, state: int) -> int:
         return self.diagram.rank(state)
 
@@ -107,7 +117,7 @@ class Within:
     unrank = rank
 
 
-def ranks_of(size: Callable[[], int] | None, numbering: Numbering | None, bits: int) -> tuple[Any, Any]:
+def ranks_of(size: Callable[[], int] | None, numbering: Any, bits: int) -> tuple[Any, Any]:
     """`rank` and `unrank` of a game that has none of its own; None where nothing numbers its positions."""
     diagram = Within(size) if size else numbering if bits <= USUAL else None
     return (None, None) if diagram is None else (diagram.rank, diagram.unrank)

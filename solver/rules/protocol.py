@@ -27,6 +27,9 @@ OPTIONAL = {
     "unrank": ("rank",),  # the state of that rank, -1 if none has it; goes with `rank`
     "digits": (),  # yields the bits of each digit of a state, as `scan` reads them; goes with it
     "scan": ("place", "memo", "digit"),  # what to remember of the digits so far, -1 for none: numbers states
+    "symmetries": (),  # yields where each point goes; with `tables` numbers positions up to symmetry
+    "tables": (),  # yields (rest, mine, theirs): the bits above the men's, and how many men either has, by tiers
+    "parents": ("state",),  # yields all states of its tier with a move to it: cycles are solved in little memory
     "starts": (),  # yields the states to solve from besides `initial()`
     "placed": ("draw",),  # a start for a random number below 2**62, -1 for none; without it play begins at `initial()`
     "canonical": ("state",),  # one of the states equivalent by symmetry; without it no symmetry saving
@@ -59,8 +62,8 @@ OPTIONAL = {
 }
 
 # Class attributes: `score_game = True` says that utilities are margins and distances mean nothing, `impartial = True`
-# that both move alike and the last mover wins; `bits`, which may be a method, too, is how wide states are (`width`).
-ATTRIBUTES = ("score_game", "plain_only", "bits", "impartial")
+# that both move alike and the last mover wins, `everywhere = True` that all positions of `tables` are starts; `bits`, which may be a method, too, is how wide states are (`width`).
+ATTRIBUTES = ("score_game", "plain_only", "bits", "impartial", "everywhere")
 
 
 def check_signatures(cls: type) -> None:

@@ -96,6 +96,27 @@ class DenseState:
     merits: str | None = None
 
 
+@dataclass
+class NumberedState:
+    """The state of a sweep by number.
+
+    Attributes:
+        layers: The tiers that are done, the last one first.
+        tally: Counts of values.
+        reached: Whether the pass forward is done.
+        finished: How many tiers are done, empty ones too.
+        saved: How many of them the column of values has.
+        marks: The column of the marks, if there is one.
+    """
+
+    layers: list[Tier] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
+    reached: bool = False
+    finished: int = 0
+    saved: int = 0
+    marks: str = ""
+
+
 class Checkpoint(NamedTuple):
     """Where a sweep stands."""
 
@@ -103,6 +124,7 @@ class Checkpoint(NamedTuple):
     backward: BackwardState | None = None
     resolver: ResolverState | None = None
     dense: DenseState | None = None
+    numbered: NumberedState | None = None
 
 
 def resumed(work: Work) -> Checkpoint:

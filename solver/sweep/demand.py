@@ -8,7 +8,7 @@ from typing import NamedTuple
 from solver.base.errors import ResourceError
 from solver.base.methods import Method
 from solver.book.codecs import CODECS, DEFAULT
-from solver.rules.game import Rules
+from solver.rules.game import Rules, own_method
 
 DENSE_BOOK_BYTES = 0.75  # of the book of a game that arrays by state take: dots and boxes 2x5
 DENSE_BYTES = 3  # of memory, a number below `size()`, where arrays by state take a game
@@ -64,6 +64,16 @@ def by_state(rules: Rules, tiered: bool) -> tuple[int, int] | None:
         return None
     size = rules.size()
     return size, DENSE_BYTES * size
+
+
+def by_number(rules: Rules) -> int | None:
+    """The bytes of memory that arrays by number need; None where they cannot take the game."""
+    if rules.parents is None or rules.numbering is None or not rules.alternates or own_method(rules.game, "plies_left"):
+        return None
+    if rules.kind.name not in ("outcome", "wdl"):
+        return None
+    size = rules.numbering.size
+    return size * (0 if rules.everywhere else 1) + (size // 4 if rules.wdl else 2 * size) + size // 4
 
 
 def sizes(rules: Rules, cyclic: bool, codec: str | None = None) -> Sizes:

@@ -29,6 +29,7 @@ from solver.sweep.expectation import ExpectationPass
 from solver.sweep.finish import finish
 from solver.sweep.forward import Forward
 from solver.sweep.nimbers import NimberPass
+from solver.sweep.numbered import NotNumbered, Numbered
 from solver.sweep.ordered import Ordered
 
 DEFAULT_MEMORY = 4 << 30
@@ -73,6 +74,12 @@ def solve(
                 dense.discard()
                 del dense  # and its arrays
                 saved = Checkpoint()
+        if _takes_numbers(compiled, saved, options):
+            try:
+                return _solved_numbered(compiled, saved, work, options, team)
+            except NotNumbered as reason:
+                options.say(f"states are sorted: {reason}")
+                saved = Checkpoint()
         memory, cycles = _memory(options), options.method != Method.MINIMAX and rules.kind.cyclic is not None
         forward = Forward(
             compiled,
@@ -106,6 +113,23 @@ def _dense_size(compiled: CompiledMoves, saved: Checkpoint, options: Options) ->
         raise ResourceError(f"{numbers} are free for them: raise --memory, or --restart")
     options.say(f"states are sorted: {numbers} are free for them; --memory says more")
     return None
+
+
+def _takes_numbers(compiled: CompiledMoves, saved: Checkpoint, options: Options) -> bool:
+    """Whether arrays by number can take the game."""
+    rules = compiled.rules
+    needed = demand.by_number(rules) if saved.forward is None else None
+    return needed is not None and needed <= _memory(options)
+
+
+def _solved_numbered(
+    compiled: CompiledMoves, saved: Checkpoint, work: Work, options: Options, team: Workers
+) -> Solved:
+    begun = time.monotonic()
+    numbered = Numbered(compiled.rules, work, options.progress, saved.numbered)
+    numbered.forward(team)
+    numbered.backward(team)
+    return finish(numbered.rules, numbered, options, begun)
 
 
 def _solved_dense(dense: Dense, options: Options, team: Workers) -> Solved:

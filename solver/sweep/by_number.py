@@ -1,0 +1,423 @@
+"""Kernels over arrays by number, for games whose rules number their positions and take moves back (`parents`).
+
+Each position of a tier has one code, and the array of codes is all that the analysis needs: no queue, no list of moves.
+
+    code of an open position      which of its moves to look at next: those before it are known to lose (up to MOST_OPEN)
+    OPEN_SAFE                     some move leads to a drawn position of a later tier, or the game is over, drawn
+    NONE                          no position, or none that play reaches
+    code of a decided position    BEGIN + 2 * distance, and one more if it is won
+    the same without distances    LOST and WON, and FRESH + 2 * (round % 2) as long as its parents do not know
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types as nb
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from solver.compiled.binding import inlined, kernel
+from solver.compiled.edges import (
+    BAD_UTILITY,
+    CULPRIT,
+    DRAWS,
+    ERROR,
+    FIELDS,
+    KEPT_COUNT,
+    LOSSES,
+    NO_ACTIONS,
+    TIER_FALLS,
+    UNKNOWN_CHILD,
+    WINS,
+)
+from solver.compiled.orbits import Addresses, orbit_number, orbit_position, table_of, word_at
+from solver.store.prefetch import prefetch
+
+game: Any = None  # what follows are constants of the bound copies
+SCORES = FOLDS = ORBITS = False
+
+MOST_OPEN, OPEN_SAFE, NONE = 239, 240, 241
+LOST, WON, FRESH = 242, 243, 244
+BEGIN = 256  # of decided positions with distances
+MOST_DISTANCE = (65535 - BEGIN) // 2 - 1
+MOST_PARENTS = 1024  # of a position
+DRAWN, IS_WON, IS_LOST, MISSING = 0, 1, 2, 3  # of a finished tier, without distances, four to a byte
+REACHED, WAITING = 1, 2  # marks of the pass forward, and after them two for the rounds in a tier
+# slots of a report, after those of `edges.keep`
+STAYS, FURTHEST, FOUND, SLOTS = FIELDS, FIELDS + 1, FIELDS + 2, FIELDS + 3
+UNNUMBERED, OTHER_TIER, CROWDED_PARENTS, NO_TURN = 200, 201, 202, 203  # further faults
+
+
+@intrinsic
+def exchange(typingctx: Any, array: Any, index: Any, old: Any, new: Any) -> Any:
+    """Write array[index] in one step, for all threads, unless it is not `old` any more; return what it was."""
+
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        view = context.make_array(signature.args[0])(context, builder, values[0])
+        pointer = builder.gep(view.data, [values[1]])
+        kinds, kind = signature.args[2:], signature.args[0].dtype
+        was, becomes = (context.cast(builder, *pair, kind) for pair in zip(values[2:], kinds, strict=True))
+        return builder.extract_value(builder.cmpxchg(pointer, was, becomes, "monotonic", "monotonic"), 0)
+
+    return array.dtype(array, nb.intp, old, new), emit
+
+
+@inlined
+def _number(state: Any, at: Addresses) -> Any:
+    """The number of a state's canonical one, -1 if it has none."""
+    if ORBITS:
+        number = orbit_number(at, state)
+        return number if number >= 0 else orbit_number(at, game.canonical(state))
+    return game.rank(game.canonical(state) if FOLDS else state)
+
+
+@inlined
+def _position(number: int, table: int, at: Addresses) -> Any:
+    """The state of a number, which is in a table; -1 where there is none."""
+    if ORBITS:
+        return orbit_position(at, table, number)
+    return game.unrank(number)
+
+
+@inlined
+def _table(number: int, at: Addresses) -> Any:
+    return table_of(at, number) if ORBITS else 0
+
+
+@inlined
+def _next_table(table: int, number: int, at: Addresses) -> Any:
+    """The table of a number that is not before a table."""
+    if ORBITS:
+        while table + 1 < at.table_count and word_at(at.tables, 4 * (table + 1)) <= number:
+            table += 1
+    return table
+
+
+@inlined
+def _worth(values: NDArray[Any], number: int) -> tuple[Any, Any]:
+    """The outcome of a number of a finished tier, and its distance."""
+    if SCORES:
+        return np.int64(values[number >> 2]) >> 2 * (number & 3) & 3, 0
+    code = np.int64(values[number])
+    if code >= BEGIN:
+        return (IS_WON if code & 1 else IS_LOST), code - BEGIN >> 1
+    return (MISSING if code == NONE else DRAWN), 0
+
+
+@inlined
+def _decided(won: bool, distance: int) -> Any:
+    """The code of a position that this round, or the one of this distance, decides."""
+    if SCORES:
+        return FRESH + 2 * (distance & 1) + won
+    return BEGIN + 2 * distance + won
+
+
+@kernel
+def reach(
+    begin: int, end: int, first: int, last: int, tier: int, round: int, marks: NDArray[Any], at: Addresses, report: Any
+) -> None:
+    """Mark the children of the positions among some numbers that the last round reached, and count finished ones.
+
+    The numbers first..last are those of the tier. Threads may mark the same child, with the same byte.
+    """
+    now, following = WAITING + round % 2, WAITING + (round + 1) % 2
+    table = _table(begin, at)
+    for number in range(begin, end):
+        if marks[number] != now:
+            continue
+        table = _next_table(table, number, at)
+        marks[number] = REACHED
+        state = _position(number, table, at)
+        report[FOUND] += 1
+        if game.is_terminal(state):
+            utility = game.utility(state)
+            report[DRAWS - (utility > 0) + (utility < 0)] += 1
+            continue
+        report[KEPT_COUNT] += 1
+        for action in game.actions(state):
+            child = game.result(state, action)
+            index = _number(child, at)
+            if index < 0:
+                report[ERROR], report[CULPRIT] = UNNUMBERED, child
+                return
+            if marks[index]:
+                continue
+            child_tier = game.tier(child)
+            if child_tier < tier:
+                report[ERROR], report[CULPRIT] = TIER_FALLS, state
+                return
+            if (first <= index < last) != (child_tier == tier):
+                report[ERROR], report[CULPRIT] = OTHER_TIER, child
+                return
+            marks[index] = following if child_tier == tier else WAITING
+
+
+@kernel
+def seed(
+    begin: int,
+    end: int,
+    first: int,
+    tier: int,
+    marks: NDArray[Any],
+    values: NDArray[Any],
+    codes: NDArray[Any],
+    at: Addresses,
+    report: NDArray[Any],
+) -> None:
+    """Write the codes of a tier's numbers begin..end that finished games and later tiers tell.
+
+    Args:
+        begin, end: Numbers.
+        first: The first number of the tier.
+        tier: Its number.
+        marks: Which numbers play reaches; empty if all that are positions count.
+        values: Of all numbers, those of finished tiers.
+        codes: Of the tier's numbers, written.
+        at: The look-up tables of the numbering.
+        report: (SLOTS,) int64; the counts are added.
+    """
+    everywhere = len(marks) == 0
+    table = _table(begin, at)
+    for number in range(begin, end):
+        table = _next_table(table, number, at)
+        code = NONE
+        state = np.int64(-1)
+        if everywhere or marks[number]:
+            state = np.int64(_position(number, table, at))
+            if everywhere and not ORBITS and FOLDS and state >= 0 and game.canonical(state) != state:
+                state = np.int64(-1)
+        if state >= 0:
+            report[FOUND] += 1
+            if game.tier(state) != tier:
+                report[ERROR], report[CULPRIT] = OTHER_TIER, state
+                return
+            if game.is_terminal(state):
+                utility = np.int64(game.utility(state))
+                if not -1 <= utility <= 1:
+                    report[ERROR], report[CULPRIT] = BAD_UTILITY, state
+                    return
+                report[DRAWS - (utility > 0) + (utility < 0)] += 1
+                code = _decided(utility > 0, 0) if utility else OPEN_SAFE
+            else:
+                report[KEPT_COUNT] += 1
+                code = _seeded(state, tier, values, at, report)
+        codes[number - first] = code
+        if report[ERROR]:
+            return
+
+
+@inlined
+def _seeded(state: Any, tier: int, values: NDArray[Any], at: Addresses, report: NDArray[Any]) -> Any:
+    """The code of an unfinished position by its children in later tiers."""
+    place, inside, quickest, slowest, drawn = 0, -1, MOST_DISTANCE, -1, False
+    for action in game.actions(state):
+        child = game.result(state, action)
+        if game.tier(child) == tier:
+            inside = place if inside < 0 else inside
+        else:
+            index = _number(child, at)
+            if index < 0:
+                report[ERROR], report[CULPRIT] = UNNUMBERED, child
+                return NONE
+            outcome, distance = _worth(values, index)
+            if outcome == MISSING:
+                report[ERROR], report[CULPRIT] = UNKNOWN_CHILD, state
+                return NONE
+            if outcome == IS_LOST:
+                quickest = min(quickest, distance + 1)
+                if SCORES:
+                    break
+            elif outcome == IS_WON:
+                slowest = max(slowest, distance + 1)
+            else:
+                drawn = True
+        place += 1
+    if inside >= 0:
+        report[STAYS] += 1
+    if quickest < MOST_DISTANCE:
+        report[FURTHEST] = max(report[FURTHEST], quickest)
+        return _decided(True, 0 if SCORES else quickest)
+    if drawn:
+        return OPEN_SAFE
+    if inside >= 0:
+        return min(inside, MOST_OPEN)
+    if slowest < 0:
+        report[ERROR], report[CULPRIT] = NO_ACTIONS, state
+        return NONE
+    report[FURTHEST] = max(report[FURTHEST], slowest)
+    return _decided(False, 0 if SCORES else slowest)
+
+
+@kernel
+def go_back(
+    begin: int,
+    end: int,
+    first: int,
+    tier: int,
+    distance: int,
+    values: NDArray[Any],
+    codes: NDArray[Any],
+    words: NDArray[Any],
+    at: Addresses,
+    report: NDArray[Any],
+) -> None:
+    """Take the moves back that lead to the positions of one distance, or round, among words[begin:end] of the codes.
+
+    report (SLOTS,) int64: FOUND counts them, FURTHEST is the largest distance that was written.
+    """
+    numbers, parents = np.empty(MOST_PARENTS, np.int64), 0
+    each = 8 if SCORES else 4
+    ones = 0x0101010101010101 if SCORES else 0x0001000100010001
+    low = 0x7F7F7F7F7F7F7F7F if SCORES else 0x7FFF7FFF7FFF7FFF
+    sought = np.int64(_decided(False, distance))
+    pattern, table = sought * ones, _table(first + begin * each, at)
+    for index in range(begin, end):
+        # Lost or won: the lowest bit does not matter. Then the high bit of each part that is zero
+        word = (words[index] ^ pattern) & ~ones
+        if ~(((word & low) + low) | word | low) == 0:
+            continue
+        for place in range(each * index, each * index + each):
+            code = np.int64(codes[place])
+            if code & ~1 != sought:
+                continue
+            report[FOUND] += 1
+            won = code & 1
+            if SCORES:
+                codes[place] = LOST + won
+            table = _next_table(table, first + place, at)
+            state = _position(first + place, table, at)
+            parents = 0
+            for parent in game.parents(state):
+                number = _number(parent, at) - first
+                if not 0 <= number < len(codes):
+                    report[ERROR], report[CULPRIT] = NO_TURN, state
+                    return
+                if parents == MOST_PARENTS:
+                    report[ERROR], report[CULPRIT] = CROWDED_PARENTS, state
+                    return
+                numbers[parents] = number
+                # All are asked for together, then read
+                prefetch(codes, number)
+                parents += 1
+            for i in range(parents):
+                parent_code = np.int64(codes[numbers[i]])
+                if parent_code == NONE:
+                    continue
+                if not won:
+                    # A quicker win than one in a later tier counts, too
+                    if parent_code < NONE or (not SCORES and parent_code > _decided(True, distance + 1)):
+                        codes[numbers[i]] = _decided(True, distance + 1)
+                        report[FURTHEST] = max(report[FURTHEST], distance + 1)
+                elif parent_code < OPEN_SAFE:
+                    _look(numbers[i], parent_code, first, tier, distance, values, codes, at, report)
+
+
+@inlined
+def _look(
+    index: int,
+    code: int,
+    first: int,
+    tier: int,
+    distance: int,
+    values: NDArray[Any],
+    codes: NDArray[Any],
+    at: Addresses,
+    report: NDArray[Any],
+) -> None:
+    """Go on through the moves of an open position that loses all moves before `code`; decide it if it loses them all."""
+    state = _position(first + index, _table(first + index, at), at)
+    place, still = 0, -1
+    for action in game.actions(state):
+        if place >= code:
+            child = game.result(state, action)
+            if game.tier(child) == tier:
+                child_code = np.int64(codes[_number(child, at) - first])
+                if child_code & 1 == 0 or child_code < (LOST if SCORES else BEGIN):
+                    still = place
+                    break
+                if not SCORES and child_code > _decided(True, distance):
+                    still = place
+                    break
+        place += 1
+    if still >= 0:
+        # Another thread may have decided it meanwhile
+        if min(still, MOST_OPEN) != code:
+            exchange(codes, index, code, min(still, MOST_OPEN))
+        return
+    longest = distance + 1
+    if not SCORES:
+        for action in game.actions(state):
+            child = game.result(state, action)
+            number = _number(child, at)
+            if game.tier(child) == tier:
+                longest = max(longest, (np.int64(codes[number - first]) - BEGIN >> 1) + 1)
+            else:
+                longest = max(longest, _worth(values, number)[1] + 1)
+    codes[index] = _decided(False, longest)
+    report[FURTHEST] = max(report[FURTHEST], longest)
+
+
+@kernel
+def file_away(
+    begin: int, end: int, first: int, codes: NDArray[Any], values: NDArray[Any], numbers: NDArray[Any]
+) -> None:
+    """Write the values of a decided tier's numbers begin..end, and count their codes in numbers (65,536,) int64."""
+    for number in range(begin, end):
+        code = np.int64(codes[number - first])
+        numbers[code] += 1
+        if SCORES:
+            outcome = MISSING if code == NONE else DRAWN if code < NONE else IS_WON if code & 1 else IS_LOST
+            shift = 2 * (number & 3)
+            values[number >> 2] = np.int64(values[number >> 2]) & ~(3 << shift) | outcome << shift
+        else:
+            values[number] = code
+
+
+@kernel
+def least_of(begin: int, end: int, first: int, sought: int, codes: NDArray[Any], at: Addresses) -> Any:
+    """The least state of a code among a tier's numbers begin..end, -1 without any."""
+    least, table = np.int64(-1), _table(begin, at)
+    for number in range(begin, end):
+        if codes[number - first] == sought:
+            table = _next_table(table, number, at)
+            state = np.int64(_position(number, table, at))
+            least = state if least < 0 else min(least, state)
+    return least
+
+
+@kernel
+def collect(
+    begin: int, end: int, values: NDArray[Any], at: Addresses, states: NDArray[Any], merits: NDArray[Any], win: int
+) -> Any:
+    """The unfinished positions among the numbers begin..end, and their merits; how many."""
+    count, table = 0, _table(begin, at)
+    for number in range(begin, end):
+        outcome, distance = _worth(values, number)
+        if outcome == MISSING:
+            continue
+        table = _next_table(table, number, at)
+        state = np.int64(_position(number, table, at))
+        if state < 0 or game.is_terminal(state):
+            continue
+        size = 1 if SCORES else win - distance
+        states[count] = state
+        merits[count] = 0 if outcome == DRAWN else size if outcome == IS_WON else -size
+        count += 1
+    return count
+
+
+@kernel
+def numbers_of(states: NDArray[Any], at: Addresses, numbers: NDArray[Any]) -> None:
+    """The numbers of some states' canonical ones."""
+    for i in range(len(states)):
+        numbers[i] = _number(states[i], at)
+
+
+@kernel
+def positions_of(numbers: NDArray[Any], at: Addresses, states: NDArray[Any]) -> None:
+    """The canonical states of some numbers, -1 where there is none."""
+    for i in range(len(numbers)):
+        state = np.int64(_position(numbers[i], _table(numbers[i], at), at))
+        states[i] = -1 if FOLDS and not ORBITS and state >= 0 and game.canonical(state) != state else state

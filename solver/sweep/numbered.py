@@ -1,0 +1,380 @@
+"""Games whose rules number their positions and take moves back: retrograde analysis over arrays by number.
+
+Each number has one value, and each number of the tier under way one code (`by_number`). The numbers of a tier are one
+range, and ranges follow each other as tiers do. Wins and losses go back round by round, over all numbers of the tier:
+`parents` says whence they come, so that no move is kept. Values, counts and book are those of the other sweeps.
+
+Forward, a byte for each number says whether play reaches it, unless all positions count (`everywhere`).
+
+Cost, memory: 2 bytes a number and 2 a number of the largest tier; without distances a quarter of a byte, and 1; for the
+pass forward 1 more a number.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.base.errors import GameError, UncompiledRules
+from solver.base.parallel import Workers
+from solver.base.progress import Progress
+from solver.base.tiers import Tier
+from solver.check.conformance import confirmed
+from solver.compiled import edges
+from solver.compiled.binding import bind, compiling
+from solver.compiled.orbits import Addresses, addresses_of, arrays_of
+from solver.rules.game import Rules
+from solver.rules.orbits import Orbits
+from solver.store.sorting import radix_sort
+from solver.store.work import Work
+from solver.sweep import by_number
+from solver.sweep.checkpoint import Checkpoint, NumberedState
+from solver.sweep.finish import Piece
+from solver.sweep.scale import WIN, Scale, of_bytes
+from solver.sweep.tally import Tally
+
+NUMBERS_PER_CALL = 1 << 18  # numbers gone through in one call
+NO_LAYOUT = Addresses(*[0] * len(Addresses._fields))
+WRITE_BYTES = 1 << 24  # bytes of an array that go to a file at a time
+EARLY_STATES = 64  # of each tier, held against the plain rules
+
+
+class NotNumbered(Exception):
+    """The arrays cannot take the game; the reason."""
+
+
+class Span(NamedTuple):
+    """The numbers first..last of a tier."""
+
+    tier: int
+    first: int
+    last: int
+
+
+class Numbered:
+    """`Swept`, of a game by number. It goes on from the `saved` state. Raises NotNumbered."""
+
+    def __init__(self, rules: Rules, work: Work, progress: Progress, saved: NumberedState | None = None) -> None:
+        self.rules, self.work, self.progress = rules, work, progress
+        self.inspect: Callable[[list[int]], None] | None = None
+        assert rules.numbering is not None
+        self.size: int = rules.numbering.size
+        self.spans = spans_of(rules)
+        self.kernels: Any = bind(sys.modules[by_number.__name__], rules.game, rules.symmetry, outcomes=rules.wdl)
+        self.places = NO_LAYOUT
+        if isinstance(rules.numbering, Orbits):
+            self._arrays = arrays_of(rules.numbering)
+            self.places = addresses_of(rules.numbering.layout.points, self._arrays)
+        self.state: NumberedState = saved or NumberedState()
+        self.marks = np.empty(0, np.uint8)
+        self.values: NDArray[Any] = np.zeros(-(-self.size // 4), np.uint8) if rules.wdl else np.empty(0, np.uint16)
+        if not rules.wdl:
+            self.values = np.full(self.size, by_number.NONE, np.uint16)
+        if saved is not None:
+            self._restore(saved)
+
+    @property
+    def scale(self) -> Scale:
+        return of_bytes(1 if self.rules.wdl else 2)
+
+    @property
+    def layers(self) -> list[Tier]:
+        """The tiers that have positions, ascending."""
+        return self.state.layers[::-1]
+
+    @property
+    def tally(self) -> Tally:
+        return self.state.tally
+
+    def forward(self, team: Workers) -> None:
+        """Mark the positions that play reaches."""
+        if self.rules.everywhere or self.state.reached:
+            return
+        self.marks = np.zeros(self.size, np.uint8)
+        numbers = np.array([self.rules.rank(self.rules.canonical(state)) for state in self.rules.roots()])
+        if numbers.min() < 0:
+            raise NotNumbered("a start has no number")
+        self.marks[numbers] = by_number.WAITING
+        found = 0
+        for span in self.spans:
+            # A tier's first round takes what earlier ones reached
+            turn = 0
+            while True:
+                report = self._each(span, team, self._reach, turn)
+                found += int(report[by_number.FOUND])
+                self.progress("forward", found, None)
+                if not report[by_number.FOUND]:
+                    break
+                turn += 1
+        self.state.reached = True
+        self._save()
+
+    def backward(self, team: Workers) -> None:
+        """Find the value of every position, tier by tier, from where the last checkpoint left off."""
+        done = sum(layer.reached for layer in self.state.layers)
+        while self.state.finished < len(self.spans):
+            span = self.spans[-1 - self.state.finished]
+            done += self._solve(span, team, done)
+            self.state.finished += 1
+            self._save()
+
+    def sample(self, chance: np.random.Generator, limit: int) -> list[int]:
+        """Some states, of every tier that has many."""
+        numbers = [chance.integers(span.first, span.last, EARLY_STATES) for span in self.spans if span.last > span.first]
+        chosen = np.concatenate([*numbers, chance.integers(0, self.size, 8 * limit)])
+        states = np.empty(len(chosen), np.int64)
+        self.kernels.positions_of(chosen, self.places, states)
+        known = [
+            state
+            for state in states[states >= 0].tolist()
+            if not self.rules.is_terminal(state) and self.merit_of(state) is not None
+        ]
+        chance.shuffle(known)
+        return known[:limit]
+
+    def merit_of(self, key: int) -> int | None:
+        number = np.empty(1, np.int64)
+        self.kernels.numbers_of(np.array([key], np.int64), self.places, number)
+        if number[0] < 0:
+            return None
+        code = int(self.values[number[0] >> 2]) >> 2 * int(number[0] & 3) & 3 if self.rules.wdl else 0
+        if self.rules.wdl:
+            return (0, 1, -1, None)[code]
+        code = int(self.values[number[0]])
+        if code == by_number.NONE:
+            return None
+        return _merit(code)
+
+    def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterator[Piece]:
+        assert best_first is not None, "chance is for the sorted sweep"
+        stored = sum(layer.kept for layer in self.layers)
+        states, merits = np.empty(stored, np.int64), np.empty(stored, np.int16)
+        at = 0
+        for some, worth in team.map(self._collected, range(0, self.size, NUMBERS_PER_CALL)):
+            states[at : at + len(some)], merits[at : at + len(some)] = some, worth
+            at += len(some)
+        ascending = best_first[::-1]
+        order = np.argsort(states, kind="stable")
+        dtype = np.uint8 if len(best_first) <= 256 else np.int32
+        for begin in range(0, stored, NUMBERS_PER_CALL):
+            part = order[begin : begin + NUMBERS_PER_CALL]
+            yield states[part], (len(ascending) - 1 - np.searchsorted(ascending, merits[part])).astype(dtype)
+
+    def _collected(self, begin: int) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
+        end = min(begin + NUMBERS_PER_CALL, self.size)
+        states, merits = np.empty(end - begin, np.int64), np.empty(end - begin, np.int16)
+        count = self.kernels.collect(begin, end, self.values, self.places, states, merits, WIN)
+        return states[:count], merits[:count]
+
+    def _reach(self, begin: int, end: int, span: Span, turn: int, report: NDArray[np.int64]) -> None:
+        self.kernels.reach(begin, end, span.first, span.last, span.tier, turn, self.marks, self.places, report)
+
+    def _each(self, span: Span, team: Workers, act: Callable[..., None], *arguments: Any) -> NDArray[np.int64]:
+        """Let a kernel go through the numbers of a tier; its report, summed up."""
+        total = np.zeros(by_number.SLOTS, np.int64)
+
+        def run(begin: int) -> NDArray[np.int64]:
+            report = np.zeros(by_number.SLOTS, np.int64)
+            # Pieces begin where a byte of four values does
+            end = min((begin // NUMBERS_PER_CALL + 1) * NUMBERS_PER_CALL, span.last)
+            act(begin, end, span, *arguments, report)
+            return report
+
+        begins = range(span.first // NUMBERS_PER_CALL * NUMBERS_PER_CALL, span.last, NUMBERS_PER_CALL)
+        with compiling(self.rules.game):
+            for report in team.map(run, (max(begin, span.first) for begin in begins)):
+                self._refuse(report)
+                furthest = max(total[by_number.FURTHEST], report[by_number.FURTHEST])
+                total += report
+                total[by_number.FURTHEST] = furthest
+        return total
+
+    def _solve(self, span: Span, team: Workers, done: int) -> int:
+        """Find the values of a tier; how many positions it has."""
+        dtype = np.dtype(np.uint8 if self.rules.wdl else np.uint16)
+        codes = np.full(-(-(span.last - span.first) // 8) * 8, by_number.NONE, dtype)
+        words = codes.view(np.int64)
+
+        def seed(begin: int, end: int, span: Span, report: NDArray[np.int64]) -> None:
+            self.kernels.seed(
+                begin, end, span.first, span.tier, self.marks, self.values, codes, self.places, report
+            )
+
+        seeds = self._each(span, team, seed)
+        furthest, distance, written = int(seeds[by_number.FURTHEST]), 0, True
+        cyclic = bool(seeds[by_number.STAYS])
+        while cyclic and (written if self.rules.wdl else distance <= furthest):
+            found, later = self._round(span, distance, codes, words, team)
+            furthest, distance, written = max(furthest, later), distance + 1, found > 0
+            self.progress("resolve", done, None)
+        if furthest >= by_number.MOST_DISTANCE or furthest >= WIN - 1:
+            raise GameError(f"{self.rules.name} has wins of more than {WIN - 2:,} plies")
+        self._finish(span, seeds, codes, team)
+        return int(seeds[by_number.FOUND])
+
+    def _round(
+        self, span: Span, distance: int, codes: NDArray[Any], words: NDArray[np.int64], team: Workers
+    ) -> tuple[int, int]:
+        """Take the moves to the positions of a distance back; how many those are, and the furthest that was written."""
+        step = NUMBERS_PER_CALL * codes.itemsize // 8
+        found = later = 0
+
+        def back(begin: int) -> NDArray[np.int64]:
+            report = np.zeros(by_number.SLOTS, np.int64)
+            end = min(begin + step, len(words))
+            self.kernels.go_back(
+                begin, end, span.first, span.tier, distance, self.values, codes, words, self.places, report
+            )
+            return report
+
+        with compiling(self.rules.game):
+            for report in team.map(back, range(0, len(words), step)):
+                self._refuse(report)
+                found += int(report[by_number.FOUND])
+                later = max(later, int(report[by_number.FURTHEST]))
+        return found, later
+
+    def _finish(self, span: Span, seeds: NDArray[np.int64], codes: NDArray[Any], team: Workers) -> None:
+        """Keep the values of a tier, and count them."""
+        numbers = np.zeros(1 << 16, np.int64)
+
+        def file_away(begin: int) -> NDArray[np.int64]:
+            counted = np.zeros(1 << 16, np.int64)
+            end = min((begin // NUMBERS_PER_CALL + 1) * NUMBERS_PER_CALL, span.last)
+            self.kernels.file_away(begin, end, span.first, codes, self.values, counted)
+            return counted
+
+        begins = range(span.first // NUMBERS_PER_CALL * NUMBERS_PER_CALL, span.last, NUMBERS_PER_CALL)
+        for counted in team.map(file_away, (max(begin, span.first) for begin in begins)):
+            numbers += counted
+        ends = tuple(int(seeds[slot]) for slot in (edges.WINS, edges.DRAWS, edges.LOSSES))
+        counts = self._counts(numbers, ends)
+        if not seeds[by_number.FOUND]:
+            return
+        reached, kept = int(seeds[by_number.FOUND]), int(seeds[edges.KEPT_COUNT])
+        cyclic = bool(seeds[by_number.STAYS])
+        self.state.layers.append(Tier(span.tier, reached, kept, cyclic=cyclic, ends=(ends[0], ends[1], ends[2])))
+        self.tally.end_tier(counts)
+        won = [merit for merit in counts if merit > 0]
+        if won and not self.rules.wdl:
+            self.tally.meet_win((min(won), self._least(span, _code(min(won)), codes, team)))
+
+    def _counts(self, numbers: NDArray[np.int64], ends: tuple[int, ...]) -> dict[int, int]:
+        """How many unfinished positions have each merit, from the number of each code."""
+        numbers[by_number.NONE] = 0
+        if self.rules.wdl:
+            codes = range(by_number.LOST, by_number.FRESH + 4)
+            wins = sum(int(numbers[code]) for code in codes if code & 1) - ends[0]
+            losses = sum(int(numbers[code]) for code in codes if not code & 1) - ends[2]
+            draws = int(numbers[: by_number.NONE].sum()) - ends[1]
+            counts = {1: wins, 0: draws, -1: losses}
+        else:
+            numbers[by_number.BEGIN : by_number.BEGIN + 2] = 0  # finished ones
+            counts = {_merit(code): int(numbers[code]) for code in np.flatnonzero(numbers).tolist() if code >= by_number.BEGIN}
+            counts[0] = int(numbers[: by_number.NONE].sum()) - ends[1]
+        return {merit: number for merit, number in counts.items() if number}
+
+    def _least(self, span: Span, code: int, codes: NDArray[Any], team: Workers) -> int:
+        """The least state of a tier with a code."""
+
+        def least(begin: int) -> int:
+            end = min(begin + NUMBERS_PER_CALL, span.last)
+            return int(self.kernels.least_of(begin, end, span.first, code, codes, self.places))
+
+        return min(state for state in team.map(least, range(span.first, span.last, NUMBERS_PER_CALL)) if state >= 0)
+
+    def _refuse(self, report: NDArray[np.int64]) -> None:
+        """Raise the error of a report, if it has one."""
+        fault, state = int(report[edges.ERROR]), int(report[edges.CULPRIT])
+        if not fault:
+            return
+        if fault == by_number.UNNUMBERED:
+            raise NotNumbered(f"state {state}, which play reaches, has no number")
+        if fault == by_number.OTHER_TIER:
+            raise NotNumbered(f"the numbers of tiers do not follow each other: state {state} is of another")
+        if fault == by_number.CROWDED_PARENTS:
+            raise NotNumbered(f"state {state} has more than {by_number.MOST_PARENTS} parents")
+        if fault == by_number.NO_TURN:
+            raise GameError(f"{self.rules.name}: state {state} has a parent outside its tier: parents are of one tier")
+        raise confirmed(self.rules.game, [state], f"state {state} {edges.FAULTS[fault]}")
+
+    def _save(self) -> None:
+        """A checkpoint, if one is due: the values of the tiers that are finished since the last one are added to it."""
+        if not self.work.due():
+            return
+        state = self.state
+        if self.marks.size and not state.marks:
+            state.marks = self._kept("array", self.marks)
+        column = self.work.column("values", self.values.dtype)
+        for span in self.spans[::-1][state.saved : state.finished]:
+            begin, end = self._bytes(span)
+            for at in range(begin, end, WRITE_BYTES):
+                column.append(self.values[at : min(at + WRITE_BYTES, end)])
+        state.saved = state.finished
+        self.work.checkpoint(Checkpoint(numbered=state))
+
+    def _kept(self, name: str, array: NDArray[Any]) -> str:
+        column = self.work.column(name, array.dtype, numbered=True)
+        for begin in range(0, len(array), WRITE_BYTES):
+            column.append(array[begin : begin + WRITE_BYTES])
+        return str(column.name)
+
+    def _bytes(self, span: Span) -> tuple[int, int]:
+        """Where the values of a tier lie in their array, a byte that it shares with the next tier too."""
+        if not self.rules.wdl:
+            return span.first, span.last
+        return span.first // 4, -(-span.last // 4)
+
+    def _restore(self, saved: NumberedState) -> None:
+        """Take the arrays of a checkpoint."""
+        if saved.marks:
+            self.marks = self.work.columns[saved.marks].view().copy()
+        stored = self.work.columns["values"].view() if saved.saved else np.empty(0, self.values.dtype)
+        at = 0
+        for span in self.spans[::-1][: saved.saved]:
+            begin, end = self._bytes(span)
+            self.values[begin:end] = stored[at : at + end - begin]
+            at += end - begin
+
+    def discard(self) -> None:
+        """Take the arrays back from the work folder."""
+        for name in [name for name in self.work.columns if name == "values" or name.startswith("array")]:
+            self.work.discard(self.work.columns[name])
+
+
+def _merit(code: int) -> int:
+    """The merit of a code with a distance."""
+    if code < by_number.BEGIN:
+        return 0
+    size = WIN - (code - by_number.BEGIN >> 1)
+    return size if code & 1 else -size
+
+
+def _code(merit: int) -> int:
+    """The code of a won position's merit."""
+    return by_number.BEGIN + 2 * (WIN - merit) + 1
+
+
+def spans_of(rules: Rules) -> list[Span]:
+    """The tiers and their numbers. Raises NotNumbered where tiers do not follow each other."""
+    numbering = rules.numbering
+    assert numbering is not None
+    size, firsts = numbering.size, numbering.firsts
+    if not rules.tiered:
+        return [Span(0, 0, size)]
+    spans: list[Span] = []
+    for first, last in zip(firsts, [*firsts[1:], size], strict=True):
+        if first == last:
+            continue
+        tier = rules.tier(numbering.unrank(first))
+        if spans and spans[-1].tier == tier:
+            spans[-1] = Span(tier, spans[-1].first, last)
+        elif spans and spans[-1].tier > tier:
+            raise NotNumbered("the numbers of later tiers do not follow those of earlier ones")
+        else:
+            spans.append(Span(tier, first, last))
+    return spans
