@@ -1,11 +1,17 @@
-"""Arrays at addresses in bytes, in memory that others keep, or in that of a module: without owners."""
+"""Arrays and numbers at addresses in bytes, in memory that others keep, or in that of a module: without owners.
+
+An array that a function is given is counted as referred to, again and again; where a loop looks many numbers up that
+takes longer than the look-ups, and addresses do not.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from llvmlite import ir
 from numba import types as nb
-from numba.extending import intrinsic
+from numba.extending import intrinsic, register_jitable
 from numba.np.arrayobj import populate_array
 
 
@@ -38,3 +44,66 @@ floats: Any = _arrays(nb.float64)
 singles: Any = _arrays(nb.float32)
 table: Any = _arrays(nb.int64, with_columns=True)
 float_table: Any = _arrays(nb.float64, with_columns=True)
+
+
+def _reading(bits: int) -> Any:
+    """A function of (address, index): the number of so many bits there, without sign, as int64."""
+
+    @intrinsic
+    def number_at(typingctx: Any, address: Any, index: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            number = builder.load(_pointer(builder, values, bits))
+            return builder.zext(number, ir.IntType(64)) if bits < 64 else number
+
+        return nb.int64(nb.int64, nb.int64), emit
+
+    return number_at
+
+
+def _writing(bits: int) -> Any:
+    """A function of (address, index, number): write the number's lowest bits there."""
+
+    @intrinsic
+    def put(typingctx: Any, address: Any, index: Any, number: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            kept = builder.trunc(values[2], ir.IntType(bits)) if bits < 64 else values[2]
+            builder.store(kept, _pointer(builder, values, bits))
+            return context.get_dummy_value()
+
+        return nb.void(nb.int64, nb.int64, nb.int64), emit
+
+    return put
+
+
+def _exchanging(bits: int) -> Any:
+    """A function of (address, index, old, new): write the new number, in one step for all threads, if the old is there.
+
+    It returns the number that was there.
+    """
+
+    @intrinsic
+    def exchange(typingctx: Any, address: Any, index: Any, old: Any, new: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            old, new = (builder.trunc(value, ir.IntType(bits)) for value in values[2:])
+            pair = builder.cmpxchg(_pointer(builder, values, bits), old, new, "monotonic", "monotonic")
+            return builder.zext(builder.extract_value(pair, 0), ir.IntType(64))
+
+        return nb.int64(nb.int64, nb.int64, nb.int64, nb.int64), emit
+
+    return exchange
+
+
+def _pointer(builder: Any, values: Any, bits: int) -> Any:
+    """The pointer to the number at values[1], of those from the address values[0] on."""
+    return builder.gep(builder.inttoptr(values[0], ir.IntType(bits).as_pointer()), [values[1]])
+
+
+byte_at, short_at, half_at, word_at = map(_reading, (8, 16, 32, 64))
+put_byte, put_short, put_word = map(_writing, (8, 16, 64))
+exchange_byte, exchange_short = map(_exchanging, (8, 16))
+
+
+@register_jitable
+def address(array: Any) -> Any:
+    """Where the numbers of an array lie, which somebody must keep as long as the address is used."""
+    return np.int64(array.ctypes.data)

@@ -14,8 +14,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types as nb
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from solver.compiled.binding import inlined, kernel
@@ -32,8 +30,19 @@ from solver.compiled.edges import (
     UNKNOWN_CHILD,
     WINS,
 )
-from solver.compiled.orbits import Addresses, orbit_number, orbit_position, table_of, word_at
-from solver.store.prefetch import prefetch
+from solver.compiled.orbits import Addresses, orbit_number, orbit_position, table_of
+from solver.store.addresses import (
+    address,
+    byte_at,
+    exchange_byte,
+    exchange_short,
+    put_byte,
+    put_short,
+    put_word,
+    short_at,
+    word_at,
+)
+from solver.store.prefetch import prefetch_at
 
 game: Any = None  # what follows are constants of the bound copies
 SCORES = FOLDS = ORBITS = False
@@ -43,6 +52,8 @@ LOST, WON, FRESH = 242, 243, 244
 BEGIN = 256  # of decided positions with distances
 MOST_DISTANCE = (65535 - BEGIN) // 2 - 1
 MOST_PARENTS = 1024  # of a position
+TOGETHER = 8  # children whose values are asked for at a time
+LACKING = 1 << 30  # in place of a distance: a child has no value
 DRAWN, IS_WON, IS_LOST, MISSING = 0, 1, 2, 3  # of a finished tier, without distances, four to a byte
 REACHED, WAITING = 1, 2  # marks of the pass forward, and after them two for the rounds in a tier
 # slots of a report, after those of `edges.keep`
@@ -50,27 +61,11 @@ STAYS, FURTHEST, FOUND, SLOTS = FIELDS, FIELDS + 1, FIELDS + 2, FIELDS + 3
 UNNUMBERED, OTHER_TIER, CROWDED_PARENTS, NO_TURN = 200, 201, 202, 203  # further faults
 
 
-@intrinsic
-def exchange(typingctx: Any, array: Any, index: Any, old: Any, new: Any) -> Any:
-    """Write array[index] in one step, for all threads, unless it is not `old` any more; return what it was."""
-
-    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        view = context.make_array(signature.args[0])(context, builder, values[0])
-        pointer = builder.gep(view.data, [values[1]])
-        kinds, kind = signature.args[2:], signature.args[0].dtype
-        was, becomes = (context.cast(builder, *pair, kind) for pair in zip(values[2:], kinds, strict=True))
-        return builder.extract_value(builder.cmpxchg(pointer, was, becomes, "monotonic", "monotonic"), 0)
-
-    return array.dtype(array, nb.intp, old, new), emit
-
-
 @inlined
 def _number(state: Any, at: Addresses) -> Any:
     """The number of a state's canonical one, -1 if it has none."""
-    if ORBITS:
-        number = orbit_number(at, state)
-        return number if number >= 0 else orbit_number(at, game.canonical(state))
-    return game.rank(game.canonical(state) if FOLDS else state)
+    key = game.canonical(state) if FOLDS else state
+    return orbit_number(at, key) if ORBITS else game.rank(key)
 
 
 @inlined
@@ -96,14 +91,33 @@ def _next_table(table: int, number: int, at: Addresses) -> Any:
 
 
 @inlined
-def _worth(values: NDArray[Any], number: int) -> tuple[Any, Any]:
+def _worth(values: int, number: int) -> tuple[Any, Any]:
     """The outcome of a number of a finished tier, and its distance."""
     if SCORES:
-        return np.int64(values[number >> 2]) >> 2 * (number & 3) & 3, 0
-    code = np.int64(values[number])
+        return byte_at(values, number >> 2) >> 2 * (number & 3) & 3, np.int64(0)
+    code = short_at(values, number)
     if code >= BEGIN:
         return (IS_WON if code & 1 else IS_LOST), code - BEGIN >> 1
-    return (MISSING if code == NONE else DRAWN), 0
+    return (MISSING if code == NONE else DRAWN), np.int64(0)
+
+
+@inlined
+def _code_at(codes: int, index: int) -> Any:
+    return byte_at(codes, index) if SCORES else short_at(codes, index)
+
+
+@inlined
+def _put(codes: int, index: int, code: int) -> None:
+    if SCORES:
+        put_byte(codes, index, code)
+    else:
+        put_short(codes, index, code)
+
+
+@inlined
+def _ask(array: int, index: int) -> None:
+    """Ask for a code ahead of time."""
+    prefetch_at(array + (index if SCORES else 2 * index))
 
 
 @inlined
@@ -161,8 +175,8 @@ def seed(
     first: int,
     tier: int,
     marks: NDArray[Any],
-    values: NDArray[Any],
-    codes: NDArray[Any],
+    values: int,
+    codes: int,
     at: Addresses,
     report: NDArray[Any],
 ) -> None:
@@ -178,7 +192,8 @@ def seed(
         at: The look-up tables of the numbering.
         report: (SLOTS,) int64; the counts are added.
     """
-    everywhere = len(marks) == 0
+    everywhere, scratch = len(marks) == 0, np.empty(TOGETHER, np.int64)
+    numbers = address(scratch)
     table = _table(begin, at)
     for number in range(begin, end):
         table = _next_table(table, number, at)
@@ -186,7 +201,7 @@ def seed(
         state = np.int64(-1)
         if everywhere or marks[number]:
             state = np.int64(_position(number, table, at))
-            if everywhere and not ORBITS and FOLDS and state >= 0 and game.canonical(state) != state:
+            if everywhere and FOLDS and state >= 0 and game.canonical(state) != state:
                 state = np.int64(-1)
         if state >= 0:
             report[FOUND] += 1
@@ -202,38 +217,42 @@ def seed(
                 code = _decided(utility > 0, 0) if utility else OPEN_SAFE
             else:
                 report[KEPT_COUNT] += 1
-                code = _seeded(state, tier, values, at, report)
-        codes[number - first] = code
+                code = _seeded(state, tier, values, at, numbers, report)
+        _put(codes, number - first, code)
         if report[ERROR]:
             return
 
 
 @inlined
-def _seeded(state: Any, tier: int, values: NDArray[Any], at: Addresses, report: NDArray[Any]) -> Any:
-    """The code of an unfinished position by its children in later tiers."""
-    place, inside, quickest, slowest, drawn = 0, -1, MOST_DISTANCE, -1, False
+def _seeded(
+    state: Any, tier: int, values: int, at: Addresses, numbers: int, report: NDArray[Any]
+) -> Any:
+    """The code of an unfinished position by its children in later tiers. numbers (TOGETHER,) is scratch."""
+    place, inside, waiting = 0, -1, 0
+    best = (MOST_DISTANCE, -1, False)
     for action in game.actions(state):
         child = game.result(state, action)
         if game.tier(child) == tier:
             inside = place if inside < 0 else inside
         else:
-            index = _number(child, at)
-            if index < 0:
+            number = _number(child, at)
+            if number < 0:
                 report[ERROR], report[CULPRIT] = UNNUMBERED, child
                 return NONE
-            outcome, distance = _worth(values, index)
-            if outcome == MISSING:
-                report[ERROR], report[CULPRIT] = UNKNOWN_CHILD, state
-                return NONE
-            if outcome == IS_LOST:
-                quickest = min(quickest, distance + 1)
-                if SCORES:
+            # Values lie anywhere: some are asked for together, then read
+            prefetch_at(values + (number >> 2 if SCORES else 2 * number))
+            put_word(numbers, waiting, number)
+            waiting += 1
+            if waiting == TOGETHER:
+                best = _best(values, numbers, waiting, best)
+                waiting = 0
+                if SCORES and best[0] < MOST_DISTANCE:
                     break
-            elif outcome == IS_WON:
-                slowest = max(slowest, distance + 1)
-            else:
-                drawn = True
         place += 1
+    quickest, slowest, drawn = _best(values, numbers, waiting, best)
+    if slowest == LACKING:
+        report[ERROR], report[CULPRIT] = UNKNOWN_CHILD, state
+        return NONE
     if inside >= 0:
         report[STAYS] += 1
     if quickest < MOST_DISTANCE:
@@ -250,6 +269,23 @@ def _seeded(state: Any, tier: int, values: NDArray[Any], at: Addresses, report: 
     return _decided(False, 0 if SCORES else slowest)
 
 
+@inlined
+def _best(values: int, numbers: int, count: int, best: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+    """With some children more: the distances of the quickest win and of the slowest loss, and whether one is drawn."""
+    quickest, slowest, drawn = best
+    for i in range(count):
+        outcome, distance = _worth(values, word_at(numbers, i))
+        if outcome == IS_LOST:
+            quickest = min(quickest, distance + 1)
+        elif outcome == IS_WON:
+            slowest = max(slowest, distance + 1)
+        elif outcome == DRAWN:
+            drawn = True
+        else:
+            slowest = LACKING
+    return quickest, slowest, drawn
+
+
 @kernel
 def go_back(
     begin: int,
@@ -257,17 +293,18 @@ def go_back(
     first: int,
     tier: int,
     distance: int,
-    values: NDArray[Any],
-    codes: NDArray[Any],
-    words: NDArray[Any],
+    values: int,
+    codes: int,
+    size: int,
     at: Addresses,
     report: NDArray[Any],
 ) -> None:
-    """Take the moves back that lead to the positions of one distance, or round, among words[begin:end] of the codes.
+    """Take the moves back that lead to the positions of one distance, or round, among the words begin..end of `size` codes.
 
     report (SLOTS,) int64: FOUND counts them, FURTHEST is the largest distance that was written.
     """
-    numbers, parents = np.empty(MOST_PARENTS, np.int64), 0
+    scratch, parents = np.empty(MOST_PARENTS, np.int64), 0
+    numbers = address(scratch)
     each = 8 if SCORES else 4
     ones = 0x0101010101010101 if SCORES else 0x0001000100010001
     low = 0x7F7F7F7F7F7F7F7F if SCORES else 0x7FFF7FFF7FFF7FFF
@@ -275,43 +312,44 @@ def go_back(
     pattern, table = sought * ones, _table(first + begin * each, at)
     for index in range(begin, end):
         # Lost or won: the lowest bit does not matter. Then the high bit of each part that is zero
-        word = (words[index] ^ pattern) & ~ones
+        word = (word_at(codes, index) ^ pattern) & ~ones
         if ~(((word & low) + low) | word | low) == 0:
             continue
         for place in range(each * index, each * index + each):
-            code = np.int64(codes[place])
+            code = _code_at(codes, place)
             if code & ~1 != sought:
                 continue
             report[FOUND] += 1
             won = code & 1
             if SCORES:
-                codes[place] = LOST + won
+                _put(codes, place, LOST + won)
             table = _next_table(table, first + place, at)
             state = _position(first + place, table, at)
             parents = 0
             for parent in game.parents(state):
                 number = _number(parent, at) - first
-                if not 0 <= number < len(codes):
+                if not 0 <= number < size:
                     report[ERROR], report[CULPRIT] = NO_TURN, state
                     return
                 if parents == MOST_PARENTS:
                     report[ERROR], report[CULPRIT] = CROWDED_PARENTS, state
                     return
-                numbers[parents] = number
+                put_word(numbers, parents, number)
                 # All are asked for together, then read
-                prefetch(codes, number)
+                _ask(codes, number)
                 parents += 1
             for i in range(parents):
-                parent_code = np.int64(codes[numbers[i]])
+                parent_index = word_at(numbers, i)
+                parent_code = _code_at(codes, parent_index)
                 if parent_code == NONE:
                     continue
                 if not won:
                     # A quicker win than one in a later tier counts, too
                     if parent_code < NONE or (not SCORES and parent_code > _decided(True, distance + 1)):
-                        codes[numbers[i]] = _decided(True, distance + 1)
+                        _put(codes, parent_index, _decided(True, distance + 1))
                         report[FURTHEST] = max(report[FURTHEST], distance + 1)
                 elif parent_code < OPEN_SAFE:
-                    _look(numbers[i], parent_code, first, tier, distance, values, codes, at, report)
+                    _look(parent_index, parent_code, first, tier, distance, values, codes, at, report)
 
 
 @inlined
@@ -321,8 +359,8 @@ def _look(
     first: int,
     tier: int,
     distance: int,
-    values: NDArray[Any],
-    codes: NDArray[Any],
+    values: int,
+    codes: int,
     at: Addresses,
     report: NDArray[Any],
 ) -> None:
@@ -333,7 +371,7 @@ def _look(
         if place >= code:
             child = game.result(state, action)
             if game.tier(child) == tier:
-                child_code = np.int64(codes[_number(child, at) - first])
+                child_code = _code_at(codes, _number(child, at) - first)
                 if child_code & 1 == 0 or child_code < (LOST if SCORES else BEGIN):
                     still = place
                     break
@@ -344,7 +382,10 @@ def _look(
     if still >= 0:
         # Another thread may have decided it meanwhile
         if min(still, MOST_OPEN) != code:
-            exchange(codes, index, code, min(still, MOST_OPEN))
+            if SCORES:
+                exchange_byte(codes, index, code, min(still, MOST_OPEN))
+            else:
+                exchange_short(codes, index, code, min(still, MOST_OPEN))
         return
     longest = distance + 1
     if not SCORES:
@@ -352,35 +393,35 @@ def _look(
             child = game.result(state, action)
             number = _number(child, at)
             if game.tier(child) == tier:
-                longest = max(longest, (np.int64(codes[number - first]) - BEGIN >> 1) + 1)
+                longest = max(longest, (_code_at(codes, number - first) - BEGIN >> 1) + 1)
             else:
                 longest = max(longest, _worth(values, number)[1] + 1)
-    codes[index] = _decided(False, longest)
+    _put(codes, index, _decided(False, longest))
     report[FURTHEST] = max(report[FURTHEST], longest)
 
 
 @kernel
 def file_away(
-    begin: int, end: int, first: int, codes: NDArray[Any], values: NDArray[Any], numbers: NDArray[Any]
+    begin: int, end: int, first: int, codes: int, values: int, numbers: NDArray[Any]
 ) -> None:
     """Write the values of a decided tier's numbers begin..end, and count their codes in numbers (65,536,) int64."""
     for number in range(begin, end):
-        code = np.int64(codes[number - first])
+        code = _code_at(codes, number - first)
         numbers[code] += 1
         if SCORES:
             outcome = MISSING if code == NONE else DRAWN if code < NONE else IS_WON if code & 1 else IS_LOST
             shift = 2 * (number & 3)
-            values[number >> 2] = np.int64(values[number >> 2]) & ~(3 << shift) | outcome << shift
+            put_byte(values, number >> 2, byte_at(values, number >> 2) & ~(3 << shift) | outcome << shift)
         else:
-            values[number] = code
+            put_short(values, number, code)
 
 
 @kernel
-def least_of(begin: int, end: int, first: int, sought: int, codes: NDArray[Any], at: Addresses) -> Any:
+def least_of(begin: int, end: int, first: int, sought: int, codes: int, at: Addresses) -> Any:
     """The least state of a code among a tier's numbers begin..end, -1 without any."""
     least, table = np.int64(-1), _table(begin, at)
     for number in range(begin, end):
-        if codes[number - first] == sought:
+        if _code_at(codes, number - first) == sought:
             table = _next_table(table, number, at)
             state = np.int64(_position(number, table, at))
             least = state if least < 0 else min(least, state)
@@ -389,7 +430,7 @@ def least_of(begin: int, end: int, first: int, sought: int, codes: NDArray[Any],
 
 @kernel
 def collect(
-    begin: int, end: int, values: NDArray[Any], at: Addresses, states: NDArray[Any], merits: NDArray[Any], win: int
+    begin: int, end: int, values: int, at: Addresses, states: NDArray[Any], merits: NDArray[Any], win: int
 ) -> Any:
     """The unfinished positions among the numbers begin..end, and their merits; how many."""
     count, table = 0, _table(begin, at)
@@ -420,4 +461,4 @@ def positions_of(numbers: NDArray[Any], at: Addresses, states: NDArray[Any]) -> 
     """The canonical states of some numbers, -1 where there is none."""
     for i in range(len(numbers)):
         state = np.int64(_position(numbers[i], _table(numbers[i], at), at))
-        states[i] = -1 if FOLDS and not ORBITS and state >= 0 and game.canonical(state) != state else state
+        states[i] = -1 if FOLDS and state >= 0 and game.canonical(state) != state else state

@@ -78,6 +78,11 @@ class Numbered:
             self._restore(saved)
 
     @property
+    def _at(self) -> int:
+        """The address of the values."""
+        return self.values.ctypes.data
+
+    @property
     def scale(self) -> Scale:
         return of_bytes(1 if self.rules.wdl else 2)
 
@@ -167,7 +172,7 @@ class Numbered:
     def _collected(self, begin: int) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
         end = min(begin + NUMBERS_PER_CALL, self.size)
         states, merits = np.empty(end - begin, np.int64), np.empty(end - begin, np.int16)
-        count = self.kernels.collect(begin, end, self.values, self.places, states, merits, WIN)
+        count = self.kernels.collect(begin, end, self._at, self.places, states, merits, WIN)
         return states[:count], merits[:count]
 
     def _reach(self, begin: int, end: int, span: Span, turn: int, report: NDArray[np.int64]) -> None:
@@ -197,18 +202,17 @@ class Numbered:
         """Find the values of a tier; how many positions it has."""
         dtype = np.dtype(np.uint8 if self.rules.wdl else np.uint16)
         codes = np.full(-(-(span.last - span.first) // 8) * 8, by_number.NONE, dtype)
-        words = codes.view(np.int64)
 
         def seed(begin: int, end: int, span: Span, report: NDArray[np.int64]) -> None:
             self.kernels.seed(
-                begin, end, span.first, span.tier, self.marks, self.values, codes, self.places, report
+                begin, end, span.first, span.tier, self.marks, self._at, codes.ctypes.data, self.places, report
             )
 
         seeds = self._each(span, team, seed)
         furthest, distance, written = int(seeds[by_number.FURTHEST]), 0, True
         cyclic = bool(seeds[by_number.STAYS])
         while cyclic and (written if self.rules.wdl else distance <= furthest):
-            found, later = self._round(span, distance, codes, words, team)
+            found, later = self._round(span, distance, codes, team)
             furthest, distance, written = max(furthest, later), distance + 1, found > 0
             self.progress("resolve", done, None)
         if furthest >= by_number.MOST_DISTANCE or furthest >= WIN - 1:
@@ -217,22 +221,22 @@ class Numbered:
         return int(seeds[by_number.FOUND])
 
     def _round(
-        self, span: Span, distance: int, codes: NDArray[Any], words: NDArray[np.int64], team: Workers
+        self, span: Span, distance: int, codes: NDArray[Any], team: Workers
     ) -> tuple[int, int]:
         """Take the moves to the positions of a distance back; how many those are, and the furthest that was written."""
-        step = NUMBERS_PER_CALL * codes.itemsize // 8
+        step, words = NUMBERS_PER_CALL * codes.itemsize // 8, codes.nbytes // 8
         found = later = 0
 
         def back(begin: int) -> NDArray[np.int64]:
             report = np.zeros(by_number.SLOTS, np.int64)
-            end = min(begin + step, len(words))
+            end = min(begin + step, words)
             self.kernels.go_back(
-                begin, end, span.first, span.tier, distance, self.values, codes, words, self.places, report
+                *(begin, end, span.first, span.tier, distance, self._at, codes.ctypes.data, len(codes)), self.places, report
             )
             return report
 
         with compiling(self.rules.game):
-            for report in team.map(back, range(0, len(words), step)):
+            for report in team.map(back, range(0, words, step)):
                 self._refuse(report)
                 found += int(report[by_number.FOUND])
                 later = max(later, int(report[by_number.FURTHEST]))
@@ -245,7 +249,7 @@ class Numbered:
         def file_away(begin: int) -> NDArray[np.int64]:
             counted = np.zeros(1 << 16, np.int64)
             end = min((begin // NUMBERS_PER_CALL + 1) * NUMBERS_PER_CALL, span.last)
-            self.kernels.file_away(begin, end, span.first, codes, self.values, counted)
+            self.kernels.file_away(begin, end, span.first, codes.ctypes.data, self._at, counted)
             return counted
 
         begins = range(span.first // NUMBERS_PER_CALL * NUMBERS_PER_CALL, span.last, NUMBERS_PER_CALL)
@@ -283,7 +287,7 @@ class Numbered:
 
         def least(begin: int) -> int:
             end = min(begin + NUMBERS_PER_CALL, span.last)
-            return int(self.kernels.least_of(begin, end, span.first, code, codes, self.places))
+            return int(self.kernels.least_of(begin, end, span.first, code, codes.ctypes.data, self.places))
 
         return min(state for state in team.map(least, range(span.first, span.last, NUMBERS_PER_CALL)) if state >= 0)
 

@@ -15,7 +15,7 @@ from solver.solving.job import Job, Outcome
 from solver.solving.ways import plain
 
 name = "the sweep"
-heeds: set[str] = {"memory", "workers", "restart", "checkpoint", "anyway"}
+heeds: set[str] = {"memory", "workers", "restart", "checkpoint", "anyway", "wdl"}
 refuses = plain.refuses
 
 CHECKPOINT_SECONDS = 30.0  # seconds
@@ -51,6 +51,7 @@ def _work(job: Job) -> Any:
 
     rules, options = job.rules, job.options
     identity = f"{rules.name} {rules.fingerprint} {options.method} symmetry {rules.symmetry}"
+    identity += " wdl" if rules.wdl else ""
     every = CHECKPOINT_SECONDS if options.checkpoint is None else options.checkpoint
     return job.files.enter_context(Work(job.beside(".work"), identity, restart=options.restart, every=every))
 
