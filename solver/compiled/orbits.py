@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from solver.compiled.inlining import PART
 from solver.compiled.words import bit_count
-from solver.rules.orbits import Orbits, orbits, subsets
+from solver.rules.orbits import BYTE, Orbits, orbits, subsets
 from solver.store.addresses import byte_at, half_at, word_at
 
 PIECE = 6  # points that are looked up together
@@ -28,7 +28,9 @@ class Arrays(NamedTuple):
         first: The first number of a table (rests, most of mine + 1, most of theirs + 1), -1 where there is none.
         tables: Of each table, its first number, rest, mine and theirs (tables, 4).
         binomials: (points + 1, points + 1).
+        images: Of each symmetry and byte of a set of points, its image (symmetries, bytes, 256).
         least: For each orbit of the other's men, its least set.
+        same: For each orbit, the bits of the symmetries that leave its least set as it is.
         least_begin: Where those of a size begin in it.
         marks: A bit for each set of the other's men: whether it is the least of its orbit. A size begins with a word.
         before: How many of a size's are marked in earlier words.
@@ -42,7 +44,9 @@ class Arrays(NamedTuple):
     first: NDArray[np.int64]
     tables: NDArray[np.int64]
     binomials: NDArray[np.int64]
+    images: NDArray[np.uint32]
     least: NDArray[np.uint32]
+    same: NDArray[np.uint64]
     least_begin: NDArray[np.int64]
     marks: NDArray[np.uint64]
     before: NDArray[np.uint32]
@@ -63,6 +67,7 @@ def arrays_of(numbering: Orbits) -> Arrays:
     mine, theirs = max(table.mine for table in tables), max(table.theirs for table in tables)
     high, low = _halves(points)
     least = [np.array(orbits(numbering.game, size), np.uint32) for size in range(theirs + 1)]
+    images = np.array(layout.images, np.uint32)
     marks, before = zip(*(_marked(points, size, some, high, low) for size, some in enumerate(least)), strict=True)
     wanted = sorted({(points - table.theirs, table.mine) for table in tables})
     sets = [np.fromiter(subsets(*pair), np.uint32, comb(*pair)) for pair in wanted]
@@ -73,7 +78,9 @@ def arrays_of(numbering: Orbits) -> Arrays:
         first_numbers(numbering),
         np.array([(table.first, table.rest, table.mine, table.theirs) for table in tables], np.int64),
         np.array([[comb(n, k) for k in range(points + 1)] for n in range(points + 1)], np.int64),
+        images,
         np.concatenate(least),
+        _same(images, np.concatenate(least)),
         _begins(least),
         np.concatenate(marks),
         np.concatenate(before),
@@ -98,6 +105,17 @@ def first_numbers(numbering: Orbits) -> NDArray[np.int64]:
 
 def _begins(parts: Any) -> NDArray[np.int64]:
     return np.cumsum([0, *map(len, parts)])
+
+
+def _same(images: NDArray[np.uint32], sets: NDArray[np.uint32]) -> NDArray[np.uint64]:
+    """Bits of the symmetries that leave each set as it is."""
+    same = np.zeros(len(sets), np.uint64)
+    for number, symmetry in enumerate(images):
+        image = np.zeros_like(sets)
+        for at, part in enumerate(symmetry):
+            image |= part[sets >> BYTE * at & 255]
+        same |= (image == sets).astype(np.uint64) << np.uint64(number)
+    return same
 
 
 def _marked(
@@ -147,6 +165,8 @@ class Addresses(NamedTuple):
     """
 
     points: int
+    symmetries: int
+    bytes: int
     rests: int
     mine: int
     theirs: int
@@ -155,7 +175,9 @@ class Addresses(NamedTuple):
     first: int
     tables: int
     binomials: int
+    images: int
     least: int
+    same: int
     least_begin: int
     marks: int
     before: int
@@ -172,7 +194,7 @@ def addresses_of(points: int, arrays: Arrays) -> Addresses:
     """The addresses of some arrays, valid as long as these live."""
     half = len(arrays.low).bit_length() - 1
     return Addresses(
-        points, *arrays.first.shape, len(arrays.tables), half, *(array.ctypes.data for array in arrays)
+        points, *arrays.images.shape[:2], *arrays.first.shape, len(arrays.tables), half, *(array.ctypes.data for array in arrays)
     )
 
 
@@ -180,6 +202,16 @@ def addresses_of(points: int, arrays: Arrays) -> Addresses:
 def _place(at: Addresses, size: int, points: int) -> Any:
     """How many sets of this size are less than a set."""
     return half_at(at.high, (size << at.half) + (points >> at.half)) + half_at(at.low, points & (1 << at.half) - 1)
+
+
+@register_jitable(**PART)
+def _image(at: Addresses, symmetry: int, points: int) -> Any:
+    """Where a symmetry takes a set of points."""
+    row = at.images + (symmetry * at.bytes << BYTE + 2)
+    image = half_at(row, points & 255)
+    for byte in range(1, at.bytes):
+        image |= half_at(row + (byte << BYTE + 2), points >> BYTE * byte & 255)
+    return image
 
 
 @register_jitable(**PART)
@@ -209,22 +241,30 @@ def _spread(at: Addresses, places: int, among: int) -> Any:
 
 
 @register_jitable(**PART)
-def orbit_number(at: Addresses, state: int) -> Any:
-    """The number of a canonical state; -1 if it has none."""
+def orbit_entry(at: Addresses, state: int) -> Any:
+    """Twice the number of a canonical state, and one more if it is symmetric; negative if it has none."""
     everywhere = (np.int64(1) << at.points) - 1
     mine, theirs, rest = state & everywhere, state >> at.points & everywhere, state >> 2 * at.points
     own, other = bit_count(mine), bit_count(theirs)
     if mine & theirs or rest >= at.rests or own >= at.mine or other >= at.theirs:
-        return np.int64(-1)
+        return np.int64(-2)
     first = word_at(at.first, (rest * at.mine + own) * at.theirs + other)
     place = _place(at, other, theirs)
     index, bit = word_at(at.marks_begin, other) + (place >> 6), place & WORD - 1
     word = word_at(at.marks, index)
     if first < 0 or word >> bit & 1 == 0:
-        return np.int64(-1)
+        return np.int64(-2)
     orbit = half_at(at.before, index) + bit_count(word & (np.int64(1) << bit) - 1)
     each = word_at(at.binomials, (at.points - other) * (at.points + 1) + own)
-    return first + orbit * each + _place(at, own, _squeezed(at, mine, everywhere & ~theirs))
+    number = first + orbit * each + _place(at, own, _squeezed(at, mine, everywhere & ~theirs))
+    same = word_at(at.same, word_at(at.least_begin, other) + orbit) >> 1
+    symmetry = np.int64(1)
+    while same:
+        if same & 1 and _image(at, symmetry, mine) == mine:
+            return number << 1 | 1
+        same = same >> 1 & (np.int64(1) << 62) - 1
+        symmetry += 1
+    return number << 1
 
 
 @register_jitable(**PART)

@@ -66,27 +66,29 @@ class NineMensMorris(NamedTuple):
         empty, removable = ALL & ~(mine | theirs), self._removable(theirs)
         if state >> 2 * POINTS < 2 * self.men:
             sources = 0
-            closing = self._closing(mine)
-            while empty:
-                low = empty & -empty
-                empty ^= low
-                move = low.bit_length() - 1 + 25 * POINTS
-                if closing & low and removable:
-                    taken = removable
+            closing = self._closing(mine) & empty
+            # Mills first: they are good, and a search may be done with one
+            for targets in (closing, empty & ~closing):
+                while targets:
+                    low = targets & -targets
+                    targets ^= low
+                    move = low.bit_length() - 1 + 25 * POINTS
+                    taken = removable if closing & low else 0
+                    if not taken:
+                        yield move + 625 * POINTS
                     while taken:
                         one = taken & -taken
                         taken ^= one
                         yield move + 625 * (one.bit_length() - 1)
-                else:
-                    yield move + 625 * POINTS
         else:
             sources = mine
         flies = self.flying and mine.bit_count() == 3
+        perhaps = self._closing(mine)
         while sources:
             source = sources & -sources
             sources ^= source
             targets = empty if flies else self._near(source) & empty
-            closing = self._closing(mine ^ source)
+            closing = self._closing(mine ^ source) if targets & perhaps else 0
             while targets:
                 low = targets & -targets
                 targets ^= low

@@ -2,7 +2,7 @@
 
 Each position of a tier has one code, and the array of codes is all that the analysis needs: no queue, no list of moves.
 
-    code of an open position      which of its moves to look at next: those before it are known to lose (up to MOST_OPEN)
+    code of an open position      how many of its moves inside the tier are not known to lose, 1 to MOST_OPEN; or CROWDED
     OPEN_SAFE                     some move leads to a drawn position of a later tier, or the game is over, drawn
     NONE                          no position, or none that play reaches
     code of a decided position    BEGIN + 2 * distance, and one more if it is won
@@ -30,7 +30,7 @@ from solver.compiled.edges import (
     UNKNOWN_CHILD,
     WINS,
 )
-from solver.compiled.orbits import Addresses, orbit_number, orbit_position, table_of
+from solver.compiled.orbits import Addresses, orbit_entry, orbit_position, table_of
 from solver.store.addresses import (
     address,
     byte_at,
@@ -47,7 +47,7 @@ from solver.store.prefetch import prefetch_at
 game: Any = None  # what follows are constants of the bound copies
 SCORES = FOLDS = ORBITS = False
 
-MOST_OPEN, OPEN_SAFE, NONE = 239, 240, 241
+MOST_OPEN, CROWDED, OPEN_SAFE, NONE = 238, 239, 240, 241
 LOST, WON, FRESH = 242, 243, 244
 BEGIN = 256  # of decided positions with distances
 MOST_DISTANCE = (65535 - BEGIN) // 2 - 1
@@ -64,8 +64,14 @@ UNNUMBERED, OTHER_TIER, CROWDED_PARENTS, NO_TURN = 200, 201, 202, 203  # further
 @inlined
 def _number(state: Any, at: Addresses) -> Any:
     """The number of a state's canonical one, -1 if it has none."""
+    return _entry(state, at) >> 1
+
+
+@inlined
+def _entry(state: Any, at: Addresses) -> Any:
+    """Twice the number of a state's canonical one, and one more if that may be symmetric; negative if it has none."""
     key = game.canonical(state) if FOLDS else state
-    return orbit_number(at, key) if ORBITS else game.rank(key)
+    return orbit_entry(at, key) if ORBITS else 2 * game.rank(key) + FOLDS
 
 
 @inlined
@@ -228,12 +234,12 @@ def _seeded(
     state: Any, tier: int, values: int, at: Addresses, numbers: int, report: NDArray[Any]
 ) -> Any:
     """The code of an unfinished position by its children in later tiers. numbers (TOGETHER,) is scratch."""
-    place, inside, waiting = 0, -1, 0
+    inside, waiting = 0, 0
     best = (MOST_DISTANCE, -1, False)
     for action in game.actions(state):
         child = game.result(state, action)
         if game.tier(child) == tier:
-            inside = place if inside < 0 else inside
+            inside += 1
         else:
             number = _number(child, at)
             if number < 0:
@@ -248,20 +254,19 @@ def _seeded(
                 waiting = 0
                 if SCORES and best[0] < MOST_DISTANCE:
                     break
-        place += 1
     quickest, slowest, drawn = _best(values, numbers, waiting, best)
     if slowest == LACKING:
         report[ERROR], report[CULPRIT] = UNKNOWN_CHILD, state
         return NONE
-    if inside >= 0:
+    if inside:
         report[STAYS] += 1
     if quickest < MOST_DISTANCE:
         report[FURTHEST] = max(report[FURTHEST], quickest)
         return _decided(True, 0 if SCORES else quickest)
     if drawn:
         return OPEN_SAFE
-    if inside >= 0:
-        return min(inside, MOST_OPEN)
+    if inside:
+        return inside if inside <= MOST_OPEN else CROWDED
     if slowest < 0:
         report[ERROR], report[CULPRIT] = NO_ACTIONS, state
         return NONE
@@ -325,77 +330,93 @@ def go_back(
                 _put(codes, place, LOST + won)
             table = _next_table(table, first + place, at)
             state = _position(first + place, table, at)
+            even = _entry(state, at) & 1
             parents = 0
             for parent in game.parents(state):
-                number = _number(parent, at) - first
-                if not 0 <= number < size:
+                entry = _entry(parent, at) - 2 * first
+                if not 0 <= entry < 2 * size:
                     report[ERROR], report[CULPRIT] = NO_TURN, state
                     return
                 if parents == MOST_PARENTS:
                     report[ERROR], report[CULPRIT] = CROWDED_PARENTS, state
                     return
-                put_word(numbers, parents, number)
+                put_word(numbers, parents, entry | even)
                 # All are asked for together, then read
-                _ask(codes, number)
+                _ask(codes, entry >> 1)
                 parents += 1
             for i in range(parents):
-                parent_index = word_at(numbers, i)
-                parent_code = _code_at(codes, parent_index)
-                if parent_code == NONE:
+                index = word_at(numbers, i) >> 1
+                parent_code = _code_at(codes, index)
+                if parent_code >= NONE and (SCORES or won or parent_code <= _decided(True, distance + 1)):
                     continue
                 if not won:
                     # A quicker win than one in a later tier counts, too
-                    if parent_code < NONE or (not SCORES and parent_code > _decided(True, distance + 1)):
-                        _put(codes, parent_index, _decided(True, distance + 1))
-                        report[FURTHEST] = max(report[FURTHEST], distance + 1)
-                elif parent_code < OPEN_SAFE:
-                    _look(parent_index, parent_code, first, tier, distance, values, codes, at, report)
+                    _put(codes, index, _decided(True, distance + 1))
+                    report[FURTHEST] = max(report[FURTHEST], distance + 1)
+                elif parent_code < OPEN_SAFE and parent_code > 0:
+                    moves = np.int64(1)
+                    if word_at(numbers, i) & 1:
+                        # Symmetric positions have fewer images, and moves between them do not match one by one
+                        for j in range(i):
+                            if word_at(numbers, j) >> 1 == index:
+                                moves = np.int64(0)
+                        if moves:
+                            moves = _moves_between(index, place, first, tier, at)
+                    if moves and _take(codes, index, moves):
+                        _lose(index, first, tier, distance, values, codes, at, report)
 
 
 @inlined
-def _look(
-    index: int,
-    code: int,
-    first: int,
-    tier: int,
-    distance: int,
-    values: int,
-    codes: int,
-    at: Addresses,
-    report: NDArray[Any],
-) -> None:
-    """Go on through the moves of an open position that loses all moves before `code`; decide it if it loses them all."""
-    state = _position(first + index, _table(first + index, at), at)
-    place, still = 0, -1
+def _moves_between(index: int, child_index: int, first: int, tier: int, at: Addresses) -> Any:
+    """How many moves of a position lead to another, or to an image of it."""
+    count, number = np.int64(0), first + index
+    state = _position(number, _table(number, at), at)
     for action in game.actions(state):
-        if place >= code:
-            child = game.result(state, action)
-            if game.tier(child) == tier:
-                child_code = _code_at(codes, _number(child, at) - first)
-                if child_code & 1 == 0 or child_code < (LOST if SCORES else BEGIN):
-                    still = place
-                    break
-                if not SCORES and child_code > _decided(True, distance):
-                    still = place
-                    break
-        place += 1
-    if still >= 0:
-        # Another thread may have decided it meanwhile
-        if min(still, MOST_OPEN) != code:
-            if SCORES:
-                exchange_byte(codes, index, code, min(still, MOST_OPEN))
-            else:
-                exchange_short(codes, index, code, min(still, MOST_OPEN))
+        child = game.result(state, action)
+        if game.tier(child) == tier and _number(child, at) - first == child_index:
+            count += 1
+    return count
+
+
+@inlined
+def _take(codes: int, index: int, moves: int) -> Any:
+    """Take moves that lose from an open position; whether none may be left. Another thread may decide it meanwhile."""
+    while True:
+        code = _code_at(codes, index)
+        if code == CROWDED:
+            return True
+        if code > MOST_OPEN:
+            return False
+        left = max(code - moves, 0)
+        found = exchange_byte(codes, index, code, left) if SCORES else exchange_short(codes, index, code, left)
+        if found == code:
+            return left == 0
+
+
+@inlined
+def _lose(
+    index: int, first: int, tier: int, distance: int, values: int, codes: int, at: Addresses, report: NDArray[Any]
+) -> None:
+    """Decide a position that loses, unless it has more moves than were counted, and one that does not lose."""
+    longest, number = distance + 1, first + index
+    if SCORES and _code_at(codes, index) != CROWDED:
+        _put(codes, index, _decided(False, longest))
+        report[FURTHEST] = max(report[FURTHEST], longest)
         return
-    longest = distance + 1
-    if not SCORES:
-        for action in game.actions(state):
-            child = game.result(state, action)
-            number = _number(child, at)
-            if game.tier(child) == tier:
-                longest = max(longest, (_code_at(codes, number - first) - BEGIN >> 1) + 1)
-            else:
-                longest = max(longest, _worth(values, number)[1] + 1)
+    state = _position(number, _table(number, at), at)
+    for action in game.actions(state):
+        child = game.result(state, action)
+        child_number = _number(child, at)
+        if game.tier(child) == tier:
+            code = _code_at(codes, child_number - first)
+            if code & 1 == 0 or code < (LOST if SCORES else BEGIN):
+                return
+            if not SCORES:
+                if code > _decided(True, distance):
+                    return
+                longest = max(longest, (code - BEGIN >> 1) + 1)
+        else:
+            longest = max(longest, _worth(values, child_number)[1] + 1)
     _put(codes, index, _decided(False, longest))
     report[FURTHEST] = max(report[FURTHEST], longest)
 

@@ -38,6 +38,7 @@ from solver.sweep.scale import WIN, Scale, of_bytes
 from solver.sweep.tally import Tally
 
 NUMBERS_PER_CALL = 1 << 18  # numbers gone through in one call
+WORDS_PER_CALL = 1 << 17  # words of codes gone through in one call
 NO_LAYOUT = Addresses(*[0] * len(Addresses._fields))
 WRITE_BYTES = 1 << 24  # bytes of an array that go to a file at a time
 EARLY_STATES = 64  # of each tier, held against the plain rules
@@ -224,7 +225,7 @@ class Numbered:
         self, span: Span, distance: int, codes: NDArray[Any], team: Workers
     ) -> tuple[int, int]:
         """Take the moves to the positions of a distance back; how many those are, and the furthest that was written."""
-        step, words = NUMBERS_PER_CALL * codes.itemsize // 8, codes.nbytes // 8
+        step, words = WORDS_PER_CALL, codes.nbytes // 8
         found = later = 0
 
         def back(begin: int) -> NDArray[np.int64]:
