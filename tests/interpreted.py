@@ -84,6 +84,34 @@ def _array_at(item):
     return at
 
 
+def _reading(kind):
+    return lambda address, index: int(_numbers(kind, address, index)[0])
+
+
+def _writing(kind):
+    def put(address, index, number):
+        _numbers(kind, address, index)[0] = number
+
+    return put
+
+
+def _exchanging(kind):
+    def exchange(address, index, old, new):
+        there = _numbers(kind, address, index)
+        found = int(there[0])
+        if found == old:
+            there[0] = new
+        return found
+
+    return exchange
+
+
+def _numbers(kind, address, index):
+    """The number at an address, as an array of one."""
+    size = ctypes.sizeof(kind)
+    return (kind * 1).from_address(int(address) + size * int(index))
+
+
 ROOMS = ("base", "book", "cluster", "compiled", "edit", "learning", "play", "solving", "store", "sweep", "verifying")
 # what Numba's intrinsics do
 _INSTEAD = {
@@ -95,6 +123,15 @@ _INSTEAD = {
     "words_at": _array_at(np.int64),
     "unsigned_at": _array_at(np.uint64),
     "table_at": _array_at(np.int64),
+    "byte_at": _reading(ctypes.c_uint8),
+    "short_at": _reading(ctypes.c_uint16),
+    "half_at": _reading(ctypes.c_uint32),
+    "word_at": _reading(ctypes.c_int64),
+    "put_byte": _writing(ctypes.c_uint8),
+    "put_short": _writing(ctypes.c_uint16),
+    "put_word": _writing(ctypes.c_int64),
+    "exchange_byte": _exchanging(ctypes.c_uint8),
+    "exchange_short": _exchanging(ctypes.c_uint16),
     "length_of": lambda number: int(number).bit_length(),
     "_edges_at": _call,
     "_keep_at": _call,

@@ -46,7 +46,7 @@ class Solved(NamedTuple):
     `palette[j]`. `tiers` counts terminal states too. `longest` is the longest win's distance and the smallest state
     that has it; `cyclic`: some tier had moves that stay in it. Where `kind` lists no values the indices are numbers of
     its steps, the palette is empty and `numbers` is None. `encoded`, if others can do that, yields the same states as
-    groups, for the name of a codec and the bytes of an index.
+    groups, for the name of a codec and the bytes of an index. `ranked` yields them by ranks in place of states.
     """
 
     stored: int
@@ -59,6 +59,7 @@ class Solved(NamedTuple):
     kind: Kind
     cyclic: bool = False
     encoded: Callable[[str, int], Iterable[Encoded | Part]] | None = None
+    ranked: Callable[[], Iterable[Part]] | None = None
 
     @property
     def method(self) -> str:

@@ -47,12 +47,14 @@ def write(
     rules: Rules | None = None,
     *,
     encoded: Callable[[str, int], Iterable[Encoded | Part]] | None = None,
+    ranked: Callable[[], Iterable[Part]] | None = None,
     workers: int | None = None,
     progress: Progress = silent,
 ) -> Header:
     """Write a book of pieces of any length, on all cores where the kernels are at hand; the header as written.
 
-    The bytes depend on neither. Where keys are states, `encoded` may have the same as groups. `rules` are needed where
+    The bytes depend on neither. Where keys are states, `encoded` may have the same as groups; where they are ranks, and
+    no value is left out, `ranked` may have them in order. `rules` are needed where
     the codec asks them, and where the book is to keep the game. Raises BookError, ResourceError, and leaves `target` as
     it was.
     """
@@ -66,7 +68,7 @@ def write(
             if encoded is not None and not keys.ASKED:
                 prepared: Any = encoded(header.codec, header.index_bytes), encoders.encoder_of(header.encoding)
             else:
-                prepared = encoders.prepared(header, keys, chunks, team)
+                prepared = encoders.prepared(header, keys, chunks, team, ranked)
             if prepared is not None:
                 encoded_parts, encode = prepared
                 return write_book(

@@ -12,6 +12,7 @@ import itertools
 import random
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -23,6 +24,7 @@ from solver.check.playouts import MOST_MOVES, RandomGame, states_of, worth_of
 from solver.check.soundness import Hints, Twins
 from solver.rules.game import STATE_LIMIT, Rules, check_parameters, game_text, own_method
 from solver.rules.notation import format_action
+from solver.rules.orbits import Orbits
 from solver.rules.protocol import REQUIRED, check_signatures
 from solver.rules.width import USUAL, outside
 from solver.search.derive import derived
@@ -171,6 +173,10 @@ def failure(error: BaseException) -> type[SolverError]:
     return ResourceError if isinstance(error, MemoryError) else GameError
 
 
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
 class _Inspector:
     """Looks at states along random games; remembers the moves for its messages."""
 
@@ -250,7 +256,32 @@ class _Inspector:
             self.check_move(state, index)
         if fault := self.hints.look(state, children):
             raise self.fault(state, fault)
+        if self.rules.parents is not None:
+            self.check_parents(state, [child for _, child in children])
         return children
+
+    def check_parents(self, state: int, children: list[int]) -> None:
+        """Each child in the same tier has the state among its parents, as often as moves lead there.
+
+        And the state's own parents, unless they are finished, have it among their children.
+        """
+        tier = self.rules.tier
+        moves = Counter(child for child in children if tier(child) == tier(state))
+        for child, count in moves.items():
+            listed = self._listed("parents", child).count(state)
+            if listed != count:
+                raise self.fault(child, f"has the parent {state} {_times(count)}, parents yields it {_times(listed)}")
+        for parent, count in Counter(self._listed("parents", state)).items():
+            self.check_number(parent, f"a parent of {state}")
+            if tier(parent) != tier(state):
+                raise self.fault(state, f"has the parent {parent}, of another tier: parents yields those of one tier")
+            if not self.call("is_terminal", parent):
+                made = [self.call("result", parent, action) for action in self._listed("actions", parent)].count(state)
+                if made != count:
+                    raise self.fault(
+                        state,
+                        f"comes from {parent} {_times(made)}, parents yields that {_times(count)}: they must agree",
+                    )
 
     def actions(self, state: int) -> list[int]:
         """The actions of a state, which must end, and be the same when they are asked for again."""
@@ -348,7 +379,8 @@ class _Inspector:
         if self.rules.bits > USUAL:
             return
         if not own_method(self.game, "rank"):
-            self.check_number_of(state)
+            if not isinstance(self.rules.numbering, Orbits):
+                self.check_number_of(state)
             self.check_number_of(self.rules.canonical(state))
             return
         rank = self.call("rank", state)
@@ -369,7 +401,10 @@ class _Inspector:
             return
         number = self.rules.numbering.rank(state)
         if number < 0:
-            raise self.fault(state, "is refused by scan, or has bits that are in none of digits(): give it a number")
+            by = "is in no table of tables(), or canonical is not the least image by symmetries()"
+            if not isinstance(self.rules.numbering, Orbits):
+                by = "is refused by scan, or has bits that are in none of digits()"
+            raise self.fault(state, f"{by}: give it a number")
         if self.rules.numbering.unrank(number) != state:
             raise self.fault(state, f"has number {number}, which is that of another state")
 

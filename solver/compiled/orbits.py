@@ -21,6 +21,7 @@ from solver.store.addresses import byte_at, half_at, word_at
 PIECE = 6  # points that are looked up together
 WORD = 64
 
+
 class Arrays(NamedTuple):
     """Tables of a layout.
 
@@ -38,7 +39,7 @@ class Arrays(NamedTuple):
         high, low: The number of a set among those of its size, of its upper half by size, and of its lower half.
         sets: The sets of a size among so many points, ascending.
         sets_begin: Where those of (points, size) begin in it.
-        squeeze, spread: `orbits.squeezed` and `orbits.spread` of a PIECE among a PIECE.
+        squeeze, spread: `orbits.squeezed` and `orbits.unsqueezed` of a PIECE among a PIECE.
     """
 
     first: NDArray[np.int64]
@@ -194,18 +195,23 @@ def addresses_of(points: int, arrays: Arrays) -> Addresses:
     """The addresses of some arrays, valid as long as these live."""
     half = len(arrays.low).bit_length() - 1
     return Addresses(
-        points, *arrays.images.shape[:2], *arrays.first.shape, len(arrays.tables), half, *(array.ctypes.data for array in arrays)
+        points,
+        *arrays.images.shape[:2],
+        *arrays.first.shape,
+        len(arrays.tables),
+        half,
+        *(array.ctypes.data for array in arrays),
     )
 
 
 @register_jitable(**PART)
-def _place(at: Addresses, size: int, points: int) -> Any:
+def _place(at: Addresses, size: Any, points: Any) -> Any:
     """How many sets of this size are less than a set."""
     return half_at(at.high, (size << at.half) + (points >> at.half)) + half_at(at.low, points & (1 << at.half) - 1)
 
 
 @register_jitable(**PART)
-def _image(at: Addresses, symmetry: int, points: int) -> Any:
+def _image(at: Addresses, symmetry: Any, points: Any) -> Any:
     """Where a symmetry takes a set of points."""
     row = at.images + (symmetry * at.bytes << BYTE + 2)
     image = half_at(row, points & 255)
@@ -215,7 +221,7 @@ def _image(at: Addresses, symmetry: int, points: int) -> Any:
 
 
 @register_jitable(**PART)
-def _squeezed(at: Addresses, points: int, among: int) -> Any:
+def _squeezed(at: Addresses, points: Any, among: Any) -> Any:
     """Some of a set's points, as the places that they have among all of it."""
     places, shift = np.int64(0), np.int64(0)
     while among:

@@ -49,6 +49,27 @@ class Dao(NamedTuple):
     def utility(self, state: int) -> int:
         return -1 if self._is_made(self._men(state, 1)) else 1
 
+    def parents(self, state: int) -> Iterator[int]:
+        """Before a man slid to where something stopped it."""
+        taken, side = (state | state >> 16) & 0xFFFF, 16 * (1 - (state >> 32))
+        for man in range(16):
+            if self._men(state, 1) >> man & 1:
+                for way in range(8):
+                    across, up = WAYS[way]
+                    if self._end(state, man, way) == man:
+                        x, y = man % 4 - across, man // 4 - up
+                        while 0 <= x < 4 and 0 <= y < 4 and not taken >> 4 * y + x & 1:
+                            yield state ^ (1 << man | 1 << 4 * y + x) << side ^ 1 << 32
+                            x, y = x - across, y - up
+
+    def symmetries(self) -> Iterator[tuple[int, ...]]:
+        """A quarter turn, and left and right exchanged."""
+        yield tuple(4 * (cell % 4) + 3 - cell // 4 for cell in range(16))
+        yield tuple(cell - cell % 4 + 3 - cell % 4 for cell in range(16))
+
+    def tables(self) -> Iterator[tuple[int, int, int]]:
+        yield 0, 4, 4
+
     def canonical(self, state: int) -> int:
         """The least of the board's eight images, the mover's men first and to move."""
         men = self._men(state, 0) | self._men(state, 1) << 16

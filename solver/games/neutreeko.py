@@ -45,6 +45,26 @@ class Neutreeko(NamedTuple):
     def utility(self, state: int) -> int:
         return -1
 
+    def parents(self, state: int) -> Iterator[int]:
+        """Before a man slid to where something stopped it."""
+        men, empty, side = five.theirs(state), five.empty(state), 25 * (1 - (state >> 50))
+        for man in range(25):
+            if men >> man & 1:
+                for way in range(9):
+                    across, up, here = way % 3 - 1, way // 3 - 1, 1 << man
+                    behind = five.step(here, -across, -up) & empty
+                    if way == 4 or five.step(here, across, up) & empty:
+                        behind = 0
+                    while behind:
+                        yield state ^ (here | behind) << side ^ 1 << 50
+                        behind = five.step(behind, -across, -up) & empty
+
+    def symmetries(self) -> Iterator[tuple[int, ...]]:
+        return five.symmetries()
+
+    def tables(self) -> Iterator[tuple[int, int, int]]:
+        yield 0, 3, 3
+
     def canonical(self, state: int) -> int:
         return five.least(state)
 

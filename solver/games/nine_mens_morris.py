@@ -26,6 +26,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import morris
+
 GROUP = "capture"
 POINTS = 24
 ALL = 0xFFFFFF
@@ -52,7 +54,7 @@ class NineMensMorris(NamedTuple):
     men: int = 9
     flying: bool = True
 
-    everywhere = True
+    everywhere = True  # type: ignore[misc]
 
     def check(self) -> None:
         if not 3 <= self.men <= 9:
@@ -133,13 +135,9 @@ class NineMensMorris(NamedTuple):
     def parents(self, state: int) -> Iterator[int]:
         """Before a slide that closed no mill."""
         mine, theirs, placed = state & ALL, state >> POINTS & ALL, state >> 2 * POINTS
-        count = theirs.bit_count()
-        movable = theirs & ~self._milled(theirs)
-        if placed < 2 * self.men or count < 3 or mine.bit_count() < 3:
-            movable = 0
+        movable = theirs & ~self._milled(theirs) if placed == 2 * self.men else 0
         empty = ALL & ~(mine | theirs)
-        flies = self.flying and count == 3
-        rest = mine << POINTS | placed << 2 * POINTS
+        flies = self.flying and theirs.bit_count() == 3
         while movable:
             target = movable & -movable
             movable ^= target
@@ -147,7 +145,7 @@ class NineMensMorris(NamedTuple):
             while sources:
                 source = sources & -sources
                 sources ^= source
-                yield rest | (theirs ^ target ^ source)
+                yield theirs ^ target ^ source | mine << POINTS | placed << 2 * POINTS
 
     def tier(self, state: int) -> int:
         """The men placed, those taken, and how many the weaker side has."""
@@ -163,19 +161,7 @@ class NineMensMorris(NamedTuple):
         yield tuple(16 - (point & 24) | point & 7 for point in points)
 
     def tables(self) -> Iterator[tuple[int, int, int]]:
-        """By how many men were placed, how many were taken, and how many the weaker side has."""
-        for placed in range(2 * self.men + 1):
-            own, other = placed // 2, (placed + 1) // 2
-            for taken in range(placed + 1):
-                for fewer in range((placed - taken) // 2 + 1):
-                    more = placed - taken - fewer
-                    for mine, theirs in ((fewer, more), (more, fewer))[: 1 + (fewer < more)]:
-                        if placed == 2 * self.men:
-                            fits = 2 <= fewer and more <= self.men
-                        else:
-                            fits = 0 <= own - mine <= max(0, other - 2) and 0 <= other - theirs <= max(0, own - 2)
-                        if fits:
-                            yield placed, mine, theirs
+        return morris.tables(self.men)
 
     def canonical(self, state: int) -> int:
         """The least of the 16 images: squares turned, mirrored, and the outer one and the inner one exchanged."""

@@ -24,6 +24,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import morris
+
 GROUP = "capture"
 NEAR = (
     0x0082,
@@ -108,28 +110,26 @@ class SixMensMorris(NamedTuple):
         placed = self._placed(state)
         return 2 * placed - (state & (1 << 32) - 1).bit_count()
 
-    def digits(self) -> Iterator[int]:
-        """How many men were placed, whose turn it is, then point by point."""
-        yield 15 << 32
-        yield 1 << 36
-        for point in range(16):
-            yield BOTH << point
+    def parents(self, state: int) -> Iterator[int]:
+        """Before a slide that closed no mill."""
+        mine, theirs = self._men(state, 0), self._men(state, 1)
+        empty, turn = 0xFFFF & ~(mine | theirs), state >> 36
+        flies = self.flying and theirs.bit_count() == 3
+        for target in range(16):
+            if self._placed(state) == 2 * self.men and theirs >> target & 1 and not self._is_milled(theirs, target):
+                for source in range(16):
+                    if empty >> source & 1 and (flies or NEAR[target] >> source & 1):
+                        yield state ^ (1 << target | 1 << source) << 16 * (1 - turn) ^ 1 << 36
 
-    def scan(self, place: int, memo: int, digit: int) -> int:
-        """How many men were placed, and how many more either side may have, four bits each.
+    def symmetries(self) -> Iterator[tuple[int, ...]]:
+        """A quarter turn, a mirror, and the outer square for the inner."""
+        points = range(16)
+        yield tuple(point & 8 | point + 2 & 7 for point in points)
+        yield tuple(point & 8 | 2 - point & 7 for point in points)
+        yield tuple(point ^ 8 for point in points)
 
-        The canonical state of any has the mover's men first.
-        """
-        if place == 0:
-            return digit if digit <= 2 * self.men else -1
-        placed = memo & 15
-        if place == 1:
-            if digit == 1 and placed % 2 == 0 and placed < 2 * self.men:
-                return -1
-            first, second = (placed + digit) // 2, (placed + 1 - digit) // 2
-            return placed | first << 4 | second << 8
-        some = (0, 16, 256, 0)[digit]
-        return -1 if digit == 3 or memo & 15 * some < some else memo - some
+    def tables(self) -> Iterator[tuple[int, int, int]]:
+        return morris.tables(self.men)
 
     def canonical(self, state: int) -> int:
         """The least of the 16 images, the squares turned, mirrored and exchanged, the mover's men first and to move."""

@@ -63,6 +63,25 @@ class Teeko(NamedTuple):
     def tier(self, state: int) -> int:
         return (state & (1 << 50) - 1).bit_count()
 
+    def parents(self, state: int) -> Iterator[int]:
+        """Before a man was moved."""
+        men = five.theirs(state) if self.tier(state) == 8 else 0
+        while men:
+            man = men & -men
+            sources = self._near(man) & five.empty(state)
+            while sources:
+                source = sources & -sources
+                yield state ^ (man | source) << 25 * (1 - (state >> 50)) ^ 1 << 50
+                sources ^= source
+            men ^= man
+
+    def symmetries(self) -> Iterator[tuple[int, ...]]:
+        return five.symmetries()
+
+    def tables(self) -> Iterator[tuple[int, int, int]]:
+        for men in range(9):
+            yield 0, men // 2, (men + 1) // 2
+
     def canonical(self, state: int) -> int:
         return five.least(state)
 

@@ -53,7 +53,7 @@ class Layout(NamedTuple):
     Attributes:
         points: How many there are.
         images: For each symmetry and each byte of a set of points, the images of the 256 sets within it.
-        tables: In the order of their numbers.
+        tables: In the order of their numbers, which is that of their tiers.
         size: How many numbers there are.
     """
 
@@ -120,7 +120,7 @@ class Orbits:
         table = layout.tables[bisect_right(self.firsts, number) - 1]
         orbit, place = divmod(number - table.first, table.each)
         theirs = orbits(self.game, table.theirs)[orbit]
-        mine = spread(subset_of(place, table.mine), (1 << layout.points) - 1 & ~theirs)
+        mine = unsqueezed(subset_of(place, table.mine), (1 << layout.points) - 1 & ~theirs)
         return mine | theirs << layout.points | table.rest << 2 * layout.points
 
 
@@ -133,18 +133,27 @@ def layout_of(game: Any) -> Layout:
     images = [_images(symmetry) for symmetry in group]
     tables, first = [], 0
     counts = _orbit_counts(group)
-    for rest, mine, theirs in game.tables():
-        if not (0 <= rest < MOST_REST and 0 <= mine and 0 <= theirs and mine + theirs <= points):
+    wanted = [tuple(table) for table in game.tables()]
+    for rest, mine, theirs in wanted:
+        if not (0 <= rest < MOST_REST and mine >= 0 and theirs >= 0 and mine + theirs <= points):
             raise GameError(
                 f"{name}: tables() yields ({rest}, {mine}, {theirs}): the rest must be below {MOST_REST}, and"
                 f" {points} points must hold the men"
             )
+    if callable(getattr(game, "tier", None)):
+        wanted.sort(key=lambda table: game.tier(_some_position(points, *table)))
+    for rest, mine, theirs in wanted:
         each = comb(points - theirs, mine)
         tables.append(Table(rest, mine, theirs, first, each))
         first += counts[theirs] * each
     if len({table[:3] for table in tables}) < len(tables):
         raise GameError(f"{name}: tables() yields a table twice")
     return Layout(points, images, tables, first)
+
+
+def _some_position(points: int, rest: int, mine: int, theirs: int) -> int:
+    """One with so many men, all of a table being of one tier."""
+    return (1 << mine) - 1 | (1 << theirs) - 1 << mine + points | rest << 2 * points
 
 
 @functools.lru_cache(maxsize=16, typed=True)
@@ -158,7 +167,11 @@ def orbits(game: Any, men: int) -> list[int]:
     layout = layout_of(game)
     images = layout.images[1:]
     if layout.points > 3 * BYTE:
-        return [one for one in subsets(layout.points, men) if all(layout.image(s, one) >= one for s in range(1, 1 + len(images)))]
+        return [
+            one
+            for one in subsets(layout.points, men)
+            if all(layout.image(s, one) >= one for s in range(1, 1 + len(images)))
+        ]
     tables = [(image + [[0] * 256] * 2)[:3] for image in images]
     found = []
     for points in subsets(layout.points, men):
@@ -208,9 +221,7 @@ def _orbit_counts(group: list[tuple[int, ...]]) -> list[int]:
     for symmetry in group:
         fixed = [1] + [0] * points
         for length in _cycles(symmetry):
-            fixed = [
-                fixed[size] + (fixed[size - length] if size >= length else 0) for size in range(points + 1)
-            ]
+            fixed = [fixed[size] + (fixed[size - length] if size >= length else 0) for size in range(points + 1)]
         total = [sum(pair) for pair in zip(total, fixed, strict=True)]
     return [number // len(group) for number in total]
 
@@ -272,7 +283,7 @@ def squeezed(points: int, among: int) -> int:
     return places
 
 
-def spread(places: int, among: int) -> int:
+def unsqueezed(places: int, among: int) -> int:
     """The inverse of `squeezed`."""
     points = 0
     while places:

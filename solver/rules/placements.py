@@ -26,10 +26,10 @@ def of(rules: Rules, seed: int = 0) -> Placements | None:
     """Those of a game, from a sample of its numbers, or of all if they are few; None if it has no numbers."""
     if rules.numbering is None or rules.rank is None:
         return None
-    diagram, chance = rules.numbering.diagram, random.Random(seed)
-    size = diagram.size
+    numbering, chance = rules.numbering, random.Random(seed)
+    size = numbering.size
     is_small = size <= MAX_SAMPLE
-    states = map(diagram.unrank, range(size) if is_small else (chance.randrange(size) for _ in range(MAX_SAMPLE)))
+    states = map(numbering.unrank, range(size) if is_small else (chance.randrange(size) for _ in range(MAX_SAMPLE)))
     open_count = sum(not rules.is_terminal(state) and rules.canonical(state) == state for state in states)
     if is_small:
         return Placements(size, open_count, open_count)

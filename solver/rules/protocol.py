@@ -62,7 +62,8 @@ OPTIONAL = {
 }
 
 # Class attributes: `score_game = True` says that utilities are margins and distances mean nothing, `impartial = True`
-# that both move alike and the last mover wins, `everywhere = True` that all positions of `tables` are starts; `bits`, which may be a method, too, is how wide states are (`width`).
+# that both move alike and the last mover wins, `everywhere = True` that all positions of `tables` are starts; `bits`,
+# which may be a method, too, is how wide states are (`width`).
 ATTRIBUTES = ("score_game", "plain_only", "bits", "impartial", "everywhere")
 
 

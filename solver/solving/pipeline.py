@@ -344,6 +344,7 @@ def _write(target: Path, job: Job, outcome: Outcome) -> Header:
                 outcome.solved.parts(),
                 job.rules,
                 encoded=outcome.solved.encoded,
+                ranked=outcome.solved.ranked,
                 workers=options.workers,
                 progress=options.progress,
             )

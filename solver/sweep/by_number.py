@@ -2,11 +2,13 @@
 
 Each position of a tier has one code, and the array of codes is all that the analysis needs: no queue, no list of moves.
 
-    code of an open position      how many of its moves inside the tier are not known to lose, 1 to MOST_OPEN; or CROWDED
-    OPEN_SAFE                     some move leads to a drawn position of a later tier, or the game is over, drawn
-    NONE                          no position, or none that play reaches
-    code of a decided position    BEGIN + 2 * distance, and one more if it is won
-    the same without distances    LOST and WON, and FRESH + 2 * (round % 2) as long as its parents do not know
+    1 to MOST_OPEN      open: how many of its moves inside the tier are not known to lose
+    CROWDED             open, with more moves than that
+    OPEN_SAFE           open, and some move leads to a drawn position of a later tier
+    OVER                the game is over, drawn
+    NONE                no position, or none that play reaches
+    from BEGIN on       decided: BEGIN + 2 * distance, and one more if it is won
+    LOST, WON, FRESH    the same without distances: FRESH + 2 * (round % 2) + won as long as its parents do not know
 """
 
 from __future__ import annotations
@@ -24,11 +26,9 @@ from solver.compiled.edges import (
     ERROR,
     FIELDS,
     KEPT_COUNT,
-    LOSSES,
     NO_ACTIONS,
     TIER_FALLS,
     UNKNOWN_CHILD,
-    WINS,
 )
 from solver.compiled.orbits import Addresses, orbit_entry, orbit_position, table_of
 from solver.store.addresses import (
@@ -47,7 +47,7 @@ from solver.store.prefetch import prefetch_at
 game: Any = None  # what follows are constants of the bound copies
 SCORES = FOLDS = ORBITS = False
 
-MOST_OPEN, CROWDED, OPEN_SAFE, NONE = 238, 239, 240, 241
+MOST_OPEN, CROWDED, OPEN_SAFE, OVER, NONE = 237, 238, 239, 240, 241
 LOST, WON, FRESH = 242, 243, 244
 BEGIN = 256  # of decided positions with distances
 MOST_DISTANCE = (65535 - BEGIN) // 2 - 1
@@ -220,7 +220,7 @@ def seed(
                     report[ERROR], report[CULPRIT] = BAD_UTILITY, state
                     return
                 report[DRAWS - (utility > 0) + (utility < 0)] += 1
-                code = _decided(utility > 0, 0) if utility else OPEN_SAFE
+                code = _decided(utility > 0, 0) if utility else OVER
             else:
                 report[KEPT_COUNT] += 1
                 code = _seeded(state, tier, values, at, numbers, report)
@@ -230,9 +230,7 @@ def seed(
 
 
 @inlined
-def _seeded(
-    state: Any, tier: int, values: int, at: Addresses, numbers: int, report: NDArray[Any]
-) -> Any:
+def _seeded(state: Any, tier: int, values: int, at: Addresses, numbers: int, report: NDArray[Any]) -> Any:
     """The code of an unfinished position by its children in later tiers. numbers (TOGETHER,) is scratch."""
     inside, waiting = 0, 0
     best = (MOST_DISTANCE, -1, False)
@@ -304,9 +302,18 @@ def go_back(
     at: Addresses,
     report: NDArray[Any],
 ) -> None:
-    """Take the moves back that lead to the positions of one distance, or round, among the words begin..end of `size` codes.
+    """Take the moves back that lead to the positions of one distance, or round.
 
-    report (SLOTS,) int64: FOUND counts them, FURTHEST is the largest distance that was written.
+    Args:
+        begin, end: Words of codes, among which the positions are sought.
+        first: The first number of the tier.
+        tier: Its number.
+        distance: The distance, or the number of the round.
+        values: The address of the values of all numbers.
+        codes: That of the tier's codes, written.
+        size: How many these are.
+        at: The look-up tables of the numbering.
+        report: (SLOTS,) int64: FOUND counts the positions, FURTHEST is the largest distance that was written.
     """
     scratch, parents = np.empty(MOST_PARENTS, np.int64), 0
     numbers = address(scratch)
@@ -347,7 +354,9 @@ def go_back(
             for i in range(parents):
                 index = word_at(numbers, i) >> 1
                 parent_code = _code_at(codes, index)
-                if parent_code >= NONE and (SCORES or won or parent_code <= _decided(True, distance + 1)):
+                if parent_code >= OVER and (
+                    parent_code <= NONE or SCORES or won or parent_code <= _decided(True, distance + 1)
+                ):
                     continue
                 if not won:
                     # A quicker win than one in a later tier counts, too
@@ -422,9 +431,7 @@ def _lose(
 
 
 @kernel
-def file_away(
-    begin: int, end: int, first: int, codes: int, values: int, numbers: NDArray[Any]
-) -> None:
+def file_away(begin: int, end: int, first: int, codes: int, values: int, numbers: NDArray[Any]) -> None:
     """Write the values of a decided tier's numbers begin..end, and count their codes in numbers (65,536,) int64."""
     for number in range(begin, end):
         code = _code_at(codes, number - first)
@@ -451,9 +458,16 @@ def least_of(begin: int, end: int, first: int, sought: int, codes: int, at: Addr
 
 @kernel
 def collect(
-    begin: int, end: int, values: int, at: Addresses, states: NDArray[Any], merits: NDArray[Any], win: int
+    begin: int,
+    end: int,
+    values: int,
+    at: Addresses,
+    by_state: bool,
+    keys: NDArray[Any],
+    merits: NDArray[Any],
+    win: int,
 ) -> Any:
-    """The unfinished positions among the numbers begin..end, and their merits; how many."""
+    """The unfinished positions among the numbers begin..end, states or numbers, and their merits; how many."""
     count, table = 0, _table(begin, at)
     for number in range(begin, end):
         outcome, distance = _worth(values, number)
@@ -461,10 +475,10 @@ def collect(
             continue
         table = _next_table(table, number, at)
         state = np.int64(_position(number, table, at))
-        if state < 0 or game.is_terminal(state):
+        if game.is_terminal(state):
             continue
         size = 1 if SCORES else win - distance
-        states[count] = state
+        keys[count] = state if by_state else number
         merits[count] = 0 if outcome == DRAWN else size if outcome == IS_WON else -size
         count += 1
     return count

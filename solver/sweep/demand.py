@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 from solver.base.errors import ResourceError
+from solver.base.kinds import OUTCOME, WDL
 from solver.base.methods import Method
 from solver.book.codecs import CODECS, DEFAULT
 from solver.rules.game import Rules, own_method
@@ -38,6 +39,8 @@ class Cycle(NamedTuple):
     moves: float
 
 
+FEW_NUMBERS = 1 << 20  # for which it does not pay to compile kernels by number
+SORTED_BYTES = 20  # of memory, of a state that is sorted after it was found by number
 PACKED = 2.5  # of a packed state, before some are: 0.8 to 2.3
 VALUES = 0.5  # bytes of a value in an instant book: 0.26 to 0.58 of outcomes
 MARGINS = 0.8  # the same of margins: 0.55 of dots and boxes, 1.02 of kalah
@@ -66,14 +69,21 @@ def by_state(rules: Rules, tiered: bool) -> tuple[int, int] | None:
     return size, DENSE_BYTES * size
 
 
-def by_number(rules: Rules) -> int | None:
-    """The bytes of memory that arrays by number need; None where they cannot take the game."""
-    if rules.parents is None or rules.numbering is None or not rules.alternates or own_method(rules.game, "plies_left"):
-        return None
-    if rules.kind.name not in ("outcome", "wdl"):
+def by_number(rules: Rules, codec: str | None) -> int | None:
+    """The bytes of memory that arrays by number need; None where they cannot take the game, or it is small.
+
+    `codec` is that of the book: where its keys are states, these are sorted.
+    """
+    if rules.parents is None or rules.numbering is None or not rules.alternates or rules.kind not in (OUTCOME, WDL):
         return None
     size = rules.numbering.size
-    return size * (0 if rules.everywhere else 1) + (size // 4 if rules.wdl else 2 * size) + size // 4
+    if size < FEW_NUMBERS or own_method(rules.game, "plies_left"):
+        return None
+    values, marks = size // 4 if rules.wdl else 2 * size, 0 if rules.everywhere else size
+    tier = size if not rules.tiered else size // 4
+    analysis = marks + tier * (1 if rules.wdl else 2)
+    listing = 0 if CODECS[codec or DEFAULT].asks_rules else SORTED_BYTES * size
+    return values + max(analysis, listing)
 
 
 def sizes(rules: Rules, cyclic: bool, codec: str | None = None) -> Sizes:

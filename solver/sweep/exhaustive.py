@@ -117,19 +117,17 @@ def _dense_size(compiled: CompiledMoves, saved: Checkpoint, options: Options) ->
 
 def _takes_numbers(compiled: CompiledMoves, saved: Checkpoint, options: Options) -> bool:
     """Whether arrays by number can take the game."""
-    rules = compiled.rules
-    needed = demand.by_number(rules) if saved.forward is None else None
+    needed = demand.by_number(compiled.rules, options.codec) if saved.forward is None else None
     return needed is not None and needed <= _memory(options)
 
 
-def _solved_numbered(
-    compiled: CompiledMoves, saved: Checkpoint, work: Work, options: Options, team: Workers
-) -> Solved:
+def _solved_numbered(compiled: CompiledMoves, saved: Checkpoint, work: Work, options: Options, team: Workers) -> Solved:
     begun = time.monotonic()
     numbered = Numbered(compiled.rules, work, options.progress, saved.numbered)
     numbered.forward(team)
     numbered.backward(team)
-    return finish(numbered.rules, numbered, options, begun)
+    solved = finish(numbered.rules, numbered, options, begun)
+    return solved._replace(ranked=partial(numbered.ranked, options.workers))
 
 
 def _solved_dense(dense: Dense, options: Options, team: Workers) -> Solved:

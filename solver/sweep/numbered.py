@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.base.errors import GameError, UncompiledRules
+from solver.base.errors import GameError
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.base.tiers import Tier
@@ -29,11 +29,10 @@ from solver.compiled.binding import bind, compiling
 from solver.compiled.orbits import Addresses, addresses_of, arrays_of
 from solver.rules.game import Rules
 from solver.rules.orbits import Orbits
-from solver.store.sorting import radix_sort
 from solver.store.work import Work
 from solver.sweep import by_number
 from solver.sweep.checkpoint import Checkpoint, NumberedState
-from solver.sweep.finish import Piece
+from solver.sweep.finish import Piece, indices_of
 from solver.sweep.scale import WIN, Scale, of_bytes
 from solver.sweep.tally import Tally
 
@@ -101,7 +100,9 @@ class Numbered:
         if self.rules.everywhere or self.state.reached:
             return
         self.marks = np.zeros(self.size, np.uint8)
-        numbers = np.array([self.rules.rank(self.rules.canonical(state)) for state in self.rules.roots()])
+        roots = np.array(self.rules.roots(), np.int64)
+        numbers = np.empty_like(roots)
+        self.kernels.numbers_of(roots, self.places, numbers)
         if numbers.min() < 0:
             raise NotNumbered("a start has no number")
         self.marks[numbers] = by_number.WAITING
@@ -130,7 +131,9 @@ class Numbered:
 
     def sample(self, chance: np.random.Generator, limit: int) -> list[int]:
         """Some states, of every tier that has many."""
-        numbers = [chance.integers(span.first, span.last, EARLY_STATES) for span in self.spans if span.last > span.first]
+        numbers = [
+            chance.integers(span.first, span.last, EARLY_STATES) for span in self.spans if span.last > span.first
+        ]
         chosen = np.concatenate([*numbers, chance.integers(0, self.size, 8 * limit)])
         states = np.empty(len(chosen), np.int64)
         self.kernels.positions_of(chosen, self.places, states)
@@ -157,24 +160,34 @@ class Numbered:
 
     def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterator[Piece]:
         assert best_first is not None, "chance is for the sorted sweep"
-        stored = sum(layer.kept for layer in self.layers)
-        states, merits = np.empty(stored, np.int64), np.empty(stored, np.int16)
+        stored = self.tally.values.total()
+        states, indices = np.empty(stored, np.int64), np.empty(stored, np.int32)
         at = 0
-        for some, worth in team.map(self._collected, range(0, self.size, NUMBERS_PER_CALL)):
-            states[at : at + len(some)], merits[at : at + len(some)] = some, worth
+        for some, places in self._listed(best_first, team, by_state=True):
+            states[at : at + len(some)], indices[at : at + len(some)] = some, places
             at += len(some)
-        ascending = best_first[::-1]
         order = np.argsort(states, kind="stable")
-        dtype = np.uint8 if len(best_first) <= 256 else np.int32
         for begin in range(0, stored, NUMBERS_PER_CALL):
             part = order[begin : begin + NUMBERS_PER_CALL]
-            yield states[part], (len(ascending) - 1 - np.searchsorted(ascending, merits[part])).astype(dtype)
+            yield states[part], indices[part]
 
-    def _collected(self, begin: int) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
-        end = min(begin + NUMBERS_PER_CALL, self.size)
-        states, merits = np.empty(end - begin, np.int64), np.empty(end - begin, np.int16)
-        count = self.kernels.collect(begin, end, self._at, self.places, states, merits, WIN)
-        return states[:count], merits[:count]
+    def ranked(self, workers: int | None) -> Iterator[Piece]:
+        """`pieces` with numbers in place of states, ascending, on so many threads."""
+        best_first = np.array(self.rules.kind.listed(self.tally.values), np.int64)
+        with Workers(workers) as team:
+            yield from self._listed(best_first, team, by_state=False)
+
+    def _listed(self, best_first: NDArray[np.int64], team: Workers, *, by_state: bool) -> Iterator[Piece]:
+        """All unfinished positions in order of their numbers: states or numbers, and the indices of their merits."""
+        place_of = indices_of(best_first)
+
+        def listed(begin: int) -> Piece:
+            end = min(begin + NUMBERS_PER_CALL, self.size)
+            keys, merits = np.empty(end - begin, np.int64), np.empty(end - begin, np.int16)
+            count = self.kernels.collect(begin, end, self._at, self.places, by_state, keys, merits, WIN)
+            return keys[:count], place_of(merits[:count])
+
+        return team.map(listed, range(0, self.size, NUMBERS_PER_CALL))
 
     def _reach(self, begin: int, end: int, span: Span, turn: int, report: NDArray[np.int64]) -> None:
         self.kernels.reach(begin, end, span.first, span.last, span.tier, turn, self.marks, self.places, report)
@@ -221,9 +234,7 @@ class Numbered:
         self._finish(span, seeds, codes, team)
         return int(seeds[by_number.FOUND])
 
-    def _round(
-        self, span: Span, distance: int, codes: NDArray[Any], team: Workers
-    ) -> tuple[int, int]:
+    def _round(self, span: Span, distance: int, codes: NDArray[Any], team: Workers) -> tuple[int, int]:
         """Take the moves to the positions of a distance back; how many those are, and the furthest that was written."""
         step, words = WORDS_PER_CALL, codes.nbytes // 8
         found = later = 0
@@ -232,7 +243,9 @@ class Numbered:
             report = np.zeros(by_number.SLOTS, np.int64)
             end = min(begin + step, words)
             self.kernels.go_back(
-                *(begin, end, span.first, span.tier, distance, self._at, codes.ctypes.data, len(codes)), self.places, report
+                *(begin, end, span.first, span.tier, distance, self._at, codes.ctypes.data, len(codes)),
+                self.places,
+                report,
             )
             return report
 
@@ -279,7 +292,9 @@ class Numbered:
             counts = {1: wins, 0: draws, -1: losses}
         else:
             numbers[by_number.BEGIN : by_number.BEGIN + 2] = 0  # finished ones
-            counts = {_merit(code): int(numbers[code]) for code in np.flatnonzero(numbers).tolist() if code >= by_number.BEGIN}
+            counts = {
+                _merit(code): int(numbers[code]) for code in np.flatnonzero(numbers).tolist() if code >= by_number.BEGIN
+            }
             counts[0] = int(numbers[: by_number.NONE].sum()) - ends[1]
         return {merit: number for merit, number in counts.items() if number}
 

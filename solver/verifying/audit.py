@@ -304,7 +304,7 @@ def check_values(
         work.mapped = memory // 4
         audit = _Audit(book, rules, work, team, memory, progress)
         audit.run()
-        if audit.stays and book.header.method == Method.RETROGRADE and book.header.score_game:
+        if audit.stays and book.header.method == Method.RETROGRADE and book.header.kind.scores:
             with of_the_whole():
                 grounding.check(book, audit.stored, team, progress)
         return audit.stays

@@ -81,7 +81,9 @@ def held_up(stored: Any, grounded: NDArray[Any], state_index: int) -> Any:
 def check(book: Book, stored: Any, team: Workers, progress: Progress) -> None:
     """Hold up all values of a book, `stored` as `audit` has it. Raises DamagedBook."""
     header = book.header
-    kernels = bind(sys.modules[__name__], book.game, header.symmetry, tiers=header.tiers is not None)
+    kernels = bind(
+        sys.modules[__name__], book.game, header.symmetry, outcomes=header.wdl, tiers=header.tiers is not None
+    )
     grounded = np.zeros(len(stored.states.lows), np.uint8)
 
     def some(pending: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -238,7 +238,7 @@ def _stays_plainly(book: Book, rules: Rules, progress: Progress) -> bool:
     plain = Plain(book, rules, True)
     check_values(plain, progress)
     plain.check_whole()
-    if plain.stays and book.header.method == Method.RETROGRADE and book.header.score_game:
+    if plain.stays and book.header.method == Method.RETROGRADE and book.header.kind.scores:
         grounds.check(book, rules, progress)
     return plain.stays
 

@@ -278,7 +278,6 @@ GOOD = Trim(SOURCE, "complete", side="first", plies=2)
         ({"trim": GOOD, "states": 4}, "whole game without one"),
         ({"trim": GOOD, "wdl": 1}, "distance"),
         ({"trim": GOOD, "wdl": True}, "no value"),
-        ({"trim": GOOD, "wdl": True, "method": "retrograde"}, "method and values differ"),
     ],
 )
 def test_headers_that_contradict_themselves_are_refused(facts, message):
@@ -345,8 +344,6 @@ def test_an_opening_book_without_distances(tmp_path, monkeypatch, text, kernels)
     assert opening.header_of(Rules(game), 4) != opening.header_of(Rules(game, wdl=True), 4)
     with pytest.raises(MethodError, match="margins"):
         pipeline.solve(load_game("dots-and-boxes:2,1"), tmp_path / "no.lmdb", max_ply=2, wdl=True)
-    with pytest.raises(MethodError, match="--wdl has no effect"):
-        pipeline.solve(game, tmp_path / "no.lmdb", wdl=True)
 
 
 @pytest.mark.slow

@@ -34,9 +34,15 @@ def encoder_of(codec: Codec) -> Callable[..., Groups]:
 
 
 def prepared(
-    header: Header, keys: States, pieces: Iterable[Any], team: Workers
+    header: Header,
+    keys: States,
+    pieces: Iterable[Any],
+    team: Workers,
+    ranked: Callable[[], Iterable[Any]] | None = None,
 ) -> tuple[Iterable[Any], Callable[..., Any]] | None:
     """Prepare the arguments of `write_book` for this header: parts of the pieces, and the encoder.
+
+    `ranked` makes the pieces by rank, in order, which need not be sorted then.
 
     Returns None if the methods that the keys need of the rules do not compile.
     """
@@ -46,6 +52,8 @@ def prepared(
         compiled_ranks = Compiled(keys)
     except UncompiledRules:
         return None
+    if ranked is not None and not keys.tells:
+        return parts(ranked()), compiled_ranks.encode
     return parts(compiled_ranks.parts(pieces, header.stored, CHUNK, team)), compiled_ranks.encode
 
 

@@ -7,6 +7,7 @@ new man.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from solver.games.common.boards import cells_of, check_placed
@@ -77,6 +78,12 @@ def least(state: int) -> int:
     pair = mine(state) | theirs(state) << 25
     other = _transposed(pair)
     return min(_least_of_four(pair), _least_of_four(other))
+
+
+def symmetries() -> Iterator[tuple[int, ...]]:
+    """Left and right exchanged, and rows and columns."""
+    yield tuple(point - point % 5 + 4 - point % 5 for point in range(25))
+    yield tuple(point % 5 * 5 + point // 5 for point in range(25))
 
 
 def _least_of_four(pair: int) -> int:

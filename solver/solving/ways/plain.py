@@ -14,6 +14,7 @@ from typing import Any
 
 from solver.base.errors import BudgetExceeded, MethodError, ResourceError
 from solver.base.extras import PLAIN_LIMIT
+from solver.base.kinds import WDL
 from solver.base.methods import AUTO, Method
 from solver.base.patience import impatient
 from solver.check.conformance import SLOW, check_table, random_games
@@ -166,7 +167,11 @@ def _outcome(rules: Rules, method: str, found_by: Callable[[str], Any]) -> Outco
         if not is_built_in(rules.name):
             check_table(rules.game, result.table, rules.symmetry)
         tier = rules.tier if rules.kind.in_tiers(method) else _one_tier
-        solved = solved_by(rules, result.table, tier, cyclic=chosen == Method.RETROGRADE)
+        table = result.table
+        # Plain searches find distances, too
+        if rules.kind is WDL:
+            table = {state: (merit > 0) - (merit < 0) for state, merit in table.items()}
+        solved = solved_by(rules, table, tier, cyclic=chosen == Method.RETROGRADE)
     return Outcome(solved, solved.method, "complete")
 
 
