@@ -102,30 +102,34 @@ def gobblet(sizes, each):
     return Apart(moves, over, (("",) * 9, 0))
 
 
-def morris(men, flying):
-    """The board is a word of 16 and how many men were placed; points clockwise, the outer square first."""
+def morris(men, flying, squares=2):
+    """The board is a word and how many men were placed; points clockwise, the outer square first."""
     ring = ((-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0))
-    points = [(r, r * x, r * y) for r in (2, 1) for x, y in ring]
+    points = [(r, r * x, r * y) for r in range(squares, 0, -1) for x, y in ring]
 
     def joined(a, b):
         (r, x, y), (s, u, v) = points[a], points[b]
         if r == s:
             return abs(x - u) + abs(y - v) == r
+        if abs(r - s) != 1:
+            return False
         return 0 in (x, y) and (x > 0) - (x < 0) == (u > 0) - (u < 0) and (y > 0) - (y < 0) == (v > 0) - (v < 0)
 
     sides = [
         [i for i, (s, *at) in enumerate(points) if s == r and at[k] == w * r]
-        for r, k, w in itertools.product((2, 1), (0, 1), (1, -1))
+        for r, k, w in itertools.product(range(squares, 0, -1), (0, 1), (1, -1))
     ]
+    if squares == 3:
+        sides += [[middle, 8 + middle, 16 + middle] for middle in (1, 3, 5, 7)]
 
     def milled(word, point):
         return any(point in side and {word[i] for i in side} == {word[point]} for side in sides)
 
     def steps(word, mover, placing):
-        mark, empty = "Xo"[mover], [i for i in range(16) if word[i] == "."]
+        mark, empty = "Xo"[mover], [i for i in range(8 * squares) if word[i] == "."]
         if placing:
             return [(None, to) for to in empty]
-        own = [i for i in range(16) if word[i] == mark]
+        own = [i for i in range(8 * squares) if word[i] == mark]
         anywhere = flying and len(own) == 3
         return [(man, to) for man in own for to in empty if anywhere or joined(man, to)]
 
@@ -137,7 +141,7 @@ def morris(men, flying):
             after[to] = mark
             if man is not None:
                 after[man] = "."
-            foes = [i for i in range(16) if after[i] == foe]
+            foes = [i for i in range(8 * squares) if after[i] == foe]
             free = [i for i in foes if not milled(after, i)]
             victims = (free or foes) if milled(after, to) else []
             for victim in victims or [None]:
@@ -151,7 +155,7 @@ def morris(men, flying):
             return None
         return -1 if word.count("Xo"[mover]) < 3 or not steps(word, mover, False) else None
 
-    return Apart(moves, over, (("." * 16, 0), 0))
+    return Apart(moves, over, (("." * 8 * squares, 0), 0))
 
 
 def dodgem(size):

@@ -103,6 +103,8 @@ LARGE_GAMES = (
     "gobblet-gobblers",
     "gobblet-gobblers:3,2",
     "six-mens-morris:6,true",
+    "nine-mens-morris",
+    "nine-mens-morris:4,false",
     "dodgem:5",
     "nocca-nocca",
     "mini-shobu:1",

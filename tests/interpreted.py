@@ -132,6 +132,7 @@ _INSTEAD = {
     "put_word": _writing(ctypes.c_int64),
     "exchange_byte": _exchanging(ctypes.c_uint8),
     "exchange_short": _exchanging(ctypes.c_uint16),
+    "bit_count": lambda number: int(number).bit_count(),
     "length_of": lambda number: int(number).bit_length(),
     "_edges_at": _call,
     "_keep_at": _call,

@@ -13,7 +13,7 @@ from solver.rules.orbits import Orbits
 from solver.rules.sources import digest_behind
 
 HOME = Path(__file__).parent
-ALSO = (*HINTS, "rank", "unrank", "digits", "scan", "evaluate", "features")
+ALSO = (*HINTS, "rank", "unrank", "digits", "scan", "symmetries", "tables", "evaluate", "features")
 ASKED = (
     "again",
     "reward",

@@ -36,8 +36,9 @@ from solver.rules.width import USUAL, bits_of
 RULES = (
     *("initial", "starts", "actions", "result", "is_terminal", "utility"),
     *("to_move", "again", "reward", "canonical", "tier", "chance", "plies_left", "endless"),
-    *("symmetries", "tables"),
 )
+# they say which positions there are, where all of them count
+PLACES = ("symmetries", "tables")
 # they make a search quicker, they change no value
 HINTS = ("replies", "outlook", "followup", "promise", "bounds", "longest", "size", "parents")
 USER_MODULE = "rules_of_file_"  # and a number: a file named random.py must not become the module random
@@ -112,7 +113,7 @@ def _told(game: Any, also: tuple[str, ...]) -> tuple[str, dict[str, str]]:
     walk = _Walk(cls)
     values = tuple(game)
     parameters = repr(values) if _is_plain(values) else walk.content(values)
-    for name in (*RULES, *also):
+    for name in (*RULES, *(PLACES if getattr(game, "everywhere", False) else ()), *also):
         walk.attribute(name)
     for base in _own_bases(cls):
         if "__getattr__" in vars(base) or "__getattribute__" in vars(base):

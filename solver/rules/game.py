@@ -10,6 +10,7 @@ class (or module functions).
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import sys
 import typing
@@ -291,11 +292,12 @@ def _lifted(rules: Rules) -> Callable[[int, Any, Any, Any], int]:
 
 
 def _every(rules: Rules) -> Callable[[], Iterator[Any]]:
-    """A function that yields all positions that have numbers."""
+    """A function that yields all positions that have numbers, and their images where they are not folded."""
+    numbering = Orbits(rules.game)
 
     def every() -> Iterator[Any]:
-        assert rules.numbering is not None
-        return map(rules.numbering.unrank, range(rules.numbering.size))
+        positions = map(numbering.unrank, range(numbering.size))
+        return positions if rules.folds else itertools.chain.from_iterable(map(numbering.images, positions))
 
     return every
 

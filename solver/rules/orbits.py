@@ -123,6 +123,17 @@ class Orbits:
         mine = unsqueezed(subset_of(place, table.mine), (1 << layout.points) - 1 & ~theirs)
         return mine | theirs << layout.points | table.rest << 2 * layout.points
 
+    def images(self, state: int) -> list[int]:
+        """A position and those that symmetries make of it, each once."""
+        layout = self.layout
+        points, everywhere = layout.points, (1 << layout.points) - 1
+        rest = state >> 2 * points << 2 * points
+        found = [
+            layout.image(symmetry, state & everywhere) | layout.image(symmetry, state >> points & everywhere) << points
+            for symmetry in range(len(layout.images))
+        ]
+        return [rest | men for men in dict.fromkeys(found)]
+
 
 @functools.lru_cache(maxsize=16, typed=True)  # typed: named tuples of two games may be equal
 def layout_of(game: Any) -> Layout:

@@ -17,7 +17,7 @@ from solver.base.system import trim_heap
 from solver.book.solution import Solved
 from solver.compiled import agreement
 from solver.compiled.binding import compiling
-from solver.compiled.edges import CompiledMoves
+from solver.compiled.edges import MOST_STARTS, CompiledMoves
 from solver.rules import placements
 from solver.rules.game import Game, Rules
 from solver.store.work import Work
@@ -116,9 +116,17 @@ def _dense_size(compiled: CompiledMoves, saved: Checkpoint, options: Options) ->
 
 
 def _takes_numbers(compiled: CompiledMoves, saved: Checkpoint, options: Options) -> bool:
-    """Whether arrays by number can take the game."""
-    needed = demand.by_number(compiled.rules, options.codec) if saved.forward is None else None
-    return needed is not None and needed <= _memory(options)
+    """Whether arrays by number can take the game. Raises ResourceError if nothing else can."""
+    rules, memory = compiled.rules, _memory(options)
+    needed = demand.by_number(rules, options.codec) if saved.forward is None else None
+    if needed is None or needed <= memory:
+        return needed is not None
+    if rules.everywhere and rules.numbering is not None and rules.numbering.size > MOST_STARTS:
+        raise ResourceError(
+            f"{rules.numbering.size:,} positions need {needed / 2**30:.1f} GiB of memory, {memory / 2**30:.1f} GiB are"
+            " free for them: raise --memory; --wdl and --codec ranked take less"
+        )
+    return False
 
 
 def _solved_numbered(compiled: CompiledMoves, saved: Checkpoint, work: Work, options: Options, team: Workers) -> Solved:

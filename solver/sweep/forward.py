@@ -385,6 +385,12 @@ def starts_of(compiled: CompiledMoves, batch_size: int) -> Iterator[tuple[States
         _refuse_beyond_states(rules, min(keys), max(keys))
         yield np.array(keys, np.int64), np.array([tier(key) for key in keys], np.int64)
         return
+    if rules.everywhere and not rules.folds:
+        # Compiled rules number positions up to symmetry
+        every = itertools.chain([rules.game.initial()], rules.starts())
+        while keys := list(itertools.islice(every, batch_size)):
+            yield np.array(keys, np.int64), np.array([tier(key) for key in keys], np.int64)
+        return
     list_starts, nothing = compiled.kernels.list_starts, np.empty(0, np.int64)
     count = list_starts(0, nothing, nothing)
     if count > MOST_STARTS:

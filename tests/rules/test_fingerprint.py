@@ -352,10 +352,23 @@ def test_a_module_of_the_working_folder(tmp_path, monkeypatch):
 
 VALUES = ("starts", "to_move", "again", "reward", "canonical", "tier", "chance", "plies_left", "endless")
 OF_A_SEARCH_OR_A_BOARD = {
+    *("symmetries", "tables", "parents"),  # the first two make starts of the positions of all tables
     *("vanishing", "placed", "digits", "scan", "rank", "unrank", "size", "evaluate", "longest", "features", "bounds"),
     *("outlook", "replies", "followup", "promise", "show", "view", "format_action", "format_end", "parse_action"),
     *("cells", "place", "from_cells", "layout", "drawing", "parse_position", "check", "from_text", "to_text", "bits"),
 }
+
+
+def test_where_all_positions_are_starts_the_tables_are_in_the_fingerprint(tmp_path):
+    body = "def symmetries(self): yield 1, 0\n    def tables(self): yield 0, 1, {}\n    def canonical(self, state): return 0"
+    found = {}
+    for everywhere in ("", "\n    everywhere = True"):
+        for men in "01":
+            folder = tmp_path / f"{bool(everywhere)}{men}"
+            folder.mkdir()
+            write(folder, "", "state + 1", body.format(men) + everywhere)
+            found[everywhere, men] = fingerprint(load_game(f"{folder / 'rules.py'}::Rules"))
+    assert len(set(found.values())) == 3
 
 
 def test_every_optional_method_that_makes_values_is_in_the_fingerprint(tmp_path):

@@ -175,7 +175,7 @@ class Ranks(States):
     palette: Sequence[Value]
     plain_only: bool
 
-    ASKED = ("rank", "unrank", "digits", "scan", "size", "outlook", "replies")
+    ASKED = ("rank", "unrank", "digits", "scan", "symmetries", "tables", "size", "outlook", "replies")
     SPARE = 1  # for a state that is missing
     LEFT_OUT = (0, TELLING, HALVED)
 

@@ -1,0 +1,360 @@
+"""Arrays by number, for rules that take moves back: the same book as by sorting, byte for byte."""
+
+import random
+from collections import Counter
+from math import comb
+
+import pytest
+
+from solver import load_game
+from solver.base.errors import GameError, ResourceError
+from solver.base.options import Options
+from solver.check.conformance import check_game
+from solver.rules.game import Rules
+from solver.rules.orbits import Orbits, layout_of, orbits
+from solver.solving import pipeline
+from solver.solving.ways import plain
+from solver.verifying import verification
+from tests import apart, naive
+from tests.ways import slow
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("numba")
+
+from solver.compiled.orbits import arrays_of, first_numbers  # noqa: E402
+from solver.sweep import by_number, demand, numbered  # noqa: E402
+
+# Men on a ring of `points`: place two each, then step to an empty neighbour; who closes three in a row with the other
+# side's man in the middle takes it, and who has one man left, or cannot move, has lost.
+RING = """
+from typing import NamedTuple
+
+class Ring(NamedTuple):
+    points: int = 6
+    men: int = 2
+    everywhere = {everywhere}
+
+    def initial(self): return 0
+    def mine(self, state): return state & (1 << self.points) - 1
+    def theirs(self, state): return state >> self.points & (1 << self.points) - 1
+    def stood(self, state): return state >> 2 * self.points
+    def near(self, men):
+        wide = (1 << self.points) - 1
+        return (men << 1 | men >> self.points - 1 | men >> 1 | men << self.points - 1) & wide
+    def actions(self, state):
+        mine, theirs = self.mine(state), self.theirs(state)
+        for source in range(self.points + 1):
+            for target in range(self.points):
+                if (mine | theirs) >> target & 1:
+                    continue
+                if self.stood(state) < 2 * self.men:
+                    if source == self.points:
+                        yield source * self.points + target
+                elif source < self.points and mine >> source & 1 and self.near(1 << source) >> target & 1:
+                    yield source * self.points + target
+    def result(self, state, action):
+        source, target = action // self.points, action % self.points
+        mine, theirs, placed = self.mine(state), self.theirs(state), self.stood(state)
+        mine |= 1 << target
+        if source < self.points:
+            mine ^= 1 << source
+            theirs &= ~self.taken(mine, 1 << target)
+        else:
+            placed += 1
+        return theirs | mine << self.points | placed << 2 * self.points
+    def taken(self, mine, target):
+        wide, taken = (1 << self.points) - 1, 0
+        one = (target << 1 | target >> self.points - 1) & wide
+        two = (one << 1 | one >> self.points - 1) & wide
+        if two & mine and two != target:
+            taken |= one
+        one = (target >> 1 | target << self.points - 1) & wide
+        two = (one >> 1 | one << self.points - 1) & wide
+        if two & mine and two != target:
+            taken |= one
+        return taken
+    def is_terminal(self, state):
+        if self.stood(state) < 2 * self.men:
+            return False
+        mine, theirs = self.mine(state), self.theirs(state)
+        if mine == 0 or theirs == 0:
+            return True
+        return self.near(mine) & ~(mine | theirs) == 0
+    def utility(self, state): return 1 if self.theirs(state) == 0 else -1
+    def tier(self, state):
+        men = state & (1 << 2 * self.points) - 1
+        return 2 * self.stood(state) - men.bit_count()
+    def canonical(self, state):
+        least = state
+        mine, theirs, rest = self.mine(state), self.theirs(state), self.stood(state) << 2 * self.points
+        wide = (1 << self.points) - 1
+        for mirror in range(2):
+            for turn in range(self.points):
+                mine = (mine << 1 | mine >> self.points - 1) & wide
+                theirs = (theirs << 1 | theirs >> self.points - 1) & wide
+                least = min(least, mine | theirs << self.points | rest)
+            other_mine = other_theirs = 0
+            for point in range(self.points):
+                other_mine |= (mine >> point & 1) << self.points - 1 - point
+                other_theirs |= (theirs >> point & 1) << self.points - 1 - point
+            mine, theirs = other_mine, other_theirs
+        return least
+    def symmetries(self):
+        yield [(point + 1) % self.points for point in range(self.points)]
+        yield [self.points - 1 - point for point in range(self.points)]
+    def tables(self):
+        for placed in range(2 * self.men + 1):
+            for mine in range(placed // 2 + 1):
+                for theirs in range((placed + 1) // 2 + 1):
+                    if placed == 2 * self.men or mine + theirs == placed:
+                        yield placed, mine, theirs
+    def parents(self, state):
+        mine, theirs, rest = self.mine(state), self.theirs(state), self.stood(state)
+        for target in range(self.points):
+            if rest < 2 * self.men or not theirs >> target & 1{bug}:
+                continue
+            for source in range(self.points):
+                before = theirs ^ (1 << target) ^ (1 << source)
+                if self.near(1 << target) >> source & 1 and not (mine | theirs) >> source & 1:
+                    # What it would have taken is still there
+                    if self.taken(theirs, 1 << target) & mine == 0:
+                        yield before | mine << self.points | rest << 2 * self.points
+"""
+
+
+@pytest.fixture
+def by_kernels(monkeypatch):
+    monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
+    monkeypatch.setattr(demand, "FEW_NUMBERS", 0)
+
+
+@pytest.fixture(scope="module")
+def ring(tmp_path_factory):
+    """Rules in one folder: the same ones compile once."""
+    folder = tmp_path_factory.mktemp("ring")
+
+    def load(parameters="", everywhere=False, bug=""):
+        path = folder / f"ring_{everywhere}_{len(bug)}.py"
+        path.write_text(RING.format(everywhere=everywhere, bug=bug))
+        return load_game(f"{path}::Ring{parameters}")
+
+    return load
+
+
+def sorting(monkeypatch):
+    monkeypatch.setattr(demand, "by_number", lambda rules, codec: None)
+
+
+def solved(game, path, monkeypatch, **options):
+    """The bytes of a book by number, and of one by sorting."""
+    used = []
+    with monkeypatch.context() as context:
+        context.setattr(numbered.Numbered, "backward", _noting(used, numbered.Numbered.backward))
+        pipeline.solve(game, path / "numbered.lmdb", **options).close()
+    assert used
+    with monkeypatch.context() as context:
+        sorting(context)
+        pipeline.solve(game, path / "sorted.lmdb", **options).close()
+    return (path / "numbered.lmdb").read_bytes(), (path / "sorted.lmdb").read_bytes()
+
+
+def _noting(used, method):
+    def noted(*arguments):
+        used.append(True)
+        return method(*arguments)
+
+    return noted
+
+
+@pytest.mark.parametrize("wdl", [False, True])
+@pytest.mark.parametrize(
+    "text", ["six-mens-morris:3", *slow("six-mens-morris:3,true", "nine-mens-morris:3", "dao", "neutreeko", "teeko")]
+)
+def test_the_book_is_that_of_the_sorted_sweep(tmp_path, monkeypatch, by_kernels, text, wdl):
+    by_numbers, by_states = solved(load_game(text), tmp_path, monkeypatch, wdl=wdl)
+    assert by_numbers == by_states
+    assert verification.verify(tmp_path / "numbered.lmdb").verdict == "proved"
+
+
+@pytest.mark.parametrize("codec", ["instant", "ranked"])
+@pytest.mark.parametrize("everywhere", [False, True])
+@pytest.mark.parametrize("wdl", [False, True])
+@pytest.mark.interpreted
+def test_every_value_is_the_naive_twins(tmp_path, monkeypatch, by_kernels, ring, everywhere, wdl, codec):
+    """Symmetric positions, several numbers of one position, and numbers that play does not reach."""
+    game = ring(everywhere=everywhere)
+    by_numbers, by_states = solved(game, tmp_path, monkeypatch, wdl=wdl, codec=codec)
+    assert by_numbers == by_states
+    truth = naive.solve(game)
+    with pipeline.solve(game, tmp_path / "again.lmdb", wdl=wdl, codec=codec) as book:
+        assert book.header.method == "retrograde"
+        for state, value in truth.items():
+            if not game.is_terminal(state):
+                assert book[game.canonical(state)] == (value if not wdl else value._replace(distance=None))
+
+
+class Stopped(Exception):
+    """Where a solve is interrupted."""
+
+
+@pytest.mark.parametrize("step", [9, *slow(1)])
+@pytest.mark.parametrize("wdl", [False, True])
+@pytest.mark.interpreted
+def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, by_kernels, ring, wdl, step):
+    game = ring()
+    pipeline.solve(game, tmp_path / "whole.lmdb", wdl=wdl).close()
+    stops, said = 0, []
+    for at in range(1, 200, step):
+        calls = iter(range(at))
+
+        def stop(step, done, total, note="", calls=calls):
+            if next(calls, None) is None:
+                raise Stopped
+
+        try:
+            pipeline.solve(game, tmp_path / "book.lmdb", wdl=wdl, checkpoint=0, progress=stop, say=said.append).close()
+            break
+        except Stopped:
+            stops += 1
+    assert stops > 30 // step
+    assert (tmp_path / "book.lmdb").read_bytes() == (tmp_path / "whole.lmdb").read_bytes()
+
+
+def test_numbers_are_those_of_positions_up_to_symmetry(ring):
+    """Each position has the number of its canonical state, and each number the position that has it, or a twin."""
+    for game in (load_game("nine-mens-morris:3"), load_game("teeko"), ring(), ring(":7,3")):
+        rules, numbering = Rules(game), Orbits(game)
+        assert rules.numbering == numbering
+        chance = random.Random(0)
+        for number in [0, numbering.size - 1, *(chance.randrange(numbering.size) for _ in range(300))]:
+            state = numbering.unrank(number)
+            assert numbering.rank(state) == number
+            least = rules.canonical(state)
+            assert numbering.rank(least) <= number
+            assert (numbering.rank(least) == number) == (least == state)
+        assert numbering.unrank(numbering.size) == numbering.unrank(-1) == -1
+        assert numbering.rank(1 << 62) == -1
+        tiers = [rules.tier(numbering.unrank(first)) for first in numbering.firsts]
+        assert tiers == sorted(tiers)
+
+
+def test_orbits_of_nine_mens_morris_are_the_published_ones():
+    """As many as Gasser's perfect hash has, with the orbits of the side that has more men (9,074,932,579)."""
+    game = load_game("nine-mens-morris")
+    counts = [len(orbits(game, men)) for men in range(8)]
+    assert counts == [1, 4, 30, 158, 757, 2_830, 8_774, 22_188]
+    counts += [46_879, 82_880]
+    pairs = [(mine, theirs) for mine in range(3, 10) for theirs in range(3, 10)]
+    assert sum(counts[max(pair)] * comb(24 - max(pair), min(pair)) for pair in pairs) == 9_074_932_579
+    moving = [table for table in layout_of(game).tables if table.rest == 18 and min(table.mine, table.theirs) > 2]
+    assert sum(counts[table.theirs] * table.each for table in moving) == 9_193_626_407
+
+
+def test_each_class_times_its_orbit_is_the_number_of_boards():
+    """Of the smallest table of nine men's morris: as many classes as published, and all boards."""
+    game = load_game("nine-mens-morris:3")
+    rules, layout = Rules(game), layout_of(game)
+    table = next(table for table in layout.tables if table[:3] == (6, 3, 3))
+    classes = boards = 0
+    for number in range(table.first, table.first + len(orbits(game, 3)) * table.each):
+        state = rules.numbering.unrank(number)
+        if rules.canonical(state) == state:
+            classes += 1
+            boards += 16 // sum(_image(layout, symmetry, state) == state for symmetry in range(16))
+    assert (classes, boards) == (169_626, comb(24, 3) * comb(21, 3))
+
+
+def _image(layout, symmetry, state):
+    mine, theirs = state & 0xFFFFFF, state >> 24 & 0xFFFFFF
+    image = layout.image(symmetry, mine) | layout.image(symmetry, theirs) << 24
+    return image | state >> 48 << 48
+
+
+def test_compiled_numbers_are_the_plain_ones(ring):
+    from solver.compiled.binding import bind
+
+    for game in (ring(), load_game("six-mens-morris:3")):
+        numbering = Orbits(game)
+        kernels = bind(by_number, game)
+        run = numbered.Numbered(Rules(game), None, lambda *counts: None)
+        every = np.arange(numbering.size)
+        states, numbers = np.empty_like(every), np.empty_like(every)
+        kernels.positions_of(every, run.places, states)
+        plain_states = list(map(numbering.unrank, range(numbering.size)))
+        canonical = Rules(game).canonical
+        assert states.tolist() == [state if canonical(state) == state else -1 for state in plain_states]
+        kernels.numbers_of(np.array(plain_states), run.places, numbers)
+        assert numbers.tolist() == [numbering.rank(canonical(state)) for state in plain_states]
+        assert first_numbers(numbering).max() == max(numbering.firsts) and len(arrays_of(numbering).least) > 1
+
+
+class Told:
+    """Rules that say only this."""
+
+    def __init__(self, symmetries, tables):
+        self.symmetries, self.tables = symmetries.__iter__, tables.__iter__
+
+
+@pytest.mark.parametrize(
+    ("symmetries", "tables", "message"),
+    [
+        ([(1, 0, 2), (0, 1)], [(0, 1, 1)], "each to another"),
+        ([(0, 0, 1)], [(0, 1, 1)], "each to another"),
+        ([], [(0, 1, 1)], "1 to 26 points"),
+        ([tuple(range(27))], [(0, 1, 1)], "1 to 26 points"),
+        ([(1, 2, 0)], [(0, 2, 2)], "3 points must hold the men"),
+        ([(1, 2, 0)], [(4096, 1, 1)], "must be below 4096"),
+        ([(1, 2, 0)], [(0, 1, 1), (0, 1, 1)], "twice"),
+        ([(1, 2, 3, 4, 5, 0), (1, 0, 2, 3, 4, 5)], [(0, 1, 1)], "more than 64"),
+    ],
+)
+def test_bad_symmetries_and_tables_are_refused(symmetries, tables, message):
+    with pytest.raises(GameError, match=message):
+        layout_of(Told(symmetries, tables))
+
+
+@pytest.mark.parametrize(("bug", "message"), [(" or target == 0", "parents yields it 0 times"), ("", None)])
+def test_parents_that_lack_a_move_are_found(ring, bug, message):
+    game = ring(bug=bug)
+    if message is None:
+        assert check_game(game)
+    else:
+        with pytest.raises(GameError, match=message):
+            check_game(game)
+
+
+def test_too_many_positions_for_the_memory_are_refused_at_once(by_kernels):
+    with pytest.raises(ResourceError, match="--wdl"):
+        pipeline.solve("nine-mens-morris", memory=1 << 30)
+
+
+@pytest.mark.parametrize("text", ["nine-mens-morris", "nine-mens-morris:4,false", "nine-mens-morris:5"])
+def test_nine_mens_morris_has_the_moves_of_rules_written_apart(text):
+    """Along random games, with every move and its name in mind."""
+    game = load_game(text)
+    judge = apart.morris(*game, squares=3)
+    for seed in range(12):
+        chance, state, (board, mover) = random.Random(seed), game.initial(), judge.start
+        for _ in range(120):
+            assert (game.cells(state, mover)[0], state >> 48) == board
+            if game.is_terminal(state):
+                assert judge.over(board, mover) is not None or board[0].count("Xo"[1 - mover]) < 3
+                break
+            assert judge.over(board, mover) is None
+            actions = list(game.actions(state))
+            found = Counter((game.cells(child, 1 - mover)[0], child >> 48) for child in _children(game, state))
+            assert found == Counter(following for following, _ in judge.moves(board, mover))
+            assert len({game.format_action(state, action) for action in actions}) == len(actions)
+            state = game.result(state, chance.choice(actions))
+            board, mover = (game.cells(state, 1 - mover)[0], state >> 48), 1 - mover
+
+
+def _children(game, state):
+    return [game.result(state, action) for action in game.actions(state)]
+
+
+def test_memory_that_is_needed_is_less_without_distances():
+    rules, bare = Rules(load_game("teeko")), Rules(load_game("teeko"), wdl=True)
+    assert demand.by_number(bare, "ranked") < demand.by_number(rules, "ranked") < demand.by_number(rules, None)
+    assert demand.by_number(Rules(load_game("connect-four:4,4")), None) is None
+    assert Options().wdl is False
