@@ -31,6 +31,7 @@ OPENING_BYTES = 5.0  # of an opening book, which is sparser
 DENSE_WHOLE = 4.0  # the time of a solve on one core, in times of listing all moves
 SOLVE_FACTOR = 2.4  # the time of a solve, in times of its forward pass
 CYCLIC_WHOLE = 3.0
+NUMBER_SECONDS = 800e-9  # of a core, for a number of nine men's morris
 GROWTH = 5  # plies from which the growth of those to come is taken
 
 
@@ -212,6 +213,8 @@ def of_sweep(
     """
     rules, budget = Rules(game, symmetry), working_memory(memory)
     need_kernels(rules)
+    if rules.everywhere:
+        return _of_all_numbers(rules, budget, workers)
     from solver.base.system import cores
     from solver.compiled.edges import CompiledMoves
     from solver.sweep import demand, projection
@@ -243,6 +246,24 @@ def of_sweep(
     limits = needs.least_memory, budget + PROCESS
     later = books.times(rules, stored, cyclic, took, workers or cores())
     return Sweep(*sizes, counted, is_complete, cyclic, tiers, *taken, by_state, placed, *limits, later)
+
+
+def _of_all_numbers(rules: Rules, budget: int, workers: int | None) -> Sweep:
+    """Return the estimate of a game all of whose positions count: they are numbered, so that none need be reached."""
+    from solver.base.system import cores
+    from solver.sweep import demand
+
+    assert rules.numbering is not None
+    size, placed = rules.numbering.size, placements.of(rules)
+    assert placed is not None
+    tiers = len({rules.tier(rules.numbering.unrank(first)) for first in rules.numbering.firsts})
+    seconds = NUMBER_SECONDS * size / (workers or cores())
+    needed = (demand.by_number(rules, None) or 0) + PROCESS
+    book = demand.BOOK + round(demand.book_bytes(rules, True, 0.0) * placed.unfinished)
+    stored = placed.unfinished, placed.unfinished, placed.most, size
+    counted = size <= placements.MAX_SAMPLE
+    limits = placed, needed, budget + PROCESS
+    return Sweep(*stored, counted, True, True, tiers, seconds, needed, 2 * size + 2 * book, book, False, *limits)
 
 
 class Needs(NamedTuple):

@@ -41,7 +41,10 @@ NUMBERS = (
 )
 LEADING = ("tier", "endless")  # by which moves are told that get somewhere
 TEXT = ("cells", "place", "view", "show", "format_action", "format_end")
-NUMBERED = 'import { numbered } from "./numbering.js";\n'
+NUMBERED = {  # what numbers positions, by the function that does it
+    "numbered(": 'import { numbered } from "./numbering.js";\n',
+    "byOrbits(": 'import { byOrbits } from "./orbits.js";\n',
+}
 OPENED = 'const module = await Search.open(new URL("game.wasm", import.meta.url), about.module);'
 
 
@@ -100,7 +103,7 @@ def ported(about: dict[str, Any], functions: str, methods: str, records: list[Re
     return f"""{PAGE_MARK}
 import * as py from "./python.js";
 import {{ gameOf, within }} from "./rules.js";
-{NUMBERED if "numbered(" in methods else ""}{'import { Search } from "./search.js";' if by_module else ""}
+{"".join(line for name, line in NUMBERED.items() if name in methods)}{'import { Search } from "./search.js";' if by_module else ""}
 {functions}
 
 export const about = {_json(about)};
@@ -122,6 +125,10 @@ def translation(rules: Rules, names: Sequence[str], ranked: bool = False) -> tup
     if ranked and own_method(rules.game, "rank") is None:
         if rules.size is not None:
             members += [f"{name}: within({rules.size()}n)" for name in ("rank", "unrank")]
+        elif "tables" in listed and rules.folds:
+            tier = port.method("tier") if own_method(rules.game, "tier") else "undefined"
+            lists = [f"() => [...py.iter({listed[name]}())]" for name in ("symmetries", "tables")]
+            members.append(f"...byOrbits({', '.join(lists)}, {tier})")
         elif "scan" in listed:
             members.append(f"...numbered(() => [...py.iter({listed['digits']}())], {listed['scan']})")
     return port.text() if names else "", ", ".join(members)

@@ -108,7 +108,7 @@ def solve(
             "instant": the default; a look-up takes 1.5 microseconds.
             "compact": a quarter of the size, ten times the time.
             "ranked": smaller again; for games that number their states.
-        wdl: Make an opening book without distances, which is found sooner.
+        wdl: Find wins, draws and losses without distances, in less memory or, in an opening book, sooner.
         cluster: Solve on Ray: "local", "local:4" (workers of this machine), "auto", or an address.
         store: Where a cluster keeps its work: any fsspec URL that all nodes reach. None for a
             folder beside the book; only with "local".

@@ -30,7 +30,15 @@ RANKED = {  # those whose rules tell values, and those whose ranks are the state
     "dots-and-boxes:2,1": {},
 }
 BARE = ("connect-four:3,4,3 bare", "tic-tac-toe bare", "breakthrough:3,3,1 bare")  # without distances
-SLOW = (*BARE, "connect-four:3,4,3", "connect-four:3,3,3", "tic-tac-toe", "tic-tac-toe opening", "connect-four:4,3")
+SLOW = (
+    *BARE,
+    "six-mens-morris:3",
+    "connect-four:3,4,3",
+    "connect-four:3,3,3",
+    "tic-tac-toe",
+    "tic-tac-toe opening",
+    "connect-four:4,3",
+)
 
 
 @pytest.fixture(scope="module")
