@@ -82,7 +82,7 @@ def bind(
         raise UncompiledRules(f"{asked.name}: Numba {numba.__version__} cannot check your rules: install Numba 0.68")
     more = more_of(asked.bits)
     rules = _compiled_rules(game, more)
-    _teach(type(rules), width_of(more) if more else None, tuple(rules) if more else (), not is_safe)
+    _teach(type(rules), width_of(more) if more else None, tuple(rules) if more else (), not is_safe, asked.everywhere)
     constants = constants_of(asked, outcomes, tiers)
     scope = _scope_of(module)
     kernels = {name: value for name, value in scope.items() if getattr(value, "is_kernel", False)}
@@ -191,7 +191,9 @@ _numberings: dict[type, Numbering | Orbits] = {}
 
 
 @functools.cache
-def _teach(cls: type, width: int | None, parameters: tuple[Any, ...], is_checked: bool) -> None:
+def _teach(
+    cls: type, width: int | None, parameters: tuple[Any, ...], is_checked: bool, everywhere: bool = False
+) -> None:
     """Teach Numba the methods of a class of rules.
 
     Args:
@@ -199,10 +201,11 @@ def _teach(cls: type, width: int | None, parameters: tuple[Any, ...], is_checked
         width: Bits of the numbers that it computes with if its states are wide, else None.
         parameters: The game's parameters if its states are wide, else ().
         is_checked: Whether to compile the methods by `compiled.checked`.
+        everywhere: Whether all positions that have numbers are starts.
     """
     own_methods = methods_of(cls)
     methods = {**_NOT_IN_THE_RULES, **({} if "size" in own_methods else _WITHOUT_SIZE), **own_methods}
-    if getattr(cls, "everywhere", False) and "starts" not in own_methods:
+    if everywhere and "starts" not in own_methods:
         methods["starts"] = _every_start
     rewriter = Rewriter(cls, width, cls(*parameters) if width else None, is_checked)
     for name, method in methods.items():

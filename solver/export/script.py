@@ -100,10 +100,11 @@ export const records = [];
 def ported(about: dict[str, Any], functions: str, methods: str, records: list[Record]) -> str:
     """The script of a game of functions in JavaScript, and of its module's answers, if it is told `about` one."""
     by_module = "module" in about
+    numbering = "".join(line for name, line in NUMBERED.items() if name in methods)
     return f"""{PAGE_MARK}
 import * as py from "./python.js";
 import {{ gameOf, within }} from "./rules.js";
-{"".join(line for name, line in NUMBERED.items() if name in methods)}{'import { Search } from "./search.js";' if by_module else ""}
+{numbering}{'import { Search } from "./search.js";' if by_module else ""}
 {functions}
 
 export const about = {_json(about)};

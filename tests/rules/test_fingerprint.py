@@ -360,9 +360,10 @@ OF_A_SEARCH_OR_A_BOARD = {
 
 
 def test_where_all_positions_are_starts_the_tables_are_in_the_fingerprint(tmp_path):
-    body = "def symmetries(self): yield 1, 0\n    def tables(self): yield 0, 1, {}\n    def canonical(self, state): return 0"
+    lines = ["symmetries(self): yield 1, 0", "tables(self): yield 0, 1, {}", "canonical(self, state): return 0"]
+    body = "".join(f"def {line}\n" for line in lines)
     found = {}
-    for everywhere in ("", "\n    everywhere = True"):
+    for everywhere in ("", "everywhere = True"):
         for men in "01":
             folder = tmp_path / f"{bool(everywhere)}{men}"
             folder.mkdir()
