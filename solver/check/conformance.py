@@ -115,6 +115,16 @@ def _check_folding(inspector: _Inspector, table: Mapping[Any, int]) -> None:
             )
 
 
+def check_parents(game: Any, states: Iterable[int], seconds: float) -> None:
+    """Raise GameError if parents and moves of some states do not agree, as far as the time goes."""
+    inspector, deadline = _Inspector(game), time.monotonic() + seconds
+    rules = inspector.rules
+    for state in states:
+        if time.monotonic() > deadline:
+            return
+        inspector.check_parents(state, [rules.result(state, action) for action in rules.actions(state)])
+
+
 def confirmed(game: Any, states: Iterable[int], fault: str, known: bool = True) -> GameError:
     """Return the error for a fault that compiled rules have shown in some states.
 

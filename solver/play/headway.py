@@ -1,4 +1,4 @@
-"""Moves that get somewhere: margins have no distances, so where play may come back to a state best moves may go round.
+"""Moves that get somewhere: without distances best moves may go round, where play may come back to a state.
 
 A side gains more than endless play is worth by moves that raise the tier or end the game. Of the best
 moves that one is played which gets there soonest, whatever is replied: a search of the book's values, one ply deeper
@@ -20,7 +20,7 @@ MAX_STATES = 1 << 16  # states
 
 
 class Leading:
-    """Choose the move to play, `lead(state, moves)`, by margins that retrograde analysis found, of canonical states."""
+    """Choose the move to play, `lead(state, moves)`, by values of canonical states that have no distances."""
 
     rules: Rules
 

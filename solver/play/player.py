@@ -119,8 +119,10 @@ class Player:
         self.canonical = rules.canonical
         self.knowledge = Knowledge(source, rules)
         self.live = live and not self.knowledge.is_complete and "live" not in rules.kind.unfit
-        goes_round = header is not None and header.method == Method.RETROGRADE and rules.scores
-        self._lead = Leading(rules, self.knowledge.find) if goes_round else None
+        self._lead = None
+        # Where play may come back to a state, and no value has a distance
+        if header is not None and header.method == Method.RETROGRADE and header.kind.scores:
+            self._lead = Leading(Rules(self.game, header.symmetry, header.wdl), self.knowledge.find)
         if method not in METHODS:
             raise MethodError(f"no method of play {method!r}: choose {' or '.join(METHODS)}")
         self.method = method

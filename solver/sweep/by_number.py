@@ -492,6 +492,17 @@ def numbers_of(states: NDArray[Any], at: Addresses, numbers: NDArray[Any]) -> No
 
 
 @kernel
+def parents_of(state: int, at: Addresses, numbers: NDArray[Any]) -> Any:
+    """The numbers of a state's parents; how many there are."""
+    count = 0
+    for parent in game.parents(state):
+        if count < len(numbers):
+            numbers[count] = _number(parent, at)
+        count += 1
+    return count
+
+
+@kernel
 def positions_of(numbers: NDArray[Any], at: Addresses, states: NDArray[Any]) -> None:
     """The canonical states of some numbers, -1 where there is none."""
     for i in range(len(numbers)):

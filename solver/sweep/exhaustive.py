@@ -9,6 +9,8 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
+
 from solver.base.errors import ResourceError
 from solver.base.methods import Method
 from solver.base.options import Options
@@ -29,7 +31,7 @@ from solver.sweep.expectation import ExpectationPass
 from solver.sweep.finish import finish
 from solver.sweep.forward import Forward
 from solver.sweep.nimbers import NimberPass
-from solver.sweep.numbered import NotNumbered, Numbered
+from solver.sweep.numbered import CHECKED, NotNumbered, Numbered
 from solver.sweep.ordered import Ordered
 
 DEFAULT_MEMORY = 4 << 30
@@ -134,6 +136,7 @@ def _solved_numbered(compiled: CompiledMoves, saved: Checkpoint, work: Work, opt
     numbered = Numbered(compiled.rules, work, options.progress, saved.numbered)
     numbered.forward(team)
     numbered.backward(team)
+    numbered.check_parents(numbered.sample(np.random.default_rng(1), CHECKED))
     solved = finish(numbered.rules, numbered, options, begun)
     return solved._replace(ranked=partial(numbered.ranked, options.workers))
 

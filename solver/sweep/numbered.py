@@ -12,6 +12,7 @@ pass forward 1 more a number.
 
 from __future__ import annotations
 
+import random
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ from solver.base.errors import GameError
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.base.tiers import Tier
-from solver.check.conformance import confirmed
+from solver.check.conformance import check_parents, confirmed, unlike
 from solver.compiled import edges
 from solver.compiled.binding import bind, compiling
 from solver.compiled.orbits import Addresses, addresses_of, arrays_of
@@ -41,6 +42,7 @@ WORDS_PER_CALL = 1 << 17  # words of codes gone through in one call
 NO_LAYOUT = Addresses(*[0] * len(Addresses._fields))
 WRITE_BYTES = 1 << 24  # bytes of an array that go to a file at a time
 EARLY_STATES = 64  # of each tier, held against the plain rules
+CHECKED, COMPARED, PARENTS_SECONDS = 2000, 500, 0.3  # states whose parents are looked at, and compiled ones compared
 
 
 class NotNumbered(Exception):
@@ -144,6 +146,24 @@ class Numbered:
         ]
         chance.shuffle(known)
         return known[:limit]
+
+    def check_parents(self, states: list[int]) -> None:
+        """Hold the parents of some states against their moves, and compiled ones against plain ones.
+
+        Raises GameError, UncompiledRules.
+        """
+        rules, chance = self.rules, random.Random(0)
+        # A canonical state has men where they are seldom moved to
+        turned = states
+        if isinstance(rules.numbering, Orbits):
+            turned = [chance.choice(rules.numbering.images(state)) for state in states]
+        check_parents(rules.game, turned, PARENTS_SECONDS)
+        assert rules.parents is not None and rules.rank is not None
+        listed = np.empty(by_number.MOST_PARENTS, np.int64)
+        for state in states[:COMPARED]:
+            count = self.kernels.parents_of(state, self.places, listed)
+            if sorted(listed[:count].tolist()) != sorted(rules.rank(rules.canonical(p)) for p in rules.parents(state)):
+                raise unlike(rules.game, f"state {state} has other parents")
 
     def merit_of(self, key: int) -> int | None:
         number = np.empty(1, np.int64)

@@ -323,6 +323,15 @@ def test_parents_that_lack_a_move_are_found(ring, bug, message):
             check_game(game)
 
 
+@pytest.mark.interpreted
+def test_a_solve_finds_parents_that_lack_a_move(tmp_path, monkeypatch, by_kernels, ring):
+    """Even where random games did not: each solve looks at some states of every tier."""
+    game = ring(bug=" or target == 0")
+    monkeypatch.setattr("solver.solving.ways.plain.random_games", lambda *given, **options: [])
+    with pytest.raises(GameError, match="parents yields it"):
+        pipeline.solve(game, tmp_path / "book.lmdb")
+
+
 def test_too_many_positions_for_the_memory_are_refused_at_once(by_kernels):
     with pytest.raises(ResourceError, match="--wdl"):
         pipeline.solve("nine-mens-morris", memory=1 << 30)
