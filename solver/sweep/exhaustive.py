@@ -77,10 +77,14 @@ def solve(
                 del dense  # and its arrays
                 saved = Checkpoint()
         if _takes_numbers(compiled, saved, options):
+            numbered = None
             try:
-                return _solved_numbered(compiled, saved, work, options, team)
+                numbered = Numbered(rules, work, options.progress, saved.numbered)
+                return _solved_numbered(numbered, options, team)
             except NotNumbered as reason:
                 options.say(f"states are sorted: {reason}")
+                if numbered is not None:
+                    numbered.discard()
                 saved = Checkpoint()
         memory, cycles = _memory(options), options.method != Method.MINIMAX and rules.kind.cyclic is not None
         forward = Forward(
@@ -123,7 +127,8 @@ def _takes_numbers(compiled: CompiledMoves, saved: Checkpoint, options: Options)
     needed = demand.by_number(rules, options.codec) if saved.forward is None else None
     if needed is None or needed <= memory:
         return needed is not None
-    if rules.everywhere and rules.numbering is not None and rules.numbering.size > MOST_STARTS:
+    assert rules.numbering is not None
+    if saved.numbered is not None or (rules.everywhere and rules.numbering.size > MOST_STARTS):
         raise ResourceError(
             f"{rules.numbering.size:,} positions need {needed / 2**30:.1f} GiB of memory, {memory / 2**30:.1f} GiB are"
             " free for them: raise --memory; --wdl and --codec ranked take less"
@@ -131,9 +136,11 @@ def _takes_numbers(compiled: CompiledMoves, saved: Checkpoint, options: Options)
     return False
 
 
-def _solved_numbered(compiled: CompiledMoves, saved: Checkpoint, work: Work, options: Options, team: Workers) -> Solved:
+def _solved_numbered(numbered: Numbered, options: Options, team: Workers) -> Solved:
     begun = time.monotonic()
-    numbered = Numbered(compiled.rules, work, options.progress, saved.numbered)
+    if numbered.state.finished:
+        done, tiers = numbered.state.finished, len(numbered.spans)
+        options.say(f"going on from the checkpoint in {numbered.work.folder}: {done} of {tiers} tiers are done")
     numbered.forward(team)
     numbered.backward(team)
     numbered.check_parents(numbered.sample(np.random.default_rng(1), CHECKED))

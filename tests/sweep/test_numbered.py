@@ -166,7 +166,7 @@ def _noting(used, method):
     return noted
 
 
-@pytest.mark.parametrize("wdl", [False, True])
+@pytest.mark.parametrize("wdl", [True, pytest.param(False, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "text", ["six-mens-morris:3", *slow("six-mens-morris:3,true", "nine-mens-morris:3", "dao", "neutreeko", "teeko")]
 )
@@ -250,6 +250,7 @@ def test_orbits_of_nine_mens_morris_are_the_published_ones():
     assert sum(counts[table.theirs] * table.each for table in moving) == 9_193_626_407
 
 
+@pytest.mark.slow
 def test_each_class_times_its_orbit_is_the_number_of_boards():
     """Of the smallest table of nine men's morris: as many classes as published, and all boards."""
     game = load_game("nine-mens-morris:3")
@@ -330,6 +331,20 @@ def test_a_solve_finds_parents_that_lack_a_move(tmp_path, monkeypatch, by_kernel
     monkeypatch.setattr("solver.solving.ways.plain.random_games", lambda *given, **options: [])
     with pytest.raises(GameError, match="parents yields it"):
         pipeline.solve(game, tmp_path / "book.lmdb")
+
+
+@pytest.mark.interpreted
+def test_what_arrays_cannot_take_is_sorted(tmp_path, monkeypatch, by_kernels, ring):
+    """With a line that says so, and nothing left of the work."""
+    game, said = ring(), []
+    with monkeypatch.context() as context:
+        sorting(context)
+        pipeline.solve(game, tmp_path / "sorted.lmdb").close()
+    monkeypatch.setattr(by_number, "MOST_PARENTS", 1)
+    pipeline.solve(game, tmp_path / "book.lmdb", checkpoint=0, say=said.append).close()
+    assert any("states are sorted: state" in line and "parents" in line for line in said)
+    assert (tmp_path / "book.lmdb").read_bytes() == (tmp_path / "sorted.lmdb").read_bytes()
+    assert not (tmp_path / "book.lmdb.work").exists()
 
 
 def test_too_many_positions_for_the_memory_are_refused_at_once(by_kernels):
