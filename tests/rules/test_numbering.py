@@ -79,7 +79,7 @@ def test_sizes_of_larger_games_are_the_published_ones(text, size):
     assert diagram_of(load_game(text)).size == size
 
 
-NUMBERED = ("tic-tac-toe", "breakthrough:3,3,1", "quixo:3", "three-mens-morris", "six-mens-morris")
+NUMBERED = ("tic-tac-toe", "breakthrough:3,3,1", "quixo:3", "three-mens-morris")
 
 
 @pytest.mark.parametrize("text", ["breakthrough:2,4,2", *slow(*NUMBERED)])
@@ -123,7 +123,7 @@ def test_scans_that_number_no_states_are_found(tmp_path, body, fault):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", ["breakthrough:3,4,1", "six-mens-morris", "animal-shogi"])
+@pytest.mark.parametrize("text", ["breakthrough:3,4,1", "three-mens-morris", "animal-shogi"])
 def test_compiled_numbers_are_those_of_the_rules(text):
     np = pytest.importorskip("numpy")
     pytest.importorskip("numba")
