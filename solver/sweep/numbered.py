@@ -170,13 +170,10 @@ class Numbered:
         self.kernels.numbers_of(np.array([key], np.int64), self.places, number)
         if number[0] < 0:
             return None
-        code = int(self.values[number[0] >> 2]) >> 2 * int(number[0] & 3) & 3 if self.rules.wdl else 0
         if self.rules.wdl:
-            return (0, 1, -1, None)[code]
+            return (0, 1, -1, None)[int(self.values[number[0] >> 2]) >> 2 * int(number[0] & 3) & 3]
         code = int(self.values[number[0]])
-        if code == by_number.NONE:
-            return None
-        return _merit(code)
+        return None if code == by_number.NONE else _merit(code)
 
     def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterator[Piece]:
         assert best_first is not None, "chance is for the sorted sweep"
@@ -249,8 +246,8 @@ class Numbered:
             found, later = self._round(span, distance, codes, team)
             furthest, distance, written = max(furthest, later), distance + 1, found > 0
             self.progress("resolve", done, None)
-        if furthest >= by_number.MOST_DISTANCE or furthest >= WIN - 1:
-            raise GameError(f"{self.rules.name} has wins of more than {WIN - 2:,} plies")
+            if furthest >= by_number.MOST_DISTANCE:
+                raise GameError(f"{self.rules.name} has wins of more than {by_number.MOST_DISTANCE:,} plies")
         self._finish(span, seeds, codes, team)
         return int(seeds[by_number.FOUND])
 
