@@ -48,12 +48,14 @@ function layoutOf(symmetries, tables, tier) {
     const tiers = new Map(wanted.map((table) => [table, tier(some(table))]));
     wanted.sort((one, other) => Number(tiers.get(one) - tiers.get(other)));
   }
+  /** @type {{ rest: bigint, mine: number, theirs: number, first: bigint, each: bigint }[]} */
+  const numbered = [];
   const layout = {
     points,
     every: (1n << points) - 1n,
     images: group.slice(1).map(imagesOf),
     least: new Map(),
-    tables: [],
+    tables: numbered,
     byMen: new Map(),
     size: 0n,
   };
@@ -161,7 +163,9 @@ function placeIn(list, number) {
 /** How many sets of the same size are less than this one. */
 function numberOf(set) {
   let number = 0;
-  for (let [left, size] = [set, 1]; left; left &= left - 1, size += 1) number += binomial(31 - Math.clz32(left & -left), size);
+  for (let [left, size] = [set, 1]; left; left &= left - 1, size += 1) {
+    number += binomial(31 - Math.clz32(left & -left), size);
+  }
   return number;
 }
 
