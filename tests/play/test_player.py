@@ -552,3 +552,19 @@ class Third(NamedTuple):
     def to_move(self, state):
         return state % 3
 """
+
+
+def test_a_player_without_distances_finishes_its_wins_where_play_may_come_back():
+    """Against the longest defence."""
+    text = "three-mens-morris:1"
+    with pipeline.solve(text, wdl=True) as bare, pipeline.solve(text) as full:
+        assert bare.header.wdl and {value.distance for _, value in bare.items()} == {None}
+        assert {state: value.score for state, value in full.items()} == {s: v.score for s, v in bare.items()}
+        winner, loser = Player(bare), Player(full)
+        rules = winner.rules
+        won = [state for state, value in full.items() if value.score > 0 and value.distance > 3]
+        for state in won[:: len(won) // 12]:
+            for ply in range(full[state].distance + 20):
+                if not rules.is_terminal(state):
+                    state = rules.result(state, (loser if ply % 2 else winner).best(state))
+            assert rules.is_terminal(state)
