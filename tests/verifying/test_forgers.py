@@ -1,5 +1,6 @@
 """Books written to deceive, every checksum right: `verify` proves none of them, and what is honest it does."""
 
+import importlib.util
 import json
 import random
 import re
@@ -20,6 +21,7 @@ from solver.solving import pipeline
 from solver.verifying import bounding, verification
 from tests.books import write_values
 from tests.commands import ok, run
+from tests.interpreted import interpret
 from tests.ways import compiled, what_is_marked_by_kernels
 
 __all__ = ["what_is_marked_by_kernels"]  # a fixture
@@ -144,6 +146,16 @@ def refused(path, game=None):
     return str(refusal.value)
 
 
+def by_kernels_too(monkeypatch):
+    """Once in plain Python, and once by kernels."""
+    yield False
+    if importlib.util.find_spec("numba"):
+        interpret(monkeypatch)
+        monkeypatch.setattr(extras, "has_kernels", lambda: True)
+        monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
+        yield True
+
+
 METHODS = ["minimax", "retrograde", "alphabeta", "expectiminimax", "value-iteration", "import"]
 
 
@@ -162,7 +174,7 @@ def test_values_that_rest_on_each_other_in_a_circle_are_refused(files, tmp_path,
             assert method != "minimax" or "play comes back to state" in message or "malformed" in message
 
 
-def test_a_draw_that_a_book_without_distances_calls_a_win_is_refused(tmp_path):
+def test_a_draw_that_a_book_without_distances_calls_a_win_is_refused(tmp_path, monkeypatch):
     """Mu torere, 80 states, of which 62 are altered."""
     game = load_game("mu-torere")
     with pipeline.solve(game) as book:
@@ -185,6 +197,11 @@ def test_a_draw_that_a_book_without_distances_calls_a_win_is_refused(tmp_path):
     }
     assert sum(false[state] != sign_of(truth[state]) for state in truth) > 50
     assert "play comes back" in refused(forge(tmp_path / "wdl.lmdb", game, false), game)
+    forge(tmp_path / "round.lmdb", game, false, method="retrograde")
+    pipeline.solve(game, tmp_path / "whole.lmdb", wdl=True).close()
+    for _ in by_kernels_too(monkeypatch):
+        assert "rests on itself" in refused(tmp_path / "round.lmdb", game)
+        assert verification.verify(tmp_path / "whole.lmdb").verdict == "proved"
     forge(tmp_path / "right.lmdb", game, truth, method="retrograde")
     assert verification.verify(tmp_path / "right.lmdb").verdict == "proved"
     assert "minimax does not solve" in refused(forge(tmp_path / "named.lmdb", game, truth), game)
