@@ -124,7 +124,9 @@ def _dense_size(compiled: CompiledMoves, saved: Checkpoint, options: Options) ->
 def _takes_numbers(compiled: CompiledMoves, saved: Checkpoint, options: Options) -> bool:
     """Whether arrays by number can take the game. Raises ResourceError if nothing else can."""
     rules, memory = compiled.rules, _memory(options)
-    needed = demand.by_number(rules, options.codec) if saved.forward is None else None
+    if options.method == Method.MINIMAX or compiled.tiered != rules.tiered or saved.forward is not None:
+        return False
+    needed = demand.by_number(rules, options.codec)
     if needed is None or needed <= memory:
         return needed is not None
     assert rules.numbering is not None

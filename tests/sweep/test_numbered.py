@@ -7,7 +7,7 @@ from math import comb
 import pytest
 
 from solver import load_game
-from solver.base.errors import GameError, ResourceError
+from solver.base.errors import GameError, MethodError, ResourceError
 from solver.base.options import Options
 from solver.base.value import sign_of
 from solver.book import Book
@@ -352,6 +352,17 @@ def test_what_arrays_cannot_take_is_sorted(tmp_path, monkeypatch, by_kernels, ri
     assert any("states are sorted: state" in line and "parents" in line for line in said)
     assert (tmp_path / "book.lmdb").read_bytes() == (tmp_path / "sorted.lmdb").read_bytes()
     assert not (tmp_path / "book.lmdb.work").exists()
+
+
+@pytest.mark.interpreted
+def test_other_methods_mean_what_they_mean_elsewhere(tmp_path, monkeypatch, by_kernels, ring):
+    """Retrograde analysis takes the game as one tier, and minimax no game that play comes back in."""
+    game = ring()
+    monkeypatch.setattr(numbered.Numbered, "backward", None)
+    with pipeline.solve(game, tmp_path / "one.lmdb", method="retrograde") as book:
+        assert book.header.tiers is None
+    with pytest.raises(MethodError, match="stays in its tier"):
+        pipeline.solve(game, method="minimax")
 
 
 def test_too_many_positions_for_the_memory_are_refused_at_once(by_kernels):
