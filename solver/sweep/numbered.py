@@ -124,10 +124,9 @@ class Numbered:
 
     def backward(self, team: Workers) -> None:
         """Find the value of every position, tier by tier, from where the last checkpoint left off."""
-        done = sum(layer.reached for layer in self.state.layers)
         while self.state.finished < len(self.spans):
             span = self.spans[-1 - self.state.finished]
-            done += self._solve(span, team, done)
+            self._solve(span, team, self.size - span.last)
             self.state.finished += 1
             self._save()
 
@@ -209,8 +208,15 @@ class Numbered:
     def _reach(self, begin: int, end: int, span: Span, turn: int, report: NDArray[np.int64]) -> None:
         self.kernels.reach(begin, end, span.first, span.last, span.tier, turn, self.marks, self.places, report)
 
-    def _each(self, span: Span, team: Workers, act: Callable[..., None], *arguments: Any) -> NDArray[np.int64]:
-        """Let a kernel go through the numbers of a tier; its report, summed up."""
+    def _each(
+        self,
+        span: Span,
+        team: Workers,
+        act: Callable[..., None],
+        *arguments: Any,
+        visited: Callable[[int], None] = lambda count: None,
+    ) -> NDArray[np.int64]:
+        """Let a kernel go through the numbers of a tier; its report, summed up. `visited`: told how many are done."""
         total = np.zeros(by_number.SLOTS, np.int64)
 
         def run(begin: int) -> NDArray[np.int64]:
@@ -222,15 +228,16 @@ class Numbered:
 
         begins = range(span.first // NUMBERS_PER_CALL * NUMBERS_PER_CALL, span.last, NUMBERS_PER_CALL)
         with compiling(self.rules.game):
-            for report in team.map(run, (max(begin, span.first) for begin in begins)):
+            for begin, report in zip(begins, team.map(run, (max(one, span.first) for one in begins)), strict=True):
                 self._refuse(report)
+                visited(min(begin + NUMBERS_PER_CALL, span.last) - span.first)
                 furthest = max(total[by_number.FURTHEST], report[by_number.FURTHEST])
                 total += report
                 total[by_number.FURTHEST] = furthest
         return total
 
-    def _solve(self, span: Span, team: Workers, done: int) -> int:
-        """Find the values of a tier; how many positions it has."""
+    def _solve(self, span: Span, team: Workers, done: int) -> None:
+        """Find the values of a tier; `done`: how many numbers later tiers have."""
         dtype = np.dtype(np.uint8 if self.rules.wdl else np.uint16)
         codes = np.full(-(-(span.last - span.first) // 8) * 8, by_number.NONE, dtype)
 
@@ -239,17 +246,19 @@ class Numbered:
                 begin, end, span.first, span.tier, self.marks, self._at, codes.ctypes.data, self.places, report
             )
 
-        seeds = self._each(span, team, seed)
+        def visited(count: int) -> None:
+            self.progress("resolve", done + count, self.size)
+
+        seeds = self._each(span, team, seed, visited=visited)
         furthest, distance, written = int(seeds[by_number.FURTHEST]), 0, True
         cyclic = bool(seeds[by_number.STAYS])
         while cyclic and (written if self.rules.wdl else distance <= furthest):
             found, later = self._round(span, distance, codes, team)
             furthest, distance, written = max(furthest, later), distance + 1, found > 0
-            self.progress("resolve", done, None)
+            visited(span.last - span.first)
             if furthest >= by_number.MOST_DISTANCE:
                 raise GameError(f"{self.rules.name} has wins of more than {by_number.MOST_DISTANCE:,} plies")
         self._finish(span, seeds, codes, team)
-        return int(seeds[by_number.FOUND])
 
     def _round(self, span: Span, distance: int, codes: NDArray[Any], team: Workers) -> tuple[int, int]:
         """Take the moves to the positions of a distance back; how many those are, and the furthest that was written."""
