@@ -72,6 +72,7 @@ class Expectation(_Fields, Margins):
             ("outlook", "followup", "replies"),
             "has outlook or replies, which speak of sure outcomes: leave them out of a game of chance",
         ),
+        "wdl": "{} is a game of chance, whose values have no distances: leave --wdl out",
         "max_ply": "{} is a game of chance, which has no opening books: leave --max-ply out",
         "codec": "{} is a game of chance, whose books have a codec of their own: leave --codec out",
         "import": "{} is a game of chance, whose expectations only solving bounds: solve it",

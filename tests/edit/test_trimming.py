@@ -346,6 +346,20 @@ def test_an_opening_book_without_distances(tmp_path, monkeypatch, text, kernels)
         pipeline.solve(load_game("dots-and-boxes:2,1"), tmp_path / "no.lmdb", max_ply=2, wdl=True)
 
 
+@pytest.mark.parametrize(
+    ("text", "method", "reason"),
+    [
+        ("dots-and-boxes:2,1", "auto", "are margins, which --wdl cannot leave out"),
+        ("pig:3", "auto", "game of chance, whose values have no distances"),
+        ("nim:1,2", "nimbers", "holds nimbers"),
+        ("tic-tac-toe", "alphabeta", "--wdl has no effect"),
+    ],
+)
+def test_whole_games_that_have_no_distances_are_not_solved_without_them(text, method, reason):
+    with pytest.raises(MethodError, match=reason):
+        pipeline.solve(text, method=method, wdl=True)
+
+
 @pytest.mark.slow
 def test_larger_books_answer_as_before(tmp_path):
     pytest.importorskip("numba")

@@ -49,10 +49,9 @@ Pairs = list[tuple[int, Value]]  # states with their values
 
 
 def refuses(job: Job) -> str | None:
-    """Games of chance; and margins, if only wins are asked for."""
-    name, kind = job.rules.name, job.rules.kind
-    lost = kind.refusal("wdl", name) if job.options.wdl else None
-    return lost or (kind.refusal("max_ply", name) if job.options.method == AUTO else plain.refuses(job))
+    """Games of chance; and what plain searches refuse."""
+    chance = job.rules.kind.refusal("max_ply", job.rules.name) if job.options.method == AUTO else None
+    return chance or plain.refuses(job)
 
 
 def solve(job: Job) -> Outcome:
