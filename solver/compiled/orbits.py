@@ -1,6 +1,6 @@
 """Numbers of positions by orbits, compiled: those of `rules.orbits`, from look-up tables.
 
-Cost: 24 points, 9 men of either side, 16 symmetries: 12 MB, made in 1.2 s; a number takes 15 ns.
+Cost: 24 points, 9 men of either side, 16 symmetries: 14 MB, made in a second. A canonical state's number takes 10 ns.
 """
 
 from __future__ import annotations

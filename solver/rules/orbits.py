@@ -10,7 +10,7 @@ other's men there, and of the mover's men among the points that are left (by the
 other's men are symmetric themselves, several numbers belong to one position: the least counts (Gasser, Solving Nine
 Men's Morris, 1996, numbers positions in this way, by the orbits of one side).
 
-Cost: 16 symmetries of 24 points, plainly: orbits of nine men 2.4 s when they are first asked for, then 10 us a number.
+Cost: 16 symmetries of 24 points, plainly: orbits of nine men 0.6 s when they are first asked for, then 8 us a number.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ DRAWN, IS_WON, IS_LOST, MISSING = 0, 1, 2, 3  # of a finished tier, without dist
 REACHED, WAITING = 1, 2  # marks of the pass forward, and after them two for the rounds in a tier
 # slots of a report, after those of `edges.keep`
 STAYS, FURTHEST, FOUND, SLOTS = FIELDS, FIELDS + 1, FIELDS + 2, FIELDS + 3
-UNNUMBERED, OTHER_TIER, CROWDED_PARENTS, NO_TURN = 200, 201, 202, 203  # further faults
+UNNUMBERED, OTHER_TIER, CROWDED_PARENTS, OUTSIDE = 200, 201, 202, 203  # further faults
 
 
 @inlined
@@ -342,7 +342,7 @@ def go_back(
             for parent in game.parents(state):
                 entry = _entry(parent, at) - 2 * first
                 if not 0 <= entry < 2 * size:
-                    report[ERROR], report[CULPRIT] = NO_TURN, state
+                    report[ERROR], report[CULPRIT] = OUTSIDE, state
                     return
                 if parents == MOST_PARENTS:
                     report[ERROR], report[CULPRIT] = CROWDED_PARENTS, state

@@ -40,7 +40,7 @@ class Cycle(NamedTuple):
 
 
 FEW_NUMBERS = 1 << 22  # for which it does not pay to compile kernels by number
-SORTED_BYTES = 20  # of memory, of a state that is sorted after it was found by number
+SORTED_BYTES = 20  # of memory, for a state, the index of its value, and its place, where states are sorted in the end
 PACKED = 2.5  # of a packed state, before some are: 0.8 to 2.3
 VALUES = 0.5  # bytes of a value in an instant book: 0.26 to 0.58 of outcomes
 MARGINS = 0.8  # the same of margins: 0.55 of dots and boxes, 1.02 of kalah

@@ -62,7 +62,6 @@ class Numbered:
 
     def __init__(self, rules: Rules, work: Work, progress: Progress, saved: NumberedState | None = None) -> None:
         self.rules, self.work, self.progress = rules, work, progress
-        self.inspect: Callable[[list[int]], None] | None = None
         assert rules.numbering is not None
         self.size: int = rules.numbering.size
         self.spans = spans_of(rules)
@@ -344,7 +343,7 @@ class Numbered:
             raise NotNumbered(f"the numbers of tiers do not follow each other: state {state} is of another")
         if fault == by_number.CROWDED_PARENTS:
             raise NotNumbered(f"state {state} has more than {by_number.MOST_PARENTS} parents")
-        if fault == by_number.NO_TURN:
+        if fault == by_number.OUTSIDE:
             raise GameError(f"{self.rules.name}: state {state} has a parent outside its tier: parents are of one tier")
         raise confirmed(self.rules.game, [state], f"state {state} {edges.FAULTS[fault]}")
 

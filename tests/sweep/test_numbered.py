@@ -8,7 +8,6 @@ import pytest
 
 from solver import load_game
 from solver.base.errors import GameError, MethodError, ResourceError
-from solver.base.options import Options
 from solver.base.value import sign_of
 from solver.book import Book
 from solver.check.conformance import check_game
@@ -24,7 +23,7 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.compiled.orbits import arrays_of, first_numbers  # noqa: E402
-from solver.sweep import by_number, demand, numbered  # noqa: E402
+from solver.sweep import by_number, demand, forward, numbered  # noqa: E402
 
 # Men on a ring of `points`: place two each, then step to an empty neighbour; who closes three in a row with the other
 # side's man in the middle takes it, and who has one man left, or cannot move, has lost.
@@ -110,6 +109,9 @@ class Ring(NamedTuple):
                 for theirs in range((placed + 1) // 2 + 1):
                     if placed == 2 * self.men or mine + theirs == placed:
                         yield placed, mine, theirs
+"""
+
+PARENTS = """
     def parents(self, state):
         mine, theirs, rest = self.mine(state), self.theirs(state), self.stood(state)
         for target in range(self.points):
@@ -121,6 +123,25 @@ class Ring(NamedTuple):
                     # What it would have taken is still there
                     if self.taken(theirs, 1 << target) & mine == 0:
                         yield before | mine << self.points | rest << 2 * self.points
+"""
+
+SCAN = """
+    def digits(self):
+        yield 15 << 2 * self.points
+        for point in range(self.points):
+            yield (1 | 1 << self.points) << point
+    def scan(self, place, memo, digit):
+        # In the end the tier, so that numbers ascend with it
+        if place == 0:
+            memo = digit if digit <= 2 * self.men else -1
+        elif digit == 3:
+            return -1
+        else:
+            memo += (0, 16, 256, 0)[digit]
+        placed, mine, theirs = memo & 15, memo >> 4 & 15, memo >> 8
+        if memo < 0 or mine > placed // 2 or theirs > (placed + 1) // 2:
+            return -1
+        return memo if place < self.points else 2 * placed - mine - theirs
 """
 
 
@@ -135,9 +156,10 @@ def ring(tmp_path_factory):
     """Rules in one folder: the same ones compile once."""
     folder = tmp_path_factory.mktemp("ring")
 
-    def load(parameters="", everywhere=False, bug=""):
-        path = folder / f"ring_{everywhere}_{len(bug)}.py"
-        path.write_text(RING.format(everywhere=everywhere, bug=bug))
+    def load(parameters="", everywhere=False, bug="", scanned=False):
+        path = folder / f"ring_{everywhere}_{len(bug)}_{scanned}.py"
+        text = RING.format(everywhere=everywhere) + PARENTS.format(bug=bug)
+        path.write_text(text.partition("    def symmetries")[0] + SCAN + PARENTS.format(bug=bug) if scanned else text)
         return load_game(f"{path}::Ring{parameters}")
 
     return load
@@ -198,6 +220,24 @@ def test_every_value_is_the_naive_twins(tmp_path, monkeypatch, by_kernels, ring,
         for state, value in truth.items():
             if not game.is_terminal(state):
                 assert book[game.canonical(state)] == (sign_of(value) if wdl else value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("symmetry", [False, True])
+def test_numbers_by_scan_do_as_well(tmp_path, monkeypatch, by_kernels, ring, symmetry):
+    """Whether positions are folded or not: numbers of twins that are folded away belong to nobody."""
+    game = ring(scanned=True)
+    by_numbers, by_states = solved(game, tmp_path, monkeypatch, symmetry=symmetry)
+    assert by_numbers == by_states
+
+
+@pytest.mark.interpreted
+def test_all_positions_are_starts_where_they_are_not_folded(tmp_path, monkeypatch, by_kernels, ring):
+    monkeypatch.setattr(forward, "FEW_STARTS", 5)
+    game = ring(everywhere=True)
+    with pipeline.solve(game, tmp_path / "book.lmdb", symmetry=False) as book:
+        truth = {state: value for state, value in naive.solve(game).items() if not game.is_terminal(state)}
+        assert dict(book.items()) == truth
 
 
 class Stopped(Exception):
@@ -399,4 +439,3 @@ def test_memory_that_is_needed_is_less_without_distances():
     rules, bare = Rules(load_game("teeko")), Rules(load_game("teeko"), wdl=True)
     assert demand.by_number(bare, "ranked") < demand.by_number(rules, "ranked") < demand.by_number(rules, None)
     assert demand.by_number(Rules(load_game("connect-four:4,4")), None) is None
-    assert Options().wdl is False

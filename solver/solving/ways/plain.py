@@ -44,7 +44,7 @@ METHODS: dict[str, Callable[..., Any]] = {
 
 
 def refuses(job: Job) -> str | None:
-    """Refuse games that the method cannot take, in whatever way it is carried out, or whose values have no distances."""
+    """Refuse games that the method cannot take, in whatever way, and --wdl where values have no distances."""
     kind, name = job.rules.kind, job.rules.name
     bare = kind.refusal("wdl", name) if job.options.wdl else None
     return bare or kind.refusal(job.options.method, name)
