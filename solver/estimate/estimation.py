@@ -256,7 +256,7 @@ def _of_all_numbers(rules: Rules, budget: int, workers: int | None) -> Sweep:
     assert rules.numbering is not None
     size, placed = rules.numbering.size, placements.of(rules)
     assert placed is not None
-    tiers = len({rules.tier(rules.numbering.unrank(first)) for first in rules.numbering.firsts})
+    tiers = len(placements.spans_of(rules))
     seconds = NUMBER_SECONDS * size / (workers or cores())
     needed = (demand.by_number(rules, None) or 0) + PROCESS
     book = demand.BOOK + round(demand.book_bytes(rules, True, 0.0) * placed.unfinished)

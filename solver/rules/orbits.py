@@ -176,19 +176,13 @@ def _by_men(game: Any) -> dict[tuple[int, int, int], Table]:
 def orbits(game: Any, men: int) -> list[int]:
     """The sets of so many points that are the least of their images, ascending."""
     layout = layout_of(game)
-    images = layout.images[1:]
-    if layout.points > 3 * BYTE:
-        return [
-            one
-            for one in subsets(layout.points, men)
-            if all(layout.image(s, one) >= one for s in range(1, 1 + len(images)))
-        ]
-    tables = [(image + [[0] * 256] * 2)[:3] for image in images]
+    # A set of points has MOST_POINTS / BYTE bytes at most
+    tables = [(image + [[0]] * 3)[:4] for image in layout.images[1:]]
     found = []
     for points in subsets(layout.points, men):
-        low, middle, high = points & 255, points >> 8 & 255, points >> 16
-        for first, second, third in tables:
-            if first[low] | second[middle] | third[high] < points:
+        low, middle, high, top = points & 255, points >> 8 & 255, points >> 16 & 255, points >> 24
+        for first, second, third, fourth in tables:
+            if first[low] | second[middle] | third[high] | fourth[top] < points:
                 break
         else:
             found.append(points)

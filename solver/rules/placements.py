@@ -22,6 +22,33 @@ class Placements(NamedTuple):
     most: int
 
 
+class Span(NamedTuple):
+    """The numbers of a tier's positions: from `first` on, those below `last`."""
+
+    tier: int
+    first: int
+    last: int
+
+
+def spans_of(rules: Rules) -> list[Span]:
+    """Those of all tiers, ascending; none where the numbers of later tiers do not follow those of earlier ones."""
+    numbering = rules.numbering
+    assert numbering is not None
+    size, firsts, spans = numbering.size, numbering.firsts, list[Span]()
+    if not rules.tiered:
+        return [Span(0, 0, size)]
+    for first, last in zip(firsts, [*firsts[1:], size], strict=True):
+        if first == last:
+            continue
+        tier = rules.tier(numbering.unrank(first))
+        if spans and spans[-1].tier > tier:
+            return []
+        if spans and spans[-1].tier == tier:
+            first = spans.pop().first
+        spans.append(Span(tier, first, last))
+    return spans
+
+
 def of(rules: Rules, seed: int = 0) -> Placements | None:
     """Those of a game, from a sample of its numbers, or of all if they are few; None if it has no numbers."""
     if rules.numbering is None or rules.rank is None:

@@ -9,6 +9,7 @@ from solver.base.errors import ResourceError
 from solver.base.kinds import OUTCOME, WDL
 from solver.base.methods import Method
 from solver.book.codecs import CODECS, DEFAULT
+from solver.rules import placements
 from solver.rules.game import Rules, own_method
 
 DENSE_BOOK_BYTES = 0.75  # of the book of a game that arrays by state take: dots and boxes 2x5
@@ -80,7 +81,7 @@ def by_number(rules: Rules, codec: str | None) -> int | None:
     if size < FEW_NUMBERS or own_method(rules.game, "plies_left"):
         return None
     values, marks = size // 4 if rules.wdl else 2 * size, 0 if rules.everywhere else size
-    tier = size if not rules.tiered else size // 4
+    tier = max((span.last - span.first for span in placements.spans_of(rules)), default=size)
     analysis = marks + tier * (1 if rules.wdl else 2)
     listing = 0 if CODECS[codec or DEFAULT].asks_rules else SORTED_BYTES * size
     return values + max(analysis, listing)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,10 @@ from solver.check.conformance import check_parents, confirmed, unlike
 from solver.compiled import edges
 from solver.compiled.binding import bind, compiling
 from solver.compiled.orbits import Addresses, addresses_of, arrays_of
+from solver.rules import placements
 from solver.rules.game import Rules
 from solver.rules.orbits import Orbits
+from solver.rules.placements import Span
 from solver.store.work import Work
 from solver.sweep import by_number
 from solver.sweep.checkpoint import Checkpoint, NumberedState
@@ -49,14 +51,6 @@ class NotNumbered(Exception):
     """The arrays cannot take the game; the reason."""
 
 
-class Span(NamedTuple):
-    """The numbers first..last of a tier."""
-
-    tier: int
-    first: int
-    last: int
-
-
 class Numbered:
     """`Swept`, of a game by number. It goes on from the `saved` state. Raises NotNumbered."""
 
@@ -64,7 +58,9 @@ class Numbered:
         self.rules, self.work, self.progress = rules, work, progress
         assert rules.numbering is not None
         self.size: int = rules.numbering.size
-        self.spans = spans_of(rules)
+        self.spans = placements.spans_of(rules)
+        if not self.spans:
+            raise NotNumbered("the numbers of later tiers do not follow those of earlier ones")
         self.kernels: Any = bind(sys.modules[by_number.__name__], rules.game, rules.symmetry, outcomes=rules.wdl)
         self.places = NO_LAYOUT
         if isinstance(rules.numbering, Orbits):
@@ -402,24 +398,3 @@ def _merit(code: int) -> int:
 def _code(merit: int) -> int:
     """The code of a won position's merit."""
     return by_number.BEGIN + 2 * (WIN - merit) + 1
-
-
-def spans_of(rules: Rules) -> list[Span]:
-    """The tiers and their numbers. Raises NotNumbered where tiers do not follow each other."""
-    numbering = rules.numbering
-    assert numbering is not None
-    size, firsts = numbering.size, numbering.firsts
-    if not rules.tiered:
-        return [Span(0, 0, size)]
-    spans: list[Span] = []
-    for first, last in zip(firsts, [*firsts[1:], size], strict=True):
-        if first == last:
-            continue
-        tier = rules.tier(numbering.unrank(first))
-        if spans and spans[-1].tier == tier:
-            spans[-1] = Span(tier, spans[-1].first, last)
-        elif spans and spans[-1].tier > tier:
-            raise NotNumbered("the numbers of later tiers do not follow those of earlier ones")
-        else:
-            spans.append(Span(tier, first, last))
-    return spans
