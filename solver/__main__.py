@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from solver.base import signals
@@ -15,6 +16,8 @@ def main() -> NoReturn:
     """Run a command and end the process with its exit code."""
     # Catch signals before any import that takes time
     signals.catch()
+    # What a start creates is no garbage, and looking for some takes a tenth of it
+    gc.disable()
     try:
         from solver.cli import main as command
     except (ImportError, OSError) as error:

@@ -9,7 +9,6 @@ import contextlib
 import errno
 import os
 import re
-import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -107,7 +106,7 @@ def write_whole(target: str | os.PathLike[str], data: bytes) -> None:
 def _exchange(partial: Path, target: Path, older: Path) -> None:
     """Rename a folder to its final name, and any folder there to `older`. Other processes may do so at any time."""
     for attempt in range(ATTEMPTS):
-        shutil.rmtree(older, ignore_errors=True)
+        _remove(older)
         # Nothing is there, or another has taken it away
         with contextlib.suppress(FileNotFoundError):
             system.rename(target, older)
@@ -136,6 +135,8 @@ def sweep_up(target: Path) -> None:
 
 def _remove(path: Path) -> None:
     if path.is_dir():
+        import shutil
+
         shutil.rmtree(path, ignore_errors=True)
     else:
         system.remove(path)

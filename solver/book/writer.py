@@ -10,7 +10,6 @@ import contextlib
 import errno
 import hashlib
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate
@@ -275,6 +274,8 @@ def _disk_errors(target: Path) -> Iterator[None]:
     except (lmdb.Error, OSError) as error:
         if isinstance(error, BookError):
             raise
+        import shutil
+
         free = shutil.disk_usage(target.parent).free
         number = getattr(error, "errno", None)
         if number in (errno.EACCES, errno.EPERM, errno.EROFS):

@@ -1,7 +1,7 @@
 """The command line: `solver COMMAND`, or `python -m solver COMMAND`. The only room that prints.
 
-Commands are imported when they are called, so that a question to a book starts quickly. Errors become exit codes here
-and nowhere else:
+Commands are imported when they are called, and what only errors need when one occurs, so that a question to a book
+starts quickly. Errors become exit codes here and nowhere else:
 
     0 done    1 failure    2 usage, game or method    3 not in the book    4 illegal position or move
     5 damaged or foreign book    6 out of memory or disk    7 not proved    130, 143 interrupted
@@ -13,12 +13,11 @@ from __future__ import annotations
 import atexit
 import contextlib
 import errno
+import gc
 import importlib
 import io
 import os
-import shlex
 import sys
-import traceback
 from collections.abc import Sequence
 from typing import IO, Any, NoReturn
 
@@ -97,6 +96,9 @@ class Commands(click.Group):
         if name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(COMMANDS[name][0]).command
+        if not gc.isenabled():  # since the program began
+            gc.freeze()
+            gc.enable()
         return command
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
@@ -175,6 +177,8 @@ def _go_unheard(output: IO[str]) -> int:
 
 def _told_of_system(error: OSError, output: IO[str]) -> int:
     """Print an error of the system to stderr, and return its exit code."""
+    import traceback
+
     reason = error.strerror or str(error)
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     # Only they write there
@@ -227,6 +231,8 @@ def _words_typed(args: Sequence[str] | None = None, *_: Any, **__: Any) -> list[
 
 def _with_rules(typed: list[str], rules: str) -> str:
     """The command once more, with the rules that its book needs: by --game, or where it has no such option by RULES."""
+    import shlex
+
     from solver.rules.game import RULES
 
     name, *rest = typed or [""]
@@ -239,6 +245,8 @@ def _with_rules(typed: list[str], rules: str) -> str:
 
 def _how_to_go_on(typed: list[str]) -> str:
     """The command that goes on with an interrupted solve."""
+    import shlex
+
     words = [word for word in typed if word != "--restart"]
     return f": go on with solver {shlex.join(words)}" if words[:1] in (["solve"], ["grow"], ["prove"]) else ""
 

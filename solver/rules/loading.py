@@ -13,7 +13,6 @@ import importlib.util
 import os
 import re
 import sys
-import traceback
 import types
 import zlib
 from collections.abc import Iterator, Sequence
@@ -218,6 +217,8 @@ def _place_of(error: BaseException, source: str) -> str:
     """The line of the user's file in which it failed."""
     if isinstance(error, SyntaxError):
         return ""  # its text says
+    import traceback
+
     steps, path = traceback.walk_tb(error.__traceback__), os.path.realpath(source)
     lines = [line for frame, line in steps if frame.f_code.co_filename == path]
     return f" in line {lines[-1]}" if lines else ""

@@ -33,7 +33,6 @@ of their children's.
 
 from __future__ import annotations
 
-import random
 import struct
 import zlib
 from bisect import bisect_left, bisect_right
@@ -364,6 +363,8 @@ class Ranks(States):
 
 def _turns(rules: Rules, games: int) -> bool:
     """Whether moves lead from tiers of even numbers to odd ones and back, as far as so many random games show."""
+    import random
+
     chance = random.Random(1)
     for _ in range(games):
         state, plies = rules.roots()[0], 0

@@ -8,7 +8,6 @@ again, and must give back all that was read, so that no board is misunderstood.
 from __future__ import annotations
 
 import operator
-import random
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -323,6 +322,8 @@ def _shown(rules: Rules, lines: list[str]) -> Position | None:
 
 def _samples(rules: Rules) -> list[Sample]:
     """Positions of random games, always the same ones."""
+    import random
+
     chance, position, samples = random.Random(0), first_position(rules), []
     for _ in range(SAMPLES):
         state = position.state
