@@ -30,6 +30,7 @@ class Options(NamedTuple):
     anyway: bool = False
     codec: str | None = None
     wdl: bool = False
+    conversion: bool = False
     cluster: str | None = None
     store: str | None = None
     progress: Progress = silent

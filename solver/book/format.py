@@ -8,6 +8,7 @@ Version history
         `wdl` in their header and which earlier readers refuse by their scope and their values. Nor books of games of
         chance, which have `expectation` there and which earlier readers refuse by their codec, `fixed`; nor grown
         books, which have `estimate` and floats in their palette, and which earlier readers refuse by their method. Nor
+        books with plies to a conversion, whose palette earlier readers take for one with values twice; nor
         books of states of more than 63 bits, which have `state_bytes` in their header, first states of so many bytes
         and the state of `longest` as bytes, and which earlier readers refuse by their codec, `wide`. Nor books of
         nimbers, whose method earlier readers do not know.
@@ -49,7 +50,7 @@ import msgpack
 from solver.base.errors import DamagedBook, ForeignBook
 from solver.base.estimates import Estimate
 from solver.base.expectations import Expectation
-from solver.base.kinds import NIMBER, Kind, without_chance
+from solver.base.kinds import NIMBER, OUTCOME, WDL, Kind, without_chance
 from solver.base.methods import Method
 from solver.base.shown import excerpt, reason
 from solver.base.value import Value, merit_of
@@ -76,7 +77,8 @@ class Header(NamedTuple):
     """The header of a book. `states`, `terminal` and `tiers` are None where the scope is not complete.
 
     `numbers` are the stored states of each value of the palette; None in a book that did not count them yet. `trim` is
-    None in a book that was not trimmed. `wdl`: wins and losses have no distance. `expectation` is what the values of a
+    None in a book that was not trimmed. `wdl`: wins and losses have no distance; with `conversion` too those of the
+    palette have one, which is the plies to a move that raises the tier or ends the game. `expectation` is what the values of a
     game of chance are, None elsewhere; with it the palette is empty. `estimate` is what those of a grown book are, None
     elsewhere. `state_bytes` are those of a state, 0 of one word. `sparse` is what a book without distances leaves out,
     since its codec can tell it; 0: nothing.
@@ -106,6 +108,7 @@ class Header(NamedTuple):
     estimate: Estimate | None = None
     state_bytes: int = 0
     sparse: int = 0
+    conversion: bool = False
 
     def identified(self) -> Header:
         """With the book id, which follows from all that is known before the records are written.
@@ -157,9 +160,24 @@ class Header(NamedTuple):
         return self.expectation or self.estimate or without_chance(self.score_game, self.wdl)
 
     @property
+    def palette_kind(self) -> Kind:
+        """That of the values in the palette."""
+        return OUTCOME if self.conversion else self.kind
+
+    @property
     def values(self) -> Sequence[Value]:
         """The values by their stored number, which is a place in the palette or a count of steps."""
-        return self.kind.values(self.palette)
+        return self.kind.values(self.outcomes)
+
+    @property
+    def has_distances(self) -> bool:
+        """Whether wins and losses have a distance, to the end or to a conversion."""
+        return self.conversion or not self.kind.scores
+
+    @property
+    def outcomes(self) -> list[Value]:
+        """The palette, without distances to a conversion."""
+        return list(map(self.kind.kept, self.palette)) if self.conversion else self.palette
 
     @property
     def index_bytes(self) -> int:
@@ -176,7 +194,7 @@ class Header(NamedTuple):
         """
         if self.sparse and rules is not None:
             self.encoding.keys.check_left_out(rules, self.sparse)
-        return self.encoding.keys(rules, self.palette, self.sparse if self.wdl else int(self._is_acyclic))
+        return self.encoding.keys(rules, self.outcomes, self.sparse if self.wdl else int(self._is_acyclic))
 
     def sparsely(self, rules: Rules | None) -> Header:
         """Return the header of a book that leaves out the values its codec can tell, if the book is complete."""
@@ -207,7 +225,7 @@ class Header(NamedTuple):
     @property
     def _is_acyclic(self) -> bool:
         """Whether the book is of all states of a game without cycles."""
-        return self.scope == "complete" and self.method == Method.MINIMAX
+        return self.scope == "complete" and self.method == Method.MINIMAX and not self.conversion
 
     def pack(self) -> bytes:
         """The header's record, which has the size of the palette only where that has `palette_records`."""
@@ -289,7 +307,7 @@ class Header(NamedTuple):
             header = header._replace(longest=(distance, int.from_bytes(state, "little")))
         return header._replace(
             numbers=None if header.numbers is None else _integers(header.numbers),
-            palette=[header.kind.kept(value_in(pair, header.kind.types)) for pair in header.palette],
+            palette=[header.palette_kind.kept(value_in(pair, header.kind.types)) for pair in header.palette],
             counts=dict(zip(OUTCOMES, _integers(header.counts[name] for name in OUTCOMES), strict=True)),
             tiers=None if header.tiers is None else [TierCount(*_integers(row)) for row in header.tiers],
             root=header.kind.kept(value_in(header.root, header.kind.types)),
@@ -312,6 +330,8 @@ def check_facts(header: Header) -> None:
         scope = header.trim.scope
     if type(header.wdl) is not bool or (header.wdl and header.score_game) or (header.kind is NIMBER and not header.wdl):
         raise ValueError("values without distance where they cannot be")
+    if type(header.conversion) is not bool or (header.conversion and header.kind is not WDL):
+        raise ValueError("distances to a conversion where they cannot be")
     if header.state_bytes and (header.state_bytes % 8 or not 8 <= header.state_bytes <= 64):
         raise ValueError("states of no size")
     if header.method not in [*Method] or not SCOPES.fullmatch(scope) or header.stored < 0:
@@ -344,8 +364,8 @@ def check_facts(header: Header) -> None:
 
 def _check_palette(header: Header) -> None:
     """Every value is of the book's kind; the best is first, none comes twice, none has no states."""
-    for value in (*header.palette, header.root):
-        if not header.kind.fits(value):
+    for value, kind in (*((value, header.palette_kind) for value in header.palette), (header.root, header.kind)):
+        if not kind.fits(value):
             raise ValueError(f"no value of such a game: {value.score}, {value.distance}")
     if any(better <= worse for better, worse in pairwise(map(merit_of, header.palette))):
         raise ValueError("the palette is not sorted")
@@ -396,7 +416,7 @@ KINDS: dict[str, type] = dict.fromkeys(("game", "rules", "method", "scope", "cod
 KINDS |= {"symmetry": bool, "score_game": bool, "stored": int}
 OUTCOMES = ("win", "draw", "loss")
 # that a header has only where they say something
-LATER = ("trim", "wdl", "expectation", "estimate", "state_bytes", "sparse")
+LATER = ("trim", "wdl", "expectation", "estimate", "state_bytes", "sparse", "conversion")
 
 
 def _integers(items: Iterable[Any]) -> list[int]:

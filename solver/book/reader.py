@@ -142,6 +142,20 @@ class Book(Mapping[int, Value]):
         except OFTEN_WRONG as error:
             raise self._malformed(error) from None
 
+    def plies_to_conversion(self, state: int) -> int | None:
+        """Return the plies to a conversion of exactly this state, not of a symmetric one.
+
+        A conversion is a move that raises the tier or ends the game. The side that wins can force one in so many plies,
+        and the other side cannot avoid one for longer.
+
+        Returns:
+            None for a draw, for a state that is not stored, and in books without such distances.
+        """
+        if not self.header.conversion:
+            return None
+        index = self.codec_keys.index(state, self._index)
+        return None if index < 0 else self.header.palette[index].distance
+
     def _image(self, state: int) -> int:
         """Return the state that a folded book would store for this one, or -1 if this is not a state."""
         try:

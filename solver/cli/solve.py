@@ -34,6 +34,12 @@ from solver.cli.info import report
 @click.option(
     "--wdl", is_flag=True, help="Omit distances: a smaller book, found in less memory. Opening books are found faster."
 )
+@click.option(
+    "--conversion",
+    is_flag=True,
+    help="As --wdl, with the plies to the next capture or other move that raises the tier: play finishes wins by them. For"
+    " games with cycles whose rules take moves back.",
+)
 @click.option("--no-symmetry", is_flag=True, help="Do not fold positions that are equal by symmetry.")
 @click.option(
     "--memory", type=SIZE, metavar="SIZE", help="Memory to use, for example 8G. Default: 60 % of the free memory."

@@ -65,6 +65,7 @@ def bind(
     outcomes: bool = False,
     tiers: bool = True,
     cached: bool = True,
+    **more_constants: bool,
 ) -> Any:
     """A namespace of the module's kernels, compiled for this game when first called; not `cached`: always anew.
 
@@ -72,7 +73,7 @@ def bind(
     no distances: a score game, or `outcomes` alone are asked for), `ALTERNATES` (players strictly alternate), `FOLDS`
     (fold states by `canonical`), `TIERED` (the rules have tiers), `TIERS` (ask for them), and whether the rules have
     `AGAIN`, `REWARD`, `PROMISES`, `REPLIES`, `OUTLOOK`, `FOLLOWUP`, `BOUNDS`, `LONGEST`, `EVALUATE`, `FEATURES`,
-    `ENDLESS`, `VANISHING`.
+    `ENDLESS`, `VANISHING`; and what else the caller names.
     """
     asked = Rules(game, symmetry)
     if asked.plain_only:
@@ -83,7 +84,7 @@ def bind(
     more = more_of(asked.bits)
     rules = _compiled_rules(game, more)
     _teach(type(rules), width_of(more) if more else None, tuple(rules) if more else (), not is_safe, asked.everywhere)
-    constants = constants_of(asked, outcomes, tiers)
+    constants = constants_of(asked, outcomes, tiers) | more_constants
     scope = _scope_of(module)
     kernels = {name: value for name, value in scope.items() if getattr(value, "is_kernel", False)}
     scope |= {**constants, "game": rules, "MORE": more, "BITS": max(USUAL, asked.bits)}

@@ -153,6 +153,8 @@ def merge(
             return pipeline.grow(left_book.game, target, plan, options._replace(workers=workers, progress=progress))
         for book in (left_book, right_book):
             book.header.kind.refuse("merge", str(book.path), BookError)
+            if book.header.conversion:
+                raise BookError(f"{book.path} has distances to a conversion, and so all states: there is nothing to merge")
         if left_book.root != right_book.root:
             raise _contradiction("the start", left_book, right_book, left_book.root, right_book.root)
         numbers: Counter[Value] = Counter()
@@ -254,6 +256,6 @@ def _side_by_side(left_book: Book, right_book: Book, progress: Progress) -> Iter
 
 def _columns(book: Book, known: dict[Value, Value]) -> Iterator[Column]:
     """States and values, a piece at a time; the values are those `known`."""
-    values = [known.setdefault(value, value) for value in book.header.palette] or book.header.values
+    values = [known.setdefault(value, value) for value in book.header.outcomes] or book.header.values
     for states, indices in streaming.lists(book):
         yield states, [values[index] for index in indices]

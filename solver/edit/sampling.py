@@ -80,7 +80,7 @@ def _matching(
     if not (outcome is None and distance is None):
         book.header.kind.refuse("choose", book.path.name)
     wanted = [
-        outcome in (None, value.outcome) and _is_within(value.distance, distance) for value in book.header.palette
+        outcome in (None, value.outcome) and _is_within(value.distance, distance) for value in book.header.outcomes
     ]
     tier_of = None if tier is None else _tiers(book)
     for states, indices in streaming.lists(book, progress):

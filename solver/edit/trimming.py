@@ -199,7 +199,7 @@ def _needed(task: Task, keys: list[int] | None) -> Kept:
 
 def _found(task: Task, keys: Iterable[int]) -> Kept:
     """Those of the states that a book has."""
-    palette_index = {value: index for index, value in enumerate(task.book.header.palette)}
+    palette_index = {value: index for index, value in enumerate(task.book.header.outcomes)}
     stored = task.none()
     for state in keys:
         value = task.book.find(state)
@@ -213,7 +213,7 @@ def _unsettled(task: Task, keys: list[int] | None) -> Iterator[Part]:
     """Yield the states that a search of so many plies does not solve, of a book or of some of its states."""
     book, rules, plies = task.book, task.rules, task.wanted.plies
     looked_up = None if keys is None else _found(task, keys)
-    merits = [merit_of(rules.kind.kept(value)) for value in book.header.palette]
+    merits = [merit_of(rules.kind.kept(value)) for value in book.header.outcomes]
     if _runs_plainly(rules, len(book if looked_up is None else looked_up.states)):
         chunks: Iterable[Part] = streaming.lists(book, task.progress) if looked_up is None else [looked_up]
         for states, indices in chunks:
@@ -261,7 +261,7 @@ def _wrong(book: Book, state: int) -> DamagedBook:
 
 def _header(header: Header, wanted: Trim, wdl: bool) -> Header:
     """The facts that do not depend on which states are left."""
-    header = header._replace(wdl=wdl)
+    header = header._replace(wdl=wdl, conversion=False)
     header = header._replace(root=header.kind.kept(header.root))
     if wanted == Trim(wanted.source, wanted.scope):
         return header

@@ -42,7 +42,7 @@ def write(book: Book, path: Path, progress: Progress) -> None:
     """Write the book to a new file; each segment's checksum is verified on the way."""
     header, firsts = book.header, book.directory
     facts = seal(header.book_id, 0, facts_of(header))
-    palette = seal(header.book_id, 1, b"".join(map(_packed, header.palette)))
+    palette = seal(header.book_id, 1, b"".join(map(_packed, header.outcomes)))
     begin = PREFIX.size + CHECKSUM.size + len(facts) + len(palette)
     places = [begin + CHECKSUM.size + (header.key_bytes + PLACE.size) * len(firsts)]
     with open(path, "xb") as file:

@@ -93,7 +93,7 @@ def _parts(
     def renamed(step: str, done: int, total: int | None, note: str = "") -> None:
         progress(name, done, total, note)
 
-    palette = np.array([value.score for value in book.header.palette], np.float64)
+    palette = np.array([value.score for value in book.header.outcomes], np.float64)
     for part, indices in streaming.pieces(book, renamed):
         states: States = np.asarray(part, object if book.header.state_bytes else np.int64)
         scores: Worths = palette[np.asarray(indices, np.int64)]

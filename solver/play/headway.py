@@ -1,8 +1,8 @@
 """Moves that get somewhere: without distances best moves may go round, where play may come back to a state.
 
-A side gains more than endless play is worth by moves that raise the tier or end the game. Of the best
-moves that one is played which gets there soonest, whatever is replied: a search of the book's values, one ply deeper
-each time, as `verifying.grounds` proves them.
+A side gains more than endless play is worth by moves that raise the tier or end the game, conversions. Of the best
+moves that one is played which gets there soonest, whatever is replied: as the book says, if it has the distances, or by
+a search of its values, one ply deeper each time, as `verifying.grounds` proves them.
 """
 
 from __future__ import annotations
@@ -20,12 +20,17 @@ MAX_STATES = 1 << 16  # states
 
 
 class Leading:
-    """Choose the move to play, `lead(state, moves)`, by values of canonical states that have no distances."""
+    """Choose the move to play, `lead(state, moves)`, by values of canonical states that have no distances.
+
+    `plies`, if there is one, says how far such a state is from a conversion.
+    """
 
     rules: Rules
 
-    def __init__(self, rules: Rules, find: Callable[[Any], Value | None]) -> None:
-        self.rules, self._find = rules, find
+    def __init__(
+        self, rules: Rules, find: Callable[[Any], Value | None], plies: Callable[[Any], int | None] | None = None
+    ) -> None:
+        self.rules, self._find, self._plies = rules, find, plies
         # Plies that it takes at most, and at least, by state
         self._soonest: dict[Any, int] = {}
         self._latest: dict[Any, int] = {}
@@ -34,6 +39,8 @@ class Leading:
     def __call__(self, state: Any, moves: list[Move]) -> Move:
         best = min(moves, key=rank)
         equal = [move for move in moves if rank(move) == rank(best)]
+        if self._plies is not None and best.value is not None and best.value.score:
+            return (min if best.value.score > 0 else max)(equal, key=lambda move: self._left_after(state, move.child))
         if best.value is None or best.value.score <= self.rules.endless(state) or len(equal) == 1:
             return best
         if len(self._soonest) + len(self._latest) > MAX_STATES:
@@ -47,6 +54,14 @@ class Leading:
             if self._left < 0:
                 break
         return best
+
+    def _left_after(self, state: Any, child: Any) -> int:
+        """The plies to a conversion that are left after a move of a decided state."""
+        key = self.rules.canonical(child)
+        if self.rules.is_terminal(child) or self.rules.tier(key) > self.rules.tier(state):
+            return 0
+        assert self._plies is not None
+        return self._plies(key) or 0
 
     def _gets_there(self, state: Any, child: Any, plies: int) -> bool:
         """Return whether a move reaches the goal at once, or its child does within so many plies."""

@@ -122,7 +122,8 @@ class Player:
         self._lead = None
         # Where play may come back to a state, and no value has a distance
         if header is not None and header.method == Method.RETROGRADE and header.kind.scores:
-            self._lead = Leading(Rules(self.game, header.symmetry, header.wdl), self.knowledge.find)
+            plies = source.plies_to_conversion if isinstance(source, Book) and header.conversion else None
+            self._lead = Leading(Rules(self.game, header.symmetry, header.wdl), self.knowledge.find, plies)
         if method not in METHODS:
             raise MethodError(f"no method of play {method!r}: choose {' or '.join(METHODS)}")
         self.method = method

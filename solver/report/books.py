@@ -22,7 +22,7 @@ def facts(header: Header, size: int | None) -> dict[str, Any]:
         "values": None
         if numbers is None
         else [{**value._asdict(), "stored": number} for value, number in zip(header.palette, numbers, strict=True)],
-        **{name: facts_of(getattr(header, name)) for name in ("wdl", "expectation", "estimate", "trim", "codec")},
+        **{name: facts_of(getattr(header, name)) for name in ("wdl", "conversion", "expectation", "estimate", "trim", "codec")},
         "bytes": size,
         "bits_per_state": size * 8 / header.stored if size and header.stored else None,
         "digest": header.digest or None,
@@ -44,13 +44,14 @@ def text(facts: dict[str, Any], kind: Kind, counts: bool = False) -> str:
     """The facts as a table of names and values; with `counts` also those by tier and by value."""
     root = Value(facts["root"]["score"], facts["root"]["distance"])
     counted = facts["counts"].values()
-    folded, wdl = "folded by symmetry" if facts["symmetry"] else "no symmetry", ", without distances"
+    folded = "folded by symmetry" if facts["symmetry"] else "no symmetry"
+    distances = ", distances to a conversion" if facts["conversion"] else ", without distances" if facts["wdl"] else ""
     rows = {
         "game": facts["game"],
         "value": kind.verdict(root),
         "values": (facts["expectation"] and expected(facts["expectation"]))
         or (facts["estimate"] and estimated(facts["estimate"], facts["values"])),
-        "method": f"{facts['method']}, {facts['scope']}, {folded}{wdl if facts['wdl'] else ''}",
+        "method": f"{facts['method']}, {facts['scope']}, {folded}{distances}",
         "trimmed": facts["trim"] and trimmed(facts["trim"]),
         "states": None if facts["states"] is None else f"{facts['states']:,}, {facts['terminal']:,} of them terminal",
         "stored": f"{facts['stored']:,}",

@@ -46,6 +46,31 @@ def derived(
     return rules.kind.best([merit for _, _, merit in worths]) if worths else None, unknown
 
 
+def conversion_of(rules: Rules, state: Any, score: int, worth: Callable[[Any], tuple[int, int]]) -> int | None:
+    """The plies in which the side that wins at a state can force a conversion, and the other cannot avoid one.
+
+    A conversion is a move that raises the tier or ends the game. Only for games in which players alternate.
+
+    Args:
+        rules: The rules.
+        state: An unfinished state.
+        score: 1 if it is won, -1 if it is lost.
+        worth: Of a folded unfinished child its score for who moves there, and its distance to a conversion.
+
+    Returns:
+        None if no move has that score.
+    """
+    plies = []
+    for action in rules.actions(state):
+        child = rules.result(state, action)
+        key = rules.canonical(child)
+        is_over = rules.is_terminal(child)
+        child_score, further = (int(rules.utility(child)), 0) if is_over else worth(key)
+        if -child_score == score:
+            plies.append(1 if is_over or rules.tier(key) > rules.tier(state) else 1 + further)
+    return (min if score > 0 else max)(plies, default=None)
+
+
 def best_of(worths: Iterable[tuple[int, Merit]], average: Average = operator.truediv) -> Merit | None:
     """The best of merits that weigh nothing, as moves do; the `average(sum, weight)` of those that do; None of none."""
     best, total, weights = None, 0, 0

@@ -73,6 +73,7 @@ def solve(
     anyway: bool = False,
     codec: str | None = None,
     wdl: bool = False,
+    conversion: bool = False,
     cluster: str | None = None,
     store: str | None = None,
     progress: Progress = silent,
@@ -109,6 +110,8 @@ def solve(
             "compact": a quarter of the size, ten times the time.
             "ranked": smaller again; for games that number their states.
         wdl: Find wins, draws and losses without distances, in less memory or, in an opening book, sooner.
+        conversion: The same with plies to a conversion, by which players finish wins: a move that raises the tier, such
+            as a capture, or ends the game. For games with cycles whose rules have `parents` and number positions.
         cluster: Solve on Ray: "local", "local:4" (workers of this machine), "auto", or an address.
         store: Where a cluster keeps its work: any fsspec URL that all nodes reach. None for a
             folder beside the book; only with "local".
@@ -135,6 +138,7 @@ def solve(
         anyway=anyway,
         codec=codec,
         wdl=wdl,
+        conversion=conversion,
         cluster=cluster,
         store=store,
         progress=progress,
@@ -264,6 +268,7 @@ def _prepared(
     check_parameters(game)
     if not is_name(game_text(game)):
         raise GameError(f"{game_text(game)[:80]!r} is not a valid game name: rename the file, in printable characters")
+    options = options._replace(wdl=options.wdl or options.conversion)
     rules = Rules(game, options.symmetry, options.wdl, options.method == NIMBER.acyclic)
     job = Job(rules, None if path is None else Path(path), options)
     way = way or way_of(job)
@@ -327,6 +332,7 @@ def _header(job: Job, outcome: Outcome) -> Header:
         codec=codec,
         numbers=solved.numbers if len(solved.numbers or ()) <= MOST_VALUES else None,
         wdl=rules.wdl,
+        conversion=job.options.conversion,
         expectation=solved.kind.expectation,
         estimate=solved.kind.estimate,
         state_bytes=CODECS[codec].wide_bytes(rules.bits),

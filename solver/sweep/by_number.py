@@ -9,6 +9,9 @@ Each position of a tier has one code, and the array of codes is all that the ana
     NONE                no position, or none that play reaches
     from BEGIN on       decided: BEGIN + 2 * distance, and one more if it is won
     LOST, WON, FRESH    the same without distances: FRESH + 2 * (round % 2) + won as long as its parents do not know
+
+Codes have a byte, or with distances two. Of a finished tier two bits say the outcomes, or two bytes the codes. With
+distances to a conversion the codes have these, and finished tiers the outcomes alone: a move that leads there is one ply.
 """
 
 from __future__ import annotations
@@ -45,7 +48,7 @@ from solver.store.addresses import (
 from solver.store.prefetch import prefetch_at
 
 game: Any = None  # what follows are constants of the bound copies
-SCORES = FOLDS = ORBITS = False
+SCORES = DISTANT = FOLDS = ORBITS = False
 
 MOST_OPEN, CROWDED, OPEN_SAFE, OVER, NONE = 237, 238, 239, 240, 241
 LOST, WON, FRESH = 242, 243, 244
@@ -109,29 +112,29 @@ def _worth(values: int, number: int) -> tuple[Any, Any]:
 
 @inlined
 def _code_at(codes: int, index: int) -> Any:
-    return byte_at(codes, index) if SCORES else short_at(codes, index)
+    return short_at(codes, index) if DISTANT else byte_at(codes, index)
 
 
 @inlined
 def _put(codes: int, index: int, code: int) -> None:
-    if SCORES:
-        put_byte(codes, index, code)
-    else:
+    if DISTANT:
         put_short(codes, index, code)
+    else:
+        put_byte(codes, index, code)
 
 
 @inlined
 def _ask(array: int, index: int) -> None:
     """Ask for a code ahead of time."""
-    prefetch_at(array + (index if SCORES else 2 * index))
+    prefetch_at(array + (2 * index if DISTANT else index))
 
 
 @inlined
 def _decided(won: bool, distance: int) -> Any:
     """The code of a position that this round, or the one of this distance, decides."""
-    if SCORES:
-        return FRESH + 2 * (distance & 1) + won
-    return BEGIN + 2 * distance + won
+    if DISTANT:
+        return BEGIN + 2 * distance + won
+    return FRESH + 2 * (distance & 1) + won
 
 
 @kernel
@@ -260,7 +263,7 @@ def _seeded(state: Any, tier: int, values: int, at: Addresses, numbers: int, rep
         report[STAYS] += 1
     if quickest < MOST_DISTANCE:
         report[FURTHEST] = max(report[FURTHEST], quickest)
-        return _decided(True, 0 if SCORES else quickest)
+        return _decided(True, quickest if DISTANT else 0)
     if drawn:
         return OPEN_SAFE
     if inside:
@@ -269,7 +272,7 @@ def _seeded(state: Any, tier: int, values: int, at: Addresses, numbers: int, rep
         report[ERROR], report[CULPRIT] = NO_ACTIONS, state
         return NONE
     report[FURTHEST] = max(report[FURTHEST], slowest)
-    return _decided(False, 0 if SCORES else slowest)
+    return _decided(False, slowest if DISTANT else 0)
 
 
 @inlined
@@ -317,9 +320,9 @@ def go_back(
     """
     scratch, parents = np.empty(MOST_PARENTS, np.int64), 0
     numbers = address(scratch)
-    each = 8 if SCORES else 4
-    ones = 0x0101010101010101 if SCORES else 0x0001000100010001
-    low = 0x7F7F7F7F7F7F7F7F if SCORES else 0x7FFF7FFF7FFF7FFF
+    each = 4 if DISTANT else 8
+    ones = 0x0001000100010001 if DISTANT else 0x0101010101010101
+    low = 0x7FFF7FFF7FFF7FFF if DISTANT else 0x7F7F7F7F7F7F7F7F
     sought = np.int64(_decided(False, distance))
     pattern, table = sought * ones, _table(first + begin * each, at)
     for index in range(begin, end):
@@ -333,7 +336,7 @@ def go_back(
                 continue
             report[FOUND] += 1
             won = code & 1
-            if SCORES:
+            if not DISTANT:
                 _put(codes, place, LOST + won)
             table = _next_table(table, first + place, at)
             state = _position(first + place, table, at)
@@ -355,7 +358,7 @@ def go_back(
                 index = word_at(numbers, i) >> 1
                 parent_code = _code_at(codes, index)
                 if parent_code >= OVER and (
-                    parent_code <= NONE or SCORES or won or parent_code <= _decided(True, distance + 1)
+                    parent_code <= NONE or not DISTANT or won or parent_code <= _decided(True, distance + 1)
                 ):
                     continue
                 if not won:
@@ -397,7 +400,7 @@ def _take(codes: int, index: int, moves: int) -> Any:
         if code > MOST_OPEN:
             return False
         left = max(code - moves, 0)
-        found = exchange_byte(codes, index, code, left) if SCORES else exchange_short(codes, index, code, left)
+        found = exchange_short(codes, index, code, left) if DISTANT else exchange_byte(codes, index, code, left)
         if found == code:
             return left == 0
 
@@ -408,7 +411,7 @@ def _lose(
 ) -> None:
     """Decide a position that loses, unless it has more moves than were counted, and one that does not lose."""
     longest, number = distance + 1, first + index
-    if SCORES and _code_at(codes, index) != CROWDED:
+    if not DISTANT and _code_at(codes, index) != CROWDED:
         _put(codes, index, _decided(False, longest))
         report[FURTHEST] = max(report[FURTHEST], longest)
         return
@@ -418,9 +421,9 @@ def _lose(
         child_number = _number(child, at)
         if game.tier(child) == tier:
             code = _code_at(codes, child_number - first)
-            if code & 1 == 0 or code < (LOST if SCORES else BEGIN):
+            if code & 1 == 0 or code < (BEGIN if DISTANT else LOST):
                 return
-            if not SCORES:
+            if DISTANT:
                 if code > _decided(True, distance):
                     return
                 longest = max(longest, (code - BEGIN >> 1) + 1)
@@ -461,23 +464,31 @@ def collect(
     begin: int,
     end: int,
     values: int,
+    codes: int,
     at: Addresses,
     by_state: bool,
     keys: NDArray[Any],
     merits: NDArray[Any],
     win: int,
 ) -> Any:
-    """The unfinished positions among the numbers begin..end, states or numbers, and their merits; how many."""
+    """The unfinished positions among the numbers begin..end, states or numbers, and their merits; how many.
+
+    `codes`: the address of those that tell the distances of these numbers to a conversion, or 0: each is one ply.
+    """
     count, table = 0, _table(begin, at)
     for number in range(begin, end):
         outcome, distance = _worth(values, number)
+        if SCORES and DISTANT:
+            distance = np.int64(1)
+            if codes and short_at(codes, number - begin) >= BEGIN:
+                distance = np.int64(short_at(codes, number - begin) - BEGIN >> 1)
         if outcome == MISSING:
             continue
         table = _next_table(table, number, at)
         state = np.int64(_position(number, table, at))
         if game.is_terminal(state):
             continue
-        size = 1 if SCORES else win - distance
+        size = win - distance if DISTANT else 1
         keys[count] = state if by_state else number
         merits[count] = 0 if outcome == DRAWN else size if outcome == IS_WON else -size
         count += 1

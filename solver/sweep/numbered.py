@@ -6,8 +6,10 @@ range, and ranges follow each other as tiers do. Wins and losses go back round b
 
 Forward, a byte for each number says whether play reaches it, unless all positions count (`everywhere`).
 
-Cost, memory: 2 bytes a number and 2 a number of the largest tier; without distances a quarter of a byte, and 1; for the
-pass forward 1 more a number.
+With distances to a conversion only those of tiers with cycles are kept, in a file: everywhere else they are one ply.
+
+Cost, memory: 2 bytes a number and 2 a number of the largest tier; without distances a quarter of a byte, and 1 (2 with
+those to a conversion, and as much disk); for the pass forward 1 more a number.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from solver.rules import placements
 from solver.rules.game import Rules
 from solver.rules.orbits import Orbits
 from solver.rules.placements import Span
+from solver.search.derive import conversion_of
 from solver.store.work import Work
 from solver.sweep import by_number
 from solver.sweep.checkpoint import Checkpoint, NumberedState
@@ -52,16 +55,29 @@ class NotNumbered(Exception):
 
 
 class Numbered:
-    """`Swept`, of a game by number. It goes on from the `saved` state. Raises NotNumbered."""
+    """`Swept`, of a game by number. It goes on from the `saved` state. Raises NotNumbered.
 
-    def __init__(self, rules: Rules, work: Work, progress: Progress, saved: NumberedState | None = None) -> None:
-        self.rules, self.work, self.progress = rules, work, progress
+    `conversion`: find distances to a conversion beside the outcomes of `rules` without distances.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        work: Work,
+        progress: Progress,
+        saved: NumberedState | None = None,
+        conversion: bool = False,
+    ) -> None:
+        self.rules, self.work, self.progress, self.conversion = rules, work, progress, conversion
+        self.distant = conversion or not rules.wdl  # the codes have distances
         assert rules.numbering is not None
         self.size: int = rules.numbering.size
         self.spans = placements.spans_of(rules)
         if not self.spans:
             raise NotNumbered("the numbers of later tiers do not follow those of earlier ones")
-        self.kernels: Any = bind(sys.modules[by_number.__name__], rules.game, rules.symmetry, outcomes=rules.wdl)
+        self.kernels: Any = bind(
+            sys.modules[by_number.__name__], rules.game, rules.symmetry, outcomes=rules.wdl, DISTANT=self.distant
+        )
         self.places = NO_LAYOUT
         if isinstance(rules.numbering, Orbits):
             self._arrays = arrays_of(rules.numbering)
@@ -159,15 +175,50 @@ class Numbered:
             if sorted(listed[:count].tolist()) != sorted(rules.rank(rules.canonical(p)) for p in rules.parents(state)):
                 raise unlike(rules.game, f"state {state} has other parents")
 
-    def merit_of(self, key: int) -> int | None:
+    def check_conversions(self, states: list[int]) -> None:
+        """Hold the distances of some states against those of their moves, by the plain rules. Raises UncompiledRules."""
+        def worth(key: int) -> tuple[int, int]:
+            return self.merit_of(key) or 0, self._plies_of(key)
+
+        for state in states:
+            score = self.merit_of(state)
+            if score and conversion_of(self.rules, state, score, worth) != self._plies_of(state):
+                raise unlike(self.rules.game, f"state {state} is not as far from a conversion as its moves say")
+
+    def _number_of(self, key: int) -> int:
+        """The number of a folded state, -1 if it has none."""
         number = np.empty(1, np.int64)
         self.kernels.numbers_of(np.array([key], np.int64), self.places, number)
-        if number[0] < 0:
+        return int(number[0])
+
+    def merit_of(self, key: int) -> int | None:
+        number = self._number_of(key)
+        if number < 0:
             return None
         if self.rules.wdl:
-            return (0, 1, -1, None)[int(self.values[number[0] >> 2]) >> 2 * int(number[0] & 3) & 3]
-        code = int(self.values[number[0]])
+            return (0, 1, -1, None)[int(self.values[number >> 2]) >> 2 * (number & 3) & 3]
+        code = int(self.values[number])
         return None if code == by_number.NONE else _merit(code)
+
+    def _plies_of(self, key: int) -> int:
+        """The distance of a decided folded state to a conversion."""
+        number = self._number_of(key)
+        span = next(span for span in self.spans if span.first <= number < span.last)
+        codes = self._kept_codes().get(span.tier)
+        code = 0 if codes is None else int(codes[number - span.first])
+        return 1 if code < by_number.BEGIN else code - by_number.BEGIN >> 1
+
+    def _kept_codes(self) -> dict[int, NDArray[np.uint16]]:
+        """The codes of the tiers whose distances are kept."""
+        if not self.conversion or "codes" not in self.work.columns:
+            return {}
+        column, at, codes = self.work.columns["codes"].view(), 0, {}
+        sizes = {span.tier: span.last - span.first for span in self.spans}
+        for layer in self.state.layers:
+            if layer.cyclic:
+                codes[layer.number] = column[at : at + sizes[layer.number]]
+                at += sizes[layer.number]
+        return codes
 
     def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterator[Piece]:
         assert best_first is not None, "chance is for the sorted sweep"
@@ -192,13 +243,23 @@ class Numbered:
         """All unfinished positions in order of their numbers: states or numbers, and the indices of their merits."""
         place_of = indices_of(best_first)
 
-        def listed(begin: int) -> Piece:
-            end = min(begin + NUMBERS_PER_CALL, self.size)
+        kept, first_of = self._kept_codes(), {span.tier: span.first for span in self.spans}
+
+        def listed(piece: Span) -> Piece:
+            begin, end = piece.first, piece.last
             keys, merits = np.empty(end - begin, np.int64), np.empty(end - begin, np.int16)
-            count = self.kernels.collect(begin, end, self._at, self.places, by_state, keys, merits, WIN)
+            codes = kept[piece.tier][begin - first_of[piece.tier] :].ctypes.data if piece.tier in kept else 0
+            count = self.kernels.collect(begin, end, self._at, codes, self.places, by_state, keys, merits, WIN)
             return keys[:count], place_of(merits[:count])
 
-        return team.map(listed, range(0, self.size, NUMBERS_PER_CALL))
+        return team.map(
+            listed,
+            (
+                Span(span.tier, begin, min(begin + NUMBERS_PER_CALL, span.last))
+                for span in self.spans
+                for begin in range(span.first, span.last, NUMBERS_PER_CALL)
+            ),
+        )
 
     def _reach(self, begin: int, end: int, span: Span, turn: int, report: NDArray[np.int64]) -> None:
         self.kernels.reach(begin, end, span.first, span.last, span.tier, turn, self.marks, self.places, report)
@@ -233,7 +294,7 @@ class Numbered:
 
     def _solve(self, span: Span, team: Workers, done: int) -> None:
         """Find the values of a tier; `done`: how many numbers later tiers have."""
-        dtype = np.dtype(np.uint8 if self.rules.wdl else np.uint16)
+        dtype = np.dtype(np.uint16 if self.distant else np.uint8)
         codes = np.full(-(-(span.last - span.first) // 8) * 8, by_number.NONE, dtype)
 
         def seed(begin: int, end: int, span: Span, report: NDArray[np.int64]) -> None:
@@ -247,7 +308,7 @@ class Numbered:
         seeds = self._each(span, team, seed, visited=visited)
         furthest, distance, written = int(seeds[by_number.FURTHEST]), 0, True
         cyclic = bool(seeds[by_number.STAYS])
-        while cyclic and (written if self.rules.wdl else distance <= furthest):
+        while cyclic and (distance <= furthest if self.distant else written):
             found, later = self._round(span, distance, codes, team)
             furthest, distance, written = max(furthest, later), distance + 1, found > 0
             visited(span.last - span.first)
@@ -296,16 +357,20 @@ class Numbered:
             return
         reached, kept = int(seeds[by_number.FOUND]), int(seeds[edges.KEPT_COUNT])
         cyclic = bool(seeds[by_number.STAYS])
+        if self.conversion and cyclic:
+            column, codes = self.work.column("codes", codes.dtype), codes[: span.last - span.first]
+            for at in range(0, len(codes), WRITE_BYTES):
+                column.append(codes[at : at + WRITE_BYTES])
         self.state.layers.append(Tier(span.tier, reached, kept, cyclic=cyclic, ends=(ends[0], ends[1], ends[2])))
         self.tally.end_tier(counts)
         won = [merit for merit in counts if merit > 0]
-        if won and not self.rules.wdl:
+        if won and self.distant:
             self.tally.meet_win((min(won), self._least(span, _code(min(won)), codes, team)))
 
     def _counts(self, numbers: NDArray[np.int64], ends: tuple[int, ...]) -> dict[int, int]:
         """How many unfinished positions have each merit, from the number of each code."""
         numbers[by_number.NONE] = 0
-        if self.rules.wdl:
+        if not self.distant:
             codes = range(by_number.LOST, by_number.FRESH + 4)
             wins = sum(int(numbers[code]) for code in codes if code & 1) - ends[0]
             losses = sum(int(numbers[code]) for code in codes if not code & 1) - ends[2]
@@ -383,7 +448,7 @@ class Numbered:
 
     def discard(self) -> None:
         """Take the arrays back from the work folder."""
-        for name in [name for name in self.work.columns if name == "values" or name.startswith("array")]:
+        for name in [name for name in self.work.columns if name in ("values", "codes") or name.startswith("array")]:
             self.work.discard(self.work.columns[name])
 
 

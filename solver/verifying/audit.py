@@ -66,7 +66,7 @@ from solver.verifying.reached import (
 )
 
 game: Any = None  # constants of the bound copies
-SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = TIERED = False
+SCORES = CONVERTS = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = TIERED = False
 
 SMALL_CHUNK = 1 << 12  # where states lie in files: all that one call looks at is mapped at once
 BATCH_MOVES = 512  # moves looked up together
@@ -263,7 +263,10 @@ def judge(
                 if reached.low <= child_index < reached.low + len(reached.marks):
                     reached.marks[child_index - reached.low] = 1
                 score, distance = scores[indices[child_index]], distances[indices[child_index]]
-                report[STAYS] |= stays(state, listed.keys[j])
+                is_inside = stays(state, listed.keys[j])
+                report[STAYS] |= is_inside
+                if CONVERTS and not is_inside:
+                    distance = 0
             # From the child's view to the parent's, and one ply more.
             score = (score if listed.owners[j] & 1 else -score) + listed.rewards[j]
             distance = 0 if SCORES or score == 0 else distance + 1
@@ -304,7 +307,7 @@ def check_values(
         work.mapped = memory // 4
         audit = _Audit(book, rules, work, team, memory, progress)
         audit.run()
-        if audit.stays and book.header.method == Method.RETROGRADE and book.header.kind.scores:
+        if audit.stays and book.header.method == Method.RETROGRADE and not book.header.has_distances:
             with of_the_whole():
                 grounding.check(book, audit.stored, team, progress)
         return audit.stays
@@ -370,7 +373,14 @@ class _Audit:
         self.rules, self.plain = rules, Plain(book, rules, True)
         header = book.header
         tiers = header.tiers is not None
-        self.kernels = bind(arithmetic_of(header), rules.game, header.symmetry, header.wdl, tiers=tiers)
+        self.kernels = bind(
+            arithmetic_of(header),
+            rules.game,
+            header.symmetry,
+            not header.has_distances,
+            tiers=tiers,
+            CONVERTS=header.conversion,
+        )
         self.tiers = np.array([tier.tier for tier in header.tiers or ()], np.int64)
         self.tallies = np.zeros((max(1, len(self.tiers)), 5), np.int64)
         # Some move does not raise the tier

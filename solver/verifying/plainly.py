@@ -16,7 +16,7 @@ from solver.book.check import check_counts
 from solver.book.solution import TierCount
 from solver.rules.game import Rules
 from solver.rules.width import column_of
-from solver.search.derive import derived
+from solver.search.derive import conversion_of, derived
 from solver.verifying import claims
 
 
@@ -90,11 +90,24 @@ class Plain:
             raise self._wrong(state, "has a child that the book lacks")
         if best is not None and not self.kind.agrees(best, value) and (is_complete or best > merit_of(value)):
             raise self._wrong(state, "has another value than its children give it")
+        if self.book.header.conversion and value.score:
+            self._check_conversion(state, int(value.score))
         if self.closed:
             return
         self.outcomes[value.outcome] += 1
         if not (is_complete and (rises or self.by_distance)):
             self.unproved.append(state)
+
+    def _check_conversion(self, state: int, score: int) -> None:
+        """Check a distance to a conversion against those of the children."""
+        find, plies = self.book.find, self.book.plies_to_conversion
+
+        def worth(key: int) -> tuple[int, int]:
+            value = find(key)
+            return (0, 0) if value is None else (int(value.score), plies(key) or 0)
+
+        if plies(state) != conversion_of(self.rules, state, score, worth):
+            raise self._wrong(state, "is not as far from a conversion as its children say")
 
     def check_counts(self) -> None:
         """After all states of a book that is not complete: the counts are theirs; exact entries add finished ones."""

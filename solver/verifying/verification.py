@@ -5,8 +5,8 @@ over the distances, a proof that the values are those of perfect play: a win has
 none nearer still, a loss has all children won and the last of them one ply nearer, a draw has no lost child and a drawn
 one; no child is missing. Margins, and wins and losses without a distance, are proved by induction over the moves: each
 is the best of the children's, and no play comes back to a state, or they might rest on each other in a circle; where
-they were found by retrograde analysis it may, and what holds each up is found anew (`grounds`). An
-expectation is the mean or the best of the children's, but for the rounding of both that the header admits; as that adds
+they were found by retrograde analysis it may, and what holds each up is found anew (`grounds`), unless distances to a
+conversion are there to show it. An expectation is the mean or the best of the children's, but for the rounding of both that the header admits; as that adds
 up, bounds of all values are found anew (`bounding`): they prove how far a value may be from the truth.
 """
 
@@ -238,7 +238,7 @@ def _stays_plainly(book: Book, rules: Rules, progress: Progress) -> bool:
     plain = Plain(book, rules, True)
     check_values(plain, progress)
     plain.check_whole()
-    if plain.stays and book.header.method == Method.RETROGRADE and book.header.kind.scores:
+    if plain.stays and book.header.method == Method.RETROGRADE and not book.header.has_distances:
         grounds.check(book, rules, progress)
     return plain.stays
 

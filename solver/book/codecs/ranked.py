@@ -284,6 +284,10 @@ class Ranks(States):
 
     def index(self, state: int, find: Index) -> int:
         """The palette index of a state's value, beyond the palette if it is not of it; -1 for a state without one."""
+        if not self.tells:
+            # Places of a palette may have the same value, at different distances to a conversion
+            rank = self.rank(state)
+            return super().index(rank, find) if rank >= 0 else -1
         value = self.value(state, find)
         return -1 if value is None else self._places.get(value, len(self.palette))
 

@@ -15,10 +15,24 @@ from solver.solving.job import Job, Outcome
 from solver.solving.ways import plain
 
 name = "the sweep"
-heeds: set[str] = {"memory", "workers", "restart", "checkpoint", "anyway", "wdl"}
-refuses = plain.refuses
+heeds: set[str] = {"memory", "workers", "restart", "checkpoint", "anyway", "wdl", "conversion"}
 
 CHECKPOINT_SECONDS = 30.0  # seconds
+
+
+def refuses(job: Job) -> str | None:
+    """Refuse what the plain algorithms do, and distances to a conversion where moves cannot be taken back."""
+    reason = plain.refuses(job)
+    if reason is None and job.options.conversion:
+        from solver.sweep import demand
+
+        if job.options.method == Method.MINIMAX or demand.by_number(job.rules, job.options.codec, True) is None:
+            return (
+                f"{job.rules.name}: --conversion is for games with cycles whose rules number their positions and take"
+                " moves back (parents): leave it out"
+            )
+        return None if extras.has_kernels() else f"--conversion: {extras.remedy()}"
+    return reason
 
 
 def solve(job: Job) -> Outcome:
@@ -29,7 +43,7 @@ def solve(job: Job) -> Outcome:
     with compiled_ahead(rules, rules.kind.in_tiers(options.method)) as ahead:
         begun = folder is not None and folder.exists() and extras.has_kernels()
         work, states = _work(job) if begun else None, list[int]()
-        if work is None or work.resumed is None:
+        if not options.conversion and (work is None or work.resumed is None):
             outcome, states = plain.first(job, ahead.cached)
             if outcome is not None:
                 return outcome if work is None else outcome._replace(remove=work.remove)
@@ -41,6 +55,8 @@ def solve(job: Job) -> Outcome:
             if isinstance(swept, Outcome):
                 return swept
             reason = swept
+    if options.conversion:
+        raise MethodError(f"{rules.name}: {reason}: leave --conversion out")
     options.say_plainly(reason)
     return plain.whole(job, reason)
 
@@ -51,7 +67,7 @@ def _work(job: Job) -> Any:
 
     rules, options = job.rules, job.options
     identity = f"{rules.name} {rules.fingerprint} {options.method} symmetry {rules.symmetry}"
-    identity += " wdl" if rules.wdl else ""
+    identity += " conversion" if options.conversion else " wdl" if rules.wdl else ""
     every = CHECKPOINT_SECONDS if options.checkpoint is None else options.checkpoint
     return job.files.enter_context(Work(job.beside(".work"), identity, restart=options.restart, every=every))
 
