@@ -21,6 +21,31 @@ def solve(game, symmetry=False):
     return _solve(game, symmetry and hasattr(game, "canonical"))
 
 
+def conversions(game):
+    """The plies of each decided state to a conversion: a move that raises the tier or ends the game."""
+    children, values, plies = _children(game, False), solve(game), {}
+
+    def left(state, child):
+        return 0 if not children[child] or game.tier(child) > game.tier(state) else plies.get(child)
+
+    open_states = {state for state in children if children[state] and values[state].score}
+    while True:
+        found = {}
+        for state in open_states:
+            score = values[state].score
+            lefts = [left(state, child) for child, _, _ in children[state] if values[child].score == -score]
+            if score > 0 and any(one is not None for one in lefts):
+                found[state] = 1 + min(one for one in lefts if one is not None)
+            elif score < 0 and None not in lefts:
+                found[state] = 1 + max(lefts)
+        if not found:
+            return plies
+        # Only the nearest are certain
+        nearest = min(found.values())
+        plies |= {state: one for state, one in found.items() if one == nearest}
+        open_states -= plies.keys()
+
+
 @functools.lru_cache(maxsize=128, typed=True)  # typed: named tuples of two games may be equal
 def _solve(game, symmetry):
     children = _children(game, symmetry)

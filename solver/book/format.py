@@ -77,11 +77,11 @@ class Header(NamedTuple):
     """The header of a book. `states`, `terminal` and `tiers` are None where the scope is not complete.
 
     `numbers` are the stored states of each value of the palette; None in a book that did not count them yet. `trim` is
-    None in a book that was not trimmed. `wdl`: wins and losses have no distance; with `conversion` too those of the
-    palette have one, which is the plies to a move that raises the tier or ends the game. `expectation` is what the values of a
+    None in a book that was not trimmed. `wdl`: wins and losses have no distance. `expectation` is what the values of a
     game of chance are, None elsewhere; with it the palette is empty. `estimate` is what those of a grown book are, None
     elsewhere. `state_bytes` are those of a state, 0 of one word. `sparse` is what a book without distances leaves out,
-    since its codec can tell it; 0: nothing.
+    since its codec can tell it; 0: nothing. `conversion`, only with `wdl`: distances in the palette are plies to a
+    conversion, a move that raises the tier or ends the game.
     """
 
     game: str

@@ -37,8 +37,8 @@ from solver.cli.info import report
 @click.option(
     "--conversion",
     is_flag=True,
-    help="As --wdl, with the plies to the next capture or other move that raises the tier: play finishes wins by them. For"
-    " games with cycles whose rules take moves back.",
+    help="As --wdl, but keep the plies to the next capture, or other move that raises the tier: by them a player"
+    " finishes wins. For games with cycles whose rules take moves back.",
 )
 @click.option("--no-symmetry", is_flag=True, help="Do not fold positions that are equal by symmetry.")
 @click.option(

@@ -154,7 +154,9 @@ def merge(
         for book in (left_book, right_book):
             book.header.kind.refuse("merge", str(book.path), BookError)
             if book.header.conversion:
-                raise BookError(f"{book.path} has distances to a conversion, and so all states: there is nothing to merge")
+                raise BookError(
+                    f"{book.path} has distances to a conversion, so it is complete: nothing is to be merged"
+                )
         if left_book.root != right_book.root:
             raise _contradiction("the start", left_book, right_book, left_book.root, right_book.root)
         numbers: Counter[Value] = Counter()

@@ -39,8 +39,9 @@ class Leading:
     def __call__(self, state: Any, moves: list[Move]) -> Move:
         best = min(moves, key=rank)
         equal = [move for move in moves if rank(move) == rank(best)]
-        if self._plies is not None and best.value is not None and best.value.score:
-            return (min if best.value.score > 0 else max)(equal, key=lambda move: self._left_after(state, move.child))
+        if self.has_distances and best.value is not None and best.value.score:
+            choose = min if best.value.score > 0 else max
+            return choose(equal, key=lambda move: self.conversion(state, move.child))
         if best.value is None or best.value.score <= self.rules.endless(state) or len(equal) == 1:
             return best
         if len(self._soonest) + len(self._latest) > MAX_STATES:
@@ -55,13 +56,17 @@ class Leading:
                 break
         return best
 
-    def _left_after(self, state: Any, child: Any) -> int:
-        """The plies to a conversion that are left after a move of a decided state."""
+    @property
+    def has_distances(self) -> bool:
+        """Whether the distances to a conversion are known."""
+        return self._plies is not None
+
+    def conversion(self, state: Any, child: Any) -> int:
+        """The plies to a conversion that a move to a decided child takes."""
         key = self.rules.canonical(child)
-        if self.rules.is_terminal(child) or self.rules.tier(key) > self.rules.tier(state):
-            return 0
-        assert self._plies is not None
-        return self._plies(key) or 0
+        if self._plies is None or self.rules.is_terminal(child) or self.rules.tier(key) > self.rules.tier(state):
+            return 1
+        return 1 + (self._plies(key) or 0)
 
     def _gets_there(self, state: Any, child: Any, plies: int) -> bool:
         """Return whether a move reaches the goal at once, or its child does within so many plies."""

@@ -314,6 +314,15 @@ class Player:
                 return as_best(move)
         return None
 
+    def conversion(self, state: int, move: Move) -> int | None:
+        """The plies to a conversion, a move that raises the tier or ends the game, by this move and perfect play.
+
+        None where the solution has no such distances, or neither side wins.
+        """
+        if self._lead is None or not self._lead.has_distances or move.value is None or not move.value.score:
+            return None
+        return self._lead.conversion(state, move.child)
+
     def line(self, state: int, max_moves: int = 1000) -> Iterator[tuple[int, int]]:
         """Yield best play from a state to the end: each action and the state that it leads to.
 

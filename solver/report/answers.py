@@ -172,6 +172,9 @@ class Answers:
             if practical is not None:
                 fact.practical = round(practical, 6)
             facts.append(fact)
+        conversions = [self.player.conversion(state, move) for move in moves]
+        if any(conversions):
+            facts = _by_conversion(facts, conversions)
         if self._impartial:
             for move in facts:
                 stored = self._stored_nimber(move.child.state)
@@ -190,6 +193,17 @@ class Answers:
         """That of a state in a book of nimbers."""
         value = self._find(self._canonical(state)) if self._of_nimbers else None
         return None if value is None else nimber_of(value)
+
+
+def _by_conversion(facts: list[records.Move], conversions: list[int | None]) -> list[records.Move]:
+    """Moves with their plies to a conversion: of moves that win the quickest first, of those that lose the slowest."""
+    for move, conversion in zip(facts, conversions, strict=True):
+        if conversion is not None:
+            move.conversion = conversion
+    return sorted(
+        facts,
+        key=lambda move: (-(move.score or 0), (move.score or 0) * (move.conversion or 0)),
+    )
 
 
 def _by_number(state: int, action: int) -> str:
@@ -214,6 +228,7 @@ def text(player: Player, facts: records.Position) -> str:
         rows = [
             ("*" if move.best else " ", move.move, in_words(value_of(move), rules, move.estimate), move.source)
             + ((f"{move.practical:+.2f} in practice",) if isinstance(move.practical, float | int) else ())
+            + ((f"conversion in {in_plies(move.conversion)}",) if isinstance(move.conversion, int) else ())
             for move in facts.moves
         ]
         lines += table([(*row, *_nimber(move.child)) for row, move in zip(rows, facts.moves, strict=True)])

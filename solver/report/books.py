@@ -11,6 +11,8 @@ from solver.book import Book, Header
 from solver.book.trim import PROOF
 from solver.report.facts import facts_of
 
+MORE = ("wdl", "conversion", "expectation", "estimate", "trim", "codec")  # facts of a header, after its values
+
 
 def facts(header: Header, size: int | None) -> dict[str, Any]:
     """The facts of a header; size in bytes, None if no book was written."""
@@ -22,7 +24,7 @@ def facts(header: Header, size: int | None) -> dict[str, Any]:
         "values": None
         if numbers is None
         else [{**value._asdict(), "stored": number} for value, number in zip(header.palette, numbers, strict=True)],
-        **{name: facts_of(getattr(header, name)) for name in ("wdl", "conversion", "expectation", "estimate", "trim", "codec")},
+        **{name: facts_of(getattr(header, name)) for name in MORE},
         "bytes": size,
         "bits_per_state": size * 8 / header.stored if size and header.stored else None,
         "digest": header.digest or None,

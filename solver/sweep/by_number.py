@@ -10,8 +10,8 @@ Each position of a tier has one code, and the array of codes is all that the ana
     from BEGIN on       decided: BEGIN + 2 * distance, and one more if it is won
     LOST, WON, FRESH    the same without distances: FRESH + 2 * (round % 2) + won as long as its parents do not know
 
-Codes have a byte, or with distances two. Of a finished tier two bits say the outcomes, or two bytes the codes. With
-distances to a conversion the codes have these, and finished tiers the outcomes alone: a move that leads there is one ply.
+A code takes one byte, or two with distances. Finished tiers keep their codes, or only outcomes, in two bits each. With
+distances to a conversion, codes have distances and finished tiers have outcomes: a move that leads there is one ply.
 """
 
 from __future__ import annotations

@@ -176,7 +176,8 @@ class Numbered:
                 raise unlike(rules.game, f"state {state} has other parents")
 
     def check_conversions(self, states: list[int]) -> None:
-        """Hold the distances of some states against those of their moves, by the plain rules. Raises UncompiledRules."""
+        """Compare distances of some states with those of their moves by the plain rules. Raises UncompiledRules."""
+
         def worth(key: int) -> tuple[int, int]:
             return self.merit_of(key) or 0, self._plies_of(key)
 

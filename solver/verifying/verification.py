@@ -5,9 +5,10 @@ over the distances, a proof that the values are those of perfect play: a win has
 none nearer still, a loss has all children won and the last of them one ply nearer, a draw has no lost child and a drawn
 one; no child is missing. Margins, and wins and losses without a distance, are proved by induction over the moves: each
 is the best of the children's, and no play comes back to a state, or they might rest on each other in a circle; where
-they were found by retrograde analysis it may, and what holds each up is found anew (`grounds`), unless distances to a
-conversion are there to show it. An expectation is the mean or the best of the children's, but for the rounding of both that the header admits; as that adds
-up, bounds of all values are found anew (`bounding`): they prove how far a value may be from the truth.
+they were found by retrograde analysis it may, and what holds each up is found anew (`grounds`), unless the book has
+distances to a conversion, which prove it as other distances do. An expectation is the mean or the best of the
+children's, but for the rounding of both that the header admits; as that adds up, bounds of all values are found anew
+(`bounding`): they prove how far a value may be from the truth.
 """
 
 from __future__ import annotations

@@ -7,16 +7,18 @@ from math import comb
 import pytest
 
 from solver import load_game
-from solver.base.errors import GameError, MethodError, ResourceError
-from solver.base.value import sign_of
+from solver.base.errors import DamagedBook, GameError, MethodError, ResourceError
+from solver.base.value import Value, sign_of
 from solver.book import Book
 from solver.check.conformance import check_game
+from solver.play.player import Player
 from solver.rules.game import Rules
 from solver.rules.orbits import Orbits, layout_of, orbits
 from solver.solving import pipeline
 from solver.solving.ways import plain
 from solver.verifying import verification
 from tests import apart, naive
+from tests.books import write_values
 from tests.ways import slow
 
 np = pytest.importorskip("numpy")
@@ -166,7 +168,7 @@ def ring(tmp_path_factory):
 
 
 def sorting(monkeypatch):
-    monkeypatch.setattr(demand, "by_number", lambda rules, codec: None)
+    monkeypatch.setattr(demand, "by_number", lambda rules, codec, conversion: None)
 
 
 def solved(game, path, monkeypatch, **options):
@@ -240,16 +242,95 @@ def test_all_positions_are_starts_where_they_are_not_folded(tmp_path, monkeypatc
         assert dict(book.items()) == truth
 
 
+CODECS = [(False, "ranked"), (True, "ranked"), (False, "instant"), (True, "compact")]
+
+
+@pytest.mark.parametrize(
+    ("everywhere", "codec"),
+    [pytest.param(*one, marks=() if one == CODECS[0] else pytest.mark.slow) for one in CODECS],
+)
+@pytest.mark.interpreted
+def test_distances_to_a_conversion_are_the_naive_twins(tmp_path, by_kernels, ring, everywhere, codec):
+    game = ring(everywhere=everywhere)
+    values, plies = naive.solve(game), naive.conversions(game)
+    assert max(plies.values()) > 3
+    with pipeline.solve(game, tmp_path / "book.lmdb", conversion=True, codec=codec) as book:
+        assert book.header.wdl and book.header.longest[0] == max(p for s, p in plies.items() if values[s].score > 0)
+        for state, value in values.items():
+            if not game.is_terminal(state):
+                assert book[state] == sign_of(value)
+                assert book.plies_to_conversion(game.canonical(state)) == plies.get(state)
+        looked_up = book.lookup(list(plies))
+        assert looked_up.scores.tolist() == [values[state].score for state in plies]
+    assert verification.verify(tmp_path / "book.lmdb", game).verdict == "proved"
+
+
+@pytest.mark.parametrize("plain_limit", [0, 1 << 20])
+@pytest.mark.interpreted
+def test_a_forged_distance_to_a_conversion_is_refused(tmp_path, monkeypatch, by_kernels, ring, plain_limit):
+    """By the compiled audit, and by the plain one."""
+    game = ring()
+    pipeline.solve(game, tmp_path / "book.lmdb", conversion=True).close()
+    monkeypatch.setattr(verification, "PLAIN_LIMIT", plain_limit)
+    with Book(tmp_path / "book.lmdb", game) as book:
+        true = {state: Value(value.score, book.plies_to_conversion(state)) for state, value in book.items()}
+        made = ("palette", "numbers", "stored", "longest", "book_id", "digest")
+        facts = {name: fact for name, fact in book.header._asdict().items() if name not in made}
+    state = next(state for state, value in true.items() if (value.distance or 0) > 1)
+    for further in (1, -1, 0):
+        score, plies = true[state]
+        write_values(tmp_path / "forged.lmdb", {**true, state: Value(score, plies + further)}, facts=facts)
+        if further:
+            with pytest.raises(DamagedBook, match="conversion|value"):
+                verification.verify(tmp_path / "forged.lmdb", game)
+            (tmp_path / "forged.lmdb").unlink()
+    assert verification.verify(tmp_path / "forged.lmdb", game).verdict == "proved"
+
+
+@pytest.mark.interpreted
+def test_players_finish_wins_by_distances_to_a_conversion(tmp_path, by_kernels, ring):
+    """Against the longest defence, whatever the tiers: no search of theirs could."""
+    game = ring()
+    values, plies = naive.solve(game), naive.conversions(game)
+    with pipeline.solve(game, tmp_path / "book.lmdb", conversion=True) as book:
+        player, played = Player(book, live=False), 0
+        for start in list(plies)[::7]:
+            state, left = start, plies[start]
+            while not game.is_terminal(state):
+                move = player.choose(state)
+                assert player.conversion(state, move) == plies[state]
+                tier, state = game.tier(state), move.child
+                if not game.is_terminal(state):
+                    assert values[state].score
+                    left = plies[state] if game.tier(state) > tier else left - 1
+                    assert plies[state] == left
+                played += 1
+        assert played > 100
+
+
+def test_where_no_distances_to_a_conversion_can_be_found(tmp_path, by_kernels, ring):
+    for game, options in [
+        ("connect-four:4,4", {}),
+        ("dao", {"method": "minimax"}),
+        ("dao", {"max_ply": 3}),
+        ("dao", {"cluster": "local"}),
+        ("kalah:2,2", {}),
+    ]:
+        with pytest.raises(MethodError, match="conversion"):
+            pipeline.solve(game, tmp_path / "book.lmdb", conversion=True, **options)
+    assert list(tmp_path.iterdir()) == []
+
+
 class Stopped(Exception):
     """Where a solve is interrupted."""
 
 
 @pytest.mark.parametrize("step", [29, *slow(1)])
-@pytest.mark.parametrize("wdl", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("option", ["wdl", "conversion", pytest.param("", marks=pytest.mark.slow)])
 @pytest.mark.interpreted
-def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, by_kernels, ring, wdl, step):
-    game = ring()
-    pipeline.solve(game, tmp_path / "whole.lmdb", wdl=wdl).close()
+def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, by_kernels, ring, option, step):
+    game, options = ring(), {option: True} if option else {}
+    pipeline.solve(game, tmp_path / "whole.lmdb", **options).close()
     stops, said = 0, []
     for at in range(1, 200, step):
         calls = iter(range(at))
@@ -259,11 +340,13 @@ def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, by_kernels,
                 raise Stopped
 
         try:
-            pipeline.solve(game, tmp_path / "book.lmdb", wdl=wdl, checkpoint=0, progress=stop, say=said.append).close()
+            pipeline.solve(
+                game, tmp_path / "book.lmdb", **options, checkpoint=0, progress=stop, say=said.append
+            ).close()
             break
         except Stopped:
             stops += 1
-    assert stops > 40 // step
+    assert stops > 20 // step
     assert (tmp_path / "book.lmdb").read_bytes() == (tmp_path / "whole.lmdb").read_bytes()
 
 

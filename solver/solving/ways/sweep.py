@@ -22,17 +22,18 @@ CHECKPOINT_SECONDS = 30.0  # seconds
 
 def refuses(job: Job) -> str | None:
     """Refuse what the plain algorithms do, and distances to a conversion where moves cannot be taken back."""
-    reason = plain.refuses(job)
-    if reason is None and job.options.conversion:
-        from solver.sweep import demand
+    if not job.options.conversion:
+        return plain.refuses(job)
+    if not extras.has_kernels():
+        return f"--conversion: {extras.remedy()}"
+    from solver.sweep import demand
 
-        if job.options.method == Method.MINIMAX or demand.by_number(job.rules, job.options.codec, True) is None:
-            return (
-                f"{job.rules.name}: --conversion is for games with cycles whose rules number their positions and take"
-                " moves back (parents): leave it out"
-            )
-        return None if extras.has_kernels() else f"--conversion: {extras.remedy()}"
-    return reason
+    if job.options.method != Method.MINIMAX and demand.by_number(job.rules, job.options.codec, True) is not None:
+        return plain.refuses(job)
+    return (
+        f"{job.rules.name}: --conversion is for games with cycles whose rules number their positions and take moves"
+        " back (parents): leave it out"
+    )
 
 
 def solve(job: Job) -> Outcome:
