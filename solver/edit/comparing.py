@@ -38,6 +38,7 @@ FACTS = (
     "longest",
     "trim",
     "wdl",
+    "conversion",
     "expectation",
     "estimate",
 )

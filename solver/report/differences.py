@@ -9,7 +9,13 @@ from solver.base.value import Value
 from solver.report.books import estimated, expected, longest, trimmed
 from solver.report.facts import facts_of
 
-FACT_NAMES = {"trim": "trimmed", "longest": "longest win", "wdl": "without distances", "root": "start"}
+FACT_NAMES = {
+    "trim": "trimmed",
+    "longest": "longest win",
+    "wdl": "without distances",
+    "conversion": "with distances to a conversion",
+    "root": "start",
+}
 WORDS: dict[str, Callable[[Any], str]] = {
     "counts": lambda fact: ", ".join(f"{name} {count:,}" for name, count in fact.items()),
     "estimate": lambda fact: estimated(fact, None),
