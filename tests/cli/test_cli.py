@@ -76,6 +76,7 @@ def test_info_has_the_agreed_shape(book):
         "longest",
         "values",
         "wdl",
+        "conversion",
         "expectation",
         "estimate",
         "trim",
