@@ -9,13 +9,16 @@ from numba.extending import register_jitable
 
 from solver.compiled.exact.table import LIMIT, WIN
 
+SOON = (2, 3, 4, 5)  # tenths of the plies that are left
+
 
 @register_jitable(forceinline=True)
 def question(low: Any, high: Any, longest: Any, asked: Any, scores: bool) -> Any:
     """The bound to ask about next, low < bound <= high.
 
-    First whether it is won, or lost, in half of the plies that are left, which a shallow search tells; then who wins,
-    if anyone; then how soon: halves of a quick win or loss, of a slow one from the slow end, near to the known bounds.
+    First whether it is won, or lost, soon, each time a tenth of the plies that are left later, up to half of them: a
+    shallow search tells. Then who wins, if anyone. Then how soon: halves of a quick win or loss, of a slow one from the
+    slow end, near to the known bounds.
 
     asked: the bound asked before, LIMIT at first. longest: plies that the game can still take, 0 if unknown.
     """
@@ -29,9 +32,13 @@ def question(low: Any, high: Any, longest: Any, asked: Any, scores: bool) -> Any
         return low + 1 + (high - low - 1) // (2 if high == WIN else 4)
     if high < 0:
         return high - (high - low - 1) // (2 if low == -WIN else 4)
-    quick = (longest + 1) // 2
-    if longest > 0 and high == WIN:
-        return WIN - quick
-    if longest > 0 and low == -WIN:
-        return quick - WIN
+    if longest > 0:
+        for tenths in SOON:
+            quick = max((longest * tenths + 5) // 10, 1)
+            if high >= WIN - quick:
+                return WIN - quick
+        for tenths in SOON:
+            quick = max((longest * tenths + 5) // 10, 1)
+            if low < quick - WIN:
+                return quick - WIN
     return np.int64(1) if high > 0 else np.int64(0)
