@@ -79,6 +79,7 @@ async function begin() {
   document.body.classList.toggle("estimates", Boolean(book.facts.estimate || !about.digest));
   $("dice").hidden = !drawing.dice;
   $("opponent").hidden = Boolean(about.expects);
+  $("plies").hidden = Boolean(about.scores || about.expects || book.facts.wdl || book.facts.estimate);
   for (const [side, name] of $("sides").querySelectorAll("span").entries()) name.textContent = players()[side];
   if (about.puzzles) puzzles = new Puzzles(about.puzzles, about.digest);
   $("puzzles").hidden = !puzzles;
