@@ -212,7 +212,7 @@ def test_values_that_nobody_knows_are_no_rewards():
         environment.step(0)
 
 
-@pytest.mark.parametrize("game", ["tic-tac-toe", "pig:15", "minichess:KQK"])
+@pytest.mark.parametrize("game", ["tic-tac-toe", "pig:15", *slow("minichess:KQK")])
 @pytest.mark.filterwarnings("ignore:.*:UserWarning")
 def test_gymnasiums_own_check_passes(game):
     from gymnasium.utils.env_checker import check_env

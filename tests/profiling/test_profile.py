@@ -14,6 +14,7 @@ from solver.cli.profile import variants
 from solver.play.player import Player
 from solver.profiling.measuring import PLAYERS
 from tests.commands import ok, run
+from tests.ways import slow
 
 
 def by_recursion(name, first, second):
@@ -66,7 +67,7 @@ def test_random_players_of_tic_tac_toe(tic_tac_toe):
     assert {round(value.score) for _, value, _ in tic_tac_toe.first_moves} == {0} and len(tic_tac_toe.first_moves) == 9
 
 
-@pytest.mark.parametrize("name", ["mu-torere", "kalah:3"])
+@pytest.mark.parametrize("name", ["mu-torere", *slow("kalah:3")])
 def test_random_play_lies_within_the_interval_of_a_simulation(name):
     outcomes = solver.profile(name).of("random", "random")
     rules, chance, results, games = Player(name).rules, random.Random(0), [], 1500
@@ -87,7 +88,7 @@ def test_random_play_lies_within_the_interval_of_a_simulation(name):
     assert abs(outcomes.wins - wins) < 4 * 0.5 / math.sqrt(games)
 
 
-@pytest.mark.parametrize("name", ["tic-tac-toe", "kalah:3", "three-mens-morris"])
+@pytest.mark.parametrize("name", ["tic-tac-toe", *slow("kalah:3", "three-mens-morris")])
 def test_simulated_results_lie_within_their_intervals(name):
     exact, simulated = solver.profile(name), solver.profile(name, games=150)
     assert simulated.games == 150 and simulated.states is None and "perfect" not in simulated.players

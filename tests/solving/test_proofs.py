@@ -158,7 +158,11 @@ def test_a_proof_that_takes_too_long_keeps_its_work(tmp_path, monkeypatch):
         ("kalah:2,2", "kalah:2,2 has margins: prove is for wins, draws and losses"),
         ("pig:10", "pig:10 has chance"),
         ("mu-torere", "mu-torere has no tier"),
-        ("six-mens-morris", "six-mens-morris has cycles, and a proof may never end there: solve it"),
+        pytest.param(
+            "six-mens-morris",
+            "six-mens-morris has cycles, and a proof may never end there: solve it",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_games_that_cannot_be_proved_are_refused(tmp_path, text, said):

@@ -149,8 +149,12 @@ SCAN = """
 
 @pytest.fixture
 def by_kernels(monkeypatch):
+    """However few the positions are; and few of them are looked at once more, of the same rules again and again."""
     monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
     monkeypatch.setattr(demand, "FEW_NUMBERS", 0)
+    monkeypatch.setattr(plain, "random_games", lambda *given, **options: [])
+    monkeypatch.setattr(numbered, "CHECKED", 100)
+    monkeypatch.setattr(numbered, "EARLY_STATES", 4)
 
 
 @pytest.fixture(scope="module")
@@ -203,7 +207,7 @@ def test_the_book_is_that_of_the_sorted_sweep(tmp_path, monkeypatch, by_kernels,
 
 
 WAYS = [(everywhere, wdl, codec) for everywhere in (0, 1) for wdl in (0, 1) for codec in ("instant", "ranked")]
-QUICK = [(0, 0, "instant"), (1, 1, "ranked")]
+QUICK = [(0, 0, "instant")]
 
 
 @pytest.mark.parametrize(
@@ -326,7 +330,7 @@ class Stopped(Exception):
 
 
 @pytest.mark.parametrize("step", [29, *slow(1)])
-@pytest.mark.parametrize("option", ["wdl", "conversion", pytest.param("", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("option", ["conversion", *slow("wdl", "")])
 @pytest.mark.interpreted
 def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, by_kernels, ring, option, step):
     game, options = ring(), {option: True} if option else {}
@@ -458,7 +462,7 @@ def test_parents_that_lack_a_move_are_found(ring, bug, message):
 def test_a_solve_finds_parents_that_lack_a_move(tmp_path, monkeypatch, by_kernels, ring):
     """Even where random games did not: each solve looks at some states of every tier."""
     game = ring(bug=" or target == 0")
-    monkeypatch.setattr("solver.solving.ways.plain.random_games", lambda *given, **options: [])
+    monkeypatch.setattr(numbered, "CHECKED", 1000)
     with pytest.raises(GameError, match="parents yields it"):
         pipeline.solve(game, tmp_path / "book.lmdb")
 
