@@ -14,6 +14,7 @@ those to a conversion, and as much disk); for the pass forward 1 more a number.
 
 from __future__ import annotations
 
+import itertools
 import random
 import sys
 from collections.abc import Callable, Iterator
@@ -149,13 +150,13 @@ class Numbered:
         chosen = np.concatenate([*numbers, chance.integers(0, self.size, 8 * limit)])
         states = np.empty(len(chosen), np.int64)
         self.kernels.positions_of(chosen, self.places, states)
-        known = [
+        chance.shuffle(states)
+        known = (
             state
             for state in states[states >= 0].tolist()
             if not self.rules.is_terminal(state) and self.merit_of(state) is not None
-        ]
-        chance.shuffle(known)
-        return known[:limit]
+        )
+        return list(itertools.islice(known, limit))
 
     def check_parents(self, states: list[int]) -> None:
         """Hold the parents of some states against their moves, and compiled ones against plain ones.

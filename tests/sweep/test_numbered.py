@@ -25,7 +25,7 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.compiled.orbits import arrays_of, first_numbers  # noqa: E402
-from solver.sweep import by_number, demand, forward, numbered  # noqa: E402
+from solver.sweep import by_number, demand, finish, forward, numbered  # noqa: E402
 
 # Men on a ring of `points`: place two each, then step to an empty neighbour; who closes three in a row with the other
 # side's man in the middle takes it, and who has one man left, or cannot move, has lost.
@@ -155,6 +155,7 @@ def by_kernels(monkeypatch):
     monkeypatch.setattr(plain, "random_games", lambda *given, **options: [])
     monkeypatch.setattr(numbered, "CHECKED", 100)
     monkeypatch.setattr(numbered, "EARLY_STATES", 4)
+    monkeypatch.setattr(finish, "SAMPLED", 100)
 
 
 @pytest.fixture(scope="module")
