@@ -81,7 +81,8 @@ class Header(NamedTuple):
     game of chance are, None elsewhere; with it the palette is empty. `estimate` is what those of a grown book are, None
     elsewhere. `state_bytes` are those of a state, 0 of one word. `sparse` is what a book without distances leaves out,
     since its codec can tell it; 0: nothing. `conversion`, only with `wdl`: distances in the palette are plies to a
-    conversion, a move that raises the tier or ends the game.
+    conversion, a move that raises the tier or ends the game. `start`: in a proof book of another position than the
+    game's start, that position's state.
     """
 
     game: str
@@ -109,6 +110,7 @@ class Header(NamedTuple):
     state_bytes: int = 0
     sparse: int = 0
     conversion: bool = False
+    start: int | None = None
 
     def identified(self) -> Header:
         """With the book id, which follows from all that is known before the records are written.
@@ -116,7 +118,7 @@ class Header(NamedTuple):
         And without `numbers` where they make the header too long: a book that is packed anew cannot know them.
         """
         header = self if self._is_whole() else self._replace(numbers=None)
-        facts = header._replace(book_id=b"", digest="", longest=header._longest())
+        facts = header._replace(book_id=b"", digest="", longest=header._longest(), start=header._start())
         early, later = facts[: -len(LATER)], facts[-len(LATER) :]
         packed = msgpack.packb([*early, *(fact for fact in later if fact)])
         return header._replace(book_id=hashlib.sha256(packed).digest()[:8])
@@ -126,6 +128,10 @@ class Header(NamedTuple):
         if self.longest is None or not self.state_bytes:
             return self.longest
         return self.longest[0], self.longest[1].to_bytes(self.state_bytes, "little")
+
+    def _start(self) -> Any:
+        """`start` as msgpack takes it: bytes, which are never taken for nothing."""
+        return None if self.start is None else self.start.to_bytes(self.key_bytes, "little")
 
     @property
     def origin(self) -> Origin:
@@ -245,7 +251,7 @@ class Header(NamedTuple):
     def packed(self) -> bytes:
         group = self.encoding.group
         fields = {"magic": MAGIC, "version": self.version, "byte_order": "little", "group": group, **self._asdict()}
-        fields["longest"] = self._longest()
+        fields["longest"], fields["start"] = self._longest(), self._start()
         for name in LATER:
             if not fields[name]:
                 del fields[name]
@@ -305,6 +311,8 @@ class Header(NamedTuple):
         if header.state_bytes and header.longest is not None:
             distance, state = fields["longest"]
             header = header._replace(longest=(distance, int.from_bytes(state, "little")))
+        if header.start is not None:
+            header = header._replace(start=int.from_bytes(fields["start"], "little"))
         return header._replace(
             numbers=None if header.numbers is None else _integers(header.numbers),
             palette=[header.palette_kind.kept(value_in(pair, header.kind.types)) for pair in header.palette],
@@ -360,6 +368,8 @@ def check_facts(header: Header) -> None:
     state_limit = 1 << (8 * header.state_bytes or 63)
     if header.longest is not None and (header.longest[0] != slowest or not 0 <= header.longest[1] < state_limit):
         raise ValueError("longest and palette differ")
+    if header.start is not None and (scope != PROOF or header.start >= state_limit):
+        raise ValueError("a start where it cannot be")
 
 
 def _check_palette(header: Header) -> None:
@@ -416,7 +426,7 @@ KINDS: dict[str, type] = dict.fromkeys(("game", "rules", "method", "scope", "cod
 KINDS |= {"symmetry": bool, "score_game": bool, "stored": int}
 OUTCOMES = ("win", "draw", "loss")
 # that a header has only where they say something
-LATER = ("trim", "wdl", "expectation", "estimate", "state_bytes", "sparse", "conversion")
+LATER = ("trim", "wdl", "expectation", "estimate", "state_bytes", "sparse", "conversion", "start")
 
 
 def _integers(items: Iterable[Any]) -> list[int]:

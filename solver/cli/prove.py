@@ -18,7 +18,7 @@ from solver.cli.info import report
 @click.command("prove")
 @click.argument("game")
 @click.option("-o", "--output", "book", type=click.Path(), metavar="BOOK", help="Write the proof book here.")
-@click.option("--from", "position", metavar="POSITION", help="Prove this position, without a book. Default: the start.")
+@click.option("--from", "position", metavar="POSITION", help="Prove this position. Default: the start.")
 @click.option(
     "--for",
     "side",
@@ -64,6 +64,7 @@ def command(
     solver prove connect-four:6,5 -o c4-6x5.lmdb
     solver prove connect-four:6,5 --for first -o c4-6x5-first.lmdb
     solver prove domineering:7,7 --time 2h -o domineering-7x7.lmdb
+    solver prove connect-four:6,5 --from 33 -o c4-33.lmdb
 
     The book holds an answer to every reply of the other side, and little else. Values are win, draw or loss, without
     distances. `solver verify BOOK --play` proves the book by the rules alone. `query`, `play` and `export` take it like
@@ -80,8 +81,6 @@ def command(
     from solver.solving.ways.proof import Plan, Proving
 
     bars, say, started = Bars(quiet), functools.partial(note, quiet=quiet), time.perf_counter()
-    if position is not None and (book is not None or side is not None):
-        raise click.UsageError("--from proves a position without a book: leave out -o and --for")
     options = Options(symmetry=not raw.pop("no_symmetry"), wdl=True, progress=bars, say=say, **raw)
     played = None if position is None else parse_position(game_of(game), position)
     with bars:

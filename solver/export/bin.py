@@ -72,7 +72,7 @@ def facts_of(header: Header) -> bytes:
         del facts[name]
     for name in LATER:
         fact: Any = facts.pop(name)
-        if fact:
+        if fact or (name == "start" and fact is not None):
             facts[name] = fact if type(fact) in (bool, int) else fact._asdict()
     facts["root"] = header.root._asdict()
     facts["tiers"] = header.tiers and [tier._asdict() for tier in header.tiers]

@@ -25,6 +25,7 @@ def facts(header: Header, size: int | None) -> dict[str, Any]:
         if numbers is None
         else [{**value._asdict(), "stored": number} for value, number in zip(header.palette, numbers, strict=True)],
         **{name: facts_of(getattr(header, name)) for name in MORE},
+        "start": None if header.start is None else f"#{header.start}",
         "bytes": size,
         "bits_per_state": size * 8 / header.stored if size and header.stored else None,
         "digest": header.digest or None,
@@ -48,9 +49,10 @@ def text(facts: dict[str, Any], kind: Kind, counts: bool = False) -> str:
     counted = facts["counts"].values()
     folded = "folded by symmetry" if facts["symmetry"] else "no symmetry"
     distances = ", distances to a conversion" if facts["conversion"] else ", without distances" if facts["wdl"] else ""
+    start = facts["start"]
     rows = {
         "game": facts["game"],
-        "value": kind.verdict(root),
+        "value": f"{kind.words(root)} for the side to move at {start}" if start else kind.verdict(root),
         "values": (facts["expectation"] and expected(facts["expectation"]))
         or (facts["estimate"] and estimated(facts["estimate"], facts["values"])),
         "method": f"{facts['method']}, {facts['scope']}, {folded}{distances}",

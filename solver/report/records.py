@@ -225,6 +225,7 @@ class Book(Counts):
     estimate: dict[str, Any] | None
     trim: dict[str, Any] | None
     codec: str
+    start: Annotated[str | None, Meta(description="where a proof book begins, if not at the game's start")]
     bytes: Count
     bits_per_state: float | None
     digest: str

@@ -102,8 +102,10 @@ class Rules:
     lifted: Callable[[int, Any, Any, Any], int]
     end: Callable[[Any], int]
 
-    def __init__(self, game: Any, symmetry: bool = True, wdl: bool = False, nimbers: bool = False) -> None:
-        self.game, self.symmetry, self.wdl = game, symmetry, wdl or nimbers
+    def __init__(
+        self, game: Any, symmetry: bool = True, wdl: bool = False, nimbers: bool = False, start: Any = None
+    ) -> None:
+        self.game, self.symmetry, self.wdl, self.start = game, symmetry, wdl or nimbers, start
         self.margins, self.plain_only = is_score_game(game), bool(getattr(game, "plain_only", False))
         self.kind = kind_of(self.margins, wdl, bool(own_method(game, "chance")), nimbers)
         self.scores, self.bits, self.impartial = self.kind.scores, bits_of(game), getattr(game, "impartial", False)
@@ -150,7 +152,7 @@ class Rules:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled are the game and the options: the methods are bound anew."""
-        return Rules, (self.game, self.symmetry, self.wdl, self.kind.name == NIMBER.name)
+        return Rules, (self.game, self.symmetry, self.wdl, self.kind.name == NIMBER.name, self.start)
 
     def __deepcopy__(self, memo: Any) -> Rules:
         return self
@@ -201,8 +203,14 @@ class Rules:
         """The value of a finished state."""
         return value_of(self.end(state), self.scores)
 
+    def first(self) -> Any:
+        """The state in which play begins: the game's own start, or `start`."""
+        return self.game.initial() if self.start is None else self.start
+
     def roots(self) -> list[Any]:
-        """The states to solve from, each once: the start, and those of `starts`."""
+        """The states to solve from, each once: the start, and those of `starts`; or `start` alone."""
+        if self.start is not None:
+            return [self.start]
         starts = list(dict.fromkeys([self.game.initial(), *self.starts()]))
         vanishing_start = next(filter(self.vanishing, starts), None) if self.vanishing is not None else None
         if vanishing_start is not None:

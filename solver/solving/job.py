@@ -86,6 +86,7 @@ class Outcome(NamedTuple):
         remove: Removes all work files once the book is written.
         trim: The side that the book serves, where it serves one.
         mend: Called with a fault that comes to light while the book is written. Returns whether it was mended.
+        start: Where play begins, if not at the game's start.
     """
 
     solved: Solved
@@ -94,6 +95,7 @@ class Outcome(NamedTuple):
     remove: Callable[[], None] | None = None
     mend: Callable[[SolverError], bool] | None = None
     trim: Trim | None = None
+    start: int | None = None
 
 
 class Way(Protocol):

@@ -333,6 +333,7 @@ def _header(job: Job, outcome: Outcome) -> Header:
         numbers=solved.numbers if len(solved.numbers or ()) <= MOST_VALUES else None,
         wdl=rules.wdl,
         conversion=job.options.conversion,
+        start=outcome.start,
         expectation=solved.kind.expectation,
         estimate=solved.kind.estimate,
         state_bytes=CODECS[codec].wide_bytes(rules.bits),

@@ -246,7 +246,7 @@ def _start(book: Book, rules: Rules) -> dict[int, Value]:
 
     Raises DamagedBook if it is another.
     """
-    state, stated, trim = rules.canonical(rules.game.initial()), book.root, book.trim
+    state, stated, trim = rules.canonical(rules.first()), book.root, book.trim
     if rules.is_terminal(state) or book.find(state) is not None:
         # Looked at as any other
         return {}

@@ -51,8 +51,8 @@ class _Played:
     To be solved by the plain algorithms, which take any hashable states.
     """
 
-    def __init__(self, player: Player, side: int, progress: Progress) -> None:
-        self.player, self.rules, self.side, self.progress = player, player.rules, side, progress
+    def __init__(self, player: Player, rules: Rules, side: int, progress: Progress) -> None:
+        self.player, self.rules, self.side, self.progress = player, rules, side, progress
         self.score_game = self.rules.scores
         if self.rules.kind is MARGIN:
             self.endless = lambda state: self.rules.endless(state[0])
@@ -65,11 +65,10 @@ class _Played:
         return state, mover == self.side
 
     def initial(self) -> tuple[int, bool]:
-        return self._node(self.rules.game.initial())
+        return self._node(self.rules.first())
 
     def starts(self) -> Iterator[tuple[int, bool]]:
-        for state in self.rules.starts():
-            yield self._node(state)
+        yield from map(self._node, self.rules.roots())
 
     def actions(self, state: tuple[int, bool]) -> Iterator[int]:
         position, is_own = state
@@ -106,7 +105,8 @@ class _Played:
 
 def _played(book: Book, player: Player, side: int, progress: Progress) -> int:
     """Play one side out: in how many positions it came to move."""
-    played = _Played(player, side, progress)
+    rules = Rules(player.game, player.rules.symmetry, start=book.header.start)
+    played = _Played(player, rules, side, progress)
     table: Any
     try:
         table = minimax.solve(played).table

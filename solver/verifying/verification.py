@@ -119,7 +119,7 @@ def verify(
     started = time.perf_counter()
     with Book(path, game) as book:
         header = book.header
-        rules = Rules(book.game, header.symmetry, header.wdl, header.kind is NIMBER)
+        rules = Rules(book.game, header.symmetry, header.wdl, header.kind is NIMBER, header.start)
         _check_claims(book, rules)
         closed = book.header.scope == "complete"
         if closed:
@@ -304,6 +304,6 @@ def _spread(book: Book) -> Iterator[tuple[int, Value]]:
 
 
 def _check_root(book: Book, rules: Rules) -> None:
-    root = value_in(book, rules, rules.canonical(rules.game.initial()))
+    root = value_in(book, rules, rules.canonical(rules.first()))
     if root != book.header.root and not (root is None and book.header.scope != "complete"):
         raise DamagedBook(f"{book.path}: the header says {book.header.root} of the start, the book {root}: solve again")

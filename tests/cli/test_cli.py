@@ -81,6 +81,7 @@ def test_info_has_the_agreed_shape(book):
         "estimate",
         "trim",
         "codec",
+        "start",
         "bytes",
         "bits_per_state",
         "digest",

@@ -1,5 +1,6 @@
 """Proof books: the right value of the start, an answer to every reply, the same bytes after any interruption."""
 
+import json
 import re
 import subprocess
 
@@ -14,16 +15,19 @@ from solver.book.trim import Trim
 from solver.edit.trimming import trim
 from solver.export.site import WEB
 from solver.rules.game import Rules, load_game
+from solver.rules.reading import parse_position
 from solver.solving import pipeline
 from solver.solving.ways import proof
 from solver.solving.ways.proof import Plan, Proving
-from solver.verifying import playing
+from solver.verifying import playing, verification
 from tests import naive
+from tests.books import write_values
 from tests.commands import ok, run
 from tests.exports import needs_node
 from tests.ways import slow
 
 SMALL_TABLE = 1 << 16
+OF_VALUES = ("palette", "numbers", "stored", "longest", "book_id", "digest")  # facts of a header
 
 
 def proved(game, path, plan=None, **options):
@@ -196,11 +200,42 @@ def test_the_command_proves_and_the_others_take_its_book(tmp_path, monkeypatch):
     assert "hex:2: win for the side to move, by proof-number" in ok(
         "prove", "hex:2", "--from", "start", "--table", "64K", "-q"
     )
-    code, _, err = run("prove", "hex:3", "--from", "start", "-o", book)
-    assert code == 2 and "--from proves a position without a book" in err
+    assert "win for the side to move at #8" in ok("prove", "hex:2", "--from", "b2", "-o", book, "--table", "64K", "-q")
+    assert json.loads(ok("info", book, "--json"))["start"] == "#8"
+    assert "the first player gets at least the value of each" in ok("verify", book, "--play", "-q")
     monkeypatch.setattr("solver.compiled.exact.prover.CALL", 10)
     code, _, err = run("prove", "hex:3", "--time", "0s", "--table", "64K", "-q")
     assert code == 7 and "hex is not proved after 10 nodes" in err
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize(
+    ("text", "moves", "method"),
+    [
+        ("tic-tac-toe", "a1", "proof-number"),
+        pytest.param("tic-tac-toe", "a1 b1", "alphabeta", marks=pytest.mark.slow),
+        pytest.param("connect-four:4,4", "12", "alphabeta", marks=pytest.mark.slow),
+        pytest.param("breakthrough:3,4,2", "b2a3", "proof-number", marks=pytest.mark.slow),
+    ],
+)
+def test_a_book_may_begin_anywhere(tmp_path, text, moves, method):
+    """It answers from there on, `verify` proves it from there, and as a book of the start it proves nothing."""
+    game = load_game(text)
+    state, path = parse_position(game, moves).state, tmp_path / "proof.lmdb"
+    header, truth = proved(text, path, Plan(position=state, method=method)), naive.solve(game, symmetry=True)
+    score = header.root.score
+    assert header.start == state and score == truth[Rules(game).canonical(state)].score
+    assert verification.verify(path).verdict == "proved"
+    with Book(path) as book:
+        found = playing.prove(book, game, live=False)
+        assert found.sides == (("first", "second") if not score else ("first",) if score > 0 else ("second",))
+        # All that is needed, and less than from the start
+        assert len(book) < proved(text, tmp_path / "start.lmdb", Plan(side="both" if not score else None)).stored
+        values = dict(book.items())
+    facts = {name: fact for name, fact in header._asdict().items() if name not in OF_VALUES} | {"start": None}
+    write_values(tmp_path / "forged.lmdb", values, facts=facts)
+    with pytest.raises(DamagedBook):
+        verification.verify(tmp_path / "forged.lmdb")
 
 
 @needs_node

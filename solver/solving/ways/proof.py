@@ -29,6 +29,7 @@ STATE_BYTES = 600  # of memory that a state of the book takes while it is found;
 CHECKPOINT_SECONDS = 120.0
 SPARING = 20.0  # times what a checkpoint took: the least between two
 METHODS = (Method.ALPHABETA, Method.PROOF_NUMBER)
+Child = tuple[int, int]  # 1 if the same side moves there, else -1; and the canonical state
 
 
 class Plan(NamedTuple):
@@ -38,7 +39,7 @@ class Plan(NamedTuple):
         side: "first", "second" or "both": whose moves the book holds. None for the winner's, or both in a draw.
         method: One of METHODS. "auto" for the one that fits the rules.
         seconds: Give up after so many. None for no limit.
-        position: The state to settle, without a book. None for the start.
+        position: The state where play begins. None for the game's start.
     """
 
     side: str | None = None
@@ -74,17 +75,16 @@ class Proving:
 
     def solve(self, job: Job) -> Outcome:
         """Settle the start, then follow the play of each side."""
-        rules, plan, progress = job.rules, self.plan, job.options.progress
+        plan, progress = self.plan, job.options.progress
         job.checked()
+        begin = None if plan.position == job.rules.game.initial() else plan.position
+        rules = Rules(job.rules.game, job.rules.symmetry, wdl=True, start=begin)
         method = plan.method if plan.method != AUTO else method_for(rules)
-        search = _Search(job, Method(method), plan.seconds)
-        start = rules.canonical(rules.game.initial() if plan.position is None else plan.position)
-        if rules.is_terminal(start):
+        if rules.is_terminal(rules.first()):
             raise MethodError(f"{rules.name}: the game is over there: there is nothing to prove")
-        score = search.start(start)
-        if plan.position is not None:
-            return Outcome(solved_by(rules, {}, root=score), method, PROOF, search.remove)
-        first = score if rules.mover(rules.game.initial()) in (0, None) else -score
+        search = SEARCHES[method](job, rules, plan.seconds)
+        score = search.start(rules.canonical(rules.first()))
+        first = score if rules.mover(rules.first()) in (0, None) else -score
         side = plan.side or ("both" if not score else "first" if first > 0 else "second")
         if first and side != ("first" if first > 0 else "second"):
             loser = "second" if first > 0 else "first"
@@ -96,9 +96,9 @@ class Proving:
             sides = range(2) if side == "both" else (SIDES.index(side),)
             values = needed(rules, search.find, sides, 0, progress, search.settle)
             found = {state: merit_of(value) for state, value in values.items()}
-        source = rules_of(rules.game, codec_of(rules, job.options.codec))
+        trim = Trim(rules_of(rules.game, codec_of(rules, job.options.codec)), PROOF, side=side)
         solved = solved_by(rules, found, root=score)
-        return Outcome(solved, method, PROOF, search.remove, trim=Trim(source, PROOF, side=side))
+        return Outcome(solved, method, PROOF, search.remove, trim=trim, start=begin)
 
 
 def method_for(rules: Rules) -> Method:
@@ -116,54 +116,27 @@ def is_decisive(game: Any) -> bool:
 class _Search:
     """The values of states, -1, 0 or 1, found by search when they are first asked for."""
 
-    def __init__(self, job: Job, method: Method, seconds: float | None) -> None:
-        self.rules, self.job, self.method = job.rules, job, method
+    nodes: int  # searched so far
+
+    def __init__(self, job: Job, rules: Rules, seconds: float | None) -> None:
+        self.rules, self.job = rules, job
         self.scores: dict[int, int] = {}
-        self._decisive = is_decisive(job.rules.game)
+        self._decisive = is_decisive(rules.game)
         self._deadline = None if seconds is None else time.monotonic() + seconds
-        self._path = job.beside(".proof")
-        self._saved, self._took = time.monotonic(), 0.0
-        options, table = job.options, job.options.table or TABLE
-        if options.memory is not None and table > options.memory:
-            raise ResourceError(
-                f"the table takes {table:,} bytes of memory, {options.memory:,} are there: give --table"
-            )
-        self._limit = None if options.memory is None else max(1, (options.memory - table) // STATE_BYTES)
-        if method == Method.ALPHABETA:
-            from solver.compiled.exact.searcher import Searcher
-
-            self._searcher = Searcher(job.rules, symmetry=job.rules.symmetry, outcomes=True, table=table)
-            self._searcher.warm()
-        else:
-            from solver.compiled.exact.prover import Prover
-
-            self._prover = Prover(job.rules, table)
-            self._prover.warm()
-
-    @property
-    def nodes(self) -> int:
-        """The nodes that were searched so far."""
-        return self._searcher.nodes if self.method == Method.ALPHABETA else self._prover.nodes
+        memory = job.options.memory
+        self.table = job.options.table or TABLE
+        if memory is not None and self.table > memory:
+            raise ResourceError(f"the table takes {self.table:,} bytes of memory, {memory:,} are there: give --table")
+        self._limit = None if memory is None else max(1, (memory - self.table) // STATE_BYTES)
 
     def start(self, state: int) -> int:
-        """The score of the start. The search of a question about it is kept in a file, and goes on from there."""
-        bounds = (1,) if self._decisive else (1, 0)
-        self._question = None
-        if self.method == Method.PROOF_NUMBER and self._path is not None:
-            if self.job.options.restart:
-                self.remove()
-            self._question = next((one for one in bounds if self._prover.load(self._path, self._facts(one))), None)
-            if self._question is None and self._path.exists():
-                raise ResourceError(
-                    f"{self._path} belongs to another proof: --restart discards it, or name another book"
-                )
+        """The score of the start."""
         return self._score(state)
 
     def find(self, state: int) -> Value | None:
         """The value of a canonical, unfinished state, if it is known without a search."""
         score = self.scores.get(state)
-        if score is None and self.method == Method.PROOF_NUMBER:
-            score = self._told(state)
+        score = self._told(state) if score is None else score
         return None if score is None else Value(score)
 
     def settle(self, state: int, is_own: bool) -> None:
@@ -177,24 +150,25 @@ class _Search:
                 self._score(key)
             return
         score = self._score(state)
-        children = list(self._children(state))
-        if self._ends(state, score):
-            return
-        if self.method == Method.ALPHABETA:
-            # Few of its searches are long, and a choice between all moves that keep the value makes a smaller book
-            for _, key in children:
-                self._score(key)
-            return
-        kept = [self._keeps(key, sign, score, searched=False) for sign, key in children]
-        if not any(kept):
-            any(self._keeps(key, sign, score, searched=True) for sign, key in children)
+        if not self._ends(state, score):
+            self._settle_moves(list(self._children(state)), score)
 
     def remove(self) -> None:
-        """Remove the file of a search."""
-        if self._path is not None:
-            system.remove(self._path)
+        """Remove the file of a search, if there is one."""
 
-    def _children(self, state: int) -> Iterator[tuple[int, int]]:
+    def _told(self, state: int) -> int | None:
+        """The score of a state, if it is known from searches of others."""
+        return None
+
+    def _settle_moves(self, children: list[Child], score: int) -> None:
+        """Find moves that keep a score which no move exceeds: one, or all."""
+        raise NotImplementedError
+
+    def _answer(self, state: int, bound: int, searched: bool) -> bool | None:
+        """`_is_worth`, of a bound that is 0 or 1."""
+        raise NotImplementedError
+
+    def _children(self, state: int) -> Iterator[Child]:
         """Yield of each unfinished child 1 if the same side moves there, else -1, and its canonical state."""
         rules = self.rules
         for action in rules.actions(state):
@@ -209,6 +183,93 @@ class _Search:
         ends = ((action, child) for action, child in results if rules.is_terminal(child))
         return any(rules.lifted(rules.end(child), state, action, child) == score for action, child in ends)
 
+    def _score(self, state: int) -> int:
+        if state not in self.scores:
+            if self._decisive:
+                self.scores[state] = 1 if self._is_worth(state, 1, True) else -1
+            elif self._is_worth(state, 1, True):
+                self.scores[state] = 1
+            else:
+                self.scores[state] = 0 if self._is_worth(state, 0, True) else -1
+        return self.scores[state]
+
+    def _is_worth(self, state: int, bound: int, searched: bool) -> bool | None:
+        """Whether a state is worth at least `bound`; None if only a search would tell, and it is not `searched`."""
+        return bound < 0 or (bound <= 1 and self._answer(state, bound, searched))
+
+    def _unproved(self, rest: str) -> Unproved:
+        return Unproved(f"{game_text(self.rules.game)} is not proved after {self.nodes:,} nodes{rest}")
+
+
+class _AlphaBeta(_Search):
+    """By alpha-beta, which finds the score itself."""
+
+    def __init__(self, job: Job, rules: Rules, seconds: float | None) -> None:
+        from solver.compiled.exact.searcher import Searcher
+
+        super().__init__(job, rules, seconds)
+        self._searcher = Searcher(rules, symmetry=rules.symmetry, outcomes=True, table=self.table)
+        self._searcher.warm()
+
+    @property
+    def nodes(self) -> int:  # type: ignore[override]
+        return self._searcher.nodes
+
+    def _settle_moves(self, children: list[Child], score: int) -> None:
+        """All: few of its searches are long, and a choice between moves makes a smaller book."""
+        for _, key in children:
+            self._score(key)
+
+    def _answer(self, state: int, bound: int, searched: bool) -> bool | None:
+        if not searched:
+            return None
+        seconds = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+        try:
+            return bool(self._searcher.value(state, seconds=seconds).score >= bound)
+        except BudgetExceeded:
+            raise self._unproved("") from None
+
+
+class _ProofNumbers(_Search):
+    """By proof numbers: its table tells much that nobody asked for. The search of the start is kept in a file."""
+
+    def __init__(self, job: Job, rules: Rules, seconds: float | None) -> None:
+        from solver.compiled.exact.prover import Prover
+
+        super().__init__(job, rules, seconds)
+        self._path = job.beside(".proof")
+        self._question: int | None = None  # which of the start's bounds a file has a search for
+        self._saved, self._took = time.monotonic(), 0.0
+        self._prover = Prover(rules, self.table)
+        self._prover.warm()
+
+    @property
+    def nodes(self) -> int:  # type: ignore[override]
+        return self._prover.nodes
+
+    def start(self, state: int) -> int:
+        """The score of the start, by a search that goes on from its file."""
+        if self._path is not None:
+            if self.job.options.restart:
+                self.remove()
+            bounds = (1,) if self._decisive else (1, 0)
+            self._question = next((one for one in bounds if self._prover.load(self._path, self._facts(one))), None)
+            if self._question is None and self._path.exists():
+                raise ResourceError(
+                    f"{self._path} belongs to another proof: --restart discards it, or name another book"
+                )
+        return super().start(state)
+
+    def remove(self) -> None:
+        if self._path is not None:
+            system.remove(self._path)
+
+    def _settle_moves(self, children: list[Child], score: int) -> None:
+        """All that the table knows; or else the first that a search finds."""
+        kept = [self._keeps(key, sign, score, searched=False) for sign, key in children]
+        if not any(kept):
+            any(self._keeps(key, sign, score, searched=True) for sign, key in children)
+
     def _keeps(self, key: int, sign: int, score: int, searched: bool) -> bool:
         """Whether a move to a state keeps a score that no move exceeds; note its value if it does."""
         if key not in self.scores:
@@ -222,18 +283,7 @@ class _Search:
             self.scores[key] = sign * score
         return self.scores[key] == sign * score
 
-    def _score(self, state: int) -> int:
-        if state not in self.scores:
-            if self._decisive:
-                self.scores[state] = 1 if self._is_worth(state, 1, True) else -1
-            elif self._is_worth(state, 1, True):
-                self.scores[state] = 1
-            else:
-                self.scores[state] = 0 if self._is_worth(state, 0, True) else -1
-        return self.scores[state]
-
     def _told(self, state: int) -> int | None:
-        """The score of a state, if the table has it."""
         wins = self._is_worth(state, 1, False)
         if wins:
             return 1
@@ -242,14 +292,7 @@ class _Search:
         holds = self._is_worth(state, 0, False)
         return -1 if holds is False else 0 if holds and wins is False else None
 
-    def _is_worth(self, state: int, bound: int, searched: bool) -> bool | None:
-        """Whether a state is worth at least `bound`; None if only a search would tell, and it is not `searched`."""
-        if bound < 0:
-            return True
-        if bound > 1:
-            return False
-        if self.method == Method.ALPHABETA:
-            return self._searched(state) >= bound if searched else None
+    def _answer(self, state: int, bound: int, searched: bool) -> bool | None:
         # Without draws both bounds ask the same
         for asked in (bound, 1 - bound) if self._decisive else (bound,):
             told = self._prover.answer(state, asked)
@@ -267,14 +310,6 @@ class _Search:
             if not isinstance(error, Exception) and not self.scores:
                 self._keep(bound)
             raise
-
-    def _searched(self, state: int) -> int:
-        """The score of a state by alpha-beta."""
-        seconds = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
-        try:
-            return int(self._searcher.value(state, seconds=seconds).score)
-        except BudgetExceeded:
-            raise self._unproved("") from None
 
     def _watched(self, bound: int) -> Callable[[Any], None]:
         """Called now and then in a search: say how far it is, keep it in a file, end it when the time is up."""
@@ -314,8 +349,12 @@ class _Search:
 
     def _facts(self, bound: int) -> str:
         rules = self.rules
-        facts = rules.name, rules.fingerprint, rules.symmetry, bound, len(self._prover.table)
+        facts: tuple[Any, ...] = rules.name, rules.fingerprint, rules.symmetry, bound, len(self._prover.table)
+        facts += () if rules.start is None else (f"from {rules.start}",)
         return f"solver proof 1 {' '.join(map(str, facts))}"
 
-    def _unproved(self, rest: str) -> Unproved:
-        return Unproved(f"{game_text(self.rules.game)} is not proved after {self.nodes:,} nodes{rest}")
+
+SEARCHES: dict[str, Callable[[Job, Rules, float | None], _Search]] = {
+    Method.ALPHABETA: _AlphaBeta,
+    Method.PROOF_NUMBER: _ProofNumbers,
+}

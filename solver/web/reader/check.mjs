@@ -30,7 +30,8 @@ class Play {
   #seen = new Set(); // canonical states in which the side is to move, which hold or are about to be looked at
   #waiting = []; // the same, with the actions that lead there
 
-  constructor(book, game, side) {
+  constructor(book, game, side, start) {
+    this.start = start;
     this.book = book;
     this.rules = game.rules;
     this.game = game;
@@ -60,7 +61,7 @@ class Play {
 
   /** Prove that the side gets at least `worth` from the start; returns in how many positions it came to move. */
   async prove(worth) {
-    const start = this.game.initial();
+    const { start } = this;
     const isOwn = this.mover(start) === this.side;
     if (isOwn) await this.#expect(start, worth, []);
     else await this.#answerAll(start, worth, []);
@@ -142,8 +143,9 @@ async function check(bookPath, modulePath) {
   const score = Math.sign(Number(facts.root.score));
   for (const [side, name] of SIDES.entries()) {
     if (served !== name && served !== "both") continue;
-    const play = new Play(book, game, side);
-    const worth = play.mover(game.initial()) === side ? score : 0 - score;
+    const start = facts.start === undefined ? game.initial() : BigInt(facts.start);
+    const play = new Play(book, game, side, start);
+    const worth = play.mover(play.start) === side ? score : 0 - score;
     const positions = await play.prove(worth);
     console.log(`${facts.game}: the ${name} player gets at least a ${["loss", "draw", "win"][worth + 1]}, proved in ${positions} positions`);
   }
