@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 GAME ?= connect-four:5,5
 BOOK ?= connect-four-5x5.lmdb
 
-.PHONY: setup book books tables test lint bench bench-large slow faults stress browser javascript docs docs-serve docs-test versions release windows arm clean
+.PHONY: setup book books books-large tables test lint bench bench-large slow faults stress browser javascript docs docs-serve docs-test versions release windows arm clean
 
 setup: $(VENV)/installed
 
@@ -24,6 +24,12 @@ book: setup
 books: setup
 	$(BIN)/python scripts/catalog.py --check
 	$(BIN)/python scripts/modules.py --check
+
+# Solve what takes hours, into the folder LARGE: nine men's morris. The same command goes on after an interruption.
+LARGE ?= large
+books-large: setup
+	mkdir -p $(LARGE)
+	$(BIN)/solver solve nine-mens-morris --wdl --codec ranked --memory 16G -o $(LARGE)/nine-mens-morris.lmdb
 
 # Write the page of all games, the numbers of games and books that pages quote, and the index of errors.
 tables: setup

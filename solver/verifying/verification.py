@@ -3,12 +3,13 @@
 It shares nothing with the solver but the rules. Checked for every state of a complete book, this is, by induction
 over the distances, a proof that the values are those of perfect play: a win has a lost child one ply nearer the end and
 none nearer still, a loss has all children won and the last of them one ply nearer, a draw has no lost child and a drawn
-one; no child is missing. Margins, and wins and losses without a distance, are proved by induction over the moves: each
-is the best of the children's, and no play comes back to a state, or they might rest on each other in a circle; where
-they were found by retrograde analysis it may, and what holds each up is found anew (`grounds`), unless the book has
-distances to a conversion, which prove it as other distances do. An expectation is the mean or the best of the
-children's, but for the rounding of both that the header admits; as that adds up, bounds of all values are found anew
-(`bounding`): they prove how far a value may be from the truth.
+one; no child is missing. Distances to a conversion prove as much, tier by tier.
+
+Margins, and wins and losses without a distance, are proved by induction over the moves: each is the best of the
+children's, and no play comes back to a state, or they might rest on each other in a circle. Where they were found by
+retrograde analysis it may, and what holds each up is found anew (`grounds`). An expectation is the mean or the best of
+the children's, but for the rounding of both that the header admits; as that adds up, bounds of all values are found
+anew (`bounding`): they prove how far a value may be from the truth.
 """
 
 from __future__ import annotations
