@@ -66,7 +66,9 @@ def _packed(value: Value) -> bytes:
 
 
 def facts_of(header: Header) -> bytes:
-    """Return a book's facts, as JSON."""
+    """Return a book's facts, as JSON. Its file has no distances to a conversion."""
+    if header.conversion:
+        header = header._replace(conversion=False, longest=None)
     facts = header._asdict()
     for name in ("palette", "numbers", "book_id"):
         del facts[name]

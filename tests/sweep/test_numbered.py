@@ -1,5 +1,6 @@
 """Arrays by number, for rules that take moves back: the same book as by sorting, byte for byte."""
 
+import json
 import random
 from collections import Counter
 from math import comb
@@ -11,6 +12,7 @@ from solver.base.errors import DamagedBook, GameError, MethodError, ResourceErro
 from solver.base.value import Value, sign_of
 from solver.book import Book
 from solver.check.conformance import check_game
+from solver.export.bin import facts_of
 from solver.play.player import Player
 from solver.rules.game import Rules
 from solver.rules.orbits import Orbits, layout_of, orbits
@@ -267,6 +269,8 @@ def test_distances_to_a_conversion_are_the_naive_twins(tmp_path, by_kernels, rin
                 assert book.plies_to_conversion(game.canonical(state)) == plies.get(state)
         looked_up = book.lookup(list(plies))
         assert looked_up.scores.tolist() == [values[state].score for state in plies]
+        facts = json.loads(facts_of(book.header))
+        assert facts["wdl"] and facts["longest"] is None and "conversion" not in facts
     assert verification.verify(tmp_path / "book.lmdb", game).verdict == "proved"
 
 
