@@ -64,7 +64,7 @@ def text(facts: dict[str, Any], kind: Kind, counts: bool = False) -> str:
     }
     if facts["longest"]:
         distance, line = facts["longest"]["distance"], facts["longest"].get("line")
-        rows["longest"] = longest(distance, facts["longest"]["position"])
+        rows["longest"] = longest(distance, facts["longest"]["position"], facts["conversion"])
         rows[""] = line and " ".join(line if len(line) >= distance else [*line, "..."])
     if facts["bytes"]:
         per_state = f", {facts['bits_per_state']:.2f} bits a stored state" if facts["bits_per_state"] else ""
@@ -95,9 +95,9 @@ def estimated(estimate: dict[str, Any], values: list[dict[str, Any]] | None) -> 
     return source_text if exact is None else f"{exact:,} exact, the others {source_text}"
 
 
-def longest(distance: int, position: str) -> str:
-    """The longest win, and where it begins."""
-    return f"win in {in_plies(distance)}, at {position}"
+def longest(distance: int, position: str, to_conversion: bool = False) -> str:
+    """The longest win, or way to a conversion, and where it begins."""
+    return f"{'win, conversion' if to_conversion else 'win'} in {in_plies(distance)}, at {position}"
 
 
 def trimmed(trim: dict[str, Any]) -> str:
@@ -127,7 +127,7 @@ def tables(facts: dict[str, Any], kind: Kind) -> str:
             counts = " ".join(f"{tier[name]:15,}" for name in ("states", "terminal", "win", "draw", "loss"))
             lines.append(f"{tier['tier']:6} {counts}")
     if facts["values"]:
-        lines += ["", f"{'value':>14} {'stored':>15}"]
+        lines += ["", f"{'to conversion' if facts['conversion'] else 'value':>14} {'stored':>15}"]
         for value in facts["values"]:
             name = kind.entry(Value(value["score"], value["distance"]))
             lines.append(f"{name:>14} {value['stored']:15,}")
