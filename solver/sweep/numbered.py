@@ -17,6 +17,7 @@ from __future__ import annotations
 import itertools
 import random
 import sys
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -178,13 +179,14 @@ class Numbered:
 
     def check_conversions(self, states: list[int]) -> None:
         """Compare distances of some states with those of their moves by the plain rules. Raises UncompiledRules."""
+        kept = self._kept_codes()
 
         def worth(key: int) -> tuple[int, int]:
-            return self.merit_of(key) or 0, self._plies_of(key)
+            return self.merit_of(key) or 0, self._plies_of(key, kept)
 
         for state in states:
             score = self.merit_of(state)
-            if score and conversion_of(self.rules, state, score, worth) != self._plies_of(state):
+            if score and conversion_of(self.rules, state, score, worth) != self._plies_of(state, kept):
                 raise unlike(self.rules.game, f"state {state} is not as far from a conversion as its moves say")
 
     def _number_of(self, key: int) -> int:
@@ -202,11 +204,11 @@ class Numbered:
         code = int(self.values[number])
         return None if code == by_number.NONE else _merit(code)
 
-    def _plies_of(self, key: int) -> int:
-        """The distance of a decided folded state to a conversion."""
+    def _plies_of(self, key: int, kept: dict[int, NDArray[np.uint16]]) -> int:
+        """The distance of a decided folded state to a conversion, by the codes that were `kept`."""
         number = self._number_of(key)
-        span = next(span for span in self.spans if span.first <= number < span.last)
-        codes = self._kept_codes().get(span.tier)
+        span = self.spans[bisect_right(self.spans, number, key=lambda span: span.first) - 1]
+        codes = kept.get(span.tier)
         code = 0 if codes is None else int(codes[number - span.first])
         return 1 if code < by_number.BEGIN else code - by_number.BEGIN >> 1
 
