@@ -492,7 +492,7 @@ ELSEWHERE = (
         "nine-mens-morris", "R. Gasser, Solving Nine Men's Morris, 1996",
         "9,074,932,579 numbers for the phases of moving and flying", "test_numbered"
     ),
-    Elsewhere("nine-mens-morris", "R. Gasser, Solving Nine Men's Morris, 1996", "draw", "make books-large"),
+    Elsewhere("nine-mens-morris", "R. Gasser, Solving Nine Men's Morris, 1996", "draw", "Makefile"),
     Elsewhere("nine-mens-morris", "independent rules", "all moves in random games", "test_numbered"),
     Elsewhere("six-mens-morris:6", "Brian Liou, solved-games, 2026", "42,372,745 states, draw", "test_apart"),
     Elsewhere(

@@ -137,7 +137,7 @@ def _write_page(source: Book | Game, target: Path, progress: Progress, puzzles: 
     site.check_folder(target)
     if book is not None:
         # A book that cannot even say what the start is worth makes no page
-        book.get(rules.roots()[0])
+        book.get(rules.first())
     script = site.script_of(rules, book, progress, puzzles)
     with replacing(target) as folder:
         site.write(script, rules.game, book, folder, progress)

@@ -10,6 +10,7 @@ A game without `cells` has no board. The bits of its state then stand in one row
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -163,7 +164,7 @@ def _surveyed(rules: Rules, states: Iterable[int]) -> Layout:
 def _explored(kind: type, game: Any) -> Layout | None:
     """The layout of a game with few positions, None of another. Equal tuples of two kinds are not one game."""
     rules = Rules(game)
-    states = dict.fromkeys(rules.roots()[: FEW + 1])
+    states = dict.fromkeys(itertools.islice(itertools.chain([rules.first()], rules.starts()), FEW + 1))
     for state in (waiting := list(states)):
         if len(states) > FEW:
             return None

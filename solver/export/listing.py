@@ -49,11 +49,12 @@ def names_of(games: Iterable[Game]) -> list[str]:
 def entry_of(name: str, game: Game, book: Book | None) -> dict[str, Any]:
     """Return the index's entry of a game whose page lies in the folder `name`."""
     board, mover = _board(game)
+    rules = Rules(game)
     return {
         "name": name,
         "family": site.family_of(game),
         "group": site.group_of(game),
-        "starts": len(Rules(game).roots()),
+        "starts": 1 if rules.everywhere else len(rules.roots()),
         "title": site.title_of(game),
         "summary": summary_of(game),
         "verdict": "searched, without a book" if book is None else book.header.kind.verdict(book.root),

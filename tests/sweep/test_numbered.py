@@ -11,8 +11,11 @@ from solver import load_game
 from solver.base.errors import DamagedBook, GameError, MethodError, ResourceError
 from solver.base.value import Value, sign_of
 from solver.book import Book
+from solver.book.codecs.ranked import Ranks
 from solver.check.conformance import check_game
+from solver.export import listing
 from solver.export.bin import facts_of
+from solver.export.layout import layout_of as layout_of_rules
 from solver.play.player import Player
 from solver.rules.game import Rules
 from solver.rules.orbits import Orbits, layout_of, orbits
@@ -531,3 +534,12 @@ def test_memory_that_is_needed_is_less_without_distances():
     rules, bare = Rules(load_game("teeko")), Rules(load_game("teeko"), wdl=True)
     assert demand.by_number(bare, "ranked") < demand.by_number(rules, "ranked") < demand.by_number(rules, None)
     assert demand.by_number(Rules(load_game("connect-four:4,4")), None) is None
+
+
+def test_nobody_lists_all_positions_where_each_is_a_start(tmp_path, monkeypatch):
+    """Of nine men's morris they are 27 billion."""
+    monkeypatch.setattr(Rules, "roots", None)
+    game = load_game("nine-mens-morris")
+    assert listing.entry_of("morris", game, None)["starts"] == 1
+    assert layout_of_rules(Rules(game)) is not None
+    assert Ranks.left_out(Rules(game)) in Ranks.LEFT_OUT

@@ -371,7 +371,7 @@ def _turns(rules: Rules, games: int) -> bool:
 
     chance = random.Random(1)
     for _ in range(games):
-        state, plies = rules.roots()[0], 0
+        state, plies = rules.first(), 0
         while plies < SAMPLE_PLIES and not rules.is_terminal(state):
             child = rules.result(state, chance.choice([*rules.actions(state)]))
             if (rules.tier(child) - rules.tier(state)) % 2 == 0:
