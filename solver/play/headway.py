@@ -42,7 +42,7 @@ class Leading:
         if self.has_distances and best.value is not None and best.value.score:
             choose = min if best.value.score > 0 else max
             return choose(equal, key=lambda move: self.conversion(state, move.child))
-        if best.value is None or best.value.score <= self.rules.endless(state) or len(equal) == 1:
+        if not self.has_goal(state, best) or len(equal) == 1:
             return best
         if len(self._soonest) + len(self._latest) > MAX_STATES:
             self._soonest.clear()
@@ -55,6 +55,10 @@ class Leading:
             if self._left < 0:
                 break
         return best
+
+    def has_goal(self, state: Any, move: Move) -> bool:
+        """Whether a best move is worth more than endless play: only then there is somewhere to get to."""
+        return move.value is not None and move.value.score > self.rules.endless(state)
 
     @property
     def has_distances(self) -> bool:

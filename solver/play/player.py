@@ -251,7 +251,9 @@ class Player:
             raise MissingState(f"no move from state {state} has a known value: {self._remedy()}")
         promise = self.rules.promise
         move = min(moves, key=rank) if self._lead is None else self._lead(state, moves)
-        if self.practical is not None and self._lead is None and all(candidate.exact for candidate in moves):
+        # Where play may go round, a move that gets somewhere comes first
+        leads = self._lead is not None and self._lead.has_goal(state, move)
+        if self.practical is not None and not leads and all(candidate.exact for candidate in moves):
             equal = [candidate for candidate in moves if rank(candidate) == rank(move)]
             if len(equal) > 1:
                 move = max(self._expecting(state, equal), key=lambda candidate: candidate.practical or 0.0)

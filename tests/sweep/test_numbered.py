@@ -543,3 +543,15 @@ def test_nobody_lists_all_positions_where_each_is_a_start(tmp_path, monkeypatch)
     assert listing.entry_of("morris", game, None)["starts"] == 1
     assert layout_of_rules(Rules(game)) is not None
     assert Ranks.left_out(Rules(game)) in Ranks.LEFT_OUT
+
+
+def test_among_drawn_moves_the_one_that_is_hardest_to_answer_is_played(tmp_path):
+    """Where wins are led to their end, draws are not: there is nowhere to get to."""
+    game = load_game("mu-torere")
+    with pipeline.solve(game, tmp_path / "book.lmdb", wdl=True) as book:
+        practical, best = Player(book, live=False, method="practical"), Player(book, live=False)
+        scores = {state: value.score for state, value in naive.solve(game).items() if not game.is_terminal(state)}
+        expected = [practical.choose(state).practical for state, score in scores.items() if score == 0]
+        assert any(expected)
+        wins = [state for state, score in scores.items() if score > 0]
+        assert [practical.choose(state).action for state in wins] == [best.best(state) for state in wins] != []
