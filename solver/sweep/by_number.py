@@ -241,7 +241,10 @@ def _seeded(state: Any, tier: int, values: int, at: Addresses, numbers: int, rep
         child = game.result(state, action)
         if game.tier(child) == tier:
             inside += 1
-        else:
+            if SCORES and best[0] < MOST_DISTANCE:
+                break
+        # Of a win only whether some move stays is left to be known
+        elif not SCORES or best[0] == MOST_DISTANCE:
             number = _number(child, at)
             if number < 0:
                 report[ERROR], report[CULPRIT] = UNNUMBERED, child
@@ -253,7 +256,7 @@ def _seeded(state: Any, tier: int, values: int, at: Addresses, numbers: int, rep
             if waiting == TOGETHER:
                 best = _best(values, numbers, waiting, best)
                 waiting = 0
-                if SCORES and best[0] < MOST_DISTANCE:
+                if SCORES and best[0] < MOST_DISTANCE and inside:
                     break
     quickest, slowest, drawn = _best(values, numbers, waiting, best)
     if slowest == LACKING:

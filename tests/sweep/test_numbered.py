@@ -234,6 +234,34 @@ def test_every_value_is_the_naive_twins(tmp_path, monkeypatch, by_kernels, ring,
                 assert book[game.canonical(state)] == (sign_of(value) if wdl else value)
 
 
+# A man of either side, on two points: exchange them, which stays in the tier, or end the game, which wins.
+PAIR = """
+from typing import NamedTuple
+
+class Pair(NamedTuple):
+    def initial(self): return 6
+    def actions(self, state): yield from range(10)
+    def result(self, state, action): return (state & 3) << 2 | state >> 2 if action == 9 else 22
+    def is_terminal(self, state): return state >= 16
+    def utility(self, state): return -1
+    def tier(self, state): return state >> 4
+    def canonical(self, state): return state & 16 | 6
+    def symmetries(self): yield [1, 0]
+    def tables(self): yield from [(0, 1, 1), (1, 1, 1)]
+    def parents(self, state):
+        if state < 16:
+            yield (state & 3) << 2 | state >> 2
+"""
+
+
+@pytest.mark.interpreted
+def test_moves_that_stay_are_seen_though_others_win(tmp_path, monkeypatch, by_kernels):
+    """Wins are looked no further into, but play may come back all the same."""
+    (tmp_path / "pair.py").write_text(PAIR)
+    by_numbers, by_states = solved(load_game(f"{tmp_path / 'pair.py'}::Pair"), tmp_path, monkeypatch, wdl=True)
+    assert by_numbers == by_states
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("symmetry", [False, True])
 def test_numbers_by_scan_do_as_well(tmp_path, monkeypatch, by_kernels, ring, symmetry):
