@@ -66,9 +66,10 @@ class Leading:
         return self._plies is not None
 
     def conversion(self, state: Any, child: Any) -> int:
-        """The plies to a conversion that a move to a decided child takes."""
+        """The plies to a conversion by a move to a decided child, where the distances are known."""
+        assert self._plies is not None, "the distances are not known"
         key = self.rules.canonical(child)
-        if self._plies is None or self.rules.is_terminal(child) or self.rules.tier(key) > self.rules.tier(state):
+        if self.rules.is_terminal(child) or self.rules.tier(key) > self.rules.tier(state):
             return 1
         return 1 + (self._plies(key) or 0)
 

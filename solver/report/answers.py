@@ -47,6 +47,7 @@ class Answers:
         self.moves, self.timed = moves, timed
         header = player.solution.header if isinstance(player.solution, Book) else None
         self._grown = header and header.estimate
+        self._converts = header is not None and header.conversion
         self._impartial = player.rules.impartial
         self._nimbers: Table = {}
         # A nimber is no value
@@ -172,9 +173,8 @@ class Answers:
             if practical is not None:
                 fact.practical = round(practical, 6)
             facts.append(fact)
-        conversions = [self.player.conversion(state, move) for move in moves]
-        if any(conversions):
-            facts = _by_conversion(facts, conversions)
+        if self._converts:
+            facts = _by_conversion(facts, [self.player.conversion(state, move) for move in moves])
         if self._impartial:
             for move in facts:
                 stored = self._stored_nimber(move.child.state)
@@ -200,10 +200,7 @@ def _by_conversion(facts: list[records.Move], conversions: list[int | None]) -> 
     for move, conversion in zip(facts, conversions, strict=True):
         if conversion is not None:
             move.conversion = conversion
-    return sorted(
-        facts,
-        key=lambda move: (-(move.score or 0), (move.score or 0) * (move.conversion or 0)),
-    )
+    return sorted(facts, key=lambda move: (-(move.score or 0), (move.score or 0) * (move.conversion or 0)))
 
 
 def _by_number(state: int, action: int) -> str:

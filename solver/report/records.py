@@ -21,10 +21,6 @@ Distance = Annotated[Count | None, Meta(description="plies to the end; null wher
 Nimber = Annotated[Count | None, Meta(description="of impartial games alone; null where it takes too long")]
 Outcome = Annotated[str | None, Meta(extra_json_schema={"enum": ["win", "draw", "loss", "expectation", None]})]
 Source = Annotated[str, Meta(extra_json_schema={"enum": ["book", "search", "terminal", "missing"]})]
-Conversion = Annotated[
-    Count | UnsetType,
-    Meta(description="plies to the next move that raises the tier, such as a capture, in books that know them"),
-]
 Estimate = Annotated[float | None, Meta(description="what is not known exactly looks like: -1 to 1, or a margin")]
 
 _encode = Encoder().encode
@@ -85,7 +81,10 @@ class Move(Struct, gc=False, forbid_unknown_fields=True):
     practical: Annotated[
         float | UnsetType, Meta(description="expected result against a fallible opponent, if that was asked for")
     ] = UNSET
-    conversion: Conversion = UNSET
+    conversion: Annotated[
+        Count | UnsetType,
+        Meta(description="plies to a move that raises the tier or ends the game, if the book has them"),
+    ] = UNSET
 
 
 class Why(Struct, gc=False, forbid_unknown_fields=True):
