@@ -26,7 +26,7 @@ def card(header: Header, name: str, size: int | None) -> str:
     faint = f'<div style="color:{FAINT}">'
     return (
         f'<div style="{CARD};min-width:20em"><div style="font-size:1.15em;font-weight:700">{escape(header.game)}</div>'
-        f"<div>{escape(header.kind.verdict(header.root))}</div>{bar}<div>{counts}</div>"
+        f"<div>{escape(header.verdict)}</div>{bar}<div>{counts}</div>"
         f"{faint}{escape('; '.join(facts))}</div>{faint}{escape(', '.join(about))}</div></div>"
     )
 

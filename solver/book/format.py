@@ -8,7 +8,8 @@ Version history
         `wdl` in their header and which earlier readers refuse by their scope and their values. Nor books of games of
         chance, which have `expectation` there and which earlier readers refuse by their codec, `fixed`; nor grown
         books, which have `estimate` and floats in their palette, and which earlier readers refuse by their method. Nor
-        books with plies to a conversion, whose palette earlier readers take for one with values twice; nor
+        books with plies to a conversion, whose palette earlier readers take for one with values twice; nor proof books
+        of another position than the start, which have `start`, and which earlier readers take for books of it; nor
         books of states of more than 63 bits, which have `state_bytes` in their header, first states of so many bytes
         and the state of `longest` as bytes, and which earlier readers refuse by their codec, `wide`. Nor books of
         nimbers, whose method earlier readers do not know.
@@ -164,6 +165,13 @@ class Header(NamedTuple):
         if self.method == NIMBER.acyclic:
             return NIMBER
         return self.expectation or self.estimate or without_chance(self.score_game, self.wdl)
+
+    @property
+    def verdict(self) -> str:
+        """The value of the start in words; of a proof book that begins elsewhere, of its position."""
+        if self.start is None:
+            return self.kind.verdict(self.root)
+        return f"{self.kind.words(self.root)} for the side to move at #{self.start}"
 
     @property
     def palette_kind(self) -> Kind:

@@ -39,6 +39,7 @@ FACTS = (
     "trim",
     "wdl",
     "conversion",
+    "start",
     "expectation",
     "estimate",
 )
@@ -158,6 +159,10 @@ def merge(
                 raise BookError(
                     f"{book.path} has distances to a conversion, so it is complete: nothing is to be merged"
                 )
+        if left_book.header.start != right_book.header.start:
+            raise BookError(
+                f"{left_book.path} and {right_book.path} begin at different positions: merge books that do not"
+            )
         if left_book.root != right_book.root:
             raise _contradiction("the start", left_book, right_book, left_book.root, right_book.root)
         numbers: Counter[Value] = Counter()

@@ -57,7 +57,7 @@ def entry_of(name: str, game: Game, book: Book | None) -> dict[str, Any]:
         "starts": 1 if rules.everywhere else len(rules.roots()),
         "title": site.title_of(game),
         "summary": summary_of(game),
-        "verdict": "searched, without a book" if book is None else book.header.kind.verdict(book.root),
+        "verdict": "searched, without a book" if book is None else book.header.verdict,
         "states": None if book is None else book.states,
         "drawing": drawing_of(game),
         "board": board,

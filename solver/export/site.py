@@ -56,6 +56,8 @@ SMALL_WORDS = ("and", "of", "the", "to")  # in titles
 
 def script_of(rules: Rules, book: Book | None, progress: Progress, puzzles: Sequence[Puzzle] = ()) -> Script:
     """The game of a page, of its book or without one. Raises MethodError where its rules cannot run in a page."""
+    if book is not None and book.header.start is not None:
+        raise MethodError(f"{book.path} does not begin where the game does, as its page would: export a .bin")
     about: dict[str, Any] = {
         "game": rules.name,
         "summary": summary_of(rules.game),
@@ -183,7 +185,7 @@ def _start(game: Game, book: Book | None) -> dict[str, str]:
         rows = [_row(rules, position, move) for move in moves]
     return {
         "SUMMARY": html.escape(summary_of(game)),
-        "VERDICT": "" if book is None else html.escape(f"Solved: {book.header.kind.verdict(book.root)}."),
+        "VERDICT": "" if book is None else html.escape(f"Solved: {book.header.verdict}."),
         "STATUS": status,
         "BOARD": re.sub(' width="[^"]*" height="[^"]*" role', ' class="picture" role', board, count=1),
         "MOVES": "".join(rows),

@@ -39,7 +39,7 @@ def written(header: Header, path: str | None, seconds: float) -> dict[str, Any]:
 
 def row(book: Book) -> str:
     """A book in a line, as in a list of them."""
-    worth = book.header.kind.verdict(book.root)
+    worth = book.header.verdict
     return f"{book.header.game:24} {len(book):9,} states  {book.size:7,} bytes  {worth}"
 
 

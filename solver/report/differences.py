@@ -15,6 +15,7 @@ FACT_NAMES = {
     "wdl": "without distances",
     "conversion": "with distances to a conversion",
     "root": "start",
+    "start": "begins at state",
 }
 WORDS: dict[str, Callable[[Any], str]] = {
     "counts": lambda fact: ", ".join(f"{name} {count:,}" for name, count in fact.items()),

@@ -133,7 +133,7 @@ def _row(served: Served, book: Book) -> dict[str, Any]:
     return {
         "name": served.name,
         "title": title_of(served.game),
-        "verdict": book.header.kind.verdict(book.root),
+        "verdict": book.header.verdict,
         "root": facts_of(book.root),
         "states": book.states,
         "stored": len(book),

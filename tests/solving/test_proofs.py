@@ -202,6 +202,9 @@ def test_the_command_proves_and_the_others_take_its_book(tmp_path, monkeypatch):
     )
     assert "win for the side to move at #8" in ok("prove", "hex:2", "--from", "b2", "-o", book, "--table", "64K", "-q")
     assert json.loads(ok("info", book, "--json"))["start"] == "#8"
+    code, _, err = run("export", book, "-o", f"{tmp_path / 'site'}/")
+    assert code == 2 and "does not begin where the game does" in err and not (tmp_path / "site").exists()
+    assert "win for the side to move at #8" in Book(book).header.verdict
     assert "the first player gets at least the value of each" in ok("verify", book, "--play", "-q")
     monkeypatch.setattr("solver.compiled.exact.prover.CALL", 10)
     code, _, err = run("prove", "hex:3", "--time", "0s", "--table", "64K", "-q")

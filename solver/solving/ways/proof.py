@@ -7,9 +7,11 @@ alpha-beta does it; elsewhere proof-number search, which needs no order of moves
 
 from __future__ import annotations
 
+import abc
 import dis
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from solver.base import extras, system
@@ -113,14 +115,13 @@ def is_decisive(game: Any) -> bool:
     return {step.opname for step in dis.get_instructions(function)} <= plain and function(game, 0) in (-1, 1)
 
 
-class _Search:
+class _Search(abc.ABC):
     """The values of states, -1, 0 or 1, found by search when they are first asked for."""
-
-    nodes: int  # searched so far
 
     def __init__(self, job: Job, rules: Rules, seconds: float | None) -> None:
         self.rules, self.job = rules, job
         self.scores: dict[int, int] = {}
+        self._path: Path | None = None
         self._decisive = is_decisive(rules.game)
         self._deadline = None if seconds is None else time.monotonic() + seconds
         memory = job.options.memory
@@ -128,6 +129,11 @@ class _Search:
         if memory is not None and self.table > memory:
             raise ResourceError(f"the table takes {self.table:,} bytes of memory, {memory:,} are there: give --table")
         self._limit = None if memory is None else max(1, (memory - self.table) // STATE_BYTES)
+
+    @property
+    @abc.abstractmethod
+    def nodes(self) -> int:
+        """The nodes that were searched so far."""
 
     def start(self, state: int) -> int:
         """The score of the start."""
@@ -154,19 +160,21 @@ class _Search:
             self._settle_moves(list(self._children(state)), score)
 
     def remove(self) -> None:
-        """Remove the file of a search, if there is one."""
+        """Remove the file of the search, if it has one."""
+        if self._path is not None:
+            system.remove(self._path)
 
     def _told(self, state: int) -> int | None:
         """The score of a state, if it is known from searches of others."""
         return None
 
+    @abc.abstractmethod
     def _settle_moves(self, children: list[Child], score: int) -> None:
         """Find moves that keep a score which no move exceeds: one, or all."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def _answer(self, state: int, bound: int, searched: bool) -> bool | None:
         """`_is_worth`, of a bound that is 0 or 1."""
-        raise NotImplementedError
 
     def _children(self, state: int) -> Iterator[Child]:
         """Yield of each unfinished child 1 if the same side moves there, else -1, and its canonical state."""
@@ -212,7 +220,7 @@ class _AlphaBeta(_Search):
         self._searcher.warm()
 
     @property
-    def nodes(self) -> int:  # type: ignore[override]
+    def nodes(self) -> int:
         return self._searcher.nodes
 
     def _settle_moves(self, children: list[Child], score: int) -> None:
@@ -244,7 +252,7 @@ class _ProofNumbers(_Search):
         self._prover.warm()
 
     @property
-    def nodes(self) -> int:  # type: ignore[override]
+    def nodes(self) -> int:
         return self._prover.nodes
 
     def start(self, state: int) -> int:
@@ -259,10 +267,6 @@ class _ProofNumbers(_Search):
                     f"{self._path} belongs to another proof: --restart discards it, or name another book"
                 )
         return super().start(state)
-
-    def remove(self) -> None:
-        if self._path is not None:
-            system.remove(self._path)
 
     def _settle_moves(self, children: list[Child], score: int) -> None:
         """All that the table knows; or else the first that a search finds."""
