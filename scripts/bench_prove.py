@@ -27,16 +27,24 @@ PUBLISHED = {
     "connect-four:5,6": (0, "Tromp"),
     "hex:4": (1, "strategy stealing"),
     "hex:5": (1, "strategy stealing"),
+    "hex:6": (1, "strategy stealing"),
     "domineering:6,6": (1, "Breuker, Uiterwijk and van den Herik 2000"),
     "domineering:7,7": (1, "Breuker, Uiterwijk and van den Herik 2000"),
+    "domineering:8,8": (1, "Breuker, Uiterwijk and van den Herik 2000"),
     "tic-tac-toe:5,5,4": (0, "Uiterwijk and van den Herik 2000"),
     "tic-tac-toe:6,5,4": (1, "Uiterwijk and van den Herik 2000"),
     "breakthrough:4,4,2": (-1, "our own solve"),
+    "breakthrough:5,5,2": (-1, "Haugland 2006"),
     "cram:5,6": (1, "Gardner 1974: odd by even"),
+    "cram:5,7": (1, "Lemoine and Viennot 2012"),
     "clobber:4,5": (1, "Albert, Grossman, Nowakowski and Wolfe 2005"),
+    "clobber:5,5": (-1, "nobody that we know of"),
 }
 # whose play takes far longer to follow than their start to prove
-WITHOUT_BOOK = {"connect-four:6,5", "connect-four:5,6", "domineering:7,7", "tic-tac-toe:5,5,4"}
+WITHOUT_BOOK = {
+    *("connect-four:6,5", "connect-four:5,6", "hex:6", "domineering:7,7", "domineering:8,8", "tic-tac-toe:5,5,4"),
+    *("breakthrough:5,5,2", "cram:5,7", "clobber:5,5"),
+}
 PLAYED = 10_000  # states of a book, at most, that is played out afterwards
 SHOWN = {1: "first player wins", 0: "draw", -1: "second player wins"}
 

@@ -98,6 +98,9 @@ class Breakthrough(NamedTuple):
             return -1
         return memo
 
+    def promise(self, state: int, action: int) -> int:
+        return -pawns.balance(self.width, self.height, self.result(state, action))
+
     def evaluate(self, state: int) -> float:
         """Pawns and their advance, as a part of the most there can be."""
         most = 2 * self.height * self.width * self.rows + 1

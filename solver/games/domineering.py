@@ -75,12 +75,12 @@ class Domineering(NamedTuple):
             return -1, -1
         return -1, 1
 
+    def promise(self, state: int, action: int) -> int:
+        return self._lead(self.result(state, action), self._second(state))
+
     def evaluate(self, state: int) -> float:
-        """How many dominoes more the mover can put, of the least and the most that both can, as a part of the board."""
-        mover = self._second(state)
-        mine = self._safe(state, mover) + self._room(state, mover)
-        theirs = self._safe(state, 1 - mover) + self._room(state, 1 - mover)
-        return (mine - theirs) / (self.width * self.height + 1)
+        """The mover's lead, as a part of the board."""
+        return self._lead(state, self._second(state)) / (self.width * self.height + 1)
 
     def format_action(self, state: int, action: int) -> str:
         step = 1 if self._second(state) else self.width
@@ -113,6 +113,11 @@ class Domineering(NamedTuple):
     def _second(self, state: int) -> int:
         """Whether the second player is to move."""
         return state.bit_count() // 2 % 2
+
+    def _lead(self, state: int, player: int) -> int:
+        """How many dominoes more a player can put than the other: the sum of the least and the most of both."""
+        mine = self._safe(state, player) + self._room(state, player)
+        return mine - self._safe(state, 1 - player) - self._room(state, 1 - player)
 
     def _safe(self, state: int, flat: int) -> int:
         """The most dominoes of a player on cells that none of the other's can cover."""

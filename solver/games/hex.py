@@ -43,15 +43,8 @@ class Hex(NamedTuple):
 
     def is_terminal(self, state: int) -> bool:
         second = 1 - self._second(state)  # who moved last
-        row = (1 << self.size) - 1
-        column = self._column()
         stones = self._stones(state, second)
-        joined = stones & (column if second else row)
-        last = 0
-        while joined != last:
-            last = joined
-            joined |= self._beside(joined) & stones
-        return joined & (column << self.size - 1 if second else row << self.size * (self.size - 1)) != 0
+        return self._joined(self._edge(second, 0) & stones, stones) & self._edge(second, 1) != 0
 
     def utility(self, state: int) -> int:
         return -1
@@ -66,10 +59,31 @@ class Hex(NamedTuple):
         """The half turn keeps both players' edges."""
         return min(state, self._turned(state))
 
+    def bounds(self, state: int) -> tuple[int, int]:
+        """Won, if one side's stones are joined to each other and to both its edges by bridges.
+
+        A bridge is two stones, or a stone and an edge, with two free cells between: whoever loses one takes the other.
+        """
+        mover = self._second(state)
+        if self._is_bridged(state, 1 - mover):
+            return -1, -1
+        if self._is_bridged(state, mover):
+            return 1, 1
+        return -1, 1
+
+    def promise(self, state: int, action: int) -> int:
+        """The stones that the other still needs, less those that the mover needs, then nearness to the middle."""
+        mover, child = self._second(state), self.result(state, action)
+        free = self._free(child)
+        bridges = self._needed(child, 1 - mover, free) - self._needed(child, mover, free)
+        steps = self._needed(child, 1 - mover, 0) - self._needed(child, mover, 0)
+        off_middle = abs(2 * (action % self.size) - self.size + 1) + abs(2 * (action // self.size) - self.size + 1)
+        return 20 * self.size * (2 * self.size * bridges + steps) - off_middle
+
     def evaluate(self, state: int) -> float:
         """The cells that the other still needs at least, less those that the mover needs, as a part of a row."""
         mover = self._second(state)
-        return (self._needed(state, 1 - mover) - self._needed(state, mover)) / (self.size + 1)
+        return (self._needed(state, 1 - mover, 0) - self._needed(state, mover, 0)) / (self.size + 1)
 
     def features(self, state: int) -> Iterator[int]:
         """Who moves, the cells that both need, what both can reach in a stone or two, and the cells' balance.
@@ -79,8 +93,8 @@ class Hex(NamedTuple):
         mover = self._second(state)
         yield 1 - mover
         yield state.bit_count()
-        yield self._needed(state, mover)
-        yield self._needed(state, 1 - mover)
+        yield self._needed(state, mover, 0)
+        yield self._needed(state, 1 - mover, 0)
         mine, theirs = self._stones(state, mover), self._stones(state, 1 - mover)
         free = self._free(state)
         yield (self._beside(mine) & mine).bit_count()
@@ -112,7 +126,7 @@ class Hex(NamedTuple):
     def from_cells(self, rows: list[str], mover: int) -> int:
         first, second = cells_of(rows[::-1], "X"), cells_of(rows[::-1], "o")
         state = first | second << self.size * self.size
-        check_turns(first.bit_count(), second.bit_count(), mover, self._needed(state, mover) == 0)
+        check_turns(first.bit_count(), second.bit_count(), mover, self._needed(state, mover, 0) == 0)
         return state
 
     def place(self, state: int, action: int) -> Iterator[int]:
@@ -148,21 +162,93 @@ class Hex(NamedTuple):
         found |= left << self.size - 1 | right >> self.size - 1
         return found & (1 << self.size * self.size) - 1
 
-    def _needed(self, state: int, second: int) -> int:
-        """The least number of free cells with which a player would join the edges; more than a row where none do."""
-        stones, free, column, row = self._stones(state, second), self._free(state), self._column(), (1 << self.size) - 1
-        reached = 0
-        goal = column << self.size - 1 if second else row << self.size * (self.size - 1)
-        frontier = column if second else row
+    def _step(self, cells: int, way: int) -> int:
+        """The next cells in one of six directions, by sixths of a turn: right, up, up left, left, down, down right."""
+        first, board = self._column(), (1 << self.size * self.size) - 1
+        if way in (0, 5):
+            cells &= ~(first << self.size - 1)
+        elif way in (2, 3):
+            cells &= ~first
+        if way < 3:
+            return (cells << 1 if way == 0 else cells << self.size + 1 - way) & board
+        return cells >> 1 if way == 3 else cells >> self.size + 4 - way
+
+    def _bridged(self, cells: int, way: int, free: int) -> int:
+        """The far ends of bridges from cells, over their free neighbours in a direction and in the next one."""
+        after = (way + 1) % 6
+        return self._step(self._step(cells, way) & free, after) & self._step(self._step(cells, after) & free, way)
+
+    def _edge(self, second: int, far: int) -> int:
+        """The cells on a player's near or far edge."""
+        if second:
+            return self._column() << (self.size - 1) * far
+        return (1 << self.size) - 1 << self.size * (self.size - 1) * far
+
+    def _on_edge(self, second: int, far: int, free: int) -> int:
+        """The cells on a player's edge, and those with a bridge to it over free cells."""
+        edge, way = self._edge(second, far), self._inwards(second, far)
+        return edge | self._step(edge & free, way) & self._step(edge & free, (way + 1) % 6)
+
+    def _inwards(self, second: int, far: int) -> int:
+        """The direction of bridges from an edge into the board."""
+        return ((5 if second else 1) + 3 * far) % 6
+
+    def _joined(self, cells: int, stones: int) -> int:
+        """Cells, and all stones that chains of neighbours join to them."""
+        last = -1
+        while cells != last:
+            last = cells
+            cells |= self._beside(cells) & stones
+        return cells
+
+    def _is_bridged(self, state: int, second: int) -> bool:
+        """Whether a player's edges are joined by stones and by bridges that share no cell.
+
+        Bridges are taken one by one as they are found, so some ways to join are not seen.
+        """
+        stones, free = self._stones(state, second), self._free(state)
+        joined = self._edge(second, 0) & stones
+        while True:
+            joined = self._joined(joined, stones)
+            if joined & self._on_edge(second, 1, free):
+                return True
+            way = self._inwards(second, 0)
+            ends = self._on_edge(second, 0, free) & stones & ~joined
+            for other in range(6):
+                if ends == 0:
+                    way = other
+                    ends = self._bridged(joined, way, free) & stones & ~joined
+            if ends == 0:
+                return False
+            end = ends & -ends
+            joined |= end
+            free &= ~(self._step(end, (way + 3) % 6) | self._step(end, (way + 4) % 6))
+
+    def _needed(self, state: int, second: int, gaps: int) -> int:
+        """The least number of stones with which a player would join the edges; more than a row where none do.
+
+        gaps: The free cells that bridges may leave free.
+        """
+        stones, free = self._stones(state, second), self._free(state)
+        begin, goal = self._on_edge(second, 0, gaps), self._on_edge(second, 1, gaps)
+        reached = begin & stones
         for needed in range(self.size * self.size + 1):
             last = -1
             while reached != last:
                 last = reached
-                reached |= (self._beside(reached) | frontier) & stones
+                reached |= self._around(reached, gaps) & stones
             if reached & goal:
                 return min(needed, self.size)
-            reached |= (self._beside(reached) | frontier) & free
+            reached |= (self._around(reached, gaps) | begin) & free
         return self.size
+
+    def _around(self, cells: int, gaps: int) -> int:
+        """The neighbours of cells, and the far ends of their bridges."""
+        found = self._beside(cells)
+        if gaps:
+            for way in range(6):
+                found |= self._bridged(cells, way, gaps)
+        return found
 
     def _turned(self, state: int) -> int:
         """The half turn of both boards: rows from the last to the first, then each row from its end."""

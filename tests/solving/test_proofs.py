@@ -17,6 +17,7 @@ from solver.export.site import WEB
 from solver.rules.game import Rules, load_game
 from solver.rules.reading import parse_position
 from solver.solving import pipeline
+from solver.solving.proving import is_decisive
 from solver.solving.ways import proof
 from solver.solving.ways.proof import Plan, Proving
 from solver.verifying import playing, verification
@@ -84,7 +85,7 @@ def test_any_position_has_its_score_by_proof_numbers(text):
 
 @pytest.mark.interpreted
 def test_a_full_table_makes_it_slower_not_wrong(tmp_path):
-    header = proved("domineering:4,4", tmp_path / "small.lmdb", table=1024)
+    header = proved("domineering:4,4", tmp_path / "small.lmdb", table=2048)
     assert header.root.score == proved("domineering:4,4", tmp_path / "large.lmdb", table=1 << 20).root.score == 1
 
 
@@ -107,21 +108,28 @@ def test_a_proof_takes_little_more_than_the_trimmed_book_of_a_solve(tmp_path):
     assert proved("connect-four:5,4", tmp_path / "proof.lmdb", Plan("first"), table=None).stored < 2 * least
 
 
+@pytest.fixture
+def short_turns(monkeypatch):
+    """Races in turns of few nodes."""
+    monkeypatch.setattr("solver.solving.proving.ALPHABETA_TURN", 100)
+    monkeypatch.setattr("solver.solving.proving.PROOF_NUMBER_TURN", 25)
+
+
 @pytest.mark.interpreted
 @pytest.mark.parametrize("signal", [KeyboardInterrupt, Terminated])
-def test_an_interrupted_proof_goes_on_to_the_same_bytes(tmp_path, monkeypatch, signal):
-    whole = proved("clobber:3,4", tmp_path / "whole.lmdb")
-    monkeypatch.setattr("solver.compiled.exact.prover.CALL", 100)
+@pytest.mark.parametrize("method", ["auto", *slow("alphabeta", "proof-number")])
+def test_an_interrupted_proof_goes_on_to_the_same_bytes(tmp_path, short_turns, method, signal):
+    whole = proved("clobber:3,4", tmp_path / "whole.lmdb", Plan(method=method))
     again, interruptions = tmp_path / "again.lmdb", 0
     while not again.exists():
         try:
-            proved("clobber:3,4", again, progress=Interrupting(signal))
+            proved("clobber:3,4", again, Plan(method=method), progress=Interrupting(signal))
         except signal:
             interruptions += 1
             assert (tmp_path / "again.lmdb.proof").exists()
     assert interruptions > 1 and not (tmp_path / "again.lmdb.proof").exists()
     assert again.read_bytes() == (tmp_path / "whole.lmdb").read_bytes()
-    assert whole.method == "proof-number"
+    assert method in ("auto", whole.method)
 
 
 class Interrupting:
@@ -138,10 +146,9 @@ class Interrupting:
 
 
 @pytest.mark.interpreted
-def test_a_proof_that_takes_too_long_keeps_its_work(tmp_path, monkeypatch):
-    monkeypatch.setattr("solver.compiled.exact.prover.CALL", 50)
+def test_a_proof_that_takes_too_long_keeps_its_work(tmp_path, short_turns):
     book = tmp_path / "proof.lmdb"
-    with pytest.raises(Unproved, match="a win has proof number .* the same command goes on from here"):
+    with pytest.raises(Unproved, match="after 1[0-9]+ nodes of alpha-beta; the same command goes on from here"):
         proved("clobber:3,4", book, Plan(seconds=0))
     kept = tmp_path / "proof.lmdb.proof"
     assert kept.exists() and not book.exists()
@@ -183,21 +190,19 @@ def test_a_book_is_returned_open(tmp_path):
 
 def test_games_without_draws_are_known_by_their_utility():
     decisive = [
-        text
-        for text in ("hex:3", "cram:3,3", "domineering", "tic-tac-toe", "kalah")
-        if proof.is_decisive(load_game(text))
+        text for text in ("hex:3", "cram:3,3", "domineering", "tic-tac-toe", "kalah") if is_decisive(load_game(text))
     ]
     assert decisive == ["hex:3", "cram:3,3", "domineering"]
 
 
 @pytest.mark.interpreted
-def test_the_command_proves_and_the_others_take_its_book(tmp_path, monkeypatch):
+def test_the_command_proves_and_the_others_take_its_book(tmp_path, short_turns):
     book = tmp_path / "hex.lmdb"
     assert "first player wins" in ok("prove", "hex:2", "-o", book, "--table", "64K", "-q")
     assert "what the first player needs, as a search has proved" in ok("info", book)
     assert "the first player gets at least the value of each" in ok("verify", book, "--play", "-q")
     assert "win" in ok("query", book, "start", "-q")
-    assert "hex:2: win for the side to move, by proof-number" in ok(
+    assert "hex:2: win for the side to move, by alphabeta" in ok(
         "prove", "hex:2", "--from", "start", "--table", "64K", "-q"
     )
     assert "win for the side to move at #8" in ok("prove", "hex:2", "--from", "b2", "-o", book, "--table", "64K", "-q")
@@ -206,9 +211,8 @@ def test_the_command_proves_and_the_others_take_its_book(tmp_path, monkeypatch):
     assert code == 2 and "does not begin where the game does" in err and not (tmp_path / "site").exists()
     assert "win for the side to move at #8" in Book(book).header.verdict
     assert "the first player gets at least the value of each" in ok("verify", book, "--play", "-q")
-    monkeypatch.setattr("solver.compiled.exact.prover.CALL", 10)
-    code, _, err = run("prove", "hex:3", "--time", "0s", "--table", "64K", "-q")
-    assert code == 7 and "hex is not proved after 10 nodes" in err
+    code, _, err = run("prove", "clobber", "--time", "0s", "--table", "64K", "-q")
+    assert code == 7 and re.search("clobber is not proved after 10[0-9] nodes of alpha-beta$", err.strip())
 
 
 @pytest.mark.interpreted

@@ -136,12 +136,10 @@ class Searcher(ExactSearch):
         helpers = self.helpers if budget.nodes_left is None else ()
         while True:
             before = int(search[Field.COUNT])
-            if self.step(ALONE, min(budget.allowance(), LOAD * len(self.table) // 2)):
+            if self.advance(budget.allowance()):
                 return int(search[Field.LOW])
             budget.take(int(search[Field.COUNT]) - before)
             budget.check()
-            if self.can_grow(int(search[Field.KEPT])):
-                self.grow()
             if helpers and search[Field.COUNT] >= HARD:
                 return Together([self, *helpers]).value(state, budget.check)
 
@@ -161,10 +159,35 @@ class Searcher(ExactSearch):
             self._give_room()
         return bool(status == SearchStatus.DONE)
 
-    def end(self) -> None:
-        """Count the nodes of a search that has ended."""
+    def advance(self, nodes: int) -> bool:
+        """Search on alone, for so many nodes or until the table must grow; whether the merit is found."""
+        if self.step(ALONE, min(nodes, LOAD * len(self.table) // 2)):
+            return True
+        if self.can_grow(int(self.search[Field.KEPT])):
+            self.grow()
+        return False
+
+    @property
+    def arrays(self) -> list[NDArray[np.int64]]:
+        """All that the search goes on from. To be set to the same later."""
+        return [self.search, self.frames, self.moves, self.table]
+
+    @arrays.setter
+    def arrays(self, arrays: list[NDArray[np.int64]]) -> None:
+        self.search, self.frames, self.moves, table = arrays
+        self.table = self._room[: len(table)]
+        self.table[:] = table
+
+    @property
+    def all_nodes(self) -> int:
+        """The nodes searched so far, those of a search under way included."""
+        return self.nodes + int(self.search[Field.COUNT])
+
+    def end(self) -> int:
+        """Count the nodes of a search that has ended; the merit that it found, if it was done."""
         self.nodes += int(self.search[Field.COUNT])
         self.search[Field.COUNT] = 0
+        return int(self.search[Field.LOW])
 
     def can_grow(self, kept: int) -> bool:
         """Whether there is room behind the table, which as many entries as that have filled."""

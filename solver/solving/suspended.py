@@ -1,0 +1,72 @@
+"""The file of a search that was interrupted: a line that says what is searched, arrays, and a checksum."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.base.errors import DamagedBook, ResourceError
+from solver.base.files import replacing
+
+SEAL = 4  # bytes of the checksum
+PART = 1 << 20  # bytes that are read at once
+MOST_FACTS = 1 << 16  # bytes of the first line
+
+
+def write(path: Path, facts: str, arrays: Sequence[NDArray[Any]]) -> None:
+    """Write arrays behind a line of `facts`. Raises ResourceError if there is no room."""
+    try:
+        with replacing(path) as partial, open(partial, "wb") as file:
+            sealed = _Sealed(file)
+            sealed.write(f"{facts} {len(arrays)}\n".encode())
+            for array in arrays:
+                np.save(sealed, array, allow_pickle=False)
+            file.write(sealed.checksum.to_bytes(SEAL, "little"))
+    except OSError as error:
+        raise ResourceError(f"{path} cannot be written ({error.strerror or error}): make room, then again") from None
+
+
+def read(path: Path, facts: str) -> list[NDArray[Any]] | None:
+    """The arrays of a file that `write` wrote; None if there is no file.
+
+    Raises ResourceError if it has other facts, DamagedBook if it is damaged.
+    """
+    if not path.is_file():
+        return None
+    with open(path, "rb") as file:
+        line = file.readline(MOST_FACTS)
+        begins, _, count = line.decode("utf-8", "replace").rstrip("\n").rpartition(" ")
+        if begins != facts:
+            raise ResourceError(f"{path} belongs to another proof: --restart discards it, or name another book")
+        if not _is_sealed(file, path.stat().st_size):
+            raise DamagedBook(f"{path} is damaged: --restart begins anew")
+        file.seek(len(line))
+        return [np.load(file, allow_pickle=False) for _ in range(int(count))]
+
+
+class _Sealed:
+    """A file to write to, and the checksum of all that was written."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.checksum = file, 0
+
+    def write(self, data: bytes) -> int:
+        self.checksum = zlib.crc32(data, self.checksum)
+        return self._file.write(data)
+
+
+def _is_sealed(file: BinaryIO, size: int) -> bool:
+    """Whether a file ends with the checksum of all before."""
+    file.seek(0)
+    left, checksum = size - SEAL, 0
+    while left > 0:
+        data = file.read(min(left, PART))
+        if not data:
+            return False
+        left, checksum = left - len(data), zlib.crc32(data, checksum)
+    return file.read(SEAL) == checksum.to_bytes(SEAL, "little")
