@@ -31,6 +31,7 @@ from solver.report.facts import facts_of
     help="Time for the estimate, without compiling. Default: 60.",
 )
 @click.option("--memory", type=SIZE, metavar="SIZE", help="Memory of the solve, for example 8G.")
+@click.option("--wdl", is_flag=True, help="Predict solve --wdl --codec ranked. For games all of whose positions count.")
 @workers_option
 @print_options
 def command(
@@ -40,6 +41,7 @@ def command(
     no_symmetry: bool,
     seconds: float,
     memory: int | None,
+    wdl: bool,
     workers: int | None,
     as_json: bool,
     quiet: bool,
@@ -50,6 +52,7 @@ def command(
     solver estimate connect-four:6,5
     solver estimate connect-four --max-ply 8
     solver estimate teeko --memory 1G
+    solver estimate nine-mens-morris --wdl
     solver estimate connect-four:7,5 --cluster nodes=64,cores=32,memory=256G,network=25G,price=1.6
 
     The estimate counts states for most of --seconds and extrapolates the rest from samples. With --max-ply it counts
@@ -69,6 +72,8 @@ def command(
         raise click.UsageError("an opening book is made on one machine: leave --cluster or --max-ply out")
     if memory is not None and (cluster is not None or max_ply is not None):
         raise click.UsageError("--memory is that of an exhaustive solve on one machine: leave it out")
+    if wdl and (cluster is not None or max_ply is not None):
+        raise click.UsageError("--wdl is for an exhaustive solve on one machine: leave it out")
     with loading(quiet):
         rules = game_of(game)
     with Bars(quiet) as bars:
@@ -83,5 +88,5 @@ def command(
         elif max_ply is not None:
             answer, text = facts_of(estimation.of_opening(rules, max_ply, **options)), estimates.opening
         else:
-            answer, text = facts_of(estimation.of_sweep(rules, memory=memory, **options)), estimates.sweep
+            answer, text = facts_of(estimation.of_sweep(rules, memory=memory, wdl=wdl, **options)), estimates.sweep
     tell({"game": game, **answer}, text, as_json)

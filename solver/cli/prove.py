@@ -29,10 +29,10 @@ from solver.cli.info import report
     "--method",
     type=click.Choice([AUTO, Method.ALPHABETA.value, Method.PROOF_NUMBER.value]),
     default=AUTO,
-    help="auto: alphabeta for rules with forced moves (`replies`), else proof-number.",
+    help="auto: both search in turns, until one of them has proved it.",
 )
 @click.option("--time", "seconds", type=DURATION, metavar="TIME", help="Give up after this time: 2h, 30m, 90s.")
-@click.option("--table", type=SIZE, metavar="SIZE", help="Memory of the search's table. Default: 1G.")
+@click.option("--table", type=SIZE, metavar="SIZE", help="Memory of the searches' tables. Default: 1G.")
 @click.option(
     "--memory", type=SIZE, metavar="SIZE", help="Memory to use, for example 8G. Default: 60 % of the free memory."
 )
@@ -71,8 +71,8 @@ def command(
     any book that leaves positions out.
 
     For games with tiers and without chance or margins. The same command gives the same bytes; another --table may give
-    other moves. A proof-number search that is interrupted, or out of --time (exit code 7), goes on by the same command:
-    its work lies in BOOK.proof.
+    other moves. A search that is interrupted, or out of --time (exit code 7), goes on by the same command: its work lies
+    in BOOK.proof.
     """
     from solver.base.options import Options
     from solver.book.doors import game_of

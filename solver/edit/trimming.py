@@ -103,7 +103,7 @@ def trim(
     with placed(target, book) as path, Book(book, game) as book:
         header = book.header
         rules = Rules(book.game, header.symmetry, wdl or header.wdl)
-        _refuse(header, rules, wanted, wdl)
+        _refuse(header, rules, wanted, wdl and (not header.wdl or header.conversion))
         wanted = wanted._replace(source=header.digest, scope=header.scope)
         codec = codec or header.codec
         check_codec(codec, rules, header.scope)

@@ -203,15 +203,23 @@ def of_sweep(
     symmetry: bool = True,
     workers: int | None = None,
     memory: int | None = None,
+    wdl: bool = False,
     seconds: float = 60.0,
     progress: Progress = silent,
 ) -> Sweep:
     """Count the states tier by tier for most of that time, compiling apart, and estimate the rest from samples.
 
-    `memory`: the bytes that the solve may take, as in `solve`. Raises MethodError without the extra [solve],
-    ResourceError for memory that is too little for any solve.
+    Args:
+        memory: The bytes that the solve may take, as in `solve`.
+        wdl: Without distances. Only for games whose positions all count (`everywhere`), into a ranked book.
+
+    Raises:
+        MethodError: The extra [solve] is missing, or `wdl` does not fit the game.
+        ResourceError: The memory is too little for any solve.
     """
-    rules, budget = Rules(game, symmetry), working_memory(memory)
+    rules, budget = Rules(game, symmetry, wdl=wdl), working_memory(memory)
+    if wdl and not rules.everywhere:
+        raise MethodError(f"{rules.name}: the estimate without distances is for games of all positions: omit --wdl")
     need_kernels(rules)
     if rules.everywhere:
         return _of_all_numbers(rules, budget, workers)
@@ -258,12 +266,14 @@ def _of_all_numbers(rules: Rules, budget: int, workers: int | None) -> Sweep:
     assert placed is not None
     tiers = len(placements.spans_of(rules))
     seconds = NUMBER_SECONDS * size / (workers or cores())
-    needed = (demand.by_number(rules, None) or 0) + PROCESS
-    book = demand.BOOK + round(demand.book_bytes(rules, True, 0.0) * placed.unfinished)
+    needed = (demand.by_number(rules, "ranked" if rules.wdl else None) or 0) + PROCESS
+    bytes_per_state = demand.RANKED_BYTES if rules.wdl else demand.book_bytes(rules, True, 0.0)
+    book = demand.BOOK + round(bytes_per_state * placed.unfinished)
+    values = size // 4 if rules.wdl else 2 * size
     stored = placed.unfinished, placed.unfinished, placed.most, size
     counted = size <= placements.MAX_SAMPLE
     limits = placed, needed, budget + PROCESS
-    return Sweep(*stored, counted, True, True, tiers, seconds, needed, 2 * size + 2 * book, book, False, *limits)
+    return Sweep(*stored, counted, True, True, tiers, seconds, needed, values + 2 * book, book, False, *limits)
 
 
 class Needs(NamedTuple):

@@ -70,6 +70,8 @@ def _memory(facts: dict[str, Any]) -> str:
     needed, available = (facts[name] / 2**20 for name in ("least_memory", "given_memory"))
     if needed > available:
         return f"about {needed:,.0f} MiB are needed, {available:,.0f} MiB are allowed: give more with --memory"
+    if facts["least_memory"] >= facts["memory"]:
+        return f"about {needed:,.0f} MiB"
     remark = ", and then more time and disk" if facts["by_state"] or facts["least_memory"] else ""
     return f"about {facts['memory'] / 2**20:,.0f} MiB, less with --memory{remark}"
 

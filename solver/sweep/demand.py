@@ -45,6 +45,7 @@ SORTED_BYTES = 20  # of memory, for a state, the index of its value, and its pla
 PACKED = 2.5  # of a packed state, before some are: 0.8 to 2.3
 VALUES = 0.5  # bytes of a value in an instant book: 0.26 to 0.58 of outcomes
 MARGINS = 0.8  # the same of margins: 0.55 of dots and boxes, 1.02 of kalah
+RANKED_BYTES = 0.09  # of a value without its distance in a ranked book: nine men's morris
 BOOK = 16 << 10  # bytes of any book
 OF_MERITS = Sizes(2.1, 1, 0.5, 12)  # 12 as long as --memory allows it, beside 150 MiB of the process
 OF_CYCLES = Sizes(4.0, 2, 0.5, 60)  # of books between quixo 4x4 (2.6) and animal shogi (5.7); KBNK takes 1.3

@@ -379,3 +379,13 @@ def test_larger_books_answer_as_before(tmp_path):
                         value = whole[Rules(whole.game).canonical(state)]
                         found = player.value(state).value
                         assert merit_of(found) == merit_of(sign_of(value) if book.header.wdl else value)
+
+
+def test_a_book_without_distances_has_none_to_drop(tmp_path):
+    """Also where the game has cycles, of which the refusal would speak."""
+    pipeline.solve("tapatan", tmp_path / "whole.lmdb", wdl=True).close()
+    code, _, err = run("trim", tmp_path / "whole.lmdb", "-o", tmp_path / "out.lmdb", "--wdl")
+    assert code == 2 and "trim has nothing to drop" in err
+    ok("trim", tmp_path / "whole.lmdb", "-o", tmp_path / "out.lmdb", "--wdl", "--max-ply", "4", "-q")
+    with Book(tmp_path / "out.lmdb") as book:
+        assert book.header.wdl and len(book) < 1000

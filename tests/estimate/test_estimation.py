@@ -7,6 +7,7 @@ import types
 import pytest
 
 from solver.base.errors import MethodError
+from solver.base.memory import PROCESS
 from solver.base.options import Options
 from solver.estimate import books, estimation
 from solver.report import estimates
@@ -374,6 +375,16 @@ def test_memory_that_is_too_little_is_named():
     facts = facts_of(estimation.of_sweep(load_game("dao"), memory=768 << 20))
     text = estimates.sweep({**facts, "least_memory": 2 << 30})
     assert "memory   about 2,048 MiB are needed, 768 MiB are allowed: give more with --memory" in text
+
+
+def test_a_solve_of_all_positions_takes_less_without_distances():
+    game = load_game("nine-mens-morris:4")
+    whole, outcomes = (estimation.of_sweep(game, wdl=wdl) for wdl in (False, True))
+    assert whole.stored == outcomes.stored > 6_000_000
+    assert outcomes.least_memory - PROCESS < (whole.least_memory - PROCESS) / 8 and outcomes.book_bytes < whole.book_bytes / 4
+    assert f"memory   about {outcomes.memory / 2**20:,.0f} MiB\n" in estimates.sweep(facts_of(outcomes))
+    with pytest.raises(MethodError, match="for games of all positions: omit --wdl"):
+        estimation.of_sweep(load_game("nim"), wdl=True)
 
 
 @pytest.mark.parametrize("text", ["breakthrough:3,3,1", *slow("tic-tac-toe", "quixo:3", "three-mens-morris")])

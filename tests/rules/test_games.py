@@ -169,13 +169,14 @@ def test_folding_by_symmetry_keeps_every_value(text):
 @pytest.mark.parametrize("text", [text for text in SMALL_GAMES if hasattr(load_game(text), "bounds")])
 def test_static_bounds_hold_and_say_something(text):
     game = load_game(text)
-    tight = 0
+    tight = unfinished = 0
     for state, value in naive.solve(game, symmetry=True).items():
         if not game.is_terminal(state):
+            unfinished += 1
             lower, upper = game.bounds(state)
             assert lower <= value.score <= upper
             tight += not is_score_game(game) and (lower, upper) != (-1, 1)
-    assert tight > 10 or is_score_game(game)
+    assert tight > min(10, unfinished / 5) or is_score_game(game)
 
 
 SMALL_ORACLES = [oracle for oracle in ORACLES if (oracle.states or oracle.size) <= NAIVELY_SOLVED]
