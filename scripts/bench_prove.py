@@ -36,9 +36,9 @@ PUBLISHED = {
     "breakthrough:4,4,2": (-1, "our own solve"),
     "breakthrough:5,5,2": (-1, "Haugland 2006"),
     "cram:5,6": (1, "Gardner 1974: odd by even"),
-    "cram:5,7": (1, "Lemoine and Viennot 2012"),
+    "cram:5,7": (1, "not found; both searches agree"),
     "clobber:4,5": (1, "Albert, Grossman, Nowakowski and Wolfe 2005"),
-    "clobber:5,5": (-1, "nobody that we know of"),
+    "clobber:5,5": (-1, "not found; both searches agree"),
 }
 # whose play takes far longer to follow than their start to prove
 WITHOUT_BOOK = {

@@ -15,7 +15,7 @@ from solver.compiled.binding import inlined, kernel
 from solver.compiled.exact.table import LIMIT, WIN
 
 game: Any = None  # constants of the bound copies
-SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = REPLIES = OUTLOOK = FOLLOWUP = BOUNDS = LONGEST = False
+SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = PROMISES = REPLIES = OUTLOOK = FOLLOWUP = BOUNDS = LONGEST = False
 
 lift = register_jitable(value.lift)
 drop = register_jitable(value.drop)
@@ -156,7 +156,7 @@ def look_at(state: Any, action: Any, bound: int) -> tuple[Any, Any, Any, Any, An
         return FAR, child, 0, sign, away, bound, 0
     asked_bound = dropped(bound, sign, away)
     merit, choices = settle(child, asked_bound, True)
-    promise = game.promise(state, action)
+    promise = game.promise(state, action) if PROMISES else 0
     if REPLIES:
         played = 1
         while merit == LIMIT and choices & choices - 1 == 0 and played < FORCED:

@@ -271,8 +271,6 @@ def search_on(
             if needed < proof:
                 top, second, proof = np.int64(j), proof, needed
             else:
-                if needed == proof and moves[j, Move.PROMISE] > moves[top, Move.PROMISE]:
-                    top = np.int64(j)
                 second = min(second, needed)
         if proof and open_count:
             refutation = min(refutation, MOST)

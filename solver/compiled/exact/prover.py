@@ -43,7 +43,7 @@ class Prover:
             bounds: Whether to ask the rules' `bounds`.
         """
         self.rules = rules
-        unasked = {} if bounds else {"BOUNDS": False}
+        unasked = {"PROMISES": False} if bounds else {"PROMISES": False, "BOUNDS": False}
         self._kernels = bind(sys.modules[proof.__name__], rules.game, rules.symmetry, True, **unasked)
         self._more = more_of(rules.bits)
         self.table = new_table(table)
