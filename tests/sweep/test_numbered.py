@@ -583,3 +583,53 @@ def test_among_drawn_moves_the_one_that_is_hardest_to_answer_is_played(tmp_path)
         assert any(expected)
         wins = [state for state, score in scores.items() if score > 0]
         assert [practical.choose(state).action for state in wins] == [best.best(state) for state in wins] != []
+
+
+def counted_by_burnside(game):
+    """By numbers of either side's men: how many positions there are up to symmetry.
+
+    Burnside's lemma: the mean, over all symmetries, of how many positions each keeps. It keeps those whose men fill
+    whole cycles of points.
+    """
+    generators = [tuple(symmetry) for symmetry in game.symmetries()]
+    group = new = {tuple(range(len(generators[0])))}
+    while new:
+        new = {tuple(one[point] for point in other) for one in new for other in generators} - group
+        group = group | new
+    totals = Counter()
+    for symmetry in group:
+        kept, points = Counter({(0, 0): 1}), set(range(len(symmetry)))
+        while points:
+            cycle, point = 0, next(iter(points))
+            while point in points:
+                points.remove(point)
+                cycle, point = cycle + 1, symmetry[point]
+            before = kept.copy()
+            for (mine, theirs), count in before.items():
+                kept[mine + cycle, theirs] += count
+                kept[mine, theirs + cycle] += count
+        totals += kept
+    assert all(total % len(group) == 0 for total in totals.values())
+    return {men: total // len(group) for men, total in totals.items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "positions"),
+    [
+        pytest.param("nine-mens-morris:3", None, marks=pytest.mark.slow),
+        # The whole solve counts as many (docs/reference/benchmarks.md)
+        ("nine-mens-morris", 26_792_086_792),
+    ],
+)
+def test_positions_up_to_symmetry_are_as_many_as_burnside_counts(tmp_path, text, positions):
+    game = load_game(text)
+    classes = counted_by_burnside(game)
+    total = sum(classes[mine, theirs] for _, mine, theirs in game.tables())
+    if positions is None:
+        pipeline.solve(text, tmp_path / "book.lmdb", wdl=True).close()
+        with Book(tmp_path / "book.lmdb") as book:
+            positions = book.header.states
+    else:
+        # With no men in hand: also what the solve counts
+        assert sum(classes[mine, theirs] for mine in range(3, 10) for theirs in range(3, 10)) == 8_904_593_601
+    assert total == positions
