@@ -71,8 +71,8 @@ def command(
     any book that leaves positions out.
 
     For games with tiers and without chance or margins. The same command gives the same bytes; another --table may give
-    other moves. A search that is interrupted, or out of --time (exit code 7), goes on by the same command: its work lies
-    in BOOK.proof.
+    other moves. If the search is interrupted, or out of --time (exit code 7), the same command goes on: its work is in
+    BOOK.proof.
     """
     from solver.base.options import Options
     from solver.book.doors import game_of

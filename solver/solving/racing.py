@@ -10,31 +10,211 @@ Between turns the work may be kept in a file, from which the same race goes on.
 
 from __future__ import annotations
 
+import abc
+import functools
+import math
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from solver.base import system
-from solver.base.errors import ResourceError, Unproved
+from solver.base.errors import BudgetExceeded, MethodError, ResourceError, Unproved
 from solver.base.methods import Method
 from solver.rules.game import Rules, game_text
 from solver.solving import suspended
+from solver.solving.following import Follower, is_decisive
 from solver.solving.job import Job
-from solver.solving.proving import AlphaBeta, Limits, ProofNumbers, Search
+
+if TYPE_CHECKING:
+    from solver.compiled.exact.prover import Prover
+    from solver.compiled.exact.searcher import Searcher
 
 TABLE = 1 << 30  # bytes of the searches' tables
 STATE_BYTES = 600  # of memory that a state of the book takes while it is found; assumed
 CHECKPOINT_SECONDS = 120.0
 SPARING = 20.0  # times what a checkpoint took: the least between two
 HEAD_START = 4  # turns of alpha-beta before proof-number search begins
-SEARCHES: dict[str, type[Search]] = {Method.ALPHABETA: AlphaBeta, Method.PROOF_NUMBER: ProofNumbers}
-METHODS = tuple(SEARCHES)
+ALPHABETA_TURN = 1 << 20  # nodes
+PROOF_NUMBER_TURN = 1 << 18
+Arrays = list[NDArray[Any]]
+
+
+class Racer(abc.ABC):
+    """A search for the score of one state, which stops after each turn.
+
+    Attributes:
+        score: What it found: -1, 0 or 1. None before.
+        turns: How many turns it has had without finding it.
+        has_begun: Whether it was told which state to search.
+    """
+
+    method: ClassVar[Method]
+
+    def __init__(self, rules: Rules, table: int) -> None:
+        """`table`: The bytes that its table may take, once it has begun."""
+        self.rules, self.table = rules, table
+        self.score: int | None = None
+        self.turns, self.has_begun = 0, False
+
+    def begin(self, state: int) -> None:
+        """Set out to search an unfinished state, unless that was done before. Compiles, and takes memory."""
+        if not self.has_begun:
+            self._begin(state)
+            self.has_begun = True
+
+    def take_turn(self) -> None:
+        """Search on for the nodes of a turn: in the end `score` is known, or `turns` is one more."""
+        self.score = self._advance()
+        if self.score is None:
+            self.turns += 1
+
+    @abc.abstractmethod
+    def is_worth(self, state: int, bound: int, seconds: float | None) -> bool:
+        """Answer another question: see `following.Oracle`."""
+
+    @property
+    @abc.abstractmethod
+    def nodes(self) -> int:
+        """The nodes searched so far. Ask once it has begun."""
+
+    @property
+    @abc.abstractmethod
+    def progress(self) -> str:
+        """How far it is, in words. Ask once it has begun."""
+
+    @property
+    @abc.abstractmethod
+    def arrays(self) -> Arrays:
+        """All that the search goes on from, to be set to the same later; nothing before it has begun."""
+
+    @arrays.setter
+    @abc.abstractmethod
+    def arrays(self, arrays: Arrays) -> None: ...
+
+    @abc.abstractmethod
+    def _begin(self, state: int) -> None: ...
+
+    @abc.abstractmethod
+    def _advance(self) -> int | None:
+        """Search on for the nodes of a turn; the score if it is known by then."""
+
+
+class AlphaBeta(Racer):
+    """By alpha-beta, which finds the score itself."""
+
+    method = Method.ALPHABETA
+
+    @functools.cached_property
+    def _searcher(self) -> Searcher:
+        from solver.compiled.exact.searcher import Searcher
+
+        searcher = Searcher(self.rules, symmetry=self.rules.symmetry, outcomes=True, table=self.table)
+        searcher.warm()
+        return searcher
+
+    def is_worth(self, state: int, bound: int, seconds: float | None) -> bool:
+        return bool(self._searcher.value(state, seconds=seconds).score >= bound)
+
+    @property
+    def nodes(self) -> int:
+        return self._searcher.all_nodes
+
+    @property
+    def progress(self) -> str:
+        return f"{self.nodes:,} nodes of alpha-beta"
+
+    @property
+    def arrays(self) -> Arrays:
+        return [np.array([self.turns]), *self._searcher.arrays] if self.has_begun else []
+
+    @arrays.setter
+    def arrays(self, arrays: Arrays) -> None:
+        turns, *self._searcher.arrays = arrays
+        self.turns = int(turns[0])
+
+    def _begin(self, state: int) -> None:
+        self._searcher.begin(state, -1, 1)
+
+    def _advance(self) -> int | None:
+        searcher, stop = self._searcher, self._searcher.all_nodes + ALPHABETA_TURN
+        try:
+            while searcher.all_nodes < stop:
+                if searcher.advance(stop - searcher.all_nodes):
+                    return searcher.end()
+        except MethodError:
+            raise MethodError(f"{self.rules.name} has cycles, and a proof may never end there: solve it") from None
+        return None
+
+
+class ProofNumbers(Racer):
+    """By proof numbers: whether it is a win, then whether it is at least a draw."""
+
+    method = Method.PROOF_NUMBER
+
+    @functools.cached_property
+    def prover(self) -> Prover:
+        from solver.compiled.exact.prover import Prover
+
+        prover = Prover(self.rules, self.table)
+        prover.warm()
+        return prover
+
+    def is_worth(self, state: int, bound: int, seconds: float | None) -> bool:
+        deadline = math.inf if seconds is None else time.monotonic() + seconds
+
+        def watch(prover: Prover) -> None:
+            if time.monotonic() > deadline:
+                raise BudgetExceeded("the search has used up its budget: allow more seconds")
+
+        return self.prover.is_worth(state, bound, watch)
+
+    @property
+    def nodes(self) -> int:
+        return self.prover.nodes
+
+    @property
+    def progress(self) -> str:
+        proof, refutation = self.prover.root_numbers
+        question = ("at least a draw", "a win")[self._question]
+        numbers = f"{question}: proof number {proof:,}, disproof number {refutation:,}"
+        return f"{self.nodes:,} nodes of proof-number search ({numbers})"
+
+    @property
+    def arrays(self) -> Arrays:
+        return [np.array([self.turns, self._question]), *self.prover.arrays] if self.has_begun else []
+
+    @arrays.setter
+    def arrays(self, arrays: Arrays) -> None:
+        progress, *self.prover.arrays = arrays
+        self.turns, self._question = (int(number) for number in progress)
+
+    def _begin(self, state: int) -> None:
+        self._state, self._question = state, 1
+        self.prover.begin(state, self._question)
+
+    def _advance(self) -> int | None:
+        is_worth = self.prover.advance(PROOF_NUMBER_TURN)
+        if is_worth is None:
+            return None
+        if is_worth:
+            return self._question
+        if self._question == 0 or is_decisive(self.rules.game):
+            return -1
+        self._question = 0
+        self.prover.begin(self._state, self._question)
+        return None
+
+
+RACERS: dict[str, type[Racer]] = {Method.ALPHABETA: AlphaBeta, Method.PROOF_NUMBER: ProofNumbers}
+METHODS = tuple(RACERS)
 
 
 class Race:
-    """Searches for the value of one position.
+    """A race for the score of one position, and what comes after it.
 
     Args:
         job: Options used: table, memory, checkpoint, restart, progress. Beside its book lies the file of the race.
@@ -49,20 +229,18 @@ class Race:
         table, memory = job.options.table or TABLE, job.options.memory
         if memory is not None and table > memory:
             raise ResourceError(f"the table takes {table:,} bytes of memory, {memory:,} are there: give --table")
-        most_states = None if memory is None else max(1, (memory - table) // STATE_BYTES)
-        limits = Limits(most_states, None if seconds is None else time.monotonic() + seconds)
-        self._job, self._rules, self._limits, self._table = job, rules, limits, table
-        self._searches = [SEARCHES[method](rules, table // 2, limits, job.options) for method in methods]
-        for search in self._searches[1:]:
-            search.turns = HEAD_START
-        self._path = job.beside(".proof")
+        self._job, self._rules, self._table = job, rules, table
+        self._most_states = None if memory is None else max(1, (memory - table) // STATE_BYTES)
         self._begun = self._saved = time.monotonic()
+        self._deadline = math.inf if seconds is None else self._begun + seconds
+        self._racers = [RACERS[method](rules, table // 2) for method in methods]
+        for racer in self._racers[1:]:
+            racer.turns = HEAD_START
+        self._path = job.beside(".proof")
         self._begun_nodes, self._save_seconds = 0, 0.0
 
-    def run(self, state: int) -> Search:
-        """Find the score of a canonical, unfinished state; `method` says which search was done first.
-
-        Returns a search that follows the play from there, with the score in its `scores`.
+    def run(self, state: int) -> Racer:
+        """Find the score of a canonical, unfinished state; the search that was done first.
 
         Raises:
             Unproved: The time is up.
@@ -73,9 +251,11 @@ class Race:
         try:
             while True:
                 self._take_turn(state)
-                done = next((search for search in self._searches if state in search.scores), None)
-                if done is not None:
-                    return self._follower(done)
+                winner = next((racer for racer in self._racers if racer.score is not None), None)
+                if winner is not None:
+                    # The others' memory is free now
+                    self._racers = [winner]
+                    return winner
                 self._watch()
         except BaseException as error:
             # What a signal raises is no Exception
@@ -83,12 +263,19 @@ class Race:
                 self._keep()
             raise
 
-    def _follower(self, done: Search) -> Search:
-        """The search that follows the play: proof-number search, which makes small books."""
-        self.method, self._searches = done.method, [done]
-        if self._rules.bounds is None and isinstance(done, ProofNumbers):
-            return done
-        return ProofNumbers(self._rules, self._table // 2, self._limits, self._job.options, done)
+    def follower(self, winner: Racer, state: int) -> Follower:
+        """What finds the values of play from the state whose score the race found."""
+        from solver.compiled.exact.prover import Prover
+
+        if isinstance(winner, ProofNumbers) and self._rules.bounds is None:
+            # Its table knows most of what comes
+            prover = winner.prover
+        else:
+            prover = Prover(self._rules, self._table // 2, bounds=False)
+            prover.warm()
+        assert winner.score is not None
+        scores, progress = {state: winner.score}, self._job.options.progress
+        return Follower(self._rules, prover, winner, scores, progress, self._most_states, self._deadline)
 
     def remove(self) -> None:
         """Remove the file of the race, if it has one."""
@@ -96,22 +283,22 @@ class Race:
             system.remove(self._path)
 
     def _take_turn(self, state: int) -> None:
-        """Let the searches that are behind search on. After an interruption that may be one of two."""
-        turn = min(search.turns for search in self._searches)
-        behind = [search for search in self._searches if search.turns == turn]
-        for search in behind:
-            search.begin(state)
+        """Let those search on that are behind. After an interruption that may be one of two."""
+        turn = min(racer.turns for racer in self._racers)
+        behind = [racer for racer in self._racers if racer.turns == turn]
+        for racer in behind:
+            racer.begin(state)
         with ThreadPoolExecutor(len(behind)) as pool:
-            for future in [pool.submit(search.take_turn, state) for search in behind]:
+            for future in [pool.submit(racer.take_turn) for racer in behind]:
                 future.result()
 
     def _watch(self) -> None:
         """Say how far the race is, give up when the time is up, keep the work in a file now and then."""
         nodes = self._nodes
         rate = (nodes - self._begun_nodes) / max(1e-9, time.monotonic() - self._begun)
-        told = " and ".join(search.progress for search in self._searches if search.has_begun)
+        told = " and ".join(racer.progress for racer in self._racers if racer.has_begun)
         self._job.options.progress("prove", nodes, None, f"{told}, {rate:.3g} nodes/s")
-        if self._limits.are_reached:
+        if time.monotonic() > self._deadline:
             raise Unproved(f"{game_text(self._rules.game)} is not proved after {told}{self._keep()}")
         asked = self._job.options.checkpoint
         every = CHECKPOINT_SECONDS if asked is None else asked
@@ -123,7 +310,7 @@ class Race:
         if self._path is None:
             return ""
         began = time.monotonic()
-        arrays = [search.arrays for search in self._searches]
+        arrays = [racer.arrays for racer in self._racers]
         sizes = np.array([len(some) for some in arrays])
         suspended.write(self._path, self._facts, [sizes, *(array for some in arrays for array in some)])
         self._saved = time.monotonic()
@@ -140,20 +327,20 @@ class Race:
         if kept is None:
             return
         sizes, *arrays = kept
-        for search, size in zip(self._searches, sizes, strict=True):
+        for racer, size in zip(self._racers, sizes, strict=True):
             if size:
-                search.begin(state)
-                search.arrays = [arrays.pop(0) for _ in range(size)]
+                racer.begin(state)
+                racer.arrays = [arrays.pop(0) for _ in range(size)]
         self._begun_nodes = self._nodes
 
     @property
     def _nodes(self) -> int:
-        return sum(search.nodes for search in self._searches if search.has_begun)
+        return sum(racer.nodes for racer in self._racers if racer.has_begun)
 
     @property
     def _facts(self) -> str:
         rules = self._rules
-        methods = "+".join(search.method for search in self._searches)
+        methods = "+".join(racer.method for racer in self._racers)
         facts = [rules.name, rules.fingerprint, str(rules.symmetry), methods, str(self._table)]
         facts += [] if rules.start is None else [f"from {rules.start}"]
         return f"solver proof 2 {' '.join(facts)}"

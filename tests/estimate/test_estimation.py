@@ -381,7 +381,10 @@ def test_a_solve_of_all_positions_takes_less_without_distances():
     game = load_game("nine-mens-morris:4")
     whole, outcomes = (estimation.of_sweep(game, wdl=wdl) for wdl in (False, True))
     assert whole.stored == outcomes.stored > 6_000_000
-    assert outcomes.least_memory - PROCESS < (whole.least_memory - PROCESS) / 8 and outcomes.book_bytes < whole.book_bytes / 4
+    assert (
+        outcomes.least_memory - PROCESS < (whole.least_memory - PROCESS) / 8
+        and outcomes.book_bytes < whole.book_bytes / 4
+    )
     assert f"memory   about {outcomes.memory / 2**20:,.0f} MiB\n" in estimates.sweep(facts_of(outcomes))
     with pytest.raises(MethodError, match="for games of all positions: omit --wdl"):
         estimation.of_sweep(load_game("nim"), wdl=True)

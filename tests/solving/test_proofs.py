@@ -17,7 +17,7 @@ from solver.export.site import WEB
 from solver.rules.game import Rules, load_game
 from solver.rules.reading import parse_position
 from solver.solving import pipeline
-from solver.solving.proving import is_decisive
+from solver.solving.following import is_decisive
 from solver.solving.ways import proof
 from solver.solving.ways.proof import Plan, Proving
 from solver.verifying import playing, verification
@@ -69,6 +69,19 @@ def test_the_start_has_its_value_and_its_side_an_answer_to_every_reply(tmp_path,
 
 
 @pytest.mark.interpreted
+@pytest.mark.parametrize("text", ["tic-tac-toe", "hex:2", *slow("hex:3", "clobber:3,4")])
+def test_either_search_alone_proves_the_same(tmp_path, text):
+    scores = set()
+    for method in ("alphabeta", "proof-number"):
+        header = proved(text, tmp_path / method, Plan(method=method))
+        assert header.method == method
+        scores.add(header.root.score)
+        with Book(tmp_path / method) as book:
+            playing.prove(book, book.game, live=False)
+    assert len(scores) == 1
+
+
+@pytest.mark.interpreted
 @pytest.mark.parametrize("text", ["tic-tac-toe", "hex:3", "domineering:3,4", "connect-four:4,3"])
 def test_any_position_has_its_score_by_proof_numbers(text):
     from solver.compiled.exact.prover import Prover
@@ -111,8 +124,8 @@ def test_a_proof_takes_little_more_than_the_trimmed_book_of_a_solve(tmp_path):
 @pytest.fixture
 def short_turns(monkeypatch):
     """Races in turns of few nodes."""
-    monkeypatch.setattr("solver.solving.proving.ALPHABETA_TURN", 100)
-    monkeypatch.setattr("solver.solving.proving.PROOF_NUMBER_TURN", 25)
+    monkeypatch.setattr("solver.solving.racing.ALPHABETA_TURN", 100)
+    monkeypatch.setattr("solver.solving.racing.PROOF_NUMBER_TURN", 25)
 
 
 @pytest.mark.interpreted

@@ -73,8 +73,9 @@ class Proving:
             raise MethodError(f"{rules.name}: the game is over there: there is nothing to prove")
         start = rules.canonical(rules.first())
         race = Race(job, rules, METHODS if plan.method == AUTO else (plan.method,), plan.seconds)
-        search = race.run(start)
-        score = search.scores[start]
+        winner = race.run(start)
+        score = winner.score
+        assert score is not None
         first = score if rules.mover(rules.first()) in (0, None) else -score
         side = plan.side or ("both" if not score else "first" if first > 0 else "second")
         if first and side != ("first" if first > 0 else "second"):
@@ -85,8 +86,9 @@ class Proving:
         found: dict[int, int] = {}
         if job.target is not None:
             sides = range(2) if side == "both" else (SIDES.index(side),)
-            values = needed(rules, search.find, sides, 0, progress, search.settle)
+            follower = race.follower(winner, start)
+            values = needed(rules, follower.find, sides, 0, progress, follower.settle)
             found = {state: merit_of(value) for state, value in values.items()}
         trim = Trim(rules_of(rules.game, codec_of(rules, job.options.codec)), PROOF, side=side)
         solved = solved_by(rules, found, root=score)
-        return Outcome(solved, race.method, PROOF, race.remove, trim=trim, start=begin)
+        return Outcome(solved, winner.method, PROOF, race.remove, trim=trim, start=begin)
