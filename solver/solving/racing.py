@@ -18,14 +18,10 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from solver.base import system
 from solver.base.errors import BudgetExceeded, MethodError, ResourceError, Unproved
 from solver.base.methods import Method
 from solver.rules.game import Rules, game_text
-from solver.solving import suspended
 from solver.solving.following import Follower, is_decisive
 from solver.solving.job import Job
 
@@ -40,7 +36,7 @@ SPARING = 20.0  # times what a checkpoint took: the least between two
 HEAD_START = 4  # turns of alpha-beta before proof-number search begins
 ALPHABETA_TURN = 1 << 20  # nodes
 PROOF_NUMBER_TURN = 1 << 18
-Arrays = list[NDArray[Any]]
+Arrays = list[Any]  # of NumPy
 
 
 class Racer(abc.ABC):
@@ -49,6 +45,7 @@ class Racer(abc.ABC):
     Attributes:
         score: What it found: -1, 0 or 1. None before.
         turns: How many turns it has had without finding it.
+        question: The bound that it asks about, 0 or 1, if it asks one after the other.
         has_begun: Whether it was told which state to search.
     """
 
@@ -58,7 +55,7 @@ class Racer(abc.ABC):
         """`table`: The bytes that its table may take, once it has begun."""
         self.rules, self.table = rules, table
         self.score: int | None = None
-        self.turns, self.has_begun = 0, False
+        self.turns, self.question, self.has_begun = 0, 1, False
 
     def begin(self, state: int) -> None:
         """Set out to search an unfinished state, unless that was done before. Compiles, and takes memory."""
@@ -89,7 +86,7 @@ class Racer(abc.ABC):
     @property
     @abc.abstractmethod
     def arrays(self) -> Arrays:
-        """All that the search goes on from, to be set to the same later; nothing before it has begun."""
+        """With `turns` and `question`, all that the search goes on from. To be set to the same later."""
 
     @arrays.setter
     @abc.abstractmethod
@@ -129,12 +126,11 @@ class AlphaBeta(Racer):
 
     @property
     def arrays(self) -> Arrays:
-        return [np.array([self.turns]), *self._searcher.arrays] if self.has_begun else []
+        return self._searcher.arrays
 
     @arrays.setter
     def arrays(self, arrays: Arrays) -> None:
-        turns, *self._searcher.arrays = arrays
-        self.turns = int(turns[0])
+        self._searcher.arrays = arrays
 
     def _begin(self, state: int) -> None:
         self._searcher.begin(state, -1, 1)
@@ -179,33 +175,32 @@ class ProofNumbers(Racer):
     @property
     def progress(self) -> str:
         proof, refutation = self.prover.root_numbers
-        question = ("at least a draw", "a win")[self._question]
+        question = ("at least a draw", "a win")[self.question]
         numbers = f"{question}: proof number {proof:,}, disproof number {refutation:,}"
         return f"{self.nodes:,} nodes of proof-number search ({numbers})"
 
     @property
     def arrays(self) -> Arrays:
-        return [np.array([self.turns, self._question]), *self.prover.arrays] if self.has_begun else []
+        return self.prover.arrays
 
     @arrays.setter
     def arrays(self, arrays: Arrays) -> None:
-        progress, *self.prover.arrays = arrays
-        self.turns, self._question = (int(number) for number in progress)
+        self.prover.arrays = arrays
 
     def _begin(self, state: int) -> None:
-        self._state, self._question = state, 1
-        self.prover.begin(state, self._question)
+        self._state = state
+        self.prover.begin(state, self.question)
 
     def _advance(self) -> int | None:
         is_worth = self.prover.advance(PROOF_NUMBER_TURN)
         if is_worth is None:
             return None
         if is_worth:
-            return self._question
-        if self._question == 0 or is_decisive(self.rules.game):
+            return self.question
+        if self.question == 0 or is_decisive(self.rules.game):
             return -1
-        self._question = 0
-        self.prover.begin(self._state, self._question)
+        self.question = 0
+        self.prover.begin(self._state, self.question)
         return None
 
 
@@ -309,10 +304,14 @@ class Race:
         """Write the race into its file, if it has one; what to say of it."""
         if self._path is None:
             return ""
-        began = time.monotonic()
-        arrays = [racer.arrays for racer in self._racers]
-        sizes = np.array([len(some) for some in arrays])
-        suspended.write(self._path, self._facts, [sizes, *(array for some in arrays for array in some)])
+        from solver.compiled.exact import suspended
+
+        began, numbers, arrays = time.monotonic(), [], []
+        for racer in self._racers:
+            own = racer.arrays if racer.has_begun else []
+            numbers += [len(own), racer.turns, racer.question]
+            arrays += own
+        suspended.write(self._path, self._facts, numbers, arrays)
         self._saved = time.monotonic()
         self._save_seconds = self._saved - began
         return "; the same command goes on from here"
@@ -323,14 +322,17 @@ class Race:
             return
         if self._job.options.restart:
             self.remove()
+        from solver.compiled.exact import suspended
+
         kept = suspended.read(self._path, self._facts)
         if kept is None:
             return
-        sizes, *arrays = kept
-        for racer, size in zip(self._racers, sizes, strict=True):
+        numbers, arrays = kept
+        for racer in self._racers:
+            size, racer.turns, racer.question, *numbers = numbers
             if size:
                 racer.begin(state)
-                racer.arrays = [arrays.pop(0) for _ in range(size)]
+                racer.arrays, arrays = arrays[:size], arrays[size:]
         self._begun_nodes = self._nodes
 
     @property

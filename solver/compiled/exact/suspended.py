@@ -1,4 +1,4 @@
-"""The file of a search that was interrupted: a line that says what is searched, arrays, and a checksum."""
+"""The file of searches that were interrupted: a line that says what is searched, numbers, arrays, and a checksum."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ PART = 1 << 20  # bytes that are read at once
 MOST_FACTS = 1 << 16  # bytes of the first line
 
 
-def write(path: Path, facts: str, arrays: Sequence[NDArray[Any]]) -> None:
-    """Write arrays behind a line of `facts`. Raises ResourceError if there is no room."""
+def write(path: Path, facts: str, numbers: Sequence[int], arrays: Sequence[NDArray[Any]]) -> None:
+    """Write numbers and arrays behind a line of `facts`. Raises ResourceError if there is no room."""
     try:
         with replacing(path) as partial, open(partial, "wb") as file:
             sealed = _Sealed(file)
             sealed.write(f"{facts} {len(arrays)}\n".encode())
-            for array in arrays:
+            for array in (np.array(numbers), *arrays):
                 np.save(sealed, array, allow_pickle=False)
             file.write(sealed.checksum.to_bytes(SEAL, "little"))
     except OSError as error:
         raise ResourceError(f"{path} cannot be written ({error.strerror or error}): make room, then again") from None
 
 
-def read(path: Path, facts: str) -> list[NDArray[Any]] | None:
-    """The arrays of a file that `write` wrote; None if there is no file.
+def read(path: Path, facts: str) -> tuple[list[int], list[NDArray[Any]]] | None:
+    """The numbers and arrays of a file that `write` wrote; None if there is no file.
 
     Raises ResourceError if it has other facts, DamagedBook if it is damaged.
     """
@@ -46,7 +46,8 @@ def read(path: Path, facts: str) -> list[NDArray[Any]] | None:
         if not _is_sealed(file, path.stat().st_size):
             raise DamagedBook(f"{path} is damaged: --restart begins anew")
         file.seek(len(line))
-        return [np.load(file, allow_pickle=False) for _ in range(int(count))]
+        numbers, *arrays = (np.load(file, allow_pickle=False) for _ in range(1 + int(count)))
+        return numbers.tolist(), arrays
 
 
 class _Sealed:
