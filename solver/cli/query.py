@@ -142,7 +142,11 @@ def command(
     if missing and book_only:
         raise MissingState(f"{missing} of {len(positions)} positions not in {source}: leave out --book-only to search")
     if inexact and player.live:
-        note(f"not known within the budget: more --budget, or solver solve {game_text(game)} -o BOOK", quiet=False)
+        from solver.solving.ways.proof import refusal
+
+        name = game_text(game)
+        prove = "" if refusal(player.rules) else f", or solver prove {name} --from POSITION, which says who wins"
+        note(f"not known within the budget: more --budget, or solver solve {name} -o BOOK{prove}", quiet=False)
 
 
 def answer_lines(answers: Answers, stream: BinaryIO) -> None:

@@ -49,19 +49,10 @@ class Proving:
 
     def refuses(self, job: Job) -> str | None:
         """Games of chance, of margins, and those whose tiers do not show that play ends."""
-        rules, plan = job.rules, self.plan
-        lost = rules.kind.refusal("max_ply", rules.name)
-        if rules.chance is not None or rules.margins:
-            return f"{rules.name} has {'chance' if rules.chance else 'margins'}: prove is for wins, draws and losses"
-        if lost is not None:
-            return lost
-        if not rules.tiered:
-            return f"{rules.name} has no tier(state), which says that play does not come back: add it, or solve it"
-        if plan.method not in (AUTO, *METHODS):
-            return f"no method {plan.method!r}: choose one of auto, {', '.join(METHODS)}"
-        if rules.plain_only:
-            return f"{rules.name} runs in plain Python only: solve it"
-        return None if extras.has_kernels() else extras.remedy()
+        method = self.plan.method
+        if method not in (AUTO, *METHODS):
+            return f"no method {method!r}: choose one of auto, {', '.join(METHODS)}"
+        return refusal(job.rules) or (None if extras.has_kernels() else extras.remedy())
 
     def solve(self, job: Job) -> Outcome:
         """Settle the start, then follow the play of each side."""
@@ -92,3 +83,15 @@ class Proving:
         trim = Trim(rules_of(rules.game, codec_of(rules, job.options.codec)), PROOF, side=side)
         solved = solved_by(rules, found, root=score)
         return Outcome(solved, winner.method, PROOF, race.remove, trim=trim, start=begin)
+
+
+def refusal(rules: Rules) -> str | None:
+    """Why a game cannot be proved, in a line; None if it can."""
+    if rules.chance is not None or rules.margins:
+        return f"{rules.name} has {'chance' if rules.chance else 'margins'}: prove is for wins, draws and losses"
+    lost = rules.kind.refusal("max_ply", rules.name)
+    if lost is not None:
+        return lost
+    if not rules.tiered:
+        return f"{rules.name} has no tier(state), which says that play does not come back: add it, or solve it"
+    return f"{rules.name} runs in plain Python only: solve it" if rules.plain_only else None
