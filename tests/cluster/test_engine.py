@@ -143,7 +143,7 @@ def test_any_other_error_comes_too(engine):
 
 
 def test_what_takes_longer_than_asked_for(engine):
-    dozing = engine.submit(doze, 2)
+    dozing = engine.submit(doze, 1)
     with pytest.raises(TimeoutError):
         engine.result(*dozing, 0.1)
     assert engine.result(*dozing, 300) is None
@@ -188,6 +188,7 @@ def test_results_that_nobody_wants_are_let_go(engine):
 
 
 @needs_ray
+@pytest.mark.slow
 def test_the_end_of_the_process_that_ray_ends_is_an_error():
     """As where its raylet or the head dies."""
     with ray() as engine:

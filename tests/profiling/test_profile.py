@@ -90,8 +90,8 @@ def test_random_play_lies_within_the_interval_of_a_simulation(name):
 
 @pytest.mark.parametrize("name", ["tic-tac-toe", *slow("kalah:3", "three-mens-morris")])
 def test_simulated_results_lie_within_their_intervals(name):
-    exact, simulated = solver.profile(name), solver.profile(name, games=150)
-    assert simulated.games == 150 and simulated.states is None and "perfect" not in simulated.players
+    exact, simulated = solver.profile(name), solver.profile(name, games=80)
+    assert simulated.games == 80 and simulated.states is None and "perfect" not in simulated.players
     for outcomes in simulated.matrix:
         true = exact.of(outcomes.first, outcomes.second)
         assert abs(outcomes.mean - true.mean) <= 2.5 * outcomes.interval  # five standard deviations
@@ -99,7 +99,7 @@ def test_simulated_results_lie_within_their_intervals(name):
         assert sum(outcomes.lengths) == pytest.approx(1)
     assert [ply.moves for ply in simulated.plies[:2]] == pytest.approx([ply.moves for ply in exact.plies[:2]], rel=0.2)
     assert [first[:2] for first in simulated.first_moves] == [first[:2] for first in exact.first_moves]
-    assert simulated == solver.profile(name, games=150)
+    assert simulated == solver.profile(name, games=80)
 
 
 def test_a_game_that_is_only_searched_is_simulated(tmp_path):

@@ -305,7 +305,7 @@ def test_distances_to_a_conversion_are_the_naive_twins(tmp_path, by_kernels, rin
     assert verification.verify(tmp_path / "book.lmdb", game).verdict == "proved"
 
 
-@pytest.mark.parametrize("plain_limit", [0, 1 << 20])
+@pytest.mark.parametrize("plain_limit", [0, *slow(1 << 20)])
 @pytest.mark.interpreted
 def test_a_forged_distance_to_a_conversion_is_refused(tmp_path, monkeypatch, by_kernels, ring, plain_limit):
     """By the compiled audit, and by the plain one."""
@@ -365,7 +365,7 @@ class Stopped(Exception):
     """Where a solve is interrupted."""
 
 
-@pytest.mark.parametrize("step", [29, *slow(1)])
+@pytest.mark.parametrize("step", [61, *slow(1)])
 @pytest.mark.parametrize("option", ["conversion", *slow("wdl", "")])
 @pytest.mark.interpreted
 def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, by_kernels, ring, option, step):
