@@ -198,13 +198,13 @@ def prove(
         game: A game, or its name; it has tiers, and neither chance nor margins.
         path: Where to write the book.
         side: Whose answers it holds: "first", "second" or "both". None for the winner's, or both in a draw.
-        method: "alphabeta", "proof-number", or "auto" for the one that fits the rules.
+        method: "alphabeta", "proof-number", or "auto" for a race of both, in a thread each.
         seconds: Give up after so many. None for no limit.
         symmetry: Fold positions that are equal by symmetry, if the rules have `canonical`.
         memory: Limit in bytes. None for a share of what is free.
-        table: Size of the search's table in bytes. None for 1 GiB.
+        table: Size of the searches' tables in bytes. None for 1 GiB.
         restart: Discard the work of an interrupted proof.
-        checkpoint: Seconds between checkpoints of a proof-number search. None for 120.
+        checkpoint: Seconds between checkpoints. None for 120.
         codec: How values are encoded, as for `solve`.
         progress: Called with a pass's name, the nodes or states done, and a note.
         say: Called with one line of text now and then.
