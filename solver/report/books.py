@@ -11,7 +11,7 @@ from solver.book import Book, Header
 from solver.book.trim import PROOF
 from solver.report.facts import facts_of
 
-MORE = ("wdl", "conversion", "expectation", "estimate", "trim", "codec")  # facts of a header, after its values
+HEADER_FACTS = ("wdl", "conversion", "expectation", "estimate", "trim", "codec")  # facts of a header, after its values
 
 
 def facts(header: Header, size: int | None) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def facts(header: Header, size: int | None) -> dict[str, Any]:
         "values": None
         if numbers is None
         else [{**value._asdict(), "stored": number} for value, number in zip(header.palette, numbers, strict=True)],
-        **{name: facts_of(getattr(header, name)) for name in MORE},
+        **{name: facts_of(getattr(header, name)) for name in HEADER_FACTS},
         "start": None if header.start is None else f"#{header.start}",
         "bytes": size,
         "bits_per_state": size * 8 / header.stored if size and header.stored else None,
