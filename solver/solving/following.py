@@ -2,7 +2,7 @@
 
 The race said who wins from the start (`racing`). What is left is to find, in each position where the book's side is to
 move, moves that keep its value and leave little to follow. Proof-number search finds those: it proves what takes the
-fewest positions. So a short one comes first, and the winner of the race answers what takes longer.
+fewest positions, as far as it can tell. So a short one comes first, and the winner of the race answers the rest.
 """
 
 from __future__ import annotations
@@ -79,6 +79,8 @@ class Follower:
             Unproved: The time is up.
             ResourceError: Memory does not hold more values.
         """
+        if time.monotonic() > self._deadline:
+            raise self._out_of_time()
         if self._most is not None and len(self.scores) > self._most:
             raise ResourceError(
                 f"more than {self._most:,} states are needed, which memory does not hold: more --memory"
@@ -154,8 +156,11 @@ class Follower:
         try:
             return self._oracle.is_worth(state, bound, None if seconds == math.inf else seconds)
         except BudgetExceeded:
-            name = game_text(self.rules.game)
-            raise Unproved(f"{name}: who wins is proved, not all replies were followed: give more --time") from None
+            raise self._out_of_time() from None
+
+    def _out_of_time(self) -> Unproved:
+        name = game_text(self.rules.game)
+        return Unproved(f"{name}: who wins is proved, but not all replies were followed: give more --time")
 
     def _children(self, state: int, in_order: bool = False) -> Iterator[Child]:
         """Yield of each unfinished child 1 if the same side moves there, else -1, and its canonical state.

@@ -3,12 +3,14 @@
 import json
 import re
 import subprocess
+import time
 
 import pytest
 
 import solver
 from solver.base.errors import DamagedBook, MethodError, ResourceError, Unproved
 from solver.base.options import Options
+from solver.base.progress import silent
 from solver.base.signals import Terminated
 from solver.book import Book
 from solver.book.trim import Trim
@@ -17,7 +19,7 @@ from solver.export.site import WEB
 from solver.rules.game import Rules, load_game
 from solver.rules.reading import parse_position
 from solver.solving import pipeline
-from solver.solving.following import is_decisive
+from solver.solving.following import Follower, is_decisive
 from solver.solving.ways import proof
 from solver.solving.ways.proof import Plan, Proving
 from solver.verifying import playing, verification
@@ -290,3 +292,17 @@ def checked(folder, text):
         ["node", check, folder / "proof.bin", folder / "game.wasm"], capture_output=True, text=True, check=False
     )
     return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.interpreted
+def test_a_walk_ends_when_the_time_is_up():
+    """Also where no search takes long enough to be asked for it."""
+    from solver.compiled.exact.prover import Prover
+
+    rules = Rules(load_game("hex:3"), wdl=True)
+    start = rules.canonical(rules.first())
+    prover = Prover(rules, SMALL_TABLE, bounds=False)
+    follower = Follower(rules, prover, None, {start: 1}, silent, deadline=time.monotonic() - 1)
+    with pytest.raises(Unproved, match="hex: who wins is proved, but not all replies were followed: give more --time"):
+        follower.settle(start, True)
+    Follower(rules, prover, None, {start: 1}, silent).settle(start, True)
