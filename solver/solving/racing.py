@@ -36,7 +36,6 @@ SPARING = 20.0  # times what a checkpoint took: the least between two
 HEAD_START = 4  # turns of alpha-beta before proof-number search begins
 ALPHABETA_TURN = 1 << 20  # nodes
 PROOF_NUMBER_TURN = 1 << 18
-Arrays = list[Any]  # of NumPy
 
 
 class Racer(abc.ABC):
@@ -45,17 +44,18 @@ class Racer(abc.ABC):
     Attributes:
         score: What it found: -1, 0 or 1. None before.
         turns: How many turns it has had without finding it.
-        question: The bound that it asks about, 0 or 1, if it asks one after the other.
+        engine: The compiled search, whose `arrays` are all that it goes on from.
         has_begun: Whether it was told which state to search.
     """
 
     method: ClassVar[Method]
+    engine: Any
 
     def __init__(self, rules: Rules, table: int) -> None:
         """`table`: The bytes that its table may take, once it has begun."""
         self.rules, self.table = rules, table
         self.score: int | None = None
-        self.turns, self.question, self.has_begun = 0, 1, False
+        self.turns, self.has_begun = 0, False
 
     def begin(self, state: int) -> None:
         """Set out to search an unfinished state, unless that was done before. Compiles, and takes memory."""
@@ -83,15 +83,6 @@ class Racer(abc.ABC):
     def progress(self) -> str:
         """How far it is, in words. Ask once it has begun."""
 
-    @property
-    @abc.abstractmethod
-    def arrays(self) -> Arrays:
-        """With `turns` and `question`, all that the search goes on from. To be set to the same later."""
-
-    @arrays.setter
-    @abc.abstractmethod
-    def arrays(self, arrays: Arrays) -> None: ...
-
     @abc.abstractmethod
     def _begin(self, state: int) -> None: ...
 
@@ -106,7 +97,7 @@ class AlphaBeta(Racer):
     method = Method.ALPHABETA
 
     @functools.cached_property
-    def _searcher(self) -> Searcher:
+    def engine(self) -> Searcher:
         from solver.compiled.exact.searcher import Searcher
 
         searcher = Searcher(self.rules, symmetry=self.rules.symmetry, outcomes=True, table=self.table)
@@ -114,29 +105,21 @@ class AlphaBeta(Racer):
         return searcher
 
     def is_worth(self, state: int, bound: int, seconds: float | None) -> bool:
-        return bool(self._searcher.value(state, seconds=seconds).score >= bound)
+        return bool(self.engine.value(state, seconds=seconds).score >= bound)
 
     @property
     def nodes(self) -> int:
-        return self._searcher.all_nodes
+        return self.engine.all_nodes
 
     @property
     def progress(self) -> str:
         return f"{self.nodes:,} nodes of alpha-beta"
 
-    @property
-    def arrays(self) -> Arrays:
-        return self._searcher.arrays
-
-    @arrays.setter
-    def arrays(self, arrays: Arrays) -> None:
-        self._searcher.arrays = arrays
-
     def _begin(self, state: int) -> None:
-        self._searcher.begin(state, -1, 1)
+        self.engine.begin(state, -1, 1)
 
     def _advance(self) -> int | None:
-        searcher, stop = self._searcher, self._searcher.all_nodes + ALPHABETA_TURN
+        searcher, stop = self.engine, self.engine.all_nodes + ALPHABETA_TURN
         try:
             while searcher.all_nodes < stop:
                 if searcher.advance(stop - searcher.all_nodes):
@@ -152,7 +135,7 @@ class ProofNumbers(Racer):
     method = Method.PROOF_NUMBER
 
     @functools.cached_property
-    def prover(self) -> Prover:
+    def engine(self) -> Prover:
         from solver.compiled.exact.prover import Prover
 
         prover = Prover(self.rules, self.table)
@@ -166,41 +149,33 @@ class ProofNumbers(Racer):
             if time.monotonic() > deadline:
                 raise BudgetExceeded("the search has used up its budget: allow more seconds")
 
-        return self.prover.is_worth(state, bound, watch)
+        return self.engine.is_worth(state, bound, watch)
 
     @property
     def nodes(self) -> int:
-        return self.prover.nodes
+        return self.engine.nodes
 
     @property
     def progress(self) -> str:
-        proof, refutation = self.prover.root_numbers
-        question = ("at least a draw", "a win")[self.question]
+        proof, refutation = self.engine.root_numbers
+        question = ("at least a draw", "a win")[self.engine.bound]
         numbers = f"{question}: proof number {proof:,}, disproof number {refutation:,}"
         return f"{self.nodes:,} nodes of proof-number search ({numbers})"
 
-    @property
-    def arrays(self) -> Arrays:
-        return self.prover.arrays
-
-    @arrays.setter
-    def arrays(self, arrays: Arrays) -> None:
-        self.prover.arrays = arrays
-
     def _begin(self, state: int) -> None:
         self._state = state
-        self.prover.begin(state, self.question)
+        self.engine.begin(state, 1)
 
     def _advance(self) -> int | None:
-        is_worth = self.prover.advance(PROOF_NUMBER_TURN)
+        is_worth = self.engine.advance(PROOF_NUMBER_TURN)
         if is_worth is None:
             return None
+        bound = self.engine.bound
         if is_worth:
-            return self.question
-        if self.question == 0 or is_decisive(self.rules.game):
+            return bound
+        if bound == 0 or is_decisive(self.rules.game):
             return -1
-        self.question = 0
-        self.prover.begin(self._state, self.question)
+        self.engine.begin(self._state, 0)
         return None
 
 
@@ -264,7 +239,7 @@ class Race:
 
         if isinstance(winner, ProofNumbers) and self._rules.bounds is None:
             # Its table knows most of what comes
-            prover = winner.prover
+            prover = winner.engine
         else:
             prover = Prover(self._rules, self._table // 2, bounds=False)
             prover.warm()
@@ -306,10 +281,12 @@ class Race:
             return ""
         from solver.compiled.exact import suspended
 
-        began, numbers, arrays = time.monotonic(), [], []
+        began = time.monotonic()
+        numbers: list[int] = []
+        arrays: list[Any] = []  # of NumPy
         for racer in self._racers:
-            own = racer.arrays if racer.has_begun else []
-            numbers += [len(own), racer.turns, racer.question]
+            own = racer.engine.arrays if racer.has_begun else []
+            numbers += [len(own), racer.turns]
             arrays += own
         suspended.write(self._path, self._facts, numbers, arrays)
         self._saved = time.monotonic()
@@ -329,10 +306,10 @@ class Race:
             return
         numbers, arrays = kept
         for racer in self._racers:
-            size, racer.turns, racer.question, *numbers = numbers
+            size, racer.turns, *numbers = numbers
             if size:
                 racer.begin(state)
-                racer.arrays, arrays = arrays[:size], arrays[size:]
+                racer.engine.arrays, arrays = arrays[:size], arrays[size:]
         self._begun_nodes = self._nodes
 
     @property

@@ -127,6 +127,11 @@ class Prover:
         self.nodes = int(nodes[0])
 
     @property
+    def bound(self) -> int:
+        """That of the question which is searched."""
+        return int(self.frames[0, Frame.BOUND])
+
+    @property
     def root_numbers(self) -> tuple[int, int]:
         """The proof and disproof number of the state that is searched, as its moves tell them."""
         first, end = int(self.frames[0, Frame.FIRST]), int(self.frames[0, Frame.END])
