@@ -13,10 +13,12 @@ import warnings
 from pathlib import Path
 
 import numba
+import numpy as np
 
 from solver.base.errors import GameError
 from solver.compiled import binding
 from solver.compiled.rewriting import Rewriter
+from tests import DATA
 
 ENDS = (-(1 << 63), -7, -1, 0, 1, 3, 62, 63, 64, (1 << 53) + 1, 1 << 62, (1 << 63) - 1)
 PAIRS = [(a, b) for a in ENDS for b in ENDS]
@@ -75,11 +77,39 @@ REFUSED = {
         "a ** 0.5", "2.0 ** b", "divmod(a, 2.0)[0]", "str(a) == '3'", "hash(a)", "round(a, -1)", "math.isqrt(9)",
     ),
     "arithmetic on whole arrays, sets": ("(INT64 + a)[0]", "INT64.sum()", "{a, b} == {a}"),
+    "ints and floats that meet in a list or tuple": ("(a, 1) == (2.0**53, 1)", "[a, b].count(0.5)", "([0.5] + [a])[1]"),
+    "classes with operators of their own, such as IntFlag": (
+        "V[1] + a", "~BIT", "TALLY + a", "GRADE * 2", "Odd.THREE + a", "COLOURS[1] + a",
+    ),
     "functions inside functions": ("sorted((a, b), key=lambda x: x + 1)[0]",),
     "`try`": ("try:\n    return a + b\nexcept OverflowError:\n    return 0",),
 }  # fmt: skip
+# Functions of two ints as nobody would write rules, in tests/data: ints among floats, enumerations, truth values,
+# numbers of NumPy and classes with operators of their own; in operators, builtins, containers, loops and helpers.
+OPERANDS = (
+    "Kind.TWO",
+    "Kind.LARGE",
+    "True",
+    "(b > 0)",
+    "0.5",
+    "INF",
+    "NUMPYS_THREE",
+    "NUMPYS_TRUE",
+    "float(b & 7)",
+    "-3",
+)
+SIGNS = ("+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>", "<", "==", "/")
+ONE_TAKEN = ("abs", "int", "float", "bool", "round", "len", "-", "~", "not ", "sum", "twice", "str")
+EDGES = (
+    *(-(1 << 63), -(1 << 63) + 1, -(1 << 62), -(1 << 53) - 1, -(1 << 32), -65, -64, -7, -2, -1, 0, 1, 2, 3, 7, 62),
+    *(63, 64, 1 << 31, (1 << 53) + 1, 1 << 62, (1 << 63) - 2, (1 << 63) - 1),
+)
+WIDTH = 128  # of the numbers in wide functions, whose arguments grow and whose result is cut into pieces
+WIDE_BODY = "a, b = (a << 60) ^ 5, (b << 20) + 3\n{}\nreturn (r & 2**63 - 1, (r >> 63) & 2**63 - 1, r < 0)"
 HEAD = """
+import enum
 import math
+import typing
 
 import numpy as np
 
@@ -101,11 +131,158 @@ def counting(a, b):
         yield a + item * b
 
 
+class Kind(enum.IntEnum):
+    ZERO = 0
+    TWO = 2
+    LEFT = -3
+    LARGE = 2**62
+
+
+class Bits(enum.IntFlag):
+    ONE = 1
+    FOUR = 4
+
+
+class Odd(enum.IntEnum):
+    THREE = 3
+
+    def __add__(self, other):
+        return int(other) * 2
+
+
+class Plain(enum.Enum):
+    A = 1
+    B = 2
+
+
+TWO, NUMPYS_THREE, NUMPYS_TRUE, NUMPYS_HALF = Kind.TWO, np.int64(3), np.bool_(True), np.float64(0.5)
+FLOATS = np.array([0.5, 2.0**60, math.inf], np.float64)
+MIXED, HALF, INF, NAN = (1, 0.5, 2**62), 0.5, math.inf, math.nan
+
+
+class Vector(typing.NamedTuple):
+    x: int
+    y: int
+
+    def __add__(self, other):
+        return 7
+
+    def __bool__(self):
+        return False
+
+
+class Pair(typing.NamedTuple):
+    x: int
+    y: int
+
+
+class Tally(int):
+    def __add__(self, other):
+        return 5
+
+
+class Grade(float):
+    def __mul__(self, other):
+        return 5
+
+
+V, P, TALLY, GRADE, BIT, COLOURS = Vector(1, 2), Pair(2, 3), Tally(3), Grade(0.5), Bits.ONE, (Bits.ONE, Bits.FOUR)
+
+
+def bits_of(x):
+    return x.bit_count()
+
+
+def double(x):
+    return x + x
+
+
+def positive(x):
+    return INT64[x % 4] > 0
+
+
+def piece(x):
+    return INT64[x % 4]
+
+
+def twice(x):
+    return x + x
+
+
+def least(x, y):
+    return x if x < y else y
+
+
+def either(x, flag):
+    return x if flag else 0.5
+
+
+def defaulted(x, y=0.5, *, z=3):
+    return x + y > z
+
+
+def raised(x, power=3):
+    return x**power
+
+
+def both(x, y):
+    return x, y, x > y
+
+
+def steps(x, y):
+    for step in range(3):
+        yield x + step
+        yield y * step
+
+
+def halves(x):
+    yield x
+    yield 0.5
+
+
+def ladder(x, n):
+    return x if n <= 0 else ladder(x + x, n - 1)
+
+
 """
 
 
 class Empty:
     """A class of rules without methods."""
+
+    _fields = ()
+
+
+def odd_bodies():
+    """The bodies of all odd functions."""
+    orders = [*((x, "a") for x in OPERANDS), *(("b", x) for x in OPERANDS)]
+    yield from (f"({x}) {sign} ({y})" for sign in SIGNS for x, y in orders)
+    yield from (f"{name}({x}, {y})" for name in ("min", "max", "divmod", "least") for x, y in orders)
+    yield from (f"{name}({x})" for name in ONE_TAKEN for x in (*OPERANDS, "a", "a - b"))
+    yield from _lines_of("odd_functions.txt")
+
+
+def odd_wide_bodies():
+    """The bodies of all odd functions of wide numbers."""
+    parts = ("a", "b", "3", "2**70", "True")
+    bodies = [f"r = ({x}) {sign} ({y})" for sign in SIGNS[:8] + ("<", "==") for x in parts for y in "ab" if x != y]
+    yield from map(WIDE_BODY.format, (*bodies, *_lines_of("odd_wide_functions.txt")))
+
+
+def _lines_of(name):
+    return [line.replace("\\n", "\n") for line in (DATA / name).read_text("utf-8").splitlines()]
+
+
+def differences(folder, bodies, ends=EDGES, width=None):
+    """Compile functions that are not refused; list the silent differences from Python, and count the calls."""
+    pairs, silent, calls = [(a, b) for a in ends for b in ends], {}, 0
+    for body in bodies:
+        (function,) = functions_of(folder, [body])
+        if refusal(function, width) is None:
+            counts = judged(function, pairs, width)
+            silent |= {body: counts["silent"]} if counts["silent"] else {}
+            calls += len(pairs)
+    return silent, calls
 
 
 def functions_of(folder, bodies):
@@ -124,9 +301,9 @@ def functions_of(folder, bodies):
     return [getattr(module, f"f{index}") for index in range(len(bodies))]
 
 
-def compiled(function):
-    """The function compiled with all tests, for Python to call."""
-    copy = Rewriter(Empty, is_checked=True).rewritten(function)
+def compiled(function, width=None):
+    """The function compiled with all tests, for Python to call; `width`: as in rules whose states have so many bits."""
+    copy = Rewriter(Empty, width, Empty(), is_checked=True).rewritten(function, "bounds" if width else "")
     binding.teach_function(copy)
 
     def call(a, b):
@@ -151,6 +328,8 @@ def are_same(plain, fast):
     """Tell whether two results are the same to rules: equal numbers, or tuples of them."""
     if isinstance(plain, (tuple, list)):
         return isinstance(fast, (tuple, list)) and len(plain) == len(fast) and all(map(are_same, plain, fast))
+    if plain != plain:  # not a number
+        return fast != fast
     # Python gives up on a shift by 2**62, whatever masks it
     gave_up = isinstance(plain, MemoryError) or "too many digits" in str(plain)
     return gave_up or (not isinstance(plain, Exception) and plain == fast)
@@ -160,16 +339,16 @@ def fits_int64(item):
     """Tell whether a result of Python's is one that compiled rules could give."""
     if isinstance(item, (tuple, list)):
         return all(map(fits_int64, item))
-    return item is None or isinstance(item, float) or -(1 << 63) <= operator.index(item) < 1 << 63
+    return item is None or isinstance(item, (float, np.bool_)) or -(1 << 63) <= operator.index(item) < 1 << 63
 
 
-def judged(function, pairs=PAIRS):
+def judged(function, pairs=PAIRS, width=None):
     """Count the pairs of arguments: the same result, rightly noticed, an alarm; and list the silent differences.
 
     An alarm is an exception of the compiled function where Python has an answer within 64 bits.
     """
     counts = {"same": 0, "noticed": 0, "alarm": 0, "silent": []}
-    fast = compiled(function)
+    fast = compiled(function, width)
     for a, b in pairs:
         plain, quick = outcome(function, a, b), outcome(fast, a, b)
         if isinstance(quick, Exception):
@@ -187,11 +366,11 @@ def pairs_for(body):
     return SMALL_PAIRS if "**" in body or "pow" in body else PAIRS
 
 
-def refusal(function):
+def refusal(function, width=None):
     """Why the compiler refuses a function, None if it compiles."""
     try:
         with binding.compiling(Empty()):
-            compiled(function)(1, 1)
+            compiled(function, width).compile((numba.int64, numba.int64))
     except GameError as error:
         return str(error)
     return None

@@ -33,6 +33,7 @@ from solver.compiled.identity import constants_of, identity_of, is_checked
 from solver.compiled.inlining import CAN_CHECK, PART
 from solver.compiled.rewriting import Rewriter, methods_of
 from solver.compiled.states import more_of, width_of
+from solver.compiled.tracing import odd_in
 from solver.compiled.words import bit_count, bit_length
 from solver.rules.fingerprint import sibling_modules
 from solver.rules.game import Game, Rules
@@ -81,6 +82,9 @@ def bind(
     is_safe = not is_checked(type(game))
     if not is_safe and not CAN_CHECK:
         raise UncompiledRules(f"{asked.name}: Numba {numba.__version__} cannot check your rules: install Numba 0.68")
+    odd = None if is_safe or not isinstance(game, tuple) else odd_in(tuple(game))
+    if odd is not None:
+        raise UncompiledRules(f"{asked.name}: a parameter is a {type(odd).__name__}: write a plain number")
     more = more_of(asked.bits)
     rules = _compiled_rules(game, more)
     _teach(type(rules), width_of(more) if more else None, tuple(rules) if more else (), not is_safe, asked.everywhere)

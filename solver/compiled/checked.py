@@ -36,17 +36,21 @@ from solver.compiled.tracing import (
     MODULAR,
     OVERFLOWING,
     SIGNS,
+    STATES,
     TRUSTED,
+    WHOLE,
     Trace,
     has_flag,
     has_no_value,
+    is_bool,
     is_foreign,
     is_int,
-    is_large,
+    is_member,
+    leaves_of,
+    odd_in,
     operator_of,
-    parts_of,
 )
-from solver.compiled.wide import Unsigned, Wide
+from solver.compiled.wide import FLOAT_EXACT, Wide, check_exact_float, is_large
 
 for _name in ("lower_inst", "lower_expr", "lower_binop", "lower_call", "return_exception", "typeof", "loadvar"):
     getattr(Lower, _name)  # AttributeError where a version of Numba lacks it
@@ -54,7 +58,6 @@ for _name in ("lower_inst", "lower_expr", "lower_binop", "lower_call", "return_e
 BIT = llvm.IntType(1)
 EXACT = BIT(0)  # the flag of a number that lost nothing
 INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1
-FLOAT_EXACT = 1 << 53  # floats hold all integers up to here
 MOST_STARTING = 1 << 62  # of `enumerate`, which counts on from there
 
 DIVISIONS = {operator.floordiv: "//", operator.mod: "%"}
@@ -83,13 +86,9 @@ BUILTINS = {
     tuple,
     zip,
 }
-# methods of rules that give whole numbers; kernels would cut the fraction of a float
-WHOLE = {
-    *("initial", "starts", "actions", "result", "utility", "plies_left", "to_move", "again", "reward", "canonical"),
-    *("tier", "size", "rank", "unrank", "replies", "outlook", "followup", "bounds", "longest", "promise", "endless"),
-    *("chance", "vanishing"),
-}
-NUMPYS_BOOL = "two truth values of NumPy do not add like Python's: wrap them in int()"
+NUMPYS_BOOL = "truth values of NumPy do not compute like Python's: wrap them in int()"
+
+NUMPYS_METHOD = "methods of NumPy's numbers are not those of an int: wrap the number in int()"
 
 
 class CheckedLower(Lower):
@@ -107,27 +106,32 @@ class CheckedLower(Lower):
         # As a call of its own it would not know the game's parameters as constants
         if self.generator_info:
             self.builder.function.attributes.add("alwaysinline")
-        self.trace = Trace(self, self.func_ir.func_id.func.rewriter.reads_numpy)
+        self.trace = Trace(self, self.func_ir.func_id.func)
         self._check_result()
         new_flag = functools.partial(cgutils.alloca_once_value, self.builder, EXACT)
         self._flags = {name: new_flag() for name in self.trace.lines}
         self._unset = {name: new_flag() for name in self.trace.unset}
 
     def _check_result(self) -> None:
-        """Refuse a method that gives a float in place of a whole number."""
+        """Refuse a method that gives a float in place of a whole number, or a list of numbers that kernels cut."""
         function = self.func_ir.func_id.func
         kind = self.gentype.yield_type if self.generator_info else self.fndesc.restype
-        if function.method in WHOLE and any(isinstance(element, types.Float) for element in parts_of(kind)):
+        if function.method in WHOLE - STATES and isinstance(kind, types.List) and any(map(is_large, leaves_of(kind))):
+            self._refuse(f"{function.method} gives a list of numbers beyond 63 bits: yield them", self.func_ir.loc)
+        if function.method in WHOLE and any(isinstance(element, types.Float) for element in leaves_of(kind)):
             text = f"{function.method} gives a float, maybe only in some states: it must give an int"
             self._refuse(text, self.func_ir.loc)
 
     def lower_inst(self, inst: Any) -> None:
-        # Casts need it, see `wide.narrowed`
-        self.context.checked_place = self._place()
         self._check_used(inst)
         is_copy = isinstance(inst, ir.Assign) and isinstance(inst.value, ir.Var)
         self._lost = self._flag(inst.value.name) if is_copy else EXACT
-        super().lower_inst(inst)
+        # While it is set casts are checked (`wide.raise_if_checked`)
+        self.context.checked_place = self._place()
+        try:
+            super().lower_inst(inst)
+        finally:
+            self.context.checked_place = None
         if not isinstance(inst, ir.Assign):
             return
         target, kind = inst.target.name, self.typeof(inst.target.name)
@@ -141,24 +145,23 @@ class CheckedLower(Lower):
     def _check_used(self, inst: Any) -> None:
         """Test the variables that an instruction reads."""
         is_copy = isinstance(inst, ir.Assign) and isinstance(inst.value, ir.Var)
-        value = getattr(inst, "value", None)
         for name in self.trace.used(inst):
             if not is_copy:
                 self._raise_if(self._unset_flag(name), f"{name.partition('.')[0]} has no value", RuntimeError)
             if name in self._flags and not self.trace.passes_on(inst, name) and not self.trace.drops(inst, name):
                 self._raise_if(self._flag(name), self._lost_text(self.trace.lines[name]))
-        is_cast = is_copy or (isinstance(value, ir.Expr) and value.op == "cast")
-        if is_cast and isinstance(self.typeof(inst.target.name), types.Float):
-            self._check_exact_float([value if is_copy else value.value])
-        if isinstance(value, ir.Yield) and isinstance(self.gentype.yield_type, types.Float):
-            self._check_exact_float([value.value])
 
     def _check_type(self, kind: Any, value: Any) -> None:
         """Refuse a value whose numbers are not Python's."""
+        odd = odd_in(value.value) if isinstance(value, (ir.Const, ir.Global, ir.FreeVar)) else None
+        if odd is not None:
+            self._refuse(f"{type(odd).__name__} has operators of its own: write plain ints, floats and tuples")
         if is_foreign(kind):
             number = value.value if isinstance(value, (ir.Const, ir.Global, ir.FreeVar)) else None
             if isinstance(number, int):
                 self._refuse(f"{number} has more than 63 bits: declare `bits`, or stay below 2**63")
+            if isinstance(kind, types.IntEnumMember):
+                self._refuse(f"{kind.instance_class.__name__} has operators of its own: write .value")
             kind = kind.dtype if isinstance(kind, types.Array) else kind
             self._refuse(f"{kind} does not compute like Python's int: make arrays np.int64, or use tuples")
         if isinstance(kind, types.Dispatcher):
@@ -193,17 +196,11 @@ class CheckedLower(Lower):
     def _is_wide(self) -> bool:
         return any(isinstance(self.typeof(name), Wide) for name in self.trace.lines)
 
-    def _check_exact_float(self, variables: Iterable[Any]) -> None:
+    def _check_exact_floats(self, names: Iterable[str]) -> None:
         """Test that floats can hold the integers among some variables."""
-        for variable in variables:
-            kind = self.typeof(variable.name)
-            if is_int(kind) or is_large(kind):
-                word = self.loadvar(variable.name) if is_large(kind) else self._word(variable.name)
-                if not isinstance(kind, Unsigned):  # from -2**53 on
-                    word = self.builder.add(word, word.type(FLOAT_EXACT))
-                limit = FLOAT_EXACT if isinstance(kind, Unsigned) else 2 * FLOAT_EXACT
-                beyond = self.builder.icmp_unsigned(">", word, word.type(limit))
-                self._raise_if(beyond, "an integer beyond 2**53 meets a float")
+        for name in names:
+            if is_int(self.typeof(name)):
+                check_exact_float(self.context, self.builder, self._word(name))
 
     def _check_still_int(self, number: Any, sign: str) -> None:
         """Test a float that may be an int in Python: beyond 2**53 the int has more digits."""
@@ -234,12 +231,10 @@ class CheckedLower(Lower):
         # Numba has made one of several operators
         if expr.op in self.context.special_ops:
             self._refuse("arithmetic on a whole array: write a loop")
-        if expr.op in ("build_list", "build_set") and isinstance(resty.dtype, types.Float):
-            self._check_exact_float(expr.items)
         if expr.op == "build_set":
             self._refuse("sets are not in Python's order: use a tuple or the bits of a number")
         if expr.op == "getattr" and expr.value.name in self.trace.numpys and is_int(self.typeof(expr.value.name)):
-            self._refuse(f"{expr.attr} of a number of NumPy's is not that of an int: wrap the number in int()")
+            self._refuse(NUMPYS_METHOD)
         if expr.op != "unary" or op not in MODULAR:
             return super().lower_expr(resty, expr)
         name = expr.value.name
@@ -248,7 +243,7 @@ class CheckedLower(Lower):
             return super().lower_expr(resty, expr)
         if not has_flag(resty):
             self._refuse("~ of a truth value, which is -1 or -2 in Python: write not")
-        if kind == types.boolean and name in self.trace.numpys:
+        if is_bool(kind) and name in self.trace.numpys:
             self._refuse(NUMPYS_BOOL)
         left = self._word(name, resty).type(0 if op is operator.neg else -1)
         return self._modular(op, (left, self._word(name, resty)), (EXACT, self._flag(name)))
@@ -258,16 +253,18 @@ class CheckedLower(Lower):
         kinds = [self.typeof(name) for name in names]
         if any(isinstance(kind, types.Array) for kind in kinds):
             self._refuse("arithmetic on a whole array: write a loop")
-        if op is operator.truediv or any(isinstance(kind, types.Float) for kind in kinds):
-            if op not in FLOAT_OPERATORS | COMPARISONS:
-                self._refuse(f"{op.__name__} of floats is not known to be the same in Python")
-            self._check_exact_float([expr.lhs, expr.rhs])
+        has_float = any(isinstance(kind, types.Float) for kind in kinds)
+        if has_float and op not in FLOAT_OPERATORS | COMPARISONS:
+            self._refuse(f"{op.__name__} of floats is not known to be the same in Python")
+        self._check_mixed(kinds)
+        if op is operator.truediv:
+            self._check_exact_floats(names)
         if not all(is_int(kind) or is_large(kind) for kind in kinds):
             result = super().lower_binop(resty, expr, op)
             if isinstance(resty, types.Float) and op in OVERFLOWING and not self.trace.floats.intersection(names):
                 self._check_still_int(result, SIGNS[op])
             return result
-        if op in IDENTITIES and any(kind != types.boolean for kind in kinds):
+        if op in IDENTITIES and not (all(map(is_bool, kinds)) or all(map(is_member, kinds))):
             self._refuse("`is` between numbers: write ==")
         if any(map(is_large, kinds)) or is_large(resty):
             return self._wide_binop(resty, expr, op)
@@ -281,7 +278,7 @@ class CheckedLower(Lower):
             return super().lower_binop(resty, expr, op)
         if resty != types.int64:
             self._refuse("a variable is an integer here and something else there")
-        if all(self.typeof(name) == types.boolean for name in names) and self.trace.numpys.intersection(names):
+        if all(is_bool(self.typeof(name)) for name in names) and self.trace.numpys.intersection(names):
             self._refuse(NUMPYS_BOOL)
         left, right = words = [self._word(name) for name in names]
         if op in MODULAR:
@@ -364,6 +361,13 @@ class CheckedLower(Lower):
         self._raise_if(self._equals(too_large, 1), "** gives a number beyond 64 bits")
         return result
 
+    def _check_mixed(self, kinds: Iterable[Any]) -> None:
+        """Refuse containers that bring ints and floats together, inside functions of Numba's that nobody checks."""
+        kinds = list(kinds)
+        leaves = {isinstance(leaf, types.Float) for kind in kinds for leaf in leaves_of(kind)}
+        if len(leaves) > 1 and not all(isinstance(kind, types.Number) for kind in kinds):
+            self._refuse("ints and floats meet in a list or tuple: take its numbers one by one")
+
     def _check_called(self, expr: Any, called: Any) -> None:
         """Refuse to call a function that is neither checked nor known to be the same in Python."""
         kind = self.typeof(expr.func.name)
@@ -387,12 +391,16 @@ class CheckedLower(Lower):
             words = [self._word(names[0], resty), self._word(names[1])]
             is_same = types.unliteral(self.typeof(names[0])) == resty
             return self._modular(operator.lshift, words, (self._flag(names[0]) if is_same else EXACT, EXACT))
-        wanted = self.fndesc.calltypes[expr].args
-        pairs = zip(expr.args, wanted, strict=False)
-        self._check_exact_float([arg for arg, kind in pairs if isinstance(kind, types.Float)])
-        if called is float:
-            self._check_exact_float(expr.args)
         self._check_float_call(called, names)
+        if getattr(called, "counts_bits", False) and names[0] in self.trace.numpys:
+            self._refuse(NUMPYS_METHOD)
+        if not getattr(called, "is_checked", False):
+            # Numba's own code casts inside, where nothing is tested
+            function = self.typeof(expr.func.name)
+            kinds = [self.typeof(name) for name in names]
+            self._check_mixed([function.this, *kinds] if isinstance(function, types.BoundFunction) else kinds)
+            if any(isinstance(kind, types.Float) for kind in kinds):
+                self._check_exact_floats(names)
         if names and all(is_int(self.typeof(name)) for name in names):
             words = [self._word(name) for name in names]
             if called is pow and len(words) == 2:
@@ -402,7 +410,7 @@ class CheckedLower(Lower):
             number = self.loadvar(names[0])
             least = self._equals(number, -(1 << number.type.width - 1))
             self._raise_if(least, "abs gives a number beyond the bits of a state")
-        elif called is divmod and is_large(wanted[0]):
+        elif called is divmod and is_large(self.fndesc.calltypes[expr].args[0]):
             self._refuse("divmod of wide numbers: write // and %")
         if called is enumerate and len(names) == 2:
             beyond = self.builder.icmp_signed(">", self._word(names[1]), llvm.IntType(64)(MOST_STARTING))
@@ -421,6 +429,8 @@ class CheckedLower(Lower):
 
     def _check_float_call(self, called: Any, names: list[str]) -> None:
         """Test the arguments of a builtin that takes floats."""
+        if called is round and is_bool(self.typeof(names[0])) and names[0] in self.trace.numpys:
+            self._refuse(NUMPYS_BOOL)
         if called is round and len(names) > 1:
             self._refuse("round to digits is not known to be the same in Python")
         if not any(isinstance(self.typeof(name), types.Float) for name in names):

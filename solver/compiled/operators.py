@@ -17,7 +17,7 @@ from numba.core import types as nb
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 
-from solver.compiled.wide import WORD, Unsigned, Wide, is_count, size_of, sized
+from solver.compiled.wide import WORD, Unsigned, Wide, is_count, is_large, size_of, sized
 
 DIGIT = 32  # bits of a digit of a wide number that is divided
 SHORT = 1 << 31  # what is masked by less is int64: an index, a count, what is computed with
@@ -26,11 +26,6 @@ SHORT = 1 << 31  # what is masked by less is int64: an index, a count, what is c
 def is_number(kind: Any) -> bool:
     """Return whether a Numba type is a whole number or a truth value."""
     return isinstance(kind, (Wide, Unsigned, nb.Integer, nb.Boolean))
-
-
-def is_large(kind: Any) -> bool:
-    """Return whether a Numba type is a number of more than 64 bits."""
-    return isinstance(kind, (Wide, Unsigned))
 
 
 def _widest(kinds: Any) -> Any:

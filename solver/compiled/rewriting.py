@@ -75,7 +75,7 @@ class Rewriter:
         # The width of numbers where states are wide, and the game whose parameters are known
         self.width, self.game = width, game
         self.is_checked = is_checked
-        # Whether the rules name an array of NumPy
+        # Whether the rules name an array or a number of NumPy
         self.reads_numpy: bool = False
         self._done: dict[Any, types.FunctionType] = {}
 
@@ -157,7 +157,7 @@ class Rewriter:
 
     def substitute(self, value: Any) -> Any:
         """A function that compiles, or data as a constant that does; the item itself where it does as it is."""
-        self.reads_numpy = self.reads_numpy or any(isinstance(leaf, np.ndarray) for leaf in _leaves(value))
+        self.reads_numpy |= any(isinstance(leaf, (np.ndarray, np.generic)) for leaf in _leaves(value))
         if isinstance(value, (list, tuple, int)) and self.width is not None and is_large(value):
             return large(value, self.width)
         if isinstance(value, (list, tuple)):

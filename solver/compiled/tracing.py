@@ -10,9 +10,10 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from numba.core import ir, types
 
-from solver.compiled.wide import Unsigned, Wide, is_left_shift
+from solver.compiled.wide import Wide, is_large, is_left_shift
 
 OVERFLOWING = {operator.add: "sadd", operator.sub: "ssub", operator.mul: "smul", operator.neg: "ssub"}
 BITWISE = {operator.and_: "and_", operator.or_: "or_", operator.xor: "xor", operator.invert: "xor"}
@@ -22,16 +23,59 @@ SIGNS = {operator.add: "+", operator.sub: "-", operator.neg: "-", operator.mul: 
 # functions of the package that rules may call; their compiled forms raise where 64 bits end
 TRUSTED: set[Any] = set()
 TO_PYTHON = {bool, float, int, len, range}  # give Python's numbers for NumPy's
+# methods by which Python computes, those of tuples included
+COMPUTING = (
+    *("add", "sub", "mul", "floordiv", "mod", "divmod", "truediv", "pow", "lshift", "rshift", "and", "or", "xor"),
+    *("neg", "pos", "abs", "invert", "round", "bool", "int", "float", "index"),
+    *("eq", "ne", "lt", "le", "gt", "ge", "len", "iter", "contains", "getitem"),
+)
+STATES = {"initial", "starts", "result", "canonical", "unrank", "replies"}
+# methods of rules that give whole numbers; kernels would cut the fraction of a float
+WHOLE = {
+    *STATES,
+    *("actions", "utility", "plies_left", "to_move", "again", "reward", "tier", "size", "rank", "outlook", "followup"),
+    *("bounds", "longest", "promise", "endless", "chance", "vanishing"),
+}
+RULES = {*WHOLE, "is_terminal", "evaluate", "features", "parents"}
+METHODS = [f"__{side}{name}__" for name in COMPUTING for side in ("", "r")]
+
+
+def computes_like(cls: type, base: type) -> bool:
+    """Tell whether the instances of a class compute like those of its base: IntEnum does like int, IntFlag does not."""
+
+    def methods(of: type) -> list[Any]:
+        # Not getattr: the class of an enumeration has a length of its own
+        return [next((vars(owner)[name] for owner in of.__mro__ if name in vars(owner)), None) for name in METHODS]
+
+    return methods(cls) == methods(base)
+
+
+def odd_in(value: Any) -> Any:
+    """Find a number or tuple of a class with operators of its own, which compiled code would not call; else None."""
+    if type(value) in (bool, int, float) or isinstance(value, np.generic):
+        return None
+    base = next((base for base in (int, float, tuple) if isinstance(value, base)), None)
+    if base is not None and not computes_like(type(value), base):
+        return value
+    odd_parts = map(odd_in, value if base is tuple else ())
+    return next((part for part in odd_parts if part is not None), None)
+
+
+def is_bool(kind: Any) -> bool:
+    """Tell whether a type is a truth value."""
+    return isinstance(types.unliteral(kind), types.Boolean)
+
+
+def is_member(kind: Any) -> bool:
+    """Tell whether a type is a member of an enumeration that computes like int."""
+    is_plain = isinstance(kind, types.IntEnumMember) and kind.dtype == types.int64
+    return is_plain and computes_like(kind.instance_class, int)
 
 
 def is_int(kind: Any) -> bool:
-    """Tell whether a type is Python's int or bool as int64 or boolean, or either and None."""
-    return types.unliteral(kind.type if isinstance(kind, types.Optional) else kind) in (types.int64, types.boolean)
-
-
-def is_large(kind: Any) -> bool:
-    """Return whether a Numba type is a number of more than 64 bits."""
-    return isinstance(kind, (Wide, Unsigned))
+    """Tell whether a type is Python's int, bool or a member of an enumeration of them, or one of these and None."""
+    kind = types.unliteral(kind.type if isinstance(kind, types.Optional) else kind)
+    return kind in (types.int64, types.boolean) or is_member(kind)
 
 
 def has_flag(kind: Any) -> bool:
@@ -48,16 +92,21 @@ def is_foreign(kind: Any) -> bool:
     if isinstance(kind, (types.List, types.Set)):
         return is_foreign(kind.dtype)
     kind = types.unliteral(kind.type if isinstance(kind, types.Optional) else kind)
+    if isinstance(kind, types.IntEnumMember):
+        return not is_member(kind)
     return isinstance(kind, (types.Integer, types.Float)) and kind not in (types.int64, types.float64)
 
 
-def parts_of(kind: Any) -> Iterator[Any]:
-    """The types in a tuple or an optional type, or the type itself."""
-    if isinstance(kind, types.BaseTuple):
-        for element in kind:
-            yield from parts_of(element)
+def leaves_of(kind: Any) -> Iterator[Any]:
+    """The types of numbers in a type: those in tuples, lists, arrays and in what yields them."""
+    inside = next((name for name in ("types", "dtype", "yield_type", "type") if hasattr(kind, name)), "")
+    if isinstance(kind, types.Number) or is_large(kind) or not inside:
+        yield kind
+    elif inside == "types":
+        for element in kind.types:
+            yield from leaves_of(element)
     else:
-        yield kind.type if isinstance(kind, types.Optional) else kind
+        yield from leaves_of(getattr(kind, inside))
 
 
 def operator_of(value: Any) -> Any:
@@ -89,9 +138,11 @@ class Trace:
 
     typeof: Any
 
-    def __init__(self, lower: Any, reads_numpy: bool) -> None:
-        """Trace the function that `lower` compiles; `reads_numpy`: whether its rules read arrays of NumPy."""
+    def __init__(self, lower: Any, function: Any) -> None:
+        """Trace the function that `lower` compiles."""
         self.typeof, self._generator = lower.typeof, lower.generator_info
+        # Whether its rules read arrays of NumPy, and whether only the package calls it, with Python's ints
+        reads_numpy, self._is_rule = function.rewriter.reads_numpy, function.method in RULES
         self.lines: dict[str, set[tuple[int, str]]] = {}
         self.unset: set[str] = set()
         self.numpys: set[str] = set()
@@ -113,10 +164,22 @@ class Trace:
                 lines |= self.lines.get(name, set())
         if lines:
             self.lines[target] = lines | self.lines.get(target, set())
-        if reads_numpy and any(name in self.numpys or isinstance(self.typeof(name), types.Array) for name in used):
-            is_converted = is_call(value) and self.called(value) in TO_PYTHON
-            if not is_converted:
-                self.numpys.add(target)
+        if reads_numpy and self._may_be_numpys(value, used):
+            self.numpys.add(target)
+
+    def _may_be_numpys(self, value: Any, used: list[str]) -> bool:
+        """Whether a value may be a number of NumPy in Python; a helper takes and gives them, too."""
+        if isinstance(value, ir.Arg):
+            return not self._is_rule
+        if is_call(value):
+            called = self.called(value)
+            if called in TO_PYTHON:
+                return False
+            if getattr(called, "is_checked", False) or isinstance(self.typeof(value.func.name), types.BoundFunction):
+                return True
+        if isinstance(value, (ir.Const, ir.Global, ir.FreeVar)):
+            return isinstance(value.value, np.generic)
+        return any(name in self.numpys or isinstance(self.typeof(name), types.Array) for name in used)
 
     def _floats(self, assigns: list[Any]) -> set[str]:
         """The variables of which each value is a float in Python, too."""

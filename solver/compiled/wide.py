@@ -24,6 +24,7 @@ from numba.extending import models, register_model, typeof_impl
 
 WORD = 64  # bits
 INT64 = ir.IntType(WORD)
+FLOAT_EXACT = 1 << 53  # floats hold all integers up to here
 
 
 class Wide(nb.Type):
@@ -57,6 +58,11 @@ class Unsigned(nb.Type):
         if isinstance(other, nb.Boolean) or is_count(other):
             return self
         return Wide(self.width) if isinstance(other, nb.Integer) else None
+
+
+def is_large(kind: Any) -> bool:
+    """Return whether a Numba type is a number of more than 64 bits."""
+    return isinstance(kind, (Wide, Unsigned))
 
 
 def is_count(kind: Any) -> bool:
@@ -141,15 +147,34 @@ def _widened(context: Any, builder: Any, source: Any, target: Any, number: Any) 
 def _narrowed(context: Any, builder: Any, source: Any, target: Any, number: Any) -> Any:
     """The lowest bits of a number as int64. Checked rules (`compiled.checked`) raise where it has more."""
     narrow = sized(builder, number, target.bitwidth)
-    checked_place = getattr(context, "checked_place", None)
-    if checked_place is not None:
-        kind = number.type if number.type.width > target.bitwidth else ir.IntType(2 * target.bitwidth)
-        sized_number = sized(builder, number, kind.width, isinstance(source, Wide))
-        differs = builder.icmp_signed("!=", builder.sext(narrow, kind), sized_number)
-        with cgutils.if_unlikely(builder, differs):
-            text = f"{checked_place}: a number beyond 64 bits is used as an index, a distance or a result"
-            context.call_conv.return_user_exc(builder, OverflowError, (text,))
+    kind = number.type if number.type.width > target.bitwidth else ir.IntType(2 * target.bitwidth)
+    sized_number = sized(builder, number, kind.width, isinstance(source, Wide))
+    differs = builder.icmp_signed("!=", builder.sext(narrow, kind), sized_number)
+    raise_if_checked(context, builder, differs, "a number beyond 64 bits is used as an index, a distance or a result")
     return narrow
+
+
+def raise_if_checked(context: Any, builder: Any, wrong: Any, text: str) -> None:
+    """Raise OverflowError where a bit is set, in rules that are checked (`compiled.checked`)."""
+    place = getattr(context, "checked_place", None)
+    if place is not None:
+        with cgutils.if_unlikely(builder, wrong):
+            context.call_conv.return_user_exc(builder, OverflowError, (f"{place}: {text}",))
+
+
+def check_exact_float(context: Any, builder: Any, number: Any) -> None:
+    """Test, in rules that are checked, that a float can hold a signed integer."""
+    # The numbers from -2**53 to 2**53, counted from 0
+    word = builder.add(number, number.type(FLOAT_EXACT))
+    beyond = builder.icmp_unsigned(">", word, word.type(2 * FLOAT_EXACT))
+    raise_if_checked(context, builder, beyond, "an integer beyond 2**53 meets a float")
+
+
+@lower_cast(nb.int64, nb.float64)  # type: ignore[untyped-decorator]
+def _int_as_float(context: Any, builder: Any, source: Any, target: Any, number: Any) -> Any:
+    """Numba's cast. It makes it inside containers and functions, too: checked rules raise in all of them."""
+    check_exact_float(context, builder, number)
+    return builder.sitofp(number, context.get_value_type(target))
 
 
 @lower_cast(Unsigned, nb.Float)  # type: ignore[untyped-decorator]
@@ -161,6 +186,7 @@ def _unsigned_as_float(context: Any, builder: Any, source: Any, target: Any, num
 @lower_cast(Wide, nb.Float)  # type: ignore[untyped-decorator]
 def _as_float(context: Any, builder: Any, source: Any, target: Any, number: Any) -> Any:
     """The sum of the words of its size, with its sign."""
+    check_exact_float(context, builder, number)
     kind = ir.DoubleType()
     negative = builder.icmp_signed("<", number, number.type(0))
     size, total = builder.select(negative, builder.neg(number), number), kind(0.0)

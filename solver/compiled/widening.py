@@ -12,10 +12,10 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from solver.compiled.tracing import STATES
 from solver.compiled.wide import Constant, size_of
 from solver.compiled.words import bit_count, bit_length, left, narrow, widen
 
-STATES = {"initial", "starts", "result", "canonical", "unrank", "replies"}
 NUMBERS = {
     *("actions", "utility", "plies_left", "tier", "to_move", "again", "reward", "size", "rank"),
     *("evaluate", "features", "bounds", "longest", "outlook", "followup", "promise"),
@@ -68,7 +68,8 @@ class Widening(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.op, ast.LShift):
             return _call("_left", node, node.left, node.right)
-        if isinstance(node.op, ast.Pow) and isinstance(node.left, ast.Constant) and node.left.value == 2:
+        is_two = isinstance(node.left, ast.Constant) and node.left.value == 2 and type(node.left.value) is int
+        if isinstance(node.op, ast.Pow) and is_two:
             return _call("_left", node, ast.Constant(1), node.right)
         return node
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import types as nb
+from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, overload_method
 
 from solver.compiled.inlining import PART
-from solver.compiled.operators import emit_left, is_large, is_number
-from solver.compiled.wide import INT64, WORD, Unsigned, Wide
+from solver.compiled.operators import emit_left, is_number
+from solver.compiled.wide import INT64, WORD, Unsigned, Wide, is_large
 
 
 def _known(function: Any) -> Any:
@@ -44,6 +45,7 @@ def _counting(emit: Any) -> Any:
 
         return nb.int64(number if is_large(number) else nb.int64), code
 
+    counted.counts_bits = True  # type: ignore[attr-defined]
     return _known(counted)
 
 
@@ -81,7 +83,7 @@ def left(width: int) -> Any:
 
 
 def _cast(change: Any) -> Any:
-    """A function that changes wide types, and those in tuples, into others."""
+    """A function that changes wide types, and those in tuples, into others; lists stay as they are."""
 
     def changed(kind: Any) -> Any:
         if isinstance(kind, nb.BaseTuple):
@@ -93,7 +95,9 @@ def _cast(change: Any) -> Any:
         target = changed(item)
 
         def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            return context.cast(builder, args[0], sig.args[0], target)
+            # A list is counted once more: caller and argument each give it back
+            changed_item = context.cast(builder, args[0], sig.args[0], target)
+            return impl_ret_borrowed(context, builder, target, changed_item)
 
         return target(item), emit
 

@@ -63,6 +63,38 @@ def test_random_functions_are_pythons_or_raise(tmp_path, seed):
     assert compiled
 
 
+ODD = (
+    *("best = INF\nbest = min(best, a)\nreturn best == b", "Kind.LARGE + a", "a << Kind.LEFT", "twice(Kind.LARGE) + a"),
+    "x = (a, 1) if b > 0 else (0.5, 1)\nreturn x[0]",
+    "x = None\nif b > 0:\n    x = a\nelif b:\n    x = 0.5\nreturn x",
+    *("NUMPYS_TRUE + True", "bits_of(INT64[a % 4]) - 3"),
+)  # fmt: skip
+ODD_WIDE = ("r = min(2.0**80, a)", "r = max(a, 0.5)", "x = [3]\nx.append(a)\nr = x[1]", "r = sorted((b, a, 3))[2]")
+
+
+def test_odd_functions_are_pythons_or_raise(tmp_path):
+    ends = (-(1 << 63), -3, 0, 1, (1 << 53) + 1, (1 << 63) - 1)
+    silent, calls = checking.differences(tmp_path, ODD, ends)
+    assert not silent
+    assert calls
+    wide = [checking.WIDE_BODY.format(body) for body in ODD_WIDE]
+    assert not checking.differences(tmp_path, wide, ends, checking.WIDTH)[0]
+
+
+@pytest.mark.stress
+def test_all_odd_functions_are_pythons_or_raise(tmp_path):
+    silent, calls = checking.differences(tmp_path, checking.odd_bodies())
+    assert not silent
+    assert calls > 300_000
+
+
+@pytest.mark.stress
+def test_all_odd_wide_functions_are_pythons_or_raise(tmp_path):
+    silent, calls = checking.differences(tmp_path, checking.odd_wide_bodies(), width=checking.WIDTH)
+    assert not silent
+    assert calls > 50_000
+
+
 STAR = '''
 from typing import NamedTuple
 
@@ -261,6 +293,86 @@ def test_wide_numbers_are_pythons_or_raise(tmp_path):
     answers = [twins.compiled(end) for end in ends]
     assert all("wide.py line " in answer for answer in answers[:8])
     assert answers[8:] == [twins.plain(end) for end in ends[8:]]
+
+
+LISTS = """
+from typing import NamedTuple
+
+
+class Lists(NamedTuple):
+    bits = 128
+    goal: int = 24
+
+    def initial(self):
+        return 1 << 100
+
+    def starts(self):
+        return [1 << 100, (1 << 100) + 1]
+
+    def actions(self, state):
+        {body}
+
+    def result(self, state, action):
+        return state + action
+
+    def is_terminal(self, state):
+        return (state & 1023) >= self.goal
+
+    def utility(self, state):
+        return -1
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return [action for action in (1, 2, 3) if (state & 1023) + action <= self.goal]",
+        pytest.param("return sorted([3, 1, 2])", marks=pytest.mark.slow),
+        pytest.param("moves = [1, 2]; return moves if state & 1 else moves[:1]", marks=pytest.mark.slow),
+    ],
+)
+def test_lists_of_moves_are_freed_once(tmp_path, body):
+    from numba.core.runtime import _nrt_python, rtsys
+
+    (tmp_path / "lists.py").write_text(LISTS.format(body=body))
+    game = load_game(f"{tmp_path / 'lists.py'}::Lists")
+    twins = agreement.Twins(game, False, False)
+    states = [game.initial() + number for number in range(20)]
+    _nrt_python.memsys_enable_stats()
+    before = rtsys.get_allocation_stats()
+    assert [twins.compiled(state) for state in states] == [twins.plain(state) for state in states]
+    after = rtsys.get_allocation_stats()
+    assert after.mi_free - before.mi_free == after.mi_alloc - before.mi_alloc > 0
+
+
+def test_a_list_of_wide_moves_is_refused(tmp_path):
+    (tmp_path / "lists.py").write_text(LISTS.format(body="return [1 << 70, 1 << 71]"))
+    with pytest.raises(UncompiledRules, match="actions gives a list of numbers beyond 63 bits: yield them"):
+        agreement.compare(load_game(f"{tmp_path / 'lists.py'}::Lists"), [1 << 100])
+
+
+PARAMETER = """
+import enum
+from typing import NamedTuple
+
+
+class Level(int):
+    def __add__(self, other):
+        return 7
+
+
+class Odd(NamedTuple):
+    level: int = Level(3)
+
+    def initial(self):
+        return 0
+"""
+
+
+def test_a_parameter_with_operators_of_its_own_does_not_compile(tmp_path):
+    (tmp_path / "parameter.py").write_text(PARAMETER + LISTS[LISTS.index("    def starts") :].format(body="return [1]"))
+    with pytest.raises(UncompiledRules, match="a parameter is a Level: write a plain number"):
+        agreement.Twins(load_game(f"{tmp_path / 'parameter.py'}::Odd"), False, False).compiled(1)
 
 
 @pytest.mark.slow
