@@ -221,6 +221,25 @@ def defaulted(x, y=0.5, *, z=3):
     return x + y > z
 
 
+def keyed(x, y=1, *, z=3):
+    return x - y - z
+
+
+def needing(x, y=1, *, z):
+    return x - y - z
+
+
+def slashed(x, /, y=2):
+    return x - y
+
+
+def spread(x, *others):
+    total = x
+    for other in others:
+        total = total * 2 - other
+    return total
+
+
 def raised(x, power=3):
     return x**power
 
@@ -339,7 +358,8 @@ def fits_int64(item):
     """Tell whether a result of Python's is one that compiled rules could give."""
     if isinstance(item, (tuple, list)):
         return all(map(fits_int64, item))
-    return item is None or isinstance(item, (float, np.bool_)) or -(1 << 63) <= operator.index(item) < 1 << 63
+    is_int = isinstance(item, (int, np.integer)) and -(1 << 63) <= operator.index(item) < 1 << 63
+    return item is None or isinstance(item, (float, np.bool_)) or is_int
 
 
 def judged(function, pairs=PAIRS, width=None):

@@ -216,7 +216,6 @@ def _teach(
     for name, method in methods.items():
         method = rewriter.rewritten(method, name)
         copy = types.FunctionType(method.__code__, method.__globals__, name, method.__defaults__, method.__closure__)
-        copy.__kwdefaults__ = method.__kwdefaults__
         rewriter.mark(copy, name)
         setattr(cls, f"compiled_{name}", copy)
         _teach_functions(method)

@@ -296,6 +296,8 @@ class CheckedLower(Lower):
     def _wide_binop(self, resty: Any, expr: Any, op: Any) -> Any:
         """An operator on two numbers of which one is wide, or on two that make a wide one."""
         names = expr.lhs.name, expr.rhs.name
+        if any(name in self.trace.numpys and not is_large(self.typeof(name)) for name in names):
+            self._refuse("a number of NumPy's has no room for one beyond 64 bits: wrap it in int()")
         if isinstance(resty, Wide) and op in MODULAR and op is not operator.lshift:
             lost = [self._flag(name) if self.typeof(name) == resty else EXACT for name in names]
             return self._modular(op, [self._word(name, resty) for name in names], lost)

@@ -113,8 +113,14 @@ class Rewriter:
     def _copy(self, function: types.FunctionType, code: types.CodeType, scope: dict[str, Any]) -> types.FunctionType:
         """The function with other code and globals."""
         closure = function.__closure__ if code.co_freevars else None
-        copy = types.FunctionType(code, scope, function.__name__, function.__defaults__, closure)
-        copy.__kwdefaults__ = function.__kwdefaults__
+        defaults, keyed = function.__defaults__, code.co_kwonlyargcount
+        if keyed:
+            # Numba would give their defaults to other parameters: here they may be given by position, too
+            by_name = function.__kwdefaults__ or {}
+            names = code.co_varnames[code.co_argcount : code.co_argcount + keyed]
+            code = code.replace(co_argcount=code.co_argcount + keyed, co_kwonlyargcount=0)
+            defaults = (*(defaults or ()), *map(by_name.get, names)) if len(by_name) == keyed else None
+        copy = types.FunctionType(code, scope, function.__name__, defaults, closure)
         copy.__module__ = function.__module__
         self.mark(copy)
         return copy

@@ -67,7 +67,7 @@ ODD = (
     *("best = INF\nbest = min(best, a)\nreturn best == b", "Kind.LARGE + a", "a << Kind.LEFT", "twice(Kind.LARGE) + a"),
     "x = (a, 1) if b > 0 else (0.5, 1)\nreturn x[0]",
     "x = None\nif b > 0:\n    x = a\nelif b:\n    x = 0.5\nreturn x",
-    *("NUMPYS_TRUE + True", "bits_of(INT64[a % 4]) - 3"),
+    *("NUMPYS_TRUE + True", "bits_of(INT64[a % 4]) - 3", "keyed(a, b)"),
 )  # fmt: skip
 ODD_WIDE = ("r = min(2.0**80, a)", "r = max(a, 0.5)", "x = [3]\nx.append(a)\nr = x[1]", "r = sorted((b, a, 3))[2]")
 
