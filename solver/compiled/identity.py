@@ -7,25 +7,17 @@ import os
 from pathlib import Path
 from typing import Any
 
-from solver.rules.fingerprint import HINTS, fingerprint
+from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, own_method
 from solver.rules.orbits import Orbits
+from solver.rules.protocol import HINTS, NUMBERS
 from solver.rules.sources import digest_behind
 
 HOME = Path(__file__).parent
-ALSO = (*HINTS, "rank", "unrank", "digits", "scan", "symmetries", "tables", "evaluate", "features")
+ALSO = (*NUMBERS, *HINTS)
 ASKED = (
-    "again",
-    "reward",
-    "replies",
-    "outlook",
-    "followup",
-    "bounds",
-    "longest",
-    "evaluate",
-    "features",
-    "endless",
-    "vanishing",
+    *("again", "reward", "replies", "outlook", "followup", "bounds"),
+    *("longest", "evaluate", "features", "endless", "vanishing"),
 )
 
 

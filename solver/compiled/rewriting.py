@@ -32,10 +32,9 @@ from solver.compiled.reductions import REDUCTIONS, Fold, body_of, fold_of, liste
 from solver.compiled.tracing import TRUSTED
 from solver.compiled.widening import is_large, large, widened
 from solver.rules.meaning import MISSING, Names, cells_of, known_to, names_in
+from solver.rules.protocol import OUTSIDE
 from solver.rules.sources import inner, source_of
 
-# methods that never compile
-TEXT = ("show", "cells", "place", "parse_action", "format_action", "format_end", "check", "from_text", "to_text")
 LONG = 256  # numbers of a tuple beyond which an array compiles much quicker
 # what may have to be, of Python's instructions and of its names
 STRANGE = {opcode.opmap[name] for name in ("GET_YIELD_FROM_ITER", "CONTAINS_OP", "UNARY_NOT")}
@@ -53,7 +52,7 @@ def methods_of(cls: type) -> dict[str, types.FunctionType]:
         if not isinstance(function, types.FunctionType) or function.__module__ == "collections":
             # A named tuple's own
             continue
-        if not name.startswith("__") and name not in TEXT and not isinstance(member, staticmethod):
+        if not name.startswith("__") and name not in (*OUTSIDE, "from_text") and not isinstance(member, staticmethod):
             methods[name] = function
     return methods
 

@@ -30,17 +30,10 @@ from typing import Any, NamedTuple
 from solver.base.errors import ForeignBook, GameError
 from solver.base.shown import shortened
 from solver.rules.meaning import cells_of, names_in
+from solver.rules.protocol import REQUIRED, RULES
 from solver.rules.sources import inner, is_generated, text_of, tokens_of
 from solver.rules.width import USUAL, bits_of
 
-RULES = (
-    *("initial", "starts", "actions", "result", "is_terminal", "utility"),
-    *("to_move", "again", "reward", "canonical", "tier", "chance", "plies_left", "endless"),
-)
-# they say which positions there are, where all of them count
-PLACES = ("symmetries", "tables")
-# they make a search quicker, they change no value
-HINTS = ("replies", "outlook", "followup", "promise", "bounds", "longest", "size", "parents")
 USER_MODULE = "rules_of_file_"  # and a number: a file named random.py must not become the module random
 GRAPHS = "solver.games.common.nodes"  # whose arrays have a digest
 GAMES_PACKAGE = "solver.games."  # of these the last part tells which one it is, wherever it lies
@@ -113,7 +106,9 @@ def _told(game: Any, also: tuple[str, ...]) -> tuple[str, dict[str, str]]:
     walk = _Walk(cls)
     values = tuple(game)
     parameters = repr(values) if _is_plain(values) else walk.content(values)
-    for name in (*RULES, *(PLACES if getattr(game, "everywhere", False) else ()), *also):
+    # The last two say which positions there are, where all of them count
+    places = ("symmetries", "tables") if getattr(game, "everywhere", False) else ()
+    for name in (*REQUIRED, *RULES, *places, *also):
         walk.attribute(name)
     for base in _own_bases(cls):
         if "__getattr__" in vars(base) or "__getattribute__" in vars(base):

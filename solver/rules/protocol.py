@@ -18,34 +18,47 @@ REQUIRED = {
 }
 """Method: its parameters after `self`. The names are part of the contract: Numba matches them."""
 
-OPTIONAL = {
+# Optional methods, by what an edit of them changes: the fingerprints of books and of compiled code follow from it
+RULES = {
+    "starts": (),  # yields the states to solve from besides `initial()`
     "to_move": ("state",),  # 0 or 1; without it, and without `again`, players strictly alternate
     "again": ("state", "action"),  # whether who plays it moves again, where states do not say who is to move
     "reward": ("state", "action"),  # what who plays it scores at once; values then are margins still to come
-    "size": (),  # every state is below it; then the solver may use arrays by state
+    "canonical": ("state",),  # one of the states equivalent by symmetry; without it no symmetry saving
+    "tier": ("state",),  # an int >= 0 that never decreases along a move; without it plain retrograde analysis
+    "chance": ("state",),  # yields (weight, next state) where dice or cards decide, nothing elsewhere; wants `to_move`
+    "vanishing": ("state",),  # whether it is a throw before its player's choice, never stored; without it all are
+    "plies_left": ("state",),  # of a terminal state: plies that its outcome still takes; 0 without it
+    "endless": ("state",),  # the margin that play without end is worth from there on; 0 without it
+}
+"""They decide values, or which positions a book stores: the fingerprint of every book covers them."""
+
+NUMBERS = {
     "rank": ("state",),  # a number >= 0 for each state, without large gaps; -1 for what is none: ranked books
     "unrank": ("rank",),  # the state of that rank, -1 if none has it; goes with `rank`
     "digits": (),  # yields the bits of each digit of a state, as `scan` reads them; goes with it
     "scan": ("place", "memo", "digit"),  # what to remember of the digits so far, -1 for none: numbers states
     "symmetries": (),  # yields where each point goes; with `tables` numbers positions up to symmetry
     "tables": (),  # yields (rest, mine, theirs): the bits above the men's, and how many men either has, by tiers
+    "size": (),  # every state is below it; then the solver may use arrays by state
+}
+"""They number positions: the fingerprint of a ranked book covers them."""
+
+HINTS = {
     "parents": ("state",),  # yields all states of its tier with a move to it: cycles are solved in little memory
-    "starts": (),  # yields the states to solve from besides `initial()`
-    "placed": ("draw",),  # a start for a random number below 2**62, -1 for none; without it play begins at `initial()`
-    "canonical": ("state",),  # one of the states equivalent by symmetry; without it no symmetry saving
-    "tier": ("state",),  # an int >= 0 that never decreases along a move; without it plain retrograde analysis
-    "evaluate": ("state",),  # estimate for the side to move, |evaluate| < |utility|; without it no heuristic play
-    "features": ("state",),  # yields small ints for the side to move, as many for every state: learned evaluations
-    "plies_left": ("state",),  # of a terminal state: plies that its outcome still takes; 0 without it
-    "endless": ("state",),  # the margin that play without end is worth from there on; 0 without it
     "bounds": ("state",),  # (lower, upper) static bounds of the score; without it fewer cuts
     "longest": ("state",),  # the most plies that the game can still take; without it quick wins are found less quickly
     "outlook": ("state",),  # 1: wins with this move; -1: loses in 2 plies; 0: neither, nor does a reply lose at once
     "replies": ("state",),  # bits of actions, one of them best, where outlook is 0; without it all are searched
     "followup": ("state",),  # `outlook` where a reply led, perhaps cheaper: who moves there cannot win at once
     "promise": ("state", "action"),  # larger is searched earlier; without it moves are searched as they come
-    "chance": ("state",),  # yields (weight, next state) where dice or cards decide, nothing elsewhere; wants `to_move`
-    "vanishing": ("state",),  # whether it is a throw before its player's choice, never stored; without it all are
+    "evaluate": ("state",),  # estimate for the side to move, |evaluate| < |utility|; without it no heuristic play
+    "features": ("state",),  # yields small ints for the side to move, as many for every state: learned evaluations
+    "placed": ("draw",),  # a start for a random number below 2**62, -1 for none; without it play begins at `initial()`
+}
+"""They make searches quicker, or estimates and samples better. They change no value."""
+
+OUTSIDE = {
     "show": ("state",),  # the board as text; without it the number
     "view": ("state", "mover"),  # the board from one side, 0 or 1 to move; without it `show`, which may turn round
     "cells": ("state", "mover"),  # the board as rows of characters, for a page; without it `view` or `show`
@@ -60,6 +73,9 @@ OPTIONAL = {
     "check": (),  # raises ValueError if the parameters make no game
     "to_text": (),  # with a classmethod from_text(text): parameters in a form of the game's own
 }
+"""Text, boards and parameters: they never compile, and no fingerprint covers them."""
+
+OPTIONAL = {**RULES, **NUMBERS, **HINTS, **OUTSIDE}
 
 # Class attributes: `score_game = True` says that utilities are margins and distances mean nothing, `impartial = True`
 # that both move alike and the last mover wins, `everywhere = True` that all positions of `tables` are starts; `bits`,

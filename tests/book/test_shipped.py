@@ -28,6 +28,7 @@ from tests.project.test_imports import loaded_by
 
 LARGEST, ALL = 100_000, 2_000_000  # bytes
 OPENINGS = {"connect-four"}  # larger
+OUTDATED = {"hypergammon", "ur:5,1", "ur:7"}  # an hour each: their rules have a new fingerprint, so a new digest
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,8 @@ def test_the_catalogue_is_of_games_of_the_package(catalogue):
         assert game.partition(":")[0] in CATALOGUE
         assert re.fullmatch(f"solver solve {game}{options} -o BOOK", facts["recipe"]) and ("states" in facts) == whole
         assert sum(facts["counts"].values()) == facts["states" if whole else "stored"] >= facts["stored"]
-        assert len(facts["digest"]) == 64
+        assert ("digest" not in facts) == (game in OUTDATED)
+        assert len(facts.get("digest", 64 * "0")) == 64
 
 
 def test_what_is_shipped_is_small_and_in_the_catalogue(catalogue):

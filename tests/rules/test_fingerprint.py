@@ -1,14 +1,20 @@
 """A change that alters values alters the fingerprint: one edit at a time, in the same file, within a second."""
 
 import pickle
+import re
 import textwrap
+from pathlib import Path
 
 import pytest
 
 from solver.base.errors import GameError
+from solver.book.codecs import rules_of
+from solver.compiled.identity import HOME, identity_of
 from solver.rules.fingerprint import fingerprint
-from solver.rules.game import load_game
-from solver.rules.protocol import OPTIONAL
+from solver.rules.game import Rules, load_game
+from solver.rules.protocol import HINTS, NUMBERS, OPTIONAL, OUTSIDE
+from solver.rules.sources import PACKAGE
+from solver.search import retrograde, value_iteration
 
 HEAD = "from typing import NamedTuple\n"
 RULES = """
@@ -350,15 +356,6 @@ def test_a_module_of_the_working_folder(tmp_path, monkeypatch):
     assert pickle.loads(pickle.dumps(game)) == game  # noqa: S301
 
 
-VALUES = ("starts", "to_move", "again", "reward", "canonical", "tier", "chance", "plies_left", "endless")
-OF_A_SEARCH_OR_A_BOARD = {
-    *("symmetries", "tables", "parents"),  # the first two make starts of the positions of all tables
-    *("vanishing", "placed", "digits", "scan", "rank", "unrank", "size", "evaluate", "longest", "features", "bounds"),
-    *("outlook", "replies", "followup", "promise", "show", "view", "format_action", "format_end", "parse_action"),
-    *("cells", "place", "from_cells", "layout", "drawing", "parse_position", "check", "from_text", "to_text", "bits"),
-}
-
-
 def test_where_all_positions_are_starts_the_tables_are_in_the_fingerprint(tmp_path):
     lines = ["symmetries(self): yield 1, 0", "tables(self): yield 0, 1, {}", "canonical(self, state): return 0"]
     body = "".join(f"def {line}\n" for line in lines)
@@ -372,14 +369,76 @@ def test_where_all_positions_are_starts_the_tables_are_in_the_fingerprint(tmp_pa
     assert len(set(found.values())) == 3
 
 
-def test_every_optional_method_that_makes_values_is_in_the_fingerprint(tmp_path):
-    assert {*OPTIONAL} <= {*VALUES, *OF_A_SEARCH_OR_A_BOARD}, "say of a new method whether it makes values"
-    for name in VALUES:
-        arguments = ", ".join(("self", *OPTIONAL[name]))
-        found = []
-        for number in "12":
-            folder = tmp_path / f"{name}{number}"
-            folder.mkdir()
-            write(folder, "", "state + 1", f"def {name}({arguments}):\n    return {number}")
-            found.append(fingerprint(load_game(f"{folder / 'rules.py'}::Rules")))
-        assert found[0] != found[1], name
+# What an edit of each optional method may look like: `1` becomes `2` where it says ONE. Games have the other methods
+# and the attributes that a method goes with. All but those that decide what a book holds are right before and after.
+SCORES, LEVEL = "score_game = True\ndef tier(self, state): return state", "def canonical(self, state): return state"
+TURNS = "def to_move(self, state): return state // 2 % 2"
+THROWS = f"{TURNS}\ndef chance(self, state): return [] if state % 2 else [(1, state + 1)]"
+METHODS = {
+    "starts": ("yield 20 + ONE",),
+    "to_move": ("return state // ONE % 2",),
+    "again": ("return state % ONE == 0",),
+    "reward": ("return ONE", SCORES),
+    "canonical": ("return state + (state == 5) * (ONE - 1)",),
+    "tier": ("return state // ONE",),
+    "chance": ("return [(ONE, 9), (1, 10)] if state == 0 else []", TURNS),
+    "vanishing": ("return state in (2 * ONE - 1, 5)", THROWS),
+    "plies_left": ("return ONE",),
+    "endless": (
+        "return ONE",
+        "score_game = True\ndef result(self, state, action): return 3 if state == 5 else state + 1",
+    ),
+    "rank": ("return state + 0 * ONE", "def unrank(self, rank): return rank"),
+    "unrank": ("return rank + 0 * ONE", "def rank(self, state): return state"),
+    "digits": ("yield 3 + ONE", "def scan(self, place, memo, digit): return 0"),
+    "scan": ("return 0 * ONE", "def digits(self): yield 4"),
+    "symmetries": ("yield from [(0, 1), (1, 0)][:ONE]", f"def tables(self): yield 0, 1, 0\n{LEVEL}"),
+    "tables": ("yield 0, ONE, 0", f"def symmetries(self): yield 0, 1\n{LEVEL}"),
+    "size": ("return 100 * ONE",),
+    "parents": ("return [state - 1] if state + 0 * ONE else []",),
+    "bounds": ("return -ONE, ONE",),
+    "longest": ("return 10 * ONE",),
+    "outlook": ("return (state == 8) - (state == 7) + 0 * ONE",),
+    "replies": ("return 2 + 0 * ONE",),
+    "followup": ("return (state == 8) - (state == 7) + 0 * ONE",),
+    "promise": ("return ONE",),
+    "evaluate": ("return 0 * ONE",),
+    "features": ("yield ONE",),
+    "placed": ("return ONE",),
+    **dict.fromkeys(("show", "view", "format_action", "format_end"), ("return 'ONE'",)),
+    **dict.fromkeys(("cells", "drawing", "place"), ("yield 'ONE'",)),
+    **dict.fromkeys(
+        ("parse_action", "parse_position", "from_cells", "check", "to_text", "layout"), ("return ONE - ONE",)
+    ),
+}
+
+
+def calls(*files):
+    """The names that these files of the package ask rules for."""
+    texts = [path.read_text("utf-8") for file in files for path in Path(PACKAGE).glob(file)]
+    return {name for text in texts for name in re.findall(r"\b(?:game|rules)\.(\w+)", text)}
+
+
+def test_methods_are_grouped_by_who_calls_them():
+    compiled = calls(*(f"{room}/**/*.py" for room in ("compiled", "sweep", "store", "verifying", "book/codecs")))
+    assert not compiled & {*OUTSIDE}, "compiled code depends on them: put them into another group of the protocol"
+    assert calls("book/codecs/ranked*.py", "rules/numbering.py", "rules/orbits.py") & {*HINTS} == {"outlook", "replies"}
+
+
+@pytest.mark.parametrize("name", OPTIONAL)
+def test_an_edit_of_an_optional_method_counts_where_it_has_an_effect(tmp_path, name):
+    """In the fingerprint if values or positions differ, in that of ranked books if numbers do, in that of all code."""
+    line, *others = METHODS[name]
+    method = "\n".join([f"def {name}({', '.join(('self', *OPTIONAL[name]))}): {line}", *others])
+    solutions, prints = set(), []
+    for number in "12":
+        write(tmp_path, "", "state + action", method.replace("ONE", number))
+        rules = Rules(load_game(f"{tmp_path}/rules.py::Rules"))
+        table = (value_iteration if rules.chance else retrograde).solve(rules.game).table
+        solutions.add(str(sorted((state, rules.tier(state), value) for state, value in table.items())))
+        prints.append(
+            (rules.fingerprint, rules_of(rules.game, "ranked"), identity_of(rules, {}, str(HOME / "edges.py")))
+        )
+    changes = [first != second for first, second in zip(*prints, strict=True)]
+    in_book = len(solutions) == 2
+    assert changes == [in_book, in_book or name in NUMBERS or name in ("outlook", "replies"), name not in OUTSIDE]

@@ -47,6 +47,7 @@ from solver.book.codecs.compact import OFTEN_WRONG, deflated, inflated, whole
 from solver.book.codecs.keys import Index, Lists, States
 from solver.book.solution import Part
 from solver.rules.game import STATE_LIMIT, Rules
+from solver.rules.protocol import NUMBERS
 
 MAX_GROUP_STATES = 60_000
 BLOCK_STATES = 1 << 16
@@ -174,7 +175,7 @@ class Ranks(States):
     palette: Sequence[Value]
     plain_only: bool
 
-    ASKED = ("rank", "unrank", "digits", "scan", "symmetries", "tables", "size", "outlook", "replies")
+    ASKED = (*NUMBERS, "outlook", "replies")
     SPARE = 1  # for a state that is missing
     LEFT_OUT = (0, TELLING, HALVED)
 
