@@ -41,12 +41,10 @@ test: export PYTHONDONTWRITEBYTECODE =
 test: setup
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-# The last only warns.
+# All tools run, then it fails if one of them did. The last only warns.
+LINT := "ruff check solver tests scripts" "ruff format --check --quiet solver tests scripts" mypy "python scripts/shape.py"
 lint: setup
-	$(BIN)/ruff check solver tests scripts
-	$(BIN)/ruff format --check --quiet solver tests scripts
-	$(BIN)/mypy
-	$(BIN)/python scripts/shape.py
+	@failed=0; for tool in $(LINT); do echo $$tool; $(BIN)/$$tool || failed=1; done; exit $$failed
 
 bench: setup
 	$(BIN)/python scripts/bench_solve.py

@@ -26,7 +26,7 @@ REWARDS = ("result", "given away")
 MAX_OPENING_GAMES = 100  # that the other side may end before the agent has moved, one after the other
 
 
-class SoloEnv(gymnasium.Env[Any, Any]):  # type: ignore[misc]
+class SoloEnv(gymnasium.Env[Any, Any]):
     """A game of ours for one agent.
 
     An illegal action ends the game, as lost; something that is no action at all raises GameError.

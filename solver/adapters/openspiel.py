@@ -73,7 +73,7 @@ class _Shared:
         return self
 
 
-class SolverGame(pyspiel.Game):  # type: ignore[misc]
+class SolverGame(pyspiel.Game):
     """A game of ours.
 
     Parameters: `game`, its string, with semicolons for commas where it stands in one of OpenSpiel's,
@@ -144,7 +144,7 @@ def _uncut(text: str) -> Game:
     return game  # type: ignore[no-any-return]
 
 
-class SolverState(pyspiel.State):  # type: ignore[misc]
+class SolverState(pyspiel.State):
     """A position of ours. `number` is the state that books know, `mover` the side to move."""
 
     is_over: bool
@@ -265,7 +265,7 @@ def policy_at(player: Player, state: Any) -> dict[int, float]:
     return {action: move.best / best for action, move in moves.items()}
 
 
-class PlayerPolicy(Policy):  # type: ignore[misc]
+class PlayerPolicy(Policy):
     """A player or a book as a policy: all best moves are equally likely, the quickest wins and the slowest losses.
 
     Raises ForeignBook where the player is of another game than the policy.
@@ -281,7 +281,7 @@ class PlayerPolicy(Policy):  # type: ignore[misc]
         return policy_at(self.player, state)
 
 
-class PlayerBot(pyspiel.Bot):  # type: ignore[misc]
+class PlayerBot(pyspiel.Bot):
     """A player or a book as a bot, for either side: it plays one of its best moves, by lot."""
 
     player: Player
@@ -314,7 +314,7 @@ class PlayerBot(pyspiel.Bot):  # type: ignore[misc]
         """Nothing is kept between games."""
 
 
-class PlayerEvaluator(Evaluator):  # type: ignore[misc]
+class PlayerEvaluator(Evaluator):
     """A player or a book as the evaluator of OpenSpiel's MCTS in Python, `open_spiel.python.algorithms.mcts`.
 
     `evaluate` gives a state's worth for each player, or its estimate where the player knows no value. `prior` has all

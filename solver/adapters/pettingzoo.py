@@ -58,7 +58,7 @@ def env(game: Source, **options: Any) -> AECEnv[Any, Any, Any]:
     return wrappers.OrderEnforcingWrapper(_Acting(SolverEnv(game, **options), illegal_reward=ILLEGAL))
 
 
-class _Acting(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
+class _Acting(wrappers.TerminateIllegalWrapper):
     """Ends the game at an illegal action, and refuses one outside the space of actions before its mask is read."""
 
     def step(self, action: Any) -> None:
@@ -79,7 +79,7 @@ def action_in(action: Any, actions: int) -> int:
     return number
 
 
-class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
+class SolverEnv(AECEnv[str, Any, Any]):
     """A game of ours. It stands at `position`, whose `position.state` books know, and where `legal` actions are left.
 
     Actions are dense numbers: `layout.actions[action]` is the number that the rules and books use.
@@ -118,7 +118,7 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self.metadata = {"name": "solverbook_v0", "render_modes": list(FORMS), "is_parallelizable": False}
         self.possible_agents = list(AGENTS)
         shape, actions = self.layout.shape, len(self.layout.actions)
-        spaces_of = {
+        spaces_of: dict[str, spaces.Space[Any]] = {
             "observation": spaces.Box(0, 1, shape, np.int8),
             "action_mask": spaces.Box(0, 1, (actions,), np.int8),
         }

@@ -1,5 +1,7 @@
 """The measure behind the warnings of `make lint`: lines of code alone count."""
 
+import shutil
+import subprocess
 import sys
 
 import pytest
@@ -48,3 +50,16 @@ def test_warnings_are_printed_and_stop_nobody(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(shape, "PACKAGE", tmp_path)
     shape.main()
     assert "warning: long.py:1: f takes 9 arguments, more than 8\n" in capsys.readouterr().out
+
+
+@pytest.mark.posix("make and a shell")
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+@pytest.mark.parametrize("failing", ["ruff", "mypy", "python", None])
+def test_lint_runs_all_tools_and_then_fails_if_one_did(tmp_path, failing):
+    for tool in ("ruff", "mypy", "python"):
+        (tmp_path / tool).write_text(f"#!/bin/sh\necho {tool} ran\nexit {int(tool == failing)}\n")
+        (tmp_path / tool).chmod(0o755)
+    command = ["make", "--silent", "--assume-old=setup", f"BIN={tmp_path}", "lint"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    ran = [line.split()[0] for line in done.stdout.splitlines() if line.endswith(" ran")]
+    assert (ran, done.returncode == 0) == (["ruff", "ruff", "mypy", "python"], failing is None)
