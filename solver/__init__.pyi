@@ -37,6 +37,9 @@ from solver.puzzles import find_puzzles as find_puzzles
 from solver.puzzles import score_answer as score_answer
 from solver.rules.game import Game as Game
 from solver.rules.game import load_game as load_game
+from solver.rules.notation import format_action as format_action
+from solver.rules.notation import parse_action as parse_action
+from solver.rules.notation import show as show
 from solver.rules.reading import position as position
 from solver.solving.pipeline import check_game as check_game
 from solver.solving.pipeline import prove as prove

@@ -115,6 +115,25 @@ def lacking(command: str) -> str | None:
     return next((word for word in first if word not in BUILT_IN and "=" not in word and not shutil.which(word)), None)
 
 
+def sources(page: Path) -> dict[str, str]:
+    """The Python of a page by the names of its files; that of blocks without a name is `page.py`, in their order.
+
+    Examples that show an error are left out.
+    """
+    files: dict[str, str] = {}
+    for block in blocks(page):
+        named = NAMED.match(block.text)
+        if block.kind == "python" and named:
+            files[named[1]] = block.text
+        elif block.kind in ("python", "pycon"):
+            code = block.text
+            if block.kind == "pycon":
+                examples = doctest.DocTestParser().get_examples(code)
+                code = "".join(example.source for example in examples if example.exc_msg is None)
+            files["page.py"] = files.get("page.py", "") + f"# line {block.line}\n{code}"
+    return files
+
+
 def run_page(page: Path, output_of: Callable[[str], str] = in_process, leave: frozenset[str] = frozenset()) -> int:
     """Run the blocks of a page in the working folder, and return how many commands and examples ran.
 

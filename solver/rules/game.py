@@ -14,7 +14,7 @@ import itertools
 import os
 import sys
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 from solver.base.errors import GameError, SolverError
@@ -44,8 +44,8 @@ class Game(Protocol):
     def initial(self) -> int:
         """Return the start state."""
 
-    def actions(self, state: int) -> Iterator[int]:
-        """Yield the legal actions of a non-terminal state, at least one."""
+    def actions(self, state: int) -> Iterable[int]:
+        """Yield the legal actions of a non-terminal state, at least one, or return them in a list."""
 
     def result(self, state: int, action: int) -> int:
         """Return the state after a legal action."""
@@ -159,9 +159,9 @@ class Rules:
 
     @classmethod
     def of(cls, game: Any, symmetry: bool = True) -> Rules:
-        """Those of a game, distances and all; whoever has them already hands them down in its place."""
+        """Those of a game or its name, distances and all; whoever has them already hands them down in its place."""
         if not isinstance(game, Rules):
-            return cls(game, symmetry)
+            return cls(load_game(game), symmetry)
         return cls(game.game, game.symmetry) if game.wdl else game
 
     @functools.cached_property

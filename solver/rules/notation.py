@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from solver.base.errors import PositionError
 from solver.base.shown import excerpt
-from solver.rules.game import Rules, own_method
+from solver.rules.game import GameOrName, Rules, load_game, own_method
 
 SEPARATORS = str.maketrans("", "", " \t-:")
 
@@ -65,8 +65,15 @@ def faces(game: Any, outcomes: int) -> list[str]:
     return ["-".join(map(str, throw)) for throw in dice] if len(dice) == outcomes else []
 
 
-def format_action(game: Any, state: int, action: int) -> str:
-    """An action in the game's own notation, or its number; of an outcome of chance its number from 1 on."""
+def format_action(game: GameOrName, state: int, action: int) -> str:
+    """Return an action in the game's own notation, or its number; of an outcome of chance its number from 1 on.
+
+    Args:
+        game: A game or its name.
+        state: Where the action is played.
+        action: The action, as the game numbers it.
+    """
+    game = load_game(game)
     if chances(game, state):
         return str(action + 1)
     own_format = own_method(game, "format_action")
@@ -86,18 +93,18 @@ def names_of(rules: Rules, state: int, actions: Iterable[int]) -> Iterator[str]:
         state = rules.result(state, action)
 
 
-def parse_action(source: Any, state: int, text: str) -> int:
+def parse_action(game: GameOrName | Rules, state: int, text: str) -> int:
     """Return the legal action that a text names, of an outcome of chance its number or its dice, `6-5`.
 
     Args:
-        source: A game or its Rules.
+        game: A game or its name.
         state: Where the action is played.
         text: Its name.
 
     Raises:
         PositionError: No action is meant, or more than one. The message lists the legal ones.
     """
-    rules = Rules.of(source)
+    rules = Rules.of(game)
     legal = legal_actions(rules, state)
     action = next((meant for meant in _meant(rules, state, text, legal) if meant in legal.values()), None)
     if action is None:
@@ -125,15 +132,22 @@ def _bare(text: str) -> str:
     return text.casefold().translate(SEPARATORS)
 
 
-def show(game: Any, state: int, mover: int | None = None) -> str:
-    """The board, or the state's number; always from the same side if it is said who moves, 0 or 1.
+def show(game: GameOrName, state: int, mover: int | None = None) -> str:
+    """Return the board as text, or the state's number.
 
-    Raises PositionError for a number that the rules cannot show.
+    Args:
+        game: A game or its name.
+        state: The state to show.
+        mover: The side to move, 0 or 1. Then the board is always seen from the same side.
+
+    Raises:
+        PositionError: The rules cannot show this number.
     """
+    game = load_game(game)
     try:
         if mover is not None and own_method(game, "view"):
-            return str(game.view(state, mover))
-        return str(game.show(state)) if own_method(game, "show") else f"#{state}"
+            return str(own_method(game, "view")(state, mover))
+        return str(own_method(game, "show")(state)) if own_method(game, "show") else f"#{state}"
     except Exception as error:
         # Rules need not bear numbers that are no states
         raise PositionError(f"#{state} cannot be shown as a state of this game: {type(error).__name__}") from None

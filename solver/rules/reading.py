@@ -17,17 +17,17 @@ from typing import Any
 from solver.base.errors import PositionError
 from solver.base.shown import excerpt
 from solver.rules.boards.reading import is_shown, lines_of, read_board, state_of_array
-from solver.rules.game import Rules, own_method
+from solver.rules.game import GameOrName, Rules, own_method
 from solver.rules.notation import Position, first_position, legal_actions, next_position, parse_action
 
 WORD = re.compile(r"(?:\([^()]*\)|[^\s,(]|\()+")  # what stands in brackets is one
 
 
-def position(game: Any, board: Any, mover: int | None = None) -> int:
+def position(game: GameOrName | Rules, board: Any, mover: int | None = None) -> int:
     """Return the state of a position as you have it, to look up in a book or to analyse.
 
     Args:
-        game: A game or its Rules.
+        game: A game or its name.
         board: A text as `solver query` takes it ("4453", "X.o/.X./..o", the text of `show`), or a board as a list or
             an array. It may have rows, or be flat, row by row from the top left. Its cells are marks ("X"), or
             numbers: of seeds or coins where the game counts them, else 0 for an empty cell and 1, 2, ... for the marks

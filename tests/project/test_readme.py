@@ -6,6 +6,7 @@ import importlib
 import os
 import pydoc
 import re
+import subprocess
 import sys
 import textwrap
 import typing
@@ -18,7 +19,7 @@ from solver.book import Book
 from solver.rules.game import load_game
 from solver.rules.protocol import OPTIONAL, REQUIRED
 from tests import ROOT
-from tests.sessions import by_shell, in_process, run_page
+from tests.sessions import by_shell, in_process, run_page, sources
 
 README = ROOT / "README.md"
 DOCS = README.parent / "docs"
@@ -57,6 +58,56 @@ PAGES |= {name: README.parent / name for name in ("examples/README.md", "CONTRIB
 @pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
 def test_every_block_of_a_page_runs(page):
     run_page(page)
+
+
+# what mypy refuses and the pages explain: attributes in a NamedTuple, a property shown without its class
+UNTYPED = re.compile('Invalid statement in NamedTuple definition|"property" used with a non-method')
+MYPY = (sys.executable, "-m", "mypy")
+# rules on the pages have no annotations, and pandas no types
+LENIENT = ("untyped-defs", "incomplete-defs", "untyped-calls", "subclassing-any")
+LACKING = ("import-untyped", "import-not-found")
+
+ANNOTATED = """
+from typing import NamedTuple
+import solver
+
+class Race(NamedTuple):
+    def initial(self) -> int: return 0
+    def actions(self, state: int) -> list[int]: return [1, 2]
+    def result(self, state: int, action: int) -> int: return state + action
+    def is_terminal(self, state: int) -> bool: return state > 9
+    def utility(self, state: int) -> int: return -1
+
+solver.check_game(Race())
+player = solver.Player(solver.solve(Race()))
+print(solver.show(Race(), 3), solver.format_action(player.game, 3, 1), player.rules.tier(3))
+"""
+
+
+@pytest.mark.docs
+def test_every_block_of_a_page_passes_a_type_checker(tmp_path):
+    pytest.importorskip("mypy")
+    (tmp_path / "annotated.py").write_text(ANNOTATED)
+    count = 1
+    for name, page in {**PAGES, "README.md": README}.items():
+        for file, source in sources(page).items():
+            path = tmp_path / re.sub(r"\W", "_", name) / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(source, encoding="utf-8")
+            count += 1
+    options = [*(f"--allow-{kind}" for kind in LENIENT), *(f"--disable-error-code={code}" for code in LACKING)]
+    command = [*MYPY, "--strict", *options, "--namespace-packages", "--explicit-package-bases", "."]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert f"{count} source files" in done.stdout, done.stdout + done.stderr
+    assert [line for line in done.stdout.splitlines() if ": error: " in line and not UNTYPED.search(line)] == []
+
+
+@pytest.mark.docs
+def test_the_package_passes_a_type_checker_with_the_extras_of_the_pages():
+    """`make lint` runs it without them."""
+    pytest.importorskip("mypy")
+    done = subprocess.run(MYPY, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
 
 
 def test_what_only_reads_the_package_knows_its_names():

@@ -1,9 +1,12 @@
 """Positions and moves as text."""
 
+from typing import NamedTuple
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import solver
 from solver.base.errors import PositionError
 from solver.rules.game import load_game
 from solver.rules.notation import format_action, format_end, parse_action, show
@@ -168,3 +171,34 @@ def test_finished_games_say_how_they_ended():
     blocked = parse_position(load_game("hexapawn:1,3"), "a1a2").state
     assert format_end(load_game("hexapawn:1,3"), blocked) == "no move is left"
     assert format_end(FOUR, FOUR.initial()) == ""
+
+
+class Bare(NamedTuple):
+    """Rules without text of their own: count to 3."""
+
+    def initial(self):
+        return 0
+
+    def actions(self, state):
+        return [1, 2]
+
+    def result(self, state, action):
+        return state + action
+
+    def is_terminal(self, state):
+        return state >= 3
+
+    def utility(self, state):
+        return -1
+
+
+@pytest.mark.parametrize(
+    ("game", "board", "names"),
+    [("tic-tac-toe:2,2,2", " 2 . .\n 1 . .\n   a b", ["a1", "b1", "a2", "b2"]), (Bare(), "#0", ["1", "2"])],
+)
+def test_public_functions_take_any_game_or_its_name(game, board, names):
+    start = solver.position(game, "start")
+    assert solver.show(game, start) == board
+    actions = list(load_game(game).actions(start))
+    assert [solver.format_action(game, start, action) for action in actions] == names
+    assert [solver.parse_action(game, start, name) for name in names] == actions
