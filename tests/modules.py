@@ -5,12 +5,13 @@ import json
 import random
 import subprocess
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from solver.play import modules
 from solver.rules.game import Rules, load_game
-from solver.wasm import binary
+from solver.wasm import binary, layout
 
 
 @pytest.fixture(scope="session")
@@ -105,6 +106,22 @@ def built(rules):
     from solver.compiled.module.building import build
 
     return build(rules)
+
+
+def of_rules_alone(rules):
+    """A module without searches, which is quick to build."""
+    with mock.patch.multiple(layout, EXACT={}, DEPTH={}):
+        return built(rules)
+
+
+def exporting(data, *names):
+    """A module that exports its first function by these names as well."""
+    parts = dict(binary.sections(data[: -binary.SEAL_BYTES - 7]))
+    reader = binary.Reader(parts[binary.EXPORT])
+    number = reader.number()
+    added = [binary.text(name) + bytes([binary.OF_FUNCTION, 0]) for name in names]
+    exports = binary.number(number + len(added)) + reader.data[reader.at :] + b"".join(added)
+    return with_sections(data, EXPORT=exports)
 
 
 def node(command, *arguments):

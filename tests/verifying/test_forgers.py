@@ -4,6 +4,7 @@ import importlib.util
 import json
 import random
 import re
+import subprocess
 from collections import Counter
 from typing import NamedTuple
 
@@ -15,16 +16,21 @@ from solver.base.errors import BookError, DamagedBook, MethodError
 from solver.base.expectations import MIDDLE
 from solver.base.value import Value, sign_of
 from solver.book import Book, Trim, write_book, writer
+from solver.book.trim import PROOF
+from solver.export import export
+from solver.export.site import WEB
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
 from solver.verifying import bounding, verification
 from tests.books import write_values
 from tests.commands import ok, run
+from tests.exports import needs_node, with_facts
 from tests.interpreted import interpret
+from tests.modules import exporting, forged, module_of, of_rules_alone
 from tests.ways import compiled, what_is_marked_by_kernels
 
-__all__ = ["what_is_marked_by_kernels"]  # a fixture
+__all__ = ["module_of", "what_is_marked_by_kernels"]  # fixtures
 
 RINGS = '''
 from typing import NamedTuple
@@ -640,3 +646,167 @@ def test_a_large_book_is_solved_anew(tmp_path, monkeypatch):
         report = verification.verify(tmp_path / f"{name}.lmdb")
         assert (report.verdict, report.within) == ("proved", pytest.approx(error, rel=1e-12))
     assert "its header claims 1e-07 at most" in refused(tmp_path / "forged.lmdb")
+
+
+STAIRS = '''
+from typing import NamedTuple
+
+class Stairs(NamedTuple):
+    """Go up a stair, or pass; who goes up the third wins. On the second one wins; below, all pass for ever."""
+
+    def initial(self):
+        return 0
+
+    def actions(self, state):
+        yield 0
+        yield 1
+
+    def result(self, state, action):
+        return (state ^ 1) + 2 * action
+
+    def to_move(self, state):
+        return state % 2
+
+    def is_terminal(self, state):
+        return state >= 6
+
+    def utility(self, state):
+        return -1
+
+    def tier(self, state):
+        return state // 2
+'''
+
+
+def played_by(game, side):
+    """The unfinished states in which a side may come to move, each by itself."""
+    rules, start = Rules(game, symmetry=False), Rules(game).first()
+    todo = [(start, rules.mover(start) or 0)]
+    seen = set(todo)
+    for state, mover in todo:
+        for action in rules.actions(state):
+            child = rules.result(state, action)
+            place = child, mover if rules.same_mover(state, action, child) else 1 - mover
+            if place not in seen and not rules.is_terminal(child):
+                seen.add(place)
+                todo.append(place)
+    return {state for state, mover in seen if mover == side}
+
+
+def prove_falsely(path, game, values, root, side="first", **changes):
+    """A proof book of these values."""
+    rules = Rules(game, symmetry=False)
+    facts = {"method": "alphabeta", "scope": "trimmed", "trim": Trim(fingerprint(game), PROOF, side=side)}
+    facts |= {"symmetry": False, "wdl": True, "longest": None, "counts": facts_of_stored(values), "root": Value(root)}
+    forge(path, game, values, **PART, **facts, **changes)
+    with Book(path, rules.game) as book:
+        export(book, path.with_suffix(".bin"))
+    return path.with_suffix(".bin")
+
+
+def checked(book, module):
+    """What `check.mjs` says: its exit code, and its one line."""
+    done = subprocess.run(
+        ["node", WEB / "reader" / "check.mjs", book, module], capture_output=True, text=True, check=False
+    )
+    said = done.stdout + done.stderr
+    assert said.count("\n") == 1 and said.strip().isprintable(), said
+    return done.returncode, said.strip()
+
+
+@pytest.fixture(scope="module")
+def stairs(tmp_path_factory):
+    """The game, and the bytes of its module, which claims to search."""
+    pytest.importorskip("numba")
+    path = tmp_path_factory.mktemp("stairs") / "stairs.py"
+    path.write_text(STAIRS)
+    game = load_game(f"{path}::Stairs")
+    return game, of_rules_alone(Rules(game))
+
+
+SEARCHING = "lay_out", "begin", "go_on", "found", "spent", "forget"
+FORGERIES = {  # states and scores of a book, its root, side and start; then what is said of it
+    "a circle": ({0: 1, 2: 1, 4: 1}, 1, {}, (1, "play comes back to a position, so that its win rests on itself")),
+    "a win": ({0: 0, 2: 0, 4: 1}, 1, {}, (1, "the book says 0 where 1 is needed, at the start")),
+    "a gap": ({0: 0, 4: 1}, 0, {}, (1, "no move is known to be worth 0, at the start")),
+    "no start": ({2: 0, 4: 1}, 1, {}, (1, "the book has no value, at the start")),
+    "a loss": ({0: -1, 2: -1, 4: -1}, -1, {}, (1, "the book's side loses, and has nothing to prove, at the start")),
+    "a finished start": ({0: 1}, 1, {"start": 6}, (2, "the game is over at #6, where the book begins")),
+    "another start": ({4: 1}, 1, {"start": 4}, (0, " from #4: the first player gets at least a win, proved in 1")),
+    "a draw": ({0: 0, 2: 0, 4: 1}, 0, {}, (0, ": the first player gets at least a draw, proved in 3 positions")),
+    "a draw for the other": ({1: 0, 3: 0, 5: 1}, 0, {"side": "second"}, (0, "the second player gets at least a draw")),
+}
+
+
+@needs_node
+@pytest.mark.parametrize("name", FORGERIES)
+def test_another_program_proves_what_verify_proves(stairs, tmp_path, name):
+    scores, root, facts, (code, said) = FORGERIES[name]
+    game, module = stairs
+    values = {state: Value(score) for state, score in scores.items()}
+    book = prove_falsely(tmp_path / "forged.lmdb", game, values, root, **facts)
+    (tmp_path / "game.wasm").write_bytes(exporting(module, *SEARCHING))
+    found = checked(book, tmp_path / "game.wasm")
+    assert found[0] == code and said in found[1]
+    for play in (False, True):
+        if code:
+            with pytest.raises(BookError):
+                verification.verify(tmp_path / "forged.lmdb", game, play=play)
+        else:
+            assert verification.verify(tmp_path / "forged.lmdb", game, play=play).verdict == "proved"
+
+
+ODD_FACTS = {
+    "a side": ({"trim": {"side": "nobody"}}, "the book is for no side"),
+    "no root": ({"root": None}, "the book says neither win nor draw nor loss of its start"),
+    "a root of two": ({"root": {"score": 2}}, "the book says neither win nor draw nor loss of its start"),
+    "a root in words": ({"root": {"score": "1"}}, "the book says neither win nor draw nor loss of its start"),
+    "a start below 0": ({"start": -2}, "the book begins at what is no state"),
+    "a start beyond 63 bits": ({"start": str((1 << 64) + 4)}, "the book begins at what is no state"),
+    "a start in words": ({"start": "home"}, "the book begins at what is no state"),
+    "a finished start": ({"start": 6}, "the game is over at #6"),
+    "controls as rules": ({"rules": "\x1b[2J"}, "the book is of rules"),
+    "rules that are no text": ({"rules": 5}, "the book is of rules 5, the module of"),
+    "symmetry": ({"symmetry": True}, "the book is folded by symmetry, the module is not"),
+}
+
+
+@needs_node
+def test_no_facts_of_a_book_are_believed(stairs, tmp_path):
+    """Nor printed: control characters would alter a terminal."""
+    game, module = stairs
+    book = prove_falsely(tmp_path / "honest.lmdb", game, {0: Value(0), 2: Value(0), 4: Value(1)}, 0)
+    file, whole = tmp_path / "game.wasm", book.read_bytes()
+    file.write_bytes(exporting(module, *SEARCHING))
+    for facts, said in ODD_FACTS.values():
+        book.write_bytes(with_facts(whole, facts))
+        code, found = checked(book, file)
+        assert code == 2 and said in found
+    book.write_bytes(with_facts(whole, {"game": "\x1b]0;hex\x07"}))
+    assert "hex" not in checked(book, file)[1]
+    book.write_bytes(whole)
+    for odd, said in (
+        (module, "has no tiers, so that play need not end: use solver verify"),
+        (exporting(module, *SEARCHING, "chance"), "has margins or chance"),
+        (exporting(module, *SEARCHING, "reward"), "has margins or chance"),
+        (forged(exporting(module, *SEARCHING), facts={"scores": True}), "has margins or chance"),
+    ):
+        file.write_bytes(odd)
+        code, found = checked(book, file)
+        assert code == 2 and said in found
+
+
+@needs_node
+@compiled
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["tsoro-yematatu", "mu-torere"])
+def test_no_drawn_game_is_called_a_win(module_of, tmp_path, text):
+    """Whose play comes back, with tiers or without: all values agree with each other."""
+    game, rules = load_game(text), Rules(load_game(text), symmetry=False)
+    with pipeline.solve(game, symmetry=False) as book:
+        truth = {state: sign_of(value) for state, value in book.items()}
+    assert truth[rules.first()] == Value(0)
+    false = {state: truth[state] if truth[state].score else Value(1) for state in played_by(game, 0)}
+    code, said = checked(prove_falsely(tmp_path / "forged.lmdb", game, false, 1), module_of(text))
+    assert code and ("play comes back to a position" in said or "has no tiers" in said)
+    assert "becomes draw" in refused(tmp_path / "forged.lmdb", game)
