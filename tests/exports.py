@@ -51,10 +51,12 @@ def node(command, *arguments):
 
 
 def with_facts(data, changes):
-    """An exported book with other facts, all checksums right: they are as long as before, or longer."""
+    """An exported book with other facts, or other bytes for them, all checksums right."""
     size, values, segments = struct.unpack_from("<3I", data, 40)
     entry = 8 + (struct.unpack_from("<I", data, 56)[0] or 8)
-    facts = json.dumps({**json.loads(data[68 : 64 + size]), **changes}).encode()
+    facts = changes
+    if not isinstance(changes, bytes):
+        facts = json.dumps({**json.loads(data[68 : 64 + size]), **changes}).encode()
     book_id, more = data[32:40], len(facts) + 4 - size
     palette = data[64 + size : 68 + size + 16 * values]
     end = 72 + size + 16 * values + entry * segments
@@ -66,6 +68,26 @@ def with_facts(data, changes):
     struct.pack_into("<I", prefix, 40, len(facts) + 4)
     head = bytes(prefix) + struct.pack("<I", zlib.crc32(prefix))
     return head + seal(book_id, 0, facts) + palette + seal(book_id, 2, bytes(directory)) + data[end:]
+
+
+def with_size(data, size):
+    """An exported book that says of itself that it has so many bytes."""
+    prefix = data[:16] + struct.pack("<Q", size) + data[24:60]
+    return prefix + struct.pack("<I", zlib.crc32(prefix)) + data[64:]
+
+
+def read_by_node(folder, copies):
+    """How often opening and reading the copies of a file ends with which error, or "read"."""
+    (folder / "copies").write_bytes(b"".join(struct.pack("<I", len(copy)) + copy for copy in copies))
+    return node("forged", folder / "copies", '{"states": []}')
+
+
+def with_values(data, *values):
+    """An exported book with another palette, as many values as before: score and distance; all checksums right."""
+    size = struct.unpack_from("<I", data, 40)[0]
+    begin, end = 64 + size, 68 + size + 16 * len(values)
+    packed = b"".join(struct.pack("<dq" if type(score) is float else "<qq", score, more) for score, more in values)
+    return data[:begin] + seal(data[32:40], 1, packed) + data[end:]
 
 
 def resealed(data, chance):

@@ -1,7 +1,7 @@
 """A book as one immutable little-endian file without LMDB: for readers in other languages.
 
     prefix     64 bytes, see PREFIX
-    facts      crc32, JSON in UTF-8: the header without its palette; whole numbers that JavaScript cannot hold are text
+    facts      crc32, JSON in ASCII: the header without its palette; whole numbers that JavaScript cannot hold are text
     palette    crc32, then the score and the distance, or -1, of each value, i64; none in a book of expectations; of an
                estimate the score as f64 and -2
     directory  crc32, then the first state of each segment, in 8 bytes or as many as the prefix says, and where in the

@@ -15,7 +15,7 @@ from solver.export import export
 from solver.export.readers import HEADER, files_of, write_reader
 from tests.books import VALUES, write_values
 from tests.commands import ok, run
-from tests.exports import exported, needs_node
+from tests.exports import VECTOR, exported, needs_node, read_by_node, with_facts, with_size, with_values
 from tests.pages import write_grown
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
@@ -108,6 +108,71 @@ def test_it_refuses_ranked_books_and_other_files(reader, tmp_path):
     (tmp_path / "text.bin").write_text("no book")
     assert asked(reader, "ask", tmp_path / "text.bin", [])[0].startswith("code -1 the file is damaged")
     assert asked(reader, "ask", tmp_path / "none.bin", [])[0].startswith("code -4 the file cannot be read")
+
+
+@pytest.fixture
+def whole(tmp_path):
+    """The bytes of a small book."""
+    write_values(tmp_path / "book.lmdb", VECTOR)
+    return exported(tmp_path / "book.lmdb", tmp_path / "book.bin").read_bytes()
+
+
+def all_damaged(reader, folder, copies):
+    """Both readers refuse each of these copies of a file."""
+    for copy in copies:
+        (folder / "copy.bin").write_bytes(copy)
+        assert asked(reader, "ask", folder / "copy.bin", [])[0].startswith("code -1 the file is damaged")
+    assert read_by_node(folder, copies) == {"DamagedBook": len(copies)}
+
+
+NO_VALUES = [
+    *((1, -2), (-1, -3), (1, -(1 << 63)), (0, -2), (0.5, -2), (1, 1 << 40), (-1, (1 << 63) - 1)),
+    *((0, 0), (0, 3), (5, 3), (-(1 << 40), 1)),
+]
+
+
+@needs_c
+@needs_node
+def test_no_value_is_answered_that_no_game_has(reader, tmp_path, whole):
+    """Forged books, all checksums right: only wins and losses have a distance, only grown books have estimates."""
+    honest = [(1, 3), (0, -1), (-1, 2)]
+    assert with_values(whole, *honest) == whole
+    all_damaged(reader, tmp_path, [with_values(whole, *honest[:2], value) for value in NO_VALUES])
+
+
+@needs_c
+@needs_node
+def test_no_facts_speak_to_a_terminal(reader, tmp_path, whole):
+    facts = whole[68 : 64 + int.from_bytes(whole[40:44], "little")]
+    raw = [b"co\x1b[m", b"co\x7fns", "co\u009bns".encode(), b"co\x00ns"]
+    all_damaged(reader, tmp_path, [with_facts(whole, facts.replace(b"coins", name)) for name in raw])
+    # Escaped, as JSON has them: the C reader hands out the JSON
+    names = ["\x1b[2J", "\x7f", "\x9b2J", "\u202e", 5, None]
+    assert read_by_node(tmp_path, [with_facts(whole, {"game": name}) for name in names]) == {"DamagedBook": len(names)}
+
+
+@needs_c
+@needs_node
+def test_a_file_is_read_as_far_as_its_prefix_says(reader, tmp_path, whole):
+    """However much less or more comes, and whatever it says."""
+    cut = [whole[:size] for size in (0, 8, 63, 64, 127, 128, 129, len(whole) - 1)]
+    told = [with_size(whole, size) for size in (0, 63, 64, len(whole) - 1, len(whole) + 1)]
+    all_damaged(reader, tmp_path, [*cut, *told, whole + b"\0", whole + bytes(1 << 20)])
+    (tmp_path / "huge.bin").write_bytes(with_size(whole, (1 << 64) - 1))
+    assert asked(reader, "ask", tmp_path / "huge.bin", [])[0].startswith("code -1")
+
+
+@needs_c
+@pytest.mark.posix("devices")
+@pytest.mark.parametrize("begin", [bytes(64), b"no book, and long enough for the prefix of one: " * 2])
+def test_what_does_not_begin_as_a_book_is_not_read_to_its_end(reader, begin):
+    asking = subprocess.Popen([reader, "ask", "/dev/stdin"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with asking:
+        asking.stdin.write(begin)
+        asking.stdin.flush()
+        # The pipe stays open: who reads on waits for ever
+        assert asking.wait(20) == 1
+        assert asking.stdout.read().startswith(b"code -1")
 
 
 def damaged(folder, compiler, count):

@@ -57,7 +57,7 @@ typedef struct {
     const unsigned char *bytes; /* the whole file */
     uint64_t size;
     uint64_t stored;   /* states with a value */
-    const char *facts; /* what the book says of itself: JSON in UTF-8, `facts_size` bytes, without a 0 behind */
+    const char *facts; /* what the book says of itself: JSON in ASCII, `facts_size` bytes, without a 0 behind */
     uint32_t facts_size;
     /* what follows is private */
     const unsigned char *palette;   /* 16 bytes a value */
@@ -109,6 +109,7 @@ extern "C" {
 #define SOLVERBOOK_SEGMENT 65520       /* bytes of a segment at most */
 #define SOLVERBOOK_HEAD (1u << 26)     /* bytes of prefix, facts, palette and directory at most */
 #define SOLVERBOOK_VALUES (1u << 21)   /* of a palette at most */
+#define SOLVERBOOK_PLIES ((int64_t)1 << 40) /* above any distance */
 #define SOLVERBOOK_STATE_BYTES 64      /* of a wide state at most */
 #define SOLVERBOOK_GROUP_STATES 6144   /* of a group of the codec `compact` at most */
 #define SOLVERBOOK_GROUP_KEYS 12288    /* bytes of its keys at most */
@@ -654,7 +655,7 @@ int solverbook_get_wide(solverbook *book, const unsigned char *state, size_t siz
         value->is_estimate = 1;
         value->distance = -1;
         value->score = sb_f64(entry);
-        return value->score - value->score == 0 ? SOLVERBOOK_FOUND : SOLVERBOOK_DAMAGED;
+        return SOLVERBOOK_FOUND;
     }
     value->score = (double)sb_i64(entry);
     return SOLVERBOOK_FOUND;
@@ -705,13 +706,26 @@ static double sb_step(const char *facts, uint32_t size) {
     return 0;
 }
 
-static int sb_open_head(solverbook *book) {
-    const unsigned char *bytes = book->bytes, *record;
+/* Whether a game can have each value of the palette: wins and losses alone have a distance, and an estimate is a number. */
+static int sb_check_palette(const solverbook *book) {
+    uint32_t number;
+    for (number = 0; number < book->values; number++) {
+        const unsigned char *entry = book->palette + 16 * (size_t)number;
+        int64_t score = sb_i64(entry), distance = sb_i64(entry + 8);
+        double estimate = sb_f64(entry);
+        if (distance == -1) continue;
+        if (distance == -2 && book->version == 2) {
+            if (estimate - estimate != 0) return SOLVERBOOK_DAMAGED;
+        } else if (distance < 0 || distance >= SOLVERBOOK_PLIES || (score != 1 && score != -1)) return SOLVERBOOK_DAMAGED;
+    }
+    return SOLVERBOOK_OK;
+}
+
+/* The first bytes of a file: whether it is a book that this reader knows, and how it is laid out. */
+static int sb_open_prefix(solverbook *book, const unsigned char *bytes, uint64_t size) {
     static const unsigned char magic[8] = {0x73, 0x6f, 0x6c, 0x76, 0x65, 0x72, 0x0d, 0x0a};
-    uint64_t sizes[3], end;
-    uint32_t wide, number;
-    int part;
-    if (book->size < SOLVERBOOK_PREFIX || memcmp(bytes, magic, 8) || sb_u32(bytes + 60) != sb_crc32(bytes, 60, 0))
+    uint32_t wide;
+    if (size < SOLVERBOOK_PREFIX || memcmp(bytes, magic, 8) || sb_u32(bytes + 60) != sb_crc32(bytes, 60, 0))
         return SOLVERBOOK_DAMAGED;
     book->version = sb_u32(bytes + 8);
     book->codec = sb_u32(bytes + 12);
@@ -723,9 +737,18 @@ static int sb_open_head(solverbook *book) {
     book->state_bytes = wide ? wide : 8;
     if (book->codec == SOLVERBOOK_BY_RANK) return SOLVERBOOK_RANKED;
     if (book->version < 1 || book->version > 2 || book->codec > SOLVERBOOK_WIDE) return SOLVERBOOK_UNKNOWN;
-    if (sb_u64(bytes + 16) != book->size) return SOLVERBOOK_DAMAGED;
     if (book->index_bytes != 1 && book->index_bytes != 2 && book->index_bytes != 4) return SOLVERBOOK_DAMAGED;
     if (book->codec == SOLVERBOOK_WIDE ? wide % 8 != 0 || wide > SOLVERBOOK_STATE_BYTES : wide != 0) return SOLVERBOOK_DAMAGED;
+    return sb_u64(bytes + 16) < SOLVERBOOK_PREFIX ? SOLVERBOOK_DAMAGED : SOLVERBOOK_OK;
+}
+
+static int sb_open_head(solverbook *book) {
+    const unsigned char *bytes = book->bytes, *record;
+    uint64_t sizes[3], end;
+    uint32_t number;
+    int part, code = sb_open_prefix(book, bytes, book->size);
+    if (code != SOLVERBOOK_OK) return code;
+    if (sb_u64(bytes + 16) != book->size) return SOLVERBOOK_DAMAGED;
     sizes[0] = sb_u32(bytes + 40);
     sizes[1] = 4 + (uint64_t)16 * book->values;
     sizes[2] = 4 + (uint64_t)(book->state_bytes + 8) * book->segments;
@@ -737,6 +760,9 @@ static int sb_open_head(solverbook *book) {
         if (part == 0) {
             book->facts = (const char *)record + 4;
             book->facts_size = (uint32_t)sizes[0] - 4;
+            for (number = 0; number < book->facts_size; number++) {
+                if (book->facts[number] < 0x20 || book->facts[number] > 0x7e) return SOLVERBOOK_DAMAGED; /* a terminal may obey it */
+            }
         } else if (part == 1) book->palette = record + 4;
         else book->directory = record + 4;
         record += sizes[part];
@@ -745,6 +771,7 @@ static int sb_open_head(solverbook *book) {
         book->step = sb_step(book->facts, book->facts_size);
         if (book->step == 0 || book->values || book->index_bytes != 4) return SOLVERBOOK_DAMAGED;
     }
+    if (sb_check_palette(book) != SOLVERBOOK_OK) return SOLVERBOOK_DAMAGED;
     for (number = 0; number < book->segments; number++) {
         uint64_t begin = sb_place(book, number), next = sb_place(book, number + 1);
         if (number == 0 && begin != end) return SOLVERBOOK_DAMAGED;
@@ -770,25 +797,28 @@ int solverbook_open(solverbook *book, const void *bytes, size_t size) {
 
 int solverbook_load(solverbook *book, const char *path) {
     FILE *file = fopen(path, "rb");
-    unsigned char *bytes = NULL;
-    size_t size = 0, room = 1 << 16, got;
+    unsigned char prefix[SOLVERBOOK_PREFIX], *bytes = NULL;
+    uint64_t size, whole = 0, room;
     int code;
     memset(book, 0, sizeof *book);
     if (!file) return SOLVERBOOK_NO_FILE;
-    for (;;) {
-        unsigned char *more = bytes && size < room ? bytes : (unsigned char *)realloc(bytes, room *= 2);
-        if (!more) {
-            free(bytes);
-            fclose(file);
-            return SOLVERBOOK_NO_MEMORY;
+    size = fread(prefix, 1, sizeof prefix, file);
+    code = sb_open_prefix(book, prefix, size);
+    if (code == SOLVERBOOK_OK) whole = sb_u64(prefix + 16); /* which need not be true: room is made as the bytes come */
+    for (room = SOLVERBOOK_PREFIX; code == SOLVERBOOK_OK && size == room && size <= whole;) {
+        unsigned char *more;
+        room = room <= whole / 2 ? 2 * room : whole + 1; /* a byte more than there should be */
+        more = room > (size_t)-1 ? NULL : (unsigned char *)realloc(bytes, (size_t)room);
+        if (!more) code = SOLVERBOOK_NO_MEMORY;
+        else {
+            if (!bytes) memcpy(more, prefix, sizeof prefix);
+            bytes = more;
+            size += fread(bytes + size, 1, (size_t)(room - size), file);
         }
-        bytes = more;
-        got = fread(bytes + size, 1, room - size, file);
-        size += got;
-        if (!got) break;
     }
-    code = ferror(file) ? SOLVERBOOK_NO_FILE : solverbook_open(book, bytes, size);
+    if (ferror(file)) code = SOLVERBOOK_NO_FILE;
     fclose(file);
+    if (code == SOLVERBOOK_OK) code = solverbook_open(book, bytes, (size_t)size);
     if (code == SOLVERBOOK_OK) book->owned = bytes;
     else {
         solverbook_close(book);

@@ -42,6 +42,7 @@ const FIRST_READ = 1 << 16;
 const SEGMENT_SIZE = 65520;
 const MOST_HEAD = 1 << 26; // bytes: the directory of 256 GB
 const MOST_VALUES = 1 << 21; // of a palette
+const MOST_DISTANCE = 2 ** 40; // plies
 const MOST_WHOLE = 1 << 28; // bytes of a file that a server sends as a whole
 
 /** The file is truncated, altered, or no book. */
@@ -393,23 +394,26 @@ function factsOf(body, head) {
   if (facts === null || typeof facts !== "object" || facts.stored !== head.stored) {
     throw new DamagedBook("the facts differ from the prefix");
   }
+  if (typeof facts.game !== "string" || /[\p{Cc}\p{Cf}]/u.test(facts.game)) throw new DamagedBook("the facts name no game");
   if (Boolean(facts.estimate) !== (head.version === OF_ESTIMATES) || !fits(facts, head.version === SPARSE, head.codec)) {
     throw new DamagedBook("the facts contradict each other, or the version");
   }
   return facts;
 }
 
-/** Values, frozen, since they are handed out; scores beyond 2^53 are BigInt. */
+/** Values, frozen, since they are handed out; scores beyond 2^53 are BigInt. Only wins and losses have a distance. */
 function paletteOf(body, { values, version }) {
   const view = viewOf(body);
   return Array.from({ length: values }, (_, place) => {
     const distance = exact(view.getBigInt64(16 * place + 8, true));
-    if (version > 1 && distance === ESTIMATE) {
+    if (version === OF_ESTIMATES && distance === ESTIMATE) {
       const score = view.getFloat64(16 * place, true);
       if (!Number.isFinite(score)) throw new DamagedBook("an estimate is no number");
       return Object.freeze({ score, distance: null, outcome: "estimate" });
     }
     const score = exact(view.getBigInt64(16 * place, true));
+    const fits = distance === -1 || (distance >= 0 && distance < MOST_DISTANCE && (score === 1 || score === -1));
+    if (!fits) throw new DamagedBook(`no game has the value ${score} at distance ${distance}: get the book again`);
     const outcome = score > 0 ? "win" : score < 0 ? "loss" : "draw";
     return Object.freeze({ score, distance: distance === -1 ? null : distance, outcome });
   });
