@@ -19,6 +19,7 @@ from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
 from solver.book import Book
 from solver.export import site
+from solver.export.readers import WEB
 from solver.export.records import choices
 from solver.export.script import PAGE_MARK
 from solver.rules.boards.cells import board_of, drawing_of
@@ -67,7 +68,7 @@ def entry_of(name: str, game: Game, book: Book | None) -> dict[str, Any]:
 
 def files(entries: Sequence[dict[str, Any]]) -> dict[str, str]:
     """The files of an index by their names, but for the pages: those that they share are among them."""
-    own_files = {path.name: path.read_text("utf-8") for path in (site.WEB / "index").iterdir()}
+    own_files = {path.name: path.read_text("utf-8") for path in (WEB / "index").iterdir()}
     listed = json.dumps(entries, separators=(",", ":"), ensure_ascii=True)
     return {**site.files(), **own_files, GAMES_FILE: f"{PAGE_MARK}\nexport const games = {listed};\n"}
 

@@ -19,7 +19,6 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ from solver.book import Book, check_target
 from solver.book.writer import nameable
 from solver.export import bin, script
 from solver.export import module as building
+from solver.export.readers import WEB
 from solver.export.script import PAGE_MARK, Script
 from solver.play.analysis import Move
 from solver.play.player import Player
@@ -42,7 +42,6 @@ from solver.rules.game import Game, Rules, game_text, own_method
 from solver.rules.notation import Position, first_position, format_action, show
 from solver.rules.words import in_words, summary_of
 
-WEB = resources.files("solver") / "web"
 BOOK, GAME, MODULE, PAGE, MANIFEST = "book.bin", "game.js", "game.wasm", "index.html", "manifest.webmanifest"
 PREVIEW = "preview.png"
 WRITTEN = {BOOK, GAME, MODULE, MANIFEST, PREVIEW}

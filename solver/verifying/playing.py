@@ -41,8 +41,7 @@ def prove(book: Book, game: Any, progress: Progress = silent, *, live: bool = Tr
     served = book.header.trim.side if book.header.trim is not None else None
     sides = PLAYERS if served in (None, "both") else (str(served),)
     player = Player(book, game, seconds=None, live=live)
-    positions = sum(_played(book, player, PLAYERS.index(side), progress) for side in sides)
-    return Proof(sides, positions)
+    return Proof(sides, sum(_played(book, player, PLAYERS.index(side), progress) for side in sides))
 
 
 class _Played:
@@ -61,8 +60,7 @@ class _Played:
             self.reward = lambda state, action: self.rules.gain(state[0], action)
 
     def _node(self, state: int) -> tuple[int, bool]:
-        mover = self.rules.mover(state)
-        return state, mover == self.side
+        return state, self.rules.mover(state) == self.side
 
     def initial(self) -> tuple[int, bool]:
         return self._node(self.rules.first())
@@ -90,8 +88,7 @@ class _Played:
         return self.rules.is_terminal(state[0])
 
     def utility(self, state: tuple[int, bool]) -> int:
-        worth: int = self.rules.utility(state[0])
-        return worth
+        return int(self.rules.utility(state[0]))
 
     def plies_left(self, state: tuple[int, bool]) -> int:
         return self.rules.plies_left(state[0])

@@ -1,9 +1,12 @@
 """The reader in C and that for npm: every shipped book, every state, damaged files, and what they refuse."""
 
+import errno
 import json
+import os
 import random
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -236,6 +239,26 @@ def test_the_reader_for_npm_answers(tmp_path):
     (tmp_path / "ask.mjs").write_text(script)
     done = subprocess.run(["node", tmp_path / "ask.mjs"], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["outcome"] == "draw"
+
+
+@pytest.mark.parametrize("language", ["c", "js"])
+@pytest.mark.parametrize("folder", ["new", "new/inside", "there"])
+def test_a_full_disk_leaves_no_folder(tmp_path, monkeypatch, language, folder):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "mine.txt").write_text("mine")
+    written, write = [], Path.write_bytes
+
+    def fill(path, data):
+        written.append(path)
+        write(path, data[: len(data) // 2 if len(written) == len(files_of(language)) else None])
+        if len(written) == len(files_of(language)):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_bytes", fill)
+    code, out, err = run("export", "--reader", language, "-o", tmp_path / folder)
+    assert (code, out, err.count("\n")) == (6, "", 1) and "make room" in err
+    left = [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")]
+    assert {"there", "there/mine.txt"} <= set(left) and not any("new" in path or "partial" in path for path in left)
 
 
 def test_what_does_not_go_with_a_reader_is_refused(tmp_path):

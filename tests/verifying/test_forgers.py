@@ -18,7 +18,7 @@ from solver.base.value import Value, sign_of
 from solver.book import Book, Trim, write_book, writer
 from solver.book.trim import PROOF
 from solver.export import export
-from solver.export.site import WEB
+from solver.export.readers import WEB
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
+import shutil
 from importlib import resources
 from pathlib import Path
 
@@ -26,10 +27,8 @@ def files_of(language: str) -> dict[str, str]:
     if language != "js":
         raise MethodError(f"no reader for {language!r}: choose {' or '.join(LANGUAGES)}")
     found = {path.name: path.read_text("utf-8") for path in (WEB / "reader").iterdir() if path.is_file()}
-    package = json.loads((WEB / "package.json").read_text("utf-8"))
-    package["exports"] = json.loads(json.dumps(package["exports"]).replace("./reader/", "./"))
-    package["files"] = ["*.js", "*.mjs", "*.d.ts"]
-    return {**found, "package.json": json.dumps(package, indent=2) + "\n"}
+    package = (WEB / "package.json").read_text("utf-8").replace("./reader/", "./")
+    return {**found, "package.json": package.replace('["reader"]', '["*.js", "*.mjs", "*.d.ts"]')}
 
 
 def write_reader(language: str, folder: str | os.PathLike[str]) -> list[str]:
@@ -45,15 +44,19 @@ def write_reader(language: str, folder: str | os.PathLike[str]) -> list[str]:
     Raises:
         MethodError: There is no reader for the language.
         BookError: The path is no folder.
-        ResourceError: A file cannot be written.
+        ResourceError: A file cannot be written. A folder that was made is removed.
     """
     found, target = files_of(language), Path(folder)
-    if target.exists() and not target.is_dir():
-        raise BookError(f"{target} exists and is not a folder: name another for the reader")
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ResourceError(f"{target} cannot be made ({error.strerror or error}): name another folder") from None
-    for name, text in sorted(found.items()):
-        write_whole(target / name, text.encode())
+    with contextlib.ExitStack() as undo:
+        try:
+            created = [path for path in (target, *target.parents) if not path.exists()]
+            undo.callback(lambda: shutil.rmtree(created[-1], ignore_errors=True) if created else None)
+            target.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            raise BookError(f"{target} exists and is not a folder: name another for the reader") from None
+        except OSError as error:
+            raise ResourceError(f"{target} cannot be made ({error.strerror or error}): name another folder") from None
+        for name, text in sorted(found.items()):
+            write_whole(target / name, text.encode())
+        undo.pop_all()
     return sorted(found)
