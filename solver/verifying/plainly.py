@@ -36,10 +36,6 @@ def of_the_whole() -> Iterator[None]:
 class Plain:
     """A book that is verified in plain Python, and the states that were met so far."""
 
-    book: Book
-    rules: Rules
-    closed: bool
-
     def __init__(self, book: Book, rules: Rules, closed: bool) -> None:
         self.book, self.rules, self.closed = book, rules, closed
         self.canonical, self.kind = rules.canonical, book.header.kind

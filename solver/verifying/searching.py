@@ -25,22 +25,15 @@ PATIENT = 0.5  # of the time that is left a state may have so much
 ENTRY_BYTES = 200  # of memory an entry of the plain table
 STATE_BYTES = 600  # and a state of retrograde analysis
 
-Values = Any  # from states to values, by `[]`
-
 
 class Search:
     """The search of some values of a game, within so many seconds of searching. `proved` counts those it found as well.
 
-    `path` is that of the book which has the values. `note` says why plain Python took over from the compiled search, if
-    it did.
+    `path` is that of the book which has the values, `values[state]`. `note` says why plain Python took over from the
+    compiled search, if it did.
     """
 
-    path: Any
-    rules: Rules
-    values: Values
-    memory: int
-
-    def __init__(self, path: Any, rules: Rules, values: Values, seconds: float, memory: int) -> None:
+    def __init__(self, path: Any, rules: Rules, values: Any, seconds: float, memory: int) -> None:
         self.path, self.rules, self.values, self.memory = path, rules, values, memory
         self.left: float = seconds
         self.note: str | None = None

@@ -23,7 +23,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from solver.base import extras
-from solver.base.errors import DamagedBook, ResourceError, UncompiledRules
+from solver.base.errors import DamagedBook, PositionError, ResourceError, UncompiledRules
 from solver.base.extras import PLAIN_LIMIT
 from solver.base.kinds import NIMBER
 from solver.base.memory import working_memory
@@ -36,6 +36,7 @@ from solver.book import Book
 from solver.book.check import check_book
 from solver.book.doors import Source
 from solver.rules.game import GameOrName, Rules, is_built_in, is_name_of, is_score_game
+from solver.rules.reading import parse_position
 from solver.rules.vanishing import edges
 from solver.verifying import bounding, claims, estimates, grounds, playing
 from solver.verifying.claims import Means
@@ -189,6 +190,13 @@ def _check_claims(book: Book, rules: Rules) -> None:
         raise DamagedBook(f"{book.path}: header and rules differ on whether it is a game of chance: solve again")
     if header.tiers is not None and not rules.tiered:
         raise DamagedBook(f"{book.path}: its header lists tiers, the rules know none: solve again")
+    if header.start is not None:
+        try:
+            over = rules.is_terminal(parse_position(rules, f"#{header.start}").state)
+        except PositionError as error:
+            raise DamagedBook(f"{book.path}: its start, {error}: prove it again") from None
+        if over:
+            raise DamagedBook(f"{book.path}: its start, #{header.start}, is over, and proves nothing: prove it again")
 
 
 def _check_whole(book: Book, rules: Rules, means: Means, progress: Progress) -> tuple[int, str | None]:

@@ -732,6 +732,7 @@ FORGERIES = {  # states and scores of a book, its root, side and start; then wha
     "no start": ({2: 0, 4: 1}, 1, {}, (1, "the book has no value, at the start")),
     "a loss": ({0: -1, 2: -1, 4: -1}, -1, {}, (1, "the book's side loses, and has nothing to prove, at the start")),
     "a finished start": ({0: 1}, 1, {"start": 6}, (2, "the game is over at #6, where the book begins")),
+    "a lost end": ({0: 0}, -1, {"start": 6}, (2, "the game is over at #6, where the book begins")),
     "another start": ({4: 1}, 1, {"start": 4}, (0, " from #4: the first player gets at least a win, proved in 1")),
     "a draw": ({0: 0, 2: 0, 4: 1}, 0, {}, (0, ": the first player gets at least a draw, proved in 3 positions")),
     "a draw for the other": ({1: 0, 3: 0, 5: 1}, 0, {"side": "second"}, (0, "the second player gets at least a draw")),
@@ -754,6 +755,29 @@ def test_another_program_proves_what_verify_proves(stairs, tmp_path, name):
                 verification.verify(tmp_path / "forged.lmdb", game, play=play)
         else:
             assert verification.verify(tmp_path / "forged.lmdb", game, play=play).verdict == "proved"
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "said"),
+    [
+        ("hex:3", 12345678901, "its start, #12345678901, is over"),
+        ("connect-four:4,4", (1 << 63) - 1, "its start, #9223372036854775807, is over"),
+        ("rings.py::Ring", 1 << 40, "its start, #1099511627776, is over"),
+        ("table.py::Table", 1 << 40, "'#1099511627776' is not a state of this game: IndexError"),
+    ],
+)
+def test_a_proof_of_no_position_is_refused(tmp_path, text, start, said):
+    """Nothing is played there, so that any value would agree with it."""
+    (tmp_path / "rings.py").write_text(RINGS)
+    table = re.sub("return state >=.*", "return (False,)[state]", RINGS)
+    (tmp_path / "table.py").write_text(table.replace("Ring", "Table"))
+    game = load_game(f"{tmp_path}/{text}" if "::" in text else text)
+    values = {Rules(game).first(): Value(1)}
+    for root in (1, 0, -1):
+        prove_falsely(tmp_path / "forged.lmdb", game, values, root, start=start)
+        for play in (False, True):
+            with pytest.raises(DamagedBook, match=re.escape(said)):
+                verification.verify(tmp_path / "forged.lmdb", game, play=play, search=0.1)
 
 
 ODD_FACTS = {
