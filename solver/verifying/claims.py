@@ -21,7 +21,7 @@ from solver.book.trim import SIDES
 from solver.rules.game import Rules
 from solver.search.settling import assured, played, settled
 from solver.verifying import playing
-from solver.verifying.searching import Search
+from solver.verifying.searching import Search, failing
 
 SETTLED = 1 << 16  # states whose values by a few plies are kept
 STATE_BYTES = 150  # of memory for a state that play was seen to reach
@@ -71,7 +71,8 @@ def judge(book: Book, rules: Rules, unproved: MutableSequence[int], means: Means
     unproved.extend(start)
     values: Any = ChainMap(start, book)  # type: ignore[arg-type]
     search = Search(book.path, rules, values, means.search, means.memory)
-    search.run(unproved, means.workers, progress)
+    with failing(book.path, "below a state of it"):
+        search.run(unproved, means.workers, progress)
     proved, claim_count = search.proved, len(unproved)
     basis = f"{proved:,} of {claim_count:,} values proved by search"
     if proved < claim_count:

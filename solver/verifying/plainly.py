@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, MutableSequence
 from typing import Any
 
-from solver.base.errors import DamagedBook, SolverError
+from solver.base.errors import DamagedBook
 from solver.base.methods import Method
 from solver.base.progress import Progress
 from solver.base.value import Value, merit_of
@@ -18,6 +18,7 @@ from solver.rules.game import Rules
 from solver.rules.width import column_of
 from solver.search.derive import conversion_of, derived
 from solver.verifying import claims
+from solver.verifying.searching import failing
 
 
 class Unconfirmed(DamagedBook):
@@ -53,14 +54,8 @@ class Plain:
 
     def check(self, state: int, value: Value) -> None:
         """Check a state's value against its children. Raises DamagedBook."""
-        try:
+        with failing(self.book.path, f"at state {state}"):
             self._check(state, value)
-        except (SolverError, MemoryError):
-            raise
-        except Exception as error:
-            # Rules need not bear numbers that are no states
-            name = type(error).__name__
-            raise DamagedBook(f"{self.book.path}: the rules fail at state {state} ({name}): solve again") from error
 
     def check_again(self, state: int) -> None:
         """Check a state of a complete book that the kernels call wrong. Raises DamagedBook if it is."""

@@ -26,6 +26,17 @@ ENTRY_BYTES = 200  # of memory an entry of the plain table
 STATE_BYTES = 600  # and a state of retrograde analysis
 
 
+@contextlib.contextmanager
+def failing(path: Any, where: str) -> Iterator[None]:
+    """Raise DamagedBook for an error of the rules, which need not bear numbers that are no states."""
+    try:
+        yield
+    except (SolverError, MemoryError):
+        raise
+    except Exception as error:
+        raise DamagedBook(f"{path}: the rules fail {where} ({type(error).__name__}): solve again") from error
+
+
 class Search:
     """The search of some values of a game, within so many seconds of searching. `proved` counts those it found as well.
 
@@ -47,16 +58,6 @@ class Search:
 
     def run(self, states: MutableSequence[int], workers: int | None, progress: Progress) -> None:
         """Search the states, whose order changes. Raises DamagedBook that names one whose value is another."""
-        try:
-            self._run(states, workers, progress)
-        except (SolverError, MemoryError):
-            raise
-        except Exception as error:
-            # Rules need not bear numbers that are no states
-            name = type(error).__name__
-            raise DamagedBook(f"{self.path}: the rules fail below a state of it ({name}): solve again") from error
-
-    def _run(self, states: MutableSequence[int], workers: int | None, progress: Progress) -> None:
         total = len(states)
         todo = _dealt(states)
         compiles = extras.has_kernels() and not self.rules.plain_only

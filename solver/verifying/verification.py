@@ -41,6 +41,7 @@ from solver.rules.vanishing import edges
 from solver.verifying import bounding, claims, estimates, grounds, playing
 from solver.verifying.claims import Means
 from solver.verifying.plainly import Plain, Unconfirmed, check_values, value_in
+from solver.verifying.searching import failing
 
 SEARCH = 10.0  # seconds of searching for the values of a book that is not complete
 SPOTS, RUN = 128, 16  # of more states as many runs of so many
@@ -145,7 +146,8 @@ def _claimed(book: Book, rules: Rules, means: Means, progress: Progress) -> clai
     check_book(book.path, progress, book.game)
     _check_root(book, rules)
     if book.header.estimate is not None:
-        unproved, exact = estimates.check(book, rules, progress)
+        with failing(book.path, "at a state of it"):
+            unproved, exact = estimates.check(book, rules, progress)
         judgement = claims.judge(book, rules, unproved, means, progress)
         basis = f"{exact:,} values are exact: {judgement.basis}; the others are estimates"
         return judgement._replace(proved=False, basis=basis)

@@ -13,6 +13,7 @@ import pytest
 from solver import trim
 from solver.base import extras
 from solver.base.errors import BookError, DamagedBook, MethodError
+from solver.base.estimates import Estimate
 from solver.base.expectations import MIDDLE
 from solver.base.value import Value, sign_of
 from solver.book import Book, Trim, write_book, writer
@@ -757,6 +758,24 @@ def test_another_program_proves_what_verify_proves(stairs, tmp_path, name):
             assert verification.verify(tmp_path / "forged.lmdb", game, play=play).verdict == "proved"
 
 
+TABLE = re.sub("return state >=.*", "return (False,)[state]", RINGS).replace("Ring", "Table")
+
+
+@pytest.mark.parametrize("scope", ["complete", "exact", "ply 3", "trimmed", "grown"])
+def test_states_at_which_the_rules_fail_are_wrong(tmp_path, scope):
+    (tmp_path / "table.py").write_text(TABLE)
+    game, values = load_game(f"{tmp_path}/table.py::Table"), {0: Value(1, 3), 99: Value(1, 1)}
+    facts = {"scope": scope, "states": 2, "terminal": 0, "counts": {"win": 2, "draw": 0, "loss": 0}}
+    if scope != "complete":
+        facts |= {"method": "alphabeta", **PART}
+    if scope == "trimmed":
+        facts["trim"] = Trim("0" * 64, "ply 3", plies=1)
+    if scope == "grown":
+        facts |= {"method": "drop-out", "estimate": Estimate("outcome", 4, "evaluate", "0" * 64)}
+    message = refused(forge(tmp_path / "table.lmdb", game, values, **facts), game)
+    assert "the rules fail at" in message and "IndexError" in message
+
+
 @pytest.mark.parametrize(
     ("text", "start", "said"),
     [
@@ -769,8 +788,7 @@ def test_another_program_proves_what_verify_proves(stairs, tmp_path, name):
 def test_a_proof_of_no_position_is_refused(tmp_path, text, start, said):
     """Nothing is played there, so that any value would agree with it."""
     (tmp_path / "rings.py").write_text(RINGS)
-    table = re.sub("return state >=.*", "return (False,)[state]", RINGS)
-    (tmp_path / "table.py").write_text(table.replace("Ring", "Table"))
+    (tmp_path / "table.py").write_text(TABLE)
     game = load_game(f"{tmp_path}/{text}" if "::" in text else text)
     values = {Rules(game).first(): Value(1)}
     for root in (1, 0, -1):
