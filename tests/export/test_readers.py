@@ -145,13 +145,14 @@ def test_no_value_is_answered_that_no_game_has(reader, tmp_path, whole):
 
 @needs_c
 @needs_node
-def test_no_facts_speak_to_a_terminal(reader, tmp_path, whole):
+def test_facts_name_a_game_and_a_value_and_do_not_speak_to_a_terminal(reader, tmp_path, whole):
     facts = whole[68 : 64 + int.from_bytes(whole[40:44], "little")]
     raw = [b"co\x1b[m", b"co\x7fns", "co\u009bns".encode(), b"co\x00ns"]
     all_damaged(reader, tmp_path, [with_facts(whole, facts.replace(b"coins", name)) for name in raw])
     # Escaped, as JSON has them: the C reader hands out the JSON
-    names = ["\x1b[2J", "\x7f", "\x9b2J", "\u202e", 5, None]
-    assert read_by_node(tmp_path, [with_facts(whole, {"game": name}) for name in names]) == {"DamagedBook": len(names)}
+    odd = [{"game": name} for name in ("\x1b[2J", "\x7f", "\x9b2J", "\u202e", 5, None)]
+    odd += [{"root": root} for root in (None, {}, 1, {"score": None})]
+    assert read_by_node(tmp_path, [with_facts(whole, facts) for facts in odd]) == {"DamagedBook": len(odd)}
 
 
 @needs_c

@@ -800,7 +800,7 @@ def test_a_proof_of_no_position_is_refused(tmp_path, text, start, said):
 
 ODD_FACTS = {
     "a side": ({"trim": {"side": "nobody"}}, "the book is for no side"),
-    "no root": ({"root": None}, "the book says neither win nor draw nor loss of its start"),
+    "no root": ({"root": None}, "the facts lack the value of the start"),
     "a root of two": ({"root": {"score": 2}}, "the book says neither win nor draw nor loss of its start"),
     "a root in words": ({"root": {"score": "1"}}, "the book says neither win nor draw nor loss of its start"),
     "a start below 0": ({"start": -2}, "the book begins at what is no state"),

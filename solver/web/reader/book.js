@@ -395,6 +395,7 @@ function factsOf(body, head) {
     throw new DamagedBook("the facts differ from the prefix");
   }
   if (typeof facts.game !== "string" || /[\p{Cc}\p{Cf}]/u.test(facts.game)) throw new DamagedBook("the facts name no game");
+  if (!["number", "string"].includes(typeof facts.root?.score)) throw new DamagedBook("the facts lack the value of the start");
   if (Boolean(facts.estimate) !== (head.version === OF_ESTIMATES) || !fits(facts, head.version === SPARSE, head.codec)) {
     throw new DamagedBook("the facts contradict each other, or the version");
   }
