@@ -1,6 +1,7 @@
 """Boards read back: as `show` prints them, as rows, and as arrays; and boards that cannot be."""
 
 import random
+import re
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import solver
 from solver.base.errors import PositionError
 from solver.export.layout import layout_of
 from solver.games import CATALOGUE, FROM_FILES
-from solver.rules.boards.cells import board_of
+from solver.rules.boards.cells import board_of, is_drawn
 from solver.rules.boards.reading import mover_of
 from solver.rules.game import Rules, load_game, own_method
 from solver.rules.notation import first_position, legal_actions, next_position, show
@@ -17,6 +18,22 @@ from solver.rules.reading import parse_position
 
 THREE = load_game("tic-tac-toe")
 CORNER = "X.o/.X./..o"
+DIGITS = """
+from typing import NamedTuple
+
+class Digits(NamedTuple):
+    def initial(self): return 0
+    def actions(self, state): return [cell for cell in range(4) if state // 3**cell % 3 == 0]
+    def result(self, state, action): return state + 3**action
+    def is_terminal(self, state): return not list(self.actions(state))
+    def utility(self, state): return 0
+    def cells(self, state, mover):
+        marks = "".join(".12"[state // 3**cell % 3] for cell in range(4))
+        return [marks[:2], marks[2:]]
+    def from_cells(self, rows, mover):
+        return sum(".12".index(mark) * 3**cell for cell, mark in enumerate("".join(rows)))
+    def layout(self): return "12", range(4)
+"""
 NAMED = {"chess-ending": "chess-ending:KRK"}
 GAMES = [NAMED.get(name, name) for name in CATALOGUE if name not in FROM_FILES]
 VARIANTS = (
@@ -82,22 +99,70 @@ def test_arrays_of_numbers_are_read(name):
 
 
 @pytest.mark.parametrize(
-    "text", [CORNER, "x.o/.x./..o", "X.o\n.X.\n..o", "X . o\n. X .\n. . o", "X1o/1X1/2o", "102/010/002", CORNER + " 1"]
+    "text",
+    [
+        *(CORNER, "x.o/.x./..o", "X.o\n.X.\n..o", "X . o\n. X .\n. . o", "X1o/1X1/2o", "X 1 o/1 X 1/1 1 o"),
+        *("X1o/1X1/11o", "102/010/002", "1 0 2\n0 1 0\n0 0 2", CORNER + " 1"),
+    ],
 )
 def test_one_board_in_several_notations(text):
-    text = text.replace("X1o/1X1/2o", "X1o/1X1/2o")
     assert parse_position(THREE, text).state == parse_position(THREE, "a3 c3 b2 c1").state
+
+
+ONE_WIDE = ("clobber:1,4", "nogo:1,3", "domineering:1,5", "snort:1,3", "connect-four:1,5")
+
+
+@pytest.mark.parametrize("name", [*GAMES, *VARIANTS, *ONE_WIDE])
+def test_blank_cells_are_read_in_lists_and_as_numbers(name):
+    """A 1 for each empty cell and FEN are never another position; they are refused only if all cells are digits."""
+    game = load_game(name)
+    if own_method(game, "from_cells") is None or not is_drawn(game):
+        return
+    for position in [*positions_of(game, 16)][::4]:
+        rows, side = board_of(game, position.state, position.mover or 0), (position.mover or 0) + 1
+        empty = "0" if "".join(rows).isdecimal() else "."
+        for blank in ("", " ", None):
+            board = [[blank if mark == empty else mark for mark in row] for row in rows]
+            assert solver.position(game, board, position.mover) == position.state
+        if empty == "0" or len(rows) == 1 or name.startswith("chess"):
+            # A chess board with digits is FEN, which names the side otherwise
+            continue
+        for typed in ([row.replace(".", "1") for row in rows], [re.sub(r"\.+", count_of, row) for row in rows]):
+            try:
+                assert parse_position(game, f"{'/'.join(typed)} {side}").state == position.state
+            except PositionError as error:
+                assert "write . for each empty cell" in str(error)
+                assert {*"".join(typed)} <= {*"123456789 "}
+
+
+def count_of(run):
+    return str(len(run[0]))
+
+
+def test_digits_are_marks_where_the_game_has_such_marks(tmp_path):
+    path = tmp_path / "digits.py"
+    path.write_text(DIGITS)
+    game = load_game(f"{path}::Digits")
+    assert [parse_position(game, text).state for text in ("2./.1", "2 . / . 1", "11/11")] == [29, 29, 40]
+    with pytest.raises(PositionError, match="2/2' is no board"):
+        parse_position(game, "2/2")
 
 
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
+        ("tic-tac-toe", "X4o/111/..o", "b3: '4' is no mark of this game"),
+        ("tic-tac-toe", "X1o/9/..o", "write 3 rows of 3 marks"),
+        ("tic-tac-toe", "9" * 5000 + "/3/3", "write 3 rows of 3 marks"),
+        ("tic-tac-toe", "X0o/111/..o", "b3: '0' is no mark of this game"),
+        ("clobber:1,4", "1/1/1/1", "digits may be marks or empty cells: write ."),
+        ("kalah:4,3", "9" * 5000 + " 3 3 3/3 3 3 3", "no number of seeds"),
         ("tic-tac-toe", "X.o/.X./..z", "c1: 'z' is no mark of this game: X o"),
         ("tic-tac-toe", "X.o/.X./.oo", "men are put in turn"),
         ("tic-tac-toe", "X.o/.X./..o 2", "men are put in turn"),
         ("tic-tac-toe", "X.o/.X.", "write 3 rows of 3 marks"),
         ("connect-four:4,4", "..../X.../..../....", "a3: a man falls"),
-        ("kalah:4,3", "9999999999 3 3 3/3 3 3 3", "is no number of seeds"),
+        ("kalah:4,3", "9999999999 3 3 3/3 3 3 3", "no number of seeds"),
         ("kalah:4,3", ".333/3333", "a2: '.' is no mark of this game"),
         ("kalah:4,3", "3333/3334", "there are 25 seeds in the houses, of 24"),
         ("othello:4,4", "..../.oX./.Xo./....", "write 1 or 2"),
@@ -121,11 +186,11 @@ def test_boards_that_cannot_be_are_refused(name, text, message):
     ("name", "board", "message"),
     [
         ("tic-tac-toe", None, "not NoneType"),
-        ("tic-tac-toe", [None] * 9, "a3: None is no mark"),
+        ("tic-tac-toe", [object] * 9, "a3: <class 'object'> is no mark"),
         ("tic-tac-toe", [3] * 9, "a3: 3 is no mark: 0 is empty, 1 is X, 2 is o"),
         ("tic-tac-toe", [1, 2], "3 rows of 3 cells, not 2 in all"),
         ("kalah:4,3", [3.5] * 8, "a2: 3.5 is no mark"),
-        ("kalah:4,3", [-1] * 8, "a2: -1 is no number of seeds"),
+        ("kalah:4,3", [-1] * 8, "a2: no number of seeds"),
         ("kalah:4,3", [10**9] * 8, "no number of seeds"),
         ("ur:2", [0] * 24, "reads no boards"),
     ],

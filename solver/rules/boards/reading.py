@@ -23,9 +23,11 @@ PLIES = 80  # of a random game
 SIDES = {"1": 0, "2": 1, "first": 0, "second": 1}
 BLANK = ". "  # an empty cell, and no cell
 MOST_COUNTED = 0xD000  # numbers have a character each, and none is half of a pair
+COUNTS = ("[1-9][0-9]?", "[1-9]")  # of empty cells, as in FEN: numbers, or digits one by one
 UNREAD = "\0"  # a cell that no place of a text tells
 
 Rows = list[str]
+Board = tuple[Rows, int | None]  # with the side to move, if a text has it
 Marks = tuple[str, ...]  # of one cell in all samples
 Place = tuple[bool, int, int]  # of a text: whether words are counted, else characters; the line; which of them
 
@@ -55,14 +57,16 @@ def read_board(rules: Rules, text: str) -> Position | None:
     cells = _rows(rules, first_position(rules))
     if not several and "/" not in text and not _may_be_a_row(rules, text, cells):
         return None
-    typed = _typed(rules, text, cells)
-    if typed is not None and ("/" in text or not {*"".join(typed[0])} - _known_marks(rules, cells)):
-        return _position(rules, *typed, text)
+    boards = _typed(rules, text, cells)
+    known = _known_marks(rules, cells)
+    likely = [board for board in boards if "/" in text or known.issuperset("".join(board[0]))]
+    if likely:
+        return _position(rules, likely, text)
     shown = None if "/" in text else _shown(rules, lines)
     if shown is not None:
         return shown
-    if typed is not None and several:
-        return _position(rules, *typed, text)
+    if boards and several:
+        return _position(rules, boards, text)
     if not several and "/" not in text:
         return None
     raise PositionError(
@@ -98,7 +102,7 @@ def state_of_array(rules: Rules, board: Any, mover: int | None) -> int:
     blank = "".join(cells)
     board_marks = [_mark(value, marks, blank[i], _square(rules, cells, i)) for i, value in enumerate(flat)]
     rows = ["".join(board_marks[first : first + width]) for first in range(0, height * width, width)]
-    return _position(rules, rows, mover).state
+    return _position(rules, [(rows, mover)]).state
 
 
 def _flat(board: Any) -> Iterator[Any]:
@@ -116,10 +120,10 @@ def _flat(board: Any) -> Iterator[Any]:
 
 def _mark(value: Any, marks: str, blank: str, square: str) -> str:
     """The mark of a cell in an array."""
-    if isinstance(value, str):
+    if isinstance(value, str) and value.strip():
         return value
     try:
-        number = operator.index(value)
+        number = 0 if value is None or isinstance(value, str) else operator.index(value)
     except TypeError:
         raise PositionError(f"{square}: {value!r} is no mark: give a whole number or a character") from None
     if marks.startswith("0"):
@@ -132,7 +136,7 @@ def _mark(value: Any, marks: str, blank: str, square: str) -> str:
 def _counted(number: int, square: str) -> str:
     """The mark of a number: the character so many places behind "0"."""
     if not 0 <= number < MOST_COUNTED:
-        raise PositionError(f"{square}: {number} is no number of seeds or coins here")
+        raise PositionError(f"{square}: no number of seeds or coins: write 0 to {MOST_COUNTED - 1:,}")
     return chr(48 + number)
 
 
@@ -161,47 +165,51 @@ def _square(rules: Rules, rows: Sequence[str], cell: int) -> str:
     return f"{chr(97 + cell % width)}{len(rows) - cell // width}"
 
 
-def _typed(rules: Rules, text: str, cells: Rows) -> tuple[Rows, int | None] | None:
-    """Rows as people type them, and the side to move if the text has it. None for rows of another shape."""
-    marks = _marks(rules)
+def _typed(rules: Rules, text: str, cells: Rows) -> list[Board]:
+    """All boards that a text may be, as people type them. A last word that names the side to move does so first."""
     matched = re.fullmatch(r"(?s)(.*\S)\s+(\S+)", re.sub(r"\s+to move$", "", text.rstrip()))
     side = None if matched is None else _side(rules, matched[2])
-    rows = None if matched is None or side is None else _split_rows(matched[1], cells, marks)
-    if rows is not None:
-        return rows, side
-    rows = _split_rows(text, cells, marks)
-    return None if rows is None else (rows, None)
+    texts = [(text, None)] if matched is None or side is None else [(matched[1], side), (text, None)]
+    return [(rows, mover) for part, mover in texts for rows in _readings(part, cells, _marks(rules))]
 
 
-def _split_rows(text: str, cells: Rows, marks: str) -> Rows | None:
-    """Rows of the board's shape, None of another. Spaces may separate marks, and may be omitted where no cell is."""
+def _readings(text: str, cells: Rows, marks: str) -> Iterator[Rows]:
+    """Yield the rows of the board's shape that a text may be.
+
+    Digits are marks if the game has such marks. Otherwise they count empty cells (`2X` or `11X`), or stand for marks as
+    in arrays if all cells are digits.
+    """
     rows = re.split(r"[\n/]", text.strip("\n"))
-    if len(rows) != len(cells):
-        return None
-    shaped = [_shaped(row, blank, marks) for row, blank in zip(rows, cells, strict=True)]
-    return None if None in shaped else [row for row in shaped if row is not None]
+    has_digits = any(map(str.isdecimal, marks))
+    # All rows are spaced, or none: in "3 3/14 2" the 2 names no side
+    if len(rows) != len(cells) or (has_digits and len({len(row.split()) for row in rows}) > 1):
+        return
+    readings = [rows]
+    if re.search("[0-9]", text) and not has_digits:
+        readings = [[re.sub(count, lambda run: "." * int(run[0]), row) for row in rows] for count in COUNTS] + readings
+        if "".join("".join(rows).split()).isdecimal():
+            numbers = str.maketrans(dict(zip("0123456789", f".{marks}", strict=False)))
+            readings.append([row.translate(numbers) for row in rows])
+    for reading in readings:
+        shaped = [_shaped(row, blank) for row, blank in zip(reading, cells, strict=True)]
+        if None not in shaped:
+            yield [row for row in shaped if row is not None]
 
 
-def _shaped(row: str, blank: str, marks: str) -> str | None:
-    """A row with a mark a cell, which has numbers instead of marks, or of empty cells as in FEN; None if it has not.
+def _shaped(row: str, blank: str) -> str | None:
+    """A row with a mark a cell, None if it has not. Spaces may separate marks, and may be omitted where no cell is.
 
     Args:
         row: As it is typed.
         blank: The row at the start of the game, which has the spaces.
-        marks: The marks of men; those of numbers, if they begin with 0.
     """
     width, words = len(blank), row.split()
     if len(row) == width and all(empty == " " for mark, empty in zip(row, blank, strict=True) if mark == " "):
         joined = row
     elif len(words) == width:
-        joined = "".join(_counted(int(word), row) if len(word) > 1 and word.isdecimal() else word for word in words)
+        joined = "".join(_numbered(word) if len(word) > 1 and word.isdecimal() else word for word in words)
     else:
         joined = "".join(words)
-    if not marks.startswith("0"):
-        if len(joined) == width and joined.isdecimal() and int(max(joined)) <= len(marks):
-            joined = "".join(marks[int(digit) - 1] if int(digit) else "." for digit in joined)
-        else:
-            joined = re.sub(r"\d+", lambda number: "." * min(int(number[0]), width), joined)
     if len(joined) == width - blank.count(" ") < width:
         typed = iter(joined)
         joined = "".join(" " if mark == " " else next(typed) for mark in blank)
@@ -220,25 +228,28 @@ def _side(rules: Rules, word: str) -> int | None:
     return sides.get(word)
 
 
-def _position(rules: Rules, rows: Rows, mover: int | None, text: str = "") -> Position:
-    """The position of some rows, with the side to move if that or the text tells it. Raises PositionError."""
-    cells = _rows(rules, first_position(rules))
-    known = _known_marks(rules, cells)
-    rows = ["".join(_known(mark, known) for mark in row) for row in rows]
-    states: dict[int, int] = {}
-    refusals: list[str] = []
-    for side in (0, 1) if mover is None else (mover,):
-        try:
-            states[side] = _state(rules, rows, side)
-        except PositionError as error:
-            refusals.append(str(error))
+def _position(rules: Rules, boards: list[Board], text: str = "") -> Position:
+    """The position that is one of some boards, with its side to move if the text tells it. Raises PositionError."""
+    known = _known_marks(rules, _rows(rules, first_position(rules)))
+    states: set[tuple[int, int]] = set()
+    refusals: list[PositionError] = []
+    for rows, mover in boards:
+        marks = ["".join(_known(mark, known) for mark in row) for row in rows]
+        for side in (0, 1) if mover is None else (mover,):
+            try:
+                states.add((side, _state(rules, marks, side)))
+            except PositionError as error:
+                refusals.append(error)
     if not states:
-        raise PositionError(refusals[0])
-    if len({*states.values()}) > 1:
-        states = {side: state for side, state in states.items() if is_shown(rules, state, None, text)} or states
-    if len({*states.values()}) > 1:
-        raise PositionError(f"{'/'.join(rows)}: either side may be to move: write 1 or 2 behind it")
-    return _with_side(rules, states)
+        raise refusals[0]
+    if len({state for _, state in states}) > 1:
+        states = {(side, state) for side, state in states if is_shown(rules, state, None, text)} or states
+    if len({state for _, state in states}) > 1:
+        reason = "either side may be to move: write 1 or 2 behind it"
+        if len(dict(states)) < len(states):
+            reason = "digits may be marks or empty cells: write . for each empty cell"
+        raise PositionError(f"{excerpt(text or '/'.join(boards[0][0]), 60)}: {reason}")
+    return _with_side(rules, dict(states))
 
 
 def mover_of(rules: Rules, state: int) -> int | None:
@@ -293,7 +304,7 @@ def _state(rules: Rules, rows: Rows, mover: int) -> int:
         again = _rows(rules, Position(state, None, mover))
         if rules.to_move is not None and rules.to_move(state) != mover:
             raise ValueError(f"player {mover + 1} is not to move")
-    except (ValueError, IndexError, OverflowError) as error:
+    except (ArithmeticError, LookupError, ValueError) as error:
         raise PositionError(f"{'/'.join(rows)} is no position of {rules.name}: {error}") from None
     for cell, (mark, other) in enumerate(zip("".join(rows), "".join(again), strict=True)):
         if mark not in (other, UNREAD):
@@ -395,4 +406,6 @@ def _tells(place: Place, samples: Sequence[Sample], cells: Marks) -> bool:
 
 def _numbered(word: str) -> str:
     """A number as the mark that stands for it, else the mark itself."""
-    return _counted(int(word), word) if word.isdecimal() else word[:1] or "."
+    if word.isdecimal():
+        return _counted(int(word) if len(word) < 9 else MOST_COUNTED, excerpt(word, 20))
+    return word[:1] or "."
