@@ -128,8 +128,9 @@ def _meant(rules: Rules, state: int, text: str, legal: dict[str, int]) -> Iterat
 
 
 def _bare(text: str) -> str:
-    """Return a move in lower case and without separators: spaces, hyphens and colons."""
-    return text.casefold().translate(SEPARATORS)
+    """Return a move in lower case and without separators: spaces, hyphens and colons. `-3` keeps its sign."""
+    text = text.strip().casefold()
+    return text[:1] + text[1:].translate(SEPARATORS)
 
 
 def show(game: GameOrName, state: int, mover: int | None = None) -> str:

@@ -2,9 +2,9 @@
 
 A position is `start`, `#12345` (a state's number), or the moves played from the start in the game's notation:
 `4453` or `a2a3 b7b6`. Where chance decides, its outcomes count as moves, named by their numbers from 1 on. Spaces and
-commas separate moves. They may be omitted where every move is one character. A board is read as `show` prints it, or
-row by row: `X.o/.X./..o`. A game may also read a notation of its own (`parse_position`: chess endings take FEN). Case,
-and the signs between the squares of a move, do not matter where only one move can be meant.
+commas separate moves. Where every move is one character, all of them may be omitted. A board is read as `show` prints
+it, or row by row: `X.o/.X./..o`. A game may also read a notation of its own (`parse_position`: chess endings take FEN).
+Case, and the signs between the squares of a move, do not matter where only one move can be meant.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def position(game: GameOrName | Rules, board: Any, mover: int | None = None) -> 
         board: A text as `solver query` takes it ("4453", "X.o/.X./..o", the text of `show`), or a board as a list or
             an array. It may have rows, or be flat, row by row from the top left. Its cells are marks ("X"), or
             numbers: of seeds or coins where the game counts them, else 0 for an empty cell and 1, 2, ... for the marks
-            of the game's `layout()` in turn.
+            of the game's `layout()` in turn. None, "" and " " are empty cells, too.
         mover: The side to move, 0 or 1, where a list or an array does not tell. A text tells it itself.
 
     Raises:
@@ -91,9 +91,14 @@ def moves_played(
     """The moves from the start that a text names, each with the positions before and after. Raises PositionError."""
     position, played = first_position(rules), 0
     choices_at = legal or functools.partial(legal_actions, rules)
-    for word in WORD.findall(text):
+    words = WORD.findall(text)
+    for word in words:
         choices = choices_at(position.state)
-        for number, move in enumerate(_split(choices, word)):
+        moves = _split(choices, word)
+        if len(moves) > 1 < len(words):
+            # "11242 3" is moves and a score in published test sets
+            raise PositionError(f"{excerpt(text, 60)}: put spaces between all moves or none, and leave out a score")
+        for number, move in enumerate(moves):
             choices = choices_at(position.state) if number else choices
             played += 1
             if not choices:

@@ -22,7 +22,7 @@ def test_positions_are_moves_numbers_or_the_start():
     state = FOUR.initial()
     for column in (3, 3, 0):
         state = FOUR.result(state, column)
-    for text in ("441", "4 4 1", "4,4,1", " 44 1 "):
+    for text in ("441", "4 4 1", "4,4,1", " 441 "):
         assert parse_position(FOUR, text) == (state, 3, 1, None)
     assert parse_position(FOUR, f"#{state}") == (state, None, None, None)
     assert parse_position(FOUR, "start") == parse_position(FOUR, "") == (FOUR.initial(), 0, 0, None)
@@ -39,6 +39,8 @@ def test_positions_are_moves_numbers_or_the_start():
         ("#9223372036854775808", "not a state"),
         ("#\u0661", "not a state"),
         ("x" * 5000, "not a legal move"),
+        # Moves and a score, as published test sets have them
+        *[(text, "spaces between all moves or none") for text in ("11242 3", "11242,3", "1124\t-3", "1 1 -3", "44 1")],
         ("\u0661", "not a legal move"),
     ],
 )
@@ -46,6 +48,11 @@ def test_bad_positions_say_where(text, message):
     with pytest.raises(PositionError, match=message) as error:
         parse_position(FOUR, text)
     assert len(str(error.value)) < 400
+
+
+def test_a_sign_before_a_move_is_no_separator():
+    with pytest.raises(PositionError, match="'-3' is not a legal move"):
+        parse_position(load_game("connect-four:10,4"), "1 1 -3")
 
 
 def test_numbers_that_are_no_states():
