@@ -427,7 +427,7 @@ def test_a_book_that_no_reader_takes_is_not_written(tmp_path):
 @pytest.mark.posix("names of files that Windows does not take")
 @pytest.mark.parametrize("name", ["bad\x07name.csv", "turned\u202ename.csv"])
 def test_names_that_no_book_can_hold_are_refused_before_solving(tmp_path, name):
-    (tmp_path / name).write_text("state,next\na,b\n")
+    (tmp_path / name).write_text("state,next\na,b\nb,\n")
     with pytest.raises(GameError, match="not a valid game name: rename the file") as refused:
         pipeline.solve(str(tmp_path / name), tmp_path / "book.lmdb")
     assert str(refused.value).isprintable()

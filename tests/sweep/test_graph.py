@@ -8,7 +8,9 @@ import pytest
 import solver
 from solver.base.errors import BookError, DamagedBook, GameError, ResourceError
 from solver.base.expectations import number_of
+from solver.base.loading import listening
 from solver.base.options import Options
+from solver.base.progress import silent
 from solver.base.shown import printable
 from solver.base.value import value_of
 from solver.book import streaming
@@ -75,7 +77,7 @@ def test_rewards_on_the_way_make_margins(tmp_path):
     game = game_of(tmp_path, "state,action,next,reward\na,x,b,3\na,y,c,1\nb,x,d,5\nc,x,d,1\nc,y,e,2\nd,x,e,4\n")
     assert Rules(game).scores and values_of(game)["a"].score == 2
     with pytest.raises(GameError, match="play can go on for ever from 'a', and the values are margins"):
-        game_of(tmp_path, "state,next,reward\na,b,3\nb,a,5\nb,c,\n")
+        game_of(tmp_path, "state,next,reward\na,b,3\nb,a,5\nb,c,0\n")
 
 
 def test_chance_has_weights(tmp_path):
@@ -108,11 +110,17 @@ def test_chance_has_weights(tmp_path):
         ("state,next,player\na,b,x\na,c,y\n", "line 3: 'a' has another player before"),
         ("state,next,player\na,b,x\nb,c,\n", "line 3: no player"),
         ("state,next,player,reward\na,b,x,\nb,,,1\n", "line 3: no player: say to whom"),
-        ("state,next,weight\na,b,1\na,c,2\n", "a weight and no player"),
+        ("state,next,weight\na,b,1\na,c,2\nb,,\nc,,\n", "a weight and no player"),
         ("state,next,player,weight\na,b,x,1/0\n", "line 2: '1/0' is no weight"),
         ("state,next,player,weight\na,b,x,1\na,c,x,\n", "line 3: chance and a player both move"),
         ("state,next,player,weight,reward\na,b,x,1,1\n", "line 2: a reward where chance decides"),
         ("state,next,player,weight\na,b,x,0.33333\na,c,x,0.66667\n", "line 2: the weights of 'a' add up to more"),
+        ("state,next,reward\na,b,0\nb,c,\n", "line 3: next 'c' is no state, and nothing says that it ends"),
+        ("state,next\n3,2.0\n2,1.0\n1,\n", "line 2: next '2.0' is no state, but '2' is: write both alike"),
+        ("state,next,reward\n3.0,2,1\n2.0,1,1\n", "line 2: next '2' is no state, but '2.0' is"),
+        ("state,next,reward\nx,12345678901234567,1\n1.2345678901234567e+16,x,\n", "line 2: next '12345678901234567'"),
+        ("state,next,reward\na,X . o,1\nx.o,a,\n", "line 2: next 'X . o' is no state, but 'x.o' is"),
+        ("state,next,reward\na,007,1\n7,a,\n", "line 2: next '007' is no state, but '7' is"),
         ('state,next\na,"b\n', "line 2: quotes that do not match, or 131,072 characters in a field: mend them"),
     ],
 )
@@ -120,6 +128,21 @@ def test_a_bad_table_is_refused_with_the_line(tmp_path, text, message):
     with pytest.raises(GameError) as error:
         game_of(tmp_path, text)
     assert message in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("unnamed", ["", "Unnamed: 0"])
+def test_an_index_of_pandas_is_skipped_with_a_note(tmp_path, unnamed):
+    text = f"{unnamed},state,next,reward\n0,a,b,\n1,b,,1\n2,c,b,\n"
+    notes = []
+    with listening(silent, notes.append, None):
+        game = game_of(tmp_path, text)
+    assert notes == ["column 1 has no name: it is skipped", "the start reaches 2 of 3 states"]
+    assert [game.show(state) for state in game.starts()] == ["a", "b", "c"]
+
+
+def test_ends_of_other_texts_may_look_alike_if_they_have_lines(tmp_path):
+    game = game_of(tmp_path, "state,next,reward\nKq,kQ,\nkQ,,1\nKq,1/2,1\nKq,2/4,0\n2/4,,1\n")
+    assert len([*game.starts()]) == 4
 
 
 def test_a_table_that_is_no_text_is_refused(tmp_path):

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from array import array
+from collections.abc import Iterator, Set
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -21,6 +23,7 @@ from solver.games.common.nodes import MOST_WORTH, SPACE, Draft, Nodes, short
 COLUMNS = ("state", "action", "next", "reward", "player", "weight")
 NEEDED = ("state", "next")
 TABS = (".tsv", ".tab")
+UNNAMED = re.compile(r"|unnamed: [\d.]+")  # as pandas writes and reads an index
 STEP = 1 << 14  # lines between two reports
 
 
@@ -60,8 +63,10 @@ def _lines(lines: Iterator[str], delimiter: str) -> Iterator[Line]:
     rows, number = table_rows(lines, delimiter), 1
     try:
         header = [name.strip().casefold() for name in next(rows, (1, []))[1]]
-        for name in header:
-            if name not in COLUMNS or header.count(name) > 1:
+        for column, name in enumerate(header, 1):
+            if UNNAMED.fullmatch(name):
+                listener().say(f"column {column} has no name: it is skipped")
+            elif name not in COLUMNS or header.count(name) > 1:
                 raise ValueError(f"no column {name[:40]!r}, or twice: the columns are {', '.join(COLUMNS)}")
         for name in NEEDED:
             if name not in header:
@@ -91,6 +96,8 @@ class _Reader:
         self.players: dict[str, int] = {}
         self.turns: dict[int, int] = {}  # who moves, where a line says so
         self.taken: set[tuple[int, str]] = set()  # positions and their moves' names
+        self.lines = array("L")  # of the moves
+        self.scored: set[int] = set()  # positions that a move with a reward leads to
         self.shares: dict[int, list[tuple[int, Fraction]]] = {}  # the moves of chance, and their weights
 
     def enter(self, line: Line) -> None:
@@ -149,7 +156,11 @@ class _Reader:
         if (node, name) in self.taken:
             raise ValueError(f"{short(line.state)} has a move {name[:40]!r} already: names are of one move each")
         self.taken.add((node, name))
-        self.draft.move(node, name, self._place(line.next), reward)
+        child = self._place(line.next)
+        self.lines.append(line.number)
+        if line.reward:
+            self.scored.add(child)
+        self.draft.move(node, name, child, reward)
 
     def nodes(self) -> Nodes:
         """The graph of all lines. Raises ValueError."""
@@ -166,8 +177,37 @@ class _Reader:
                 raise ValueError(f"line {line.number}: no player: say to whom the reward goes")
         for node, shares in self.shares.items():
             self._weigh(node, shares)
-        self._give_rewards_to_ends()
-        return draft.nodes(bool(self.players))
+        spoken = self.begun.keys() | self.ends.keys()
+        self._check_ends(spoken)
+        self._give_rewards_to_ends(spoken)
+        nodes = draft.nodes(bool(self.players))
+        reached, front = {0}, {0}
+        while front:
+            front = {nodes.children[place] for node in front for place in nodes.moves(node)} - reached
+            reached |= front
+        listener().say(f"the start reaches {len(reached):,} of {len(nodes.texts):,} states")
+        return nodes
+
+    def _check_ends(self, spoken: Set[int]) -> None:
+        """Raise ValueError for a position without lines that has nearly the text of another, or that nothing ends."""
+        texts, first_lines = self.draft.texts, dict[int, int]()
+        for child, number in zip(self.draft.children, self.lines, strict=True):
+            if child not in spoken:
+                first_lines.setdefault(child, number)
+        likes = {_bare(texts[child]): child for child in reversed(first_lines)}
+        pairs = ((likes.get(_bare(texts[node])), node) for node in spoken if likes)
+        pair = min(((first_lines[child], node, child) for child, node in pairs if child is not None), default=None)
+        if pair is not None:
+            number, node, child = pair
+            raise ValueError(
+                f"line {number}: next {short(texts[child])} is no state, but {short(texts[node])} is: write both alike"
+            )
+        for child, number in first_lines.items():
+            if child not in self.scored:
+                raise ValueError(
+                    f"line {number}: next {short(texts[child])} is no state, and nothing says that it ends the game:"
+                    " write its moves, or a reward, such as 0, or a line with this state alone"
+                )
 
     def _weigh(self, node: int, shares: list[tuple[int, Fraction]]) -> None:
         """Whole weights in place of fractions."""
@@ -180,12 +220,12 @@ class _Reader:
         for (place, _), whole in zip(shares, weights, strict=True):
             self.draft.weights[place] = whole
 
-    def _give_rewards_to_ends(self) -> None:
+    def _give_rewards_to_ends(self, spoken: Set[int]) -> None:
         """Where only moves that end the game score, what they score is what its end is worth, to the other side.
 
         Ends that are worth more than one thing become several of one text.
         """
-        draft, spoken = self.draft, self.begun.keys() | self.ends.keys()
+        draft = self.draft
         if any(reward and child in spoken for reward, child in zip(draft.rewards, draft.children, strict=True)):
             return
         known: dict[tuple[int, int, int], int] = {}
@@ -201,6 +241,13 @@ class _Reader:
                 known[child, mover, worth] = end
                 draft.movers[end], draft.worths[end] = mover, worth
             draft.children[place], draft.rewards[place] = end, 0
+
+
+def _bare(text: str) -> str:
+    """A position's text without case and blanks, and `2` for `2.0`."""
+    text = SPACE.sub("", text).casefold()
+    number = None if "/" in text else exact(text)
+    return text if number is None else str(number)
 
 
 def _whole(text: str) -> int:
