@@ -10,6 +10,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate
@@ -20,9 +21,10 @@ import lmdb
 
 from solver.base import system
 from solver.base.errors import BookError, DamagedBook, ForeignBook, ResourceError
-from solver.base.files import replacing, sweep_up
+from solver.base.files import open_input, replacing, sweep_up
 from solver.base.progress import Progress, silent
-from solver.book.format import DIRECTORY_PART, HEADER_KEY, Header
+from solver.book import pages
+from solver.book.format import DIRECTORY_PART, HEADER_KEY, MAGIC, Header
 from solver.book.mapping import open_environment
 from solver.book.palettes import MOST_VALUES
 from solver.book.sealing import BODY, DIRECTORY_KEY, GAME_KEY, SEGMENT_SIZE, part_key, seal, segment_key
@@ -35,13 +37,42 @@ SEGMENTS_PER_TRANSACTION = 256  # segments to a transaction, 16 MB: dirty pages 
 Encode = Callable[..., tuple[Any, Sequence[int], Sequence[int]]]
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 MOST_NAME = 200  # bytes: others are made of it, with up to 255
+MARKED = 1 << 16  # bytes at either end of a file that show what it is
+UNMARKED = b"(?!)"  # the mark of text that bears none: it replaces nothing
 FILE_IN_USE = "is open, here or in another program, and Windows replaces no open file: close it first"
 
 
-def check_target(path: str | os.PathLike[str]) -> Path:
-    """The path, if a book can be written there; raises BookError with the reason before any work is done."""
+def check_target(path: str | os.PathLike[str], mark: bytes | None = None) -> Path:
+    """Return the path, if a file can be written there and replaces nothing but an earlier one of its kind.
+
+    Every command and function that writes to a path of the user's asks here, before any work is done.
+
+    Args:
+        path: Where to write.
+        mark: A pattern that all files of this kind bear in their first or last 64 KB. None for a book.
+
+    Raises:
+        BookError: With the reason.
+    """
     with nameable(path):
-        return _checked(path)
+        target = _checked(path)
+        if target.exists() and not _is_ours(target, mark):
+            raise BookError(f"{target} exists and is no earlier result: name another file, or remove it first")
+        return target
+
+
+def _is_ours(path: Path, mark: bytes | None) -> bool:
+    """Whether a file is empty, or bears the mark; None for the header of a book."""
+    with open_input(path, buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        if mark is not None or not size:
+            edges = [pages.read(file, MARKED, 0), pages.read(file, MARKED, max(0, size - MARKED))]
+            return not size or any(re.search(mark or b"", edge) for edge in edges)
+        try:
+            headers = [record for record in pages.records(file) if record[0] == HEADER_KEY]
+            return any(MAGIC.encode() in pages.read(file, min(size, MARKED), at) for _, at, size in headers)
+        except BookError:
+            return False
 
 
 @contextlib.contextmanager

@@ -88,10 +88,10 @@ def command(source: str, output: str, as_json: bool, live: bool, own: str | None
     if not extras.has_learning():
         raise MethodError(extras.learning_remedy())
     _check_options(options)
-    from solver.compiled.lookahead.evaluation import write
+    from solver.compiled.lookahead.evaluation import MAGIC, write
     from solver.learning import SOLVE_IT
 
-    check_target(output)
+    check_target(output, rb"\A" + MAGIC)
     live = live or options["method"] == "evolve"
     book, game = open_source(source, own, live=live, quiet=quiet, chance=f"not learned: {SOLVE_IT}")
     if book is not None and book.header.scope != "complete" and not os.path.exists(source):

@@ -81,14 +81,14 @@ def command(first: str, second: str, as_json: bool, quiet: bool, **options: Any)
     """
     if not extras.has_kernels():
         raise MethodError(extras.remedy())
-    from solver.book import check_target
+    from solver.book.writer import UNMARKED, check_target
     from solver.compiled.lookahead.evaluation import read
     from solver.learning.contenders import Setting, chooser, contender, game_between
     from solver.learning.matches import judged, match
 
     own = options["named"]
     if options["save"] not in (None, "-"):
-        check_target(options["save"])
+        check_target(options["save"], UNMARKED)
     both = contender(first, own), contender(second, own)
     rules = Rules(game_between(both, options["named"]))
     evaluation = None if options["evaluate"] is None else read(options["evaluate"])

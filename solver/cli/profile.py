@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
-import os
 import re
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, BinaryIO
 
 import click
 
-from solver.base.files import write_whole
+from solver.base.files import lock, write_whole
 from solver.book import check_target
 from solver.book.doors import book_and_game
 from solver.book.reader import Book
 from solver.cli.common import Bars, game_option, json_option, quiet_option
 from solver.profiling import Profile, profile, refuse_chance
 from solver.report import profiles
-from solver.report.profile_page import page
-from solver.rules.game import Rules
+from solver.report.profile_page import MARK, page
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import Game, Rules
 from solver.solving.pipeline import solve
 
 RANGE = re.compile(r"([0-9]{1,4})\.\.([0-9]{1,4})")
 MAX_VARIANTS = 200
+LAYOUT = 1  # of the rows that -o keeps
+KEY = ("solver profile", "variant", "rules", "games")  # how a row begins
+JOURNAL = rb'\A\{"(solver profile|variant)": '  # and how a file of them does; the second before there were layouts
+NAMING = ("format_action",)  # what a row shows besides values
 
 
 @click.command("profile")
@@ -80,8 +86,10 @@ def command(
     if table:
         _tabulate(variants(source), kept, games, as_json, own, quiet)
         return
-    target = check_target(html) if html else None
-    report, rules = _profiled(source, games, own, quiet)
+    target = check_target(html, MARK.encode()) if html else None
+    book, game = book_and_game(source, own)
+    with contextlib.nullcontext() if book is None else book:
+        report, rules = _profiled(book, game, own, games, quiet)
     if target is not None:
         write_whole(target, page(report, rules).encode())
     if as_json:
@@ -93,39 +101,51 @@ def command(
 def _tabulate(
     names: list[str], kept: str | None, games: int | None, as_json: bool, own: str | None, quiet: bool
 ) -> None:
-    """Print a row for each variant. Rows that a file keeps are not measured again."""
-    if kept is not None:
-        check_target(kept)
-    finished = {name: row for name, row in _finished(kept).items() if row["facts"].get("games") == games}
-    for name in names:
-        if name in finished:
-            continue
-        report, rules = _profiled(name, games, own, quiet)
-        finished[name] = {"row": profiles.row(report, rules), "facts": profiles.facts(report)}
-        if kept:
-            with open(kept, "a", encoding="utf-8") as file:
-                file.write(json.dumps({"variant": name, **finished[name]}) + "\n")
-    rows = [finished[name] for name in names]
+    """Print a row for each variant. Rows that a file keeps of the same rules are not measured again."""
+    rows = []
+    with contextlib.nullcontext() if kept is None else _journal(kept) as journal:
+        finished = {} if journal is None else _finished(journal)
+        for name in names:
+            book, game = book_and_game(name, own)
+            with contextlib.nullcontext() if book is None else book:
+                key = name, fingerprint(game, NAMING), games
+                if key not in finished:
+                    report, rules = _profiled(book, game, own, games, quiet)
+                    row = finished[key] = {"row": profiles.row(report, rules), "facts": profiles.facts(report)}
+                    if journal is not None:
+                        journal.write((json.dumps(dict(zip(KEY, (LAYOUT, *key), strict=True)) | row) + "\n").encode())
+                        journal.flush()
+            rows.append(finished[key])
     click.echo(json.dumps([row["facts"] for row in rows]) if as_json else profiles.table([row["row"] for row in rows]))
 
 
-def _finished(kept: str | None) -> dict[str, Any]:
-    """Return the rows that a file keeps, by variant. A line that an interruption cut off does not count."""
-    finished: dict[str, Any] = {}
-    if kept is None or not os.path.exists(kept):
-        return finished
-    with open(kept, "rb") as file:
-        whole = file.read()
+@contextlib.contextmanager
+def _journal(kept: str) -> Iterator[BinaryIO]:
+    """Open the file that keeps the rows, for one process at a time."""
+    path = check_target(kept, JOURNAL)
+    with open(path, "a+b") as file:
+        lock(file.fileno(), path)
+        yield file
+
+
+def _finished(journal: BinaryIO) -> dict[tuple[str, str, int | None], Any]:
+    """Return the rows of a file by variant, fingerprint and games. A line that an interruption cut off is removed."""
+    finished: dict[tuple[str, str, int | None], Any] = {}
+    journal.seek(0)
+    whole = journal.read()
     end = whole.rfind(b"\n") + 1
     try:
-        for line in whole[:end].decode().splitlines():
+        for line in whole[:end].splitlines():
             row = json.loads(line)
-            finished[row["variant"]] = {"row": [str(cell) for cell in row["row"]], "facts": row["facts"]}
-    except (ValueError, KeyError, TypeError):
-        raise click.UsageError(f"{kept} holds no rows of solver profile: name another file") from None
-    if end < len(whole):
-        with open(kept, "r+b") as file:
-            file.truncate(end)
+            if row.get(KEY[0]) != LAYOUT:
+                raise click.UsageError(f"{journal.name} is of another version of solver: name another file")
+            key = row["variant"], row["rules"], row["games"]
+            finished[key] = {"row": [str(cell) for cell in row["row"]], "facts": row["facts"]}
+        if whole[end:] and not re.match(JOURNAL, whole[end:]):
+            raise ValueError("its last line is not ours")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise click.UsageError(f"{journal.name} holds no rows of solver profile: name another file") from None
+    journal.truncate(end)
     return finished
 
 
@@ -145,14 +165,13 @@ def variants(text: str) -> list[str]:
     ]
 
 
-def _profiled(name: str, games: int | None, own: str | None, quiet: bool) -> tuple[Profile, Rules]:
+def _profiled(book: Book | None, game: Game, own: str | None, games: int | None, quiet: bool) -> tuple[Profile, Rules]:
     """Return the profile of a book or a game, which is solved if no complete book is at hand."""
-    book, game = book_and_game(name, own)
     refuse_chance(Rules(game))
     with Bars(quiet) as bars:
-        if not isinstance(book, Book):
-            if games is not None:
-                return profile(game, games=games, progress=bars), Rules(game)
-            book = solve(game, progress=bars)
-        with book:
+        if book is None and games is not None:
+            return profile(game, games=games, progress=bars), Rules(game)
+        if book is not None:
             return profile(book, own, games=games, progress=bars), book.rules
+        with solve(game, progress=bars) as solved:
+            return profile(solved, progress=bars), solved.rules

@@ -14,7 +14,7 @@ from solver.book import check_target
 from solver.cli.common import SPAN, Bars, game_option, json_option, note, open_book, quiet_option
 from solver.puzzles import find_puzzles
 from solver.report import puzzles
-from solver.report.puzzle_sheet import sheet
+from solver.report.puzzle_sheet import MARK, sheet
 from solver.rules.game import Rules
 
 
@@ -67,7 +67,7 @@ def command(
     or by a move or two. The same command prints the same bytes. The rules alone prove every win before it
     is printed; draws and margins rest on the book. If the book has no such puzzle the exit code is 3.
     """
-    target = check_target(html) if html else None
+    target = check_target(html, MARK.encode()) if html else None
     with open_book(source, own, quiet=quiet) as book, Bars(quiet) as bars:
         rules: Rules = book.rules
         aim = goal or ("margin" if rules.scores else "win")

@@ -35,6 +35,16 @@ TABLES = {
 STREAMS = {".csv": tables.stream_csv, ".jsonl": tables.stream_jsonl}
 BINARY, PARQUET = ".bin", ".parquet"
 ENDINGS = (*TABLES, BINARY)
+# A table of text is ours if its first line has these names alone, and one of them that nobody writes for `import`
+CSV = rb"\Astate(?=.*,(board|value|tier|best)\b)(,(board|value|score|distance|tier|best)){2,}\n"
+JSONL = rb'\A\{"state":"?\d+"?,"(?=.*\b(board|value|tier|best)":)(board|value|score|distance|tier|best)":'
+MARKS = {
+    ".csv": CSV,
+    ".jsonl": JSONL,
+    ".sqlite": rb"CREATE TABLE about \(name TEXT PRIMARY KEY, value TEXT\) WITHOUT ROWID",
+    PARQUET: rb"(?s)\bgame\b.+\brules\b.+\bdigest\b.+PAR1\Z",
+    BINARY: rb"\A" + bin.MAGIC,
+}
 
 __all__ = ["COLUMNS", "ENDINGS", "export", "export_all", "is_page"]
 
@@ -165,7 +175,7 @@ def _write_file(
         raise MethodError(f"{target}: what to write is not known: {known}")
     if not isinstance(source, Book):
         raise MethodError(f"{ending} holds a book, and this is a game: solve it first, or write a page, {target.stem}/")
-    check_target(target)
+    check_target(target, MARKS[ending])
     if ending == BINARY or training:
         with replacing(target) as partial:
             (write_training if training else bin.write)(source, partial, progress)

@@ -13,13 +13,15 @@ from solver.check.conformance import check_game
 from solver.play import modules
 from solver.rules.game import Rules, is_built_in
 
+MARK = rb"\x06solver\{"  # the begin of the section that says what a module is
+
 
 def write(rules: Rules, path: str | os.PathLike[str], ranks: bool = False, *, progress: Progress = silent) -> int:
     """Build the module of a game into a file, and return its size in bytes.
 
     Raises as `built`, and BookError or ResourceError if the file cannot be written.
     """
-    target = check_target(path)
+    target = check_target(path, MARK)
     data = built(rules, ranks, progress=progress)
     write_whole(target, data)
     return len(data)

@@ -20,6 +20,7 @@ from solver.rules.game import Rules, game_text
 from solver.rules.notation import Position, first_position, format_action
 from solver.rules.words import in_full
 
+BOARD = rb"<title>[^<]*, state [0-9]+"  # what all boards bear
 CHIP = "display:inline-block;padding:0.05em 0.55em;border-radius:0.5em;color:#ffffff;font-weight:600;background:"
 
 
@@ -46,7 +47,7 @@ def checked_svg(path: str | os.PathLike[str]) -> Path:
     """Return the path of an SVG file to write. Raises as `Board.save`."""
     if Path(path).suffix.lower() != ".svg":
         raise MethodError(f"{path}: a board is written as SVG: name a .svg file")
-    return check_target(path)
+    return check_target(path, BOARD)
 
 
 def drawn(rules: Rules, position: Position, labels: Sequence[Label] = (), caption: str = "") -> Board:

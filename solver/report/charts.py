@@ -15,6 +15,7 @@ from solver.search.trace import Trace
 
 WIN, DRAW, LOSS = "#2a78d6", "#b9b8b2", "#d6572a"
 LINE, FAINT, PLAYERS = "#55544f", "#8a8983", {"MAX": "#d3e4f8", "MIN": "#f8ddd3", "CHANCE": "#f4efc9"}
+WRITER = "solverbook"  # what all charts bear
 MOST_NODES = 500  # of a tree that is drawn
 OUTCOMES, EXPECTED = OUTCOME.counted, Expectation.counted
 BARS = 40  # of a histogram
@@ -106,14 +107,14 @@ def _pyplot(path: str) -> Any:
     """Return the library for charts, if a chart may lie at this path. Raises MethodError."""
     if Path(path).suffix.lower() not in (".png", ".svg"):
         raise MethodError(f"{path}: a chart is a .png or a .svg file")
-    check_target(path)
+    check_target(path, WRITER.encode())
     try:
         import matplotlib
     except ImportError:
         raise MethodError("charts need matplotlib: pip install 'solverbook[plot]'") from None
     matplotlib.use("agg")
     # The same book, the same file
-    matplotlib.rcParams["svg.hashsalt"] = "solverbook"
+    matplotlib.rcParams["svg.hashsalt"] = WRITER
     from matplotlib import pyplot
 
     return pyplot
@@ -121,7 +122,8 @@ def _pyplot(path: str) -> Any:
 
 def _save(pyplot: Any, figure: Any, path: str) -> None:
     try:
-        figure.savefig(path, dpi=150, metadata={"Date": None} if path.lower().endswith("svg") else None)
+        is_svg = path.lower().endswith("svg")
+        figure.savefig(path, dpi=150, metadata={"Creator": WRITER, "Date": None} if is_svg else {"Software": WRITER})
     except OSError as error:
         raise ResourceError(f"{path} cannot be written: {error.strerror or error}") from None
     finally:

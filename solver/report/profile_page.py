@@ -10,6 +10,7 @@ from solver.rules.game import Rules
 from solver.rules.words import in_words
 
 WIN, DRAW, LOSS = "#2a78d6", "#b9b8b2", "#d6572a"
+MARK = '<meta name="generator" content="solver profile">'  # by which its files are known
 WIDTH, HEIGHT, MARGIN = 640, 180, 36  # of a plot
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #222; background: #fff; max-width: 720px; margin: 2rem auto;
@@ -47,7 +48,8 @@ def page(profile: Profile, rules: Rules) -> str:
     ]
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{name}: profile</title>\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n{MARK}\n'
+        f"<title>{name}: profile</title>\n"
         f"<style>{STYLE}</style>\n</head>\n<body>\n" + "\n".join(parts) + "\n</body>\n</html>\n"
     )
 

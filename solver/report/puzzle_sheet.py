@@ -14,6 +14,7 @@ from solver.rules.game import Rules, game_text
 from solver.rules.notation import Position, first_position, show
 from solver.rules.words import summary_of
 
+MARK = '<meta name="generator" content="solver puzzles">'  # by which its files are known
 STYLE = """
 body { font: 15px/1.4 system-ui, sans-serif; color: #111; background: #fff; margin: 1.5rem auto; max-width: 60rem;
   padding: 0 1rem; }
@@ -43,7 +44,7 @@ def sheet(rules: Rules, puzzles: Sequence[Puzzle]) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{name}: puzzles</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{name}: puzzles</h1>\n"
+        f"{MARK}\n<title>{name}: puzzles</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{name}: puzzles</h1>\n"
         f'<p>{about}</p>\n<div class="puzzles">\n' + "\n".join(cards) + "\n</div>\n"
         f'<div class="solutions">\n<h1>Solutions</h1>\n<ol>{solutions}</ol>\n</div>\n</body>\n</html>\n'
     )

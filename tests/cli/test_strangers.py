@@ -30,7 +30,7 @@ from solver.games.common import description, table
 from solver.learning import engines
 from solver.rules.game import load_game
 from tests import ROOT
-from tests.commands import run
+from tests.commands import ok, run
 from tests.processes import command_line
 from tests.ways import until
 
@@ -310,6 +310,62 @@ def test_a_file_is_written_whole_or_left_alone(tmp_path, monkeypatch, number, ki
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("file", b"older")]
 
 
+MINE = "not to be lost"
+OUTPUTS = {
+    "solve tic-tac-toe -o": ".lmdb",
+    "prove tic-tac-toe -o": ".lmdb",
+    "grow connect-four:4,3 --positions 1 -o": ".lmdb",
+    "trim tic-tac-toe --drop-plies 1 -o": ".lmdb",
+    "pack tic-tac-toe --codec compact -o": ".lmdb",
+    "merge tic-tac-toe tic-tac-toe -o": ".lmdb",
+    "import values.csv tic-tac-toe -o": ".lmdb",
+    "export tic-tac-toe -o": ".csv .jsonl .sqlite .parquet .bin",
+    "build tic-tac-toe -o": ".wasm",
+    "learn tic-tac-toe -o": ".eval",
+    "match random random --game tic-tac-toe --games 2 --save": ".txt",
+    "puzzles tic-tac-toe -n 1 --html": ".html",
+    "profile tic-tac-toe --html": ".html",
+    "profile nim:1,2 --table -o": ".jsonl",
+    "query tic-tac-toe start --svg": ".svg",
+    "info tic-tac-toe --plot": ".svg .png",
+}
+EVERY_OUTPUT = [(command, ending) for command, endings in OUTPUTS.items() for ending in endings.split()]
+
+
+@pytest.mark.parametrize(("command", "ending"), EVERY_OUTPUT)
+def test_a_file_of_yours_is_never_replaced(tmp_path, command, ending):
+    path = tmp_path / f"file{ending}"
+    path.write_text(MINE)
+    code, output, error = run(*command.split(), path)
+    assert (code, output, path.read_text("utf-8"), [*tmp_path.iterdir()]) == (2, "", MINE, [path]), error
+    needs = "needs pyarrow|solverbook\\[(plot|learn|solve)\\]"
+    assert re.search(f"exists and is no earlier result: name another file, or remove it first|{needs}", error)
+
+
+@pytest.mark.parametrize(
+    ("command", "ending"),
+    [
+        one
+        for one in EVERY_OUTPUT
+        if one[0].split()[0] in ("export", "pack", "puzzles", "query") and one[1] != ".parquet"
+    ],
+)
+def test_an_earlier_result_is_replaced(tmp_path, command, ending):
+    path = tmp_path / f"file{ending}"
+    path.touch()
+    for _ in range(2):
+        ok(*command.split(), path, "-q")
+    assert path.stat().st_size
+
+
+def test_files_of_a_package_of_yours_are_no_files_of_a_reader(tmp_path):
+    (tmp_path / "package.json").write_text('{\n  "name": "mine"\n}\n')
+    code, _, error = run("export", "--reader", "js", "-o", tmp_path)
+    assert (code, len([*tmp_path.iterdir()])) == (2, 1) and "package.json exists and is no earlier result" in error
+    (tmp_path / "package.json").unlink()
+    assert ok("export", "--reader", "js", "-o", tmp_path) == ok("export", "--reader", "js", "-o", tmp_path)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EFBIG])
 def test_what_a_match_and_learning_write_is_whole_or_not_there(tmp_path, monkeypatch, number):
@@ -319,7 +375,6 @@ def test_what_a_match_and_learning_write_is_whole_or_not_there(tmp_path, monkeyp
         raise OSError(number, os.strerror(number))
 
     saved, learned = tmp_path / "games.txt", tmp_path / "game.eval"
-    saved.write_text("older\n")
     monkeypatch.setattr(os, "fsync", fail)
     for patched in ("fsync", "write"):
         if patched == "write":
@@ -331,7 +386,7 @@ def test_what_a_match_and_learning_write_is_whole_or_not_there(tmp_path, monkeyp
             code, output, error = run(*arguments, "-q")
             assert (code, output) == (6, ""), error
             assert error == f"Error: {arguments[-1]} cannot be written ({os.strerror(number)}): make room, then again\n"
-    assert saved.read_text("utf-8") == "older\n" and [path.name for path in tmp_path.iterdir()] == ["games.txt"]
+    assert not [*tmp_path.iterdir()]
 
 
 def test_exports_into_one_folder_at_the_same_time_all_succeed(tmp_path):

@@ -143,10 +143,11 @@ def test_books_that_do_not_go_together_are_not_merged(tmp_path, change, facts, e
     write_values(tmp_path / "a", values)
     part = {"method": "alphabeta", "scope": "exact", "states": None, "terminal": None}
     write_values(tmp_path / "b", values | change, facts={**part, **facts})
-    (tmp_path / "target").write_text("as it was")
+    write_values(tmp_path / "target", {1: Value(0)})
+    before = (tmp_path / "target").read_bytes()
     with pytest.raises(error, match=message):
         merge(tmp_path / "a", tmp_path / "b", tmp_path / "target")
-    assert (tmp_path / "target").read_text("utf-8") == "as it was" and len([*tmp_path.iterdir()]) == 3
+    assert (tmp_path / "target").read_bytes() == before and len([*tmp_path.iterdir()]) == 3
 
 
 @pytest.mark.usefixtures("way")

@@ -74,7 +74,7 @@ def test_javascript_reads_groups_of_any_kind(tmp_path, codec):
     for number, some in enumerate((VECTOR, values)):
         write_values(tmp_path / "b.lmdb", some, facts={"codec": codec})
         target = exported(tmp_path / "b.lmdb", tmp_path / f"{number}.bin")
-        found = node("answers", target, exported(tmp_path / "b.lmdb", tmp_path / "b.csv", SIMPLE))
+        found = node("answers", target, exported(tmp_path / "b.lmdb", tmp_path / f"{number}.csv", SIMPLE))
         assert found["right"] == [len(some)] * 2
     if codec == "instant":
         assert kinds_of(tmp_path / "b.lmdb") == {mode: {2} if mode == 1 else {0, 1, 2, 4, 8} for mode in range(5)}

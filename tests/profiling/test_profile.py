@@ -10,6 +10,7 @@ import pytest
 
 import solver
 from solver.base.errors import MethodError
+from solver.base.files import lock
 from solver.cli.profile import variants
 from solver.play.player import Player
 from solver.profiling.measuring import PLAYERS
@@ -169,11 +170,61 @@ def test_a_table_goes_on_from_its_finished_rows(tmp_path):
     command = ("profile", "nim:1..2,2", "--table", "-o", kept, "-q")
     whole = ok(*command)
     first, second = kept.read_text().splitlines()
-    kept.write_text(first.replace("nim:1,2", "changed", 2).replace("changed", "nim:1,2", 1) + "\n" + second[:20])
+    kept.write_text(first.replace("nim:1,2", "changed", 2).replace("changed", "nim:1,2", 1) + "\n" + second[:40])
     assert ok(*command) == whole.replace("nim:1,2", "changed")
     assert kept.read_text().splitlines()[1] == second
-    kept.write_text("no rows\n")
-    for words, said in ((command, "holds no rows"), (("profile", "nim", "-o", kept), "add --table")):
-        code, _, error = run(*words)
-        assert code == 2 and said in error
+    assert "add --table" in run("profile", "nim", "-o", kept)[2]
     assert "omit --table" in run("profile", "nim", "--table", "--html", tmp_path / "x.html")[2]
+
+
+def test_a_table_measures_edited_rules_again(tmp_path, monkeypatch):
+    kept, rules = tmp_path / "rows.jsonl", tmp_path / "race.py"
+    monkeypatch.chdir(tmp_path)
+    command = ("profile", "race.py:9", "--table", "-o", kept, "-q")
+    rules.write_text(RACE)
+    tables = [ok(*command)]
+    rules.write_text(RACE.replace("return -1", "return 1"))
+    tables.append(ok(*command))
+    assert [table.splitlines()[1].split()[1] for table in tables] == ["loss", "win"]
+    assert len(kept.read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("my notes", "is no earlier result"),
+        ("my notes\n", "is no earlier result"),
+        ('{"solver profile": 1, "variant": "nim:1,2"}\n', "holds no rows"),
+        ('{"solver profile": 1}\nmy notes', "holds no rows"),
+        ('{"variant": "nim:1,2", "row": [], "facts": {}}\n', "another version"),
+    ],
+)
+def test_a_table_leaves_a_file_of_yours_alone(tmp_path, content, message):
+    kept = tmp_path / "notes"
+    kept.write_text(content)
+    code, _, error = run("profile", "nim:1..2,2", "--table", "-o", kept, "-q")
+    assert (code, kept.read_text()) == (2, content) and message in error
+
+
+def test_one_process_at_a_time_adds_to_a_table(tmp_path):
+    kept = tmp_path / "rows.jsonl"
+    with kept.open("ab") as file:
+        lock(file.fileno(), kept)
+        code, _, error = run("profile", "nim:1..2,2", "--table", "-o", kept, "-q")
+    assert code == 6 and "in use by another solver" in error
+
+
+RACE = """
+from typing import NamedTuple
+
+class Race(NamedTuple):
+    goal: int = 8
+    def initial(self): return 0
+    def actions(self, state):
+        yield 1
+        yield 2
+    def result(self, state, action): return state + action
+    def is_terminal(self, state): return state >= self.goal
+    def utility(self, state): return -1
+    def tier(self, state): return state
+"""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 from importlib import resources
 from pathlib import Path
 
 from solver.base.errors import BookError, MethodError, ResourceError
 from solver.base.files import write_whole
+from solver.book import check_target
 
 LANGUAGES = ("c", "js")
 WEB = resources.files("solver") / "web"
 HEADER = "solverbook.h"
+BEGINNING = 40  # characters by which a file of a reader is known
 
 
 def files_of(language: str) -> dict[str, str]:
@@ -32,7 +35,7 @@ def files_of(language: str) -> dict[str, str]:
 
 
 def write_reader(language: str, folder: str | os.PathLike[str]) -> list[str]:
-    """Write the files of a reader into a folder, which is made if need be. Files of the same names are replaced.
+    """Write the files of a reader into a folder, which is made if need be. Files of an earlier reader are replaced.
 
     Args:
         language: "c" or "js".
@@ -43,7 +46,7 @@ def write_reader(language: str, folder: str | os.PathLike[str]) -> list[str]:
 
     Raises:
         MethodError: There is no reader for the language.
-        BookError: The path is no folder.
+        BookError: The path is no folder, or a file of yours has the name of one of the reader.
         ResourceError: A file cannot be written. A folder that was made is removed.
     """
     found, target = files_of(language), Path(folder)
@@ -56,6 +59,8 @@ def write_reader(language: str, folder: str | os.PathLike[str]) -> list[str]:
             raise BookError(f"{target} exists and is not a folder: name another for the reader") from None
         except OSError as error:
             raise ResourceError(f"{target} cannot be made ({error.strerror or error}): name another folder") from None
+        for name, text in found.items():
+            check_target(target / name, rb"\A" + re.escape(text[:BEGINNING].encode()))
         for name, text in sorted(found.items()):
             write_whole(target / name, text.encode())
         undo.pop_all()
