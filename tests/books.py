@@ -61,12 +61,13 @@ def header_of(values, palette=None, **changes):
 
 
 def expectations(values):
-    """As many values between -1 and 1, each a step of its own, close to their neighbours here and there."""
+    """As many values from -1 to 1, each a step of its own, close to their neighbours here and there."""
     chance = random.Random(1)
-    return {
+    scores = {
         state: Value(chance.randrange(-(1 << 30), (1 << 30) + 1 >> chance.choice((0, 12))) / (1 << 30))
         for state in values
     }
+    return {**scores, **dict(zip(scores, (Value(-1.0), Value(1.0)), strict=False))}
 
 
 def write_expectations(path, values, *, part=PART):

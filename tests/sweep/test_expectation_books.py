@@ -10,13 +10,14 @@ from click.testing import CliRunner
 from solver.base.errors import DamagedBook, MissingState, PositionError
 from solver.base.expectations import DROPPED, MIDDLE, UNIT, number_of
 from solver.base.value import Value
-from solver.book import Book, Header
+from solver.book import Book, Header, streaming
 from solver.cli import main
 from solver.edit.sampling import expectations as expectations_of
 from solver.play.player import Player
 from solver.report import books, charts
 from solver.rules.game import load_game
 from solver.solving import pipeline
+from solver.solving.ways import plain
 from solver.verifying.verification import verify
 from tests.books import expectations, looked_up, rewritten, sample_values, write_expectations
 from tests.ways import compiled, what_is_marked_by_kernels
@@ -62,6 +63,18 @@ def test_many_look_ups_at_once(tmp_path):
         found = looked_up(book, states)
         assert found == [values.get(state) for state in states]
         assert sum(value is not None for value in found) > 300
+
+
+@compiled
+def test_kernels_write_sure_wins_that_plain_python_found(tmp_path, monkeypatch):
+    """The number of a sure win is 2**31, which int32 does not hold."""
+    monkeypatch.setattr(plain, "PLAIN_LIMIT", 20_000)
+    paths = tmp_path / "plain.lmdb", tmp_path / "kernels.lmdb"
+    for path, limit in zip(paths, (20_000, 0), strict=True):
+        monkeypatch.setattr(streaming, "PLAIN_LIMIT", limit)
+        with pipeline.solve("backgammon-bearoff:2,3", path) as book:
+            assert {-1.0, 1.0} <= {value.score for value in book.values()}
+    assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
 def test_worked_group():

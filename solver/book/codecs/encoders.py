@@ -16,7 +16,7 @@ from solver.book.codecs.codec import Codec, Groups, Machine
 from solver.book.codecs.keys import States
 from solver.book.codecs.ranked import Ranks
 from solver.book.codecs.ranked_kernels import Compiled
-from solver.book.codecs.reading import tally_values
+from solver.book.codecs.reading import index_type, tally_values
 from solver.book.writer import CHUNK
 from solver.store.shared import compiled
 
@@ -47,7 +47,7 @@ def prepared(
     Returns None if the methods that the keys need of the rules do not compile.
     """
     if not isinstance(keys, Ranks):
-        return parts(pieces), encoder_of(header.encoding)
+        return parts(pieces, index_type(header)), encoder_of(header.encoding)
     try:
         compiled_ranks = Compiled(keys)
     except UncompiledRules:
@@ -57,12 +57,15 @@ def prepared(
     return parts(compiled_ranks.parts(pieces, header.stored, CHUNK, team)), compiled_ranks.encode
 
 
-def parts(pieces: Iterable[Any]) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
-    """Pieces of states and indices, copied and put together to CHUNK states and, in the end, less."""
+def parts(pieces: Iterable[Any], kind: type[Any] = np.int32) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
+    """Pieces of states and indices, copied and put together to CHUNK states and, in the end, less.
+
+    `kind` is the type of indices that come as lists; arrays keep their own.
+    """
     ready = [(np.empty(0, np.int64), np.empty(0, np.int32))]
     count = 0
     for states, indices in pieces:
-        ready.append((np.array(states, np.int64), np.array(indices, getattr(indices, "dtype", np.int32))))
+        ready.append((np.array(states, np.int64), np.array(indices, getattr(indices, "dtype", kind))))
         count += len(states)
         while count >= CHUNK:
             all_states, all_indices = (np.concatenate(column) for column in zip(*ready, strict=True))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from solver.base.errors import DamagedBook
 from solver.base.progress import Progress, silent
-from solver.book import Book
+from solver.book import Book, Header
 from solver.book.bulk import arrays
 from solver.book.check import check_tally, checked_segments
 from solver.book.codecs.ranked import Ranks
@@ -79,10 +79,10 @@ def _segments(book: Book) -> Iterator[tuple[States, NDArray[np.int32]]]:
     if codec.decode_all is None:
         for record in checked_segments(book):
             for group in groups_of(book.header, record):
-                yield np.array(group[0], np.int64), np.array(group[1], _dtype(book))
+                yield np.array(group[0], np.int64), np.array(group[1], index_type(book.header))
         return
     limit = min(len(book), codec.groups * codec.group)
-    room: tuple[NDArray[Any], NDArray[Any]] = np.empty(limit, np.int64), np.empty(limit, _dtype(book))
+    room: tuple[NDArray[Any], NDArray[Any]] = np.empty(limit, np.int64), np.empty(limit, index_type(book.header))
     for record in checked_segments(book):
         count = codec.decode_all(arrays(laid_out(record)), *room, compiled)
         if count < 0:
@@ -112,6 +112,6 @@ def _ranked(book: Book, ranks: Ranks, progress: Progress) -> Iterator[tuple[Stat
         yield states[order], indices[order]
 
 
-def _dtype(book: Book) -> type[Any]:
-    """Of palette indices, or of numbers of steps."""
-    return np.int32 if len(book.header.values) <= 1 << 31 else np.int64
+def index_type(header: Header) -> type[Any]:
+    """The type of palette indices, or of numbers of steps, of which the last is 2**31."""
+    return np.int32 if len(header.values) <= 1 << 31 else np.int64
