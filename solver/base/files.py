@@ -32,9 +32,9 @@ def open_input(path: str | os.PathLike[str], max_bytes: int | None = None, *, bu
     """
     try:
         descriptor = system.open_descriptor(path, os.O_RDONLY | system.NO_WAIT)
-    except ValueError as error:
-        # A name that no file can have
-        raise OSError(errno.ENOENT, str(error), os.fspath(path)) from None
+    except (ValueError, TypeError) as error:
+        # A name that no file can have, or no name
+        raise OSError(errno.ENOENT, str(error), path) from None
     except PermissionError:
         # Windows does not open directories
         if os.path.isdir(path):

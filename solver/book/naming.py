@@ -2,7 +2,7 @@
 
 Whatever takes a book or a game, in Python and on the command line, asks `resolved`, which takes the first that fits:
 
-    1. an object        A Book or a Game is taken as it is.
+    1. a game           It is taken as it is; so is an open Book, by the doors that take one.
     2. a book's file    The file bears LMDB's mark, whatever its name.
     3. a game's name    `connect-four:5,4` is of the package. `my_game.py::Race:30`, `package.module::Class`,
                         `moves.csv`, `rules.kif`, `exercise.json` and `openspiel:NAME` are rules from elsewhere.
@@ -16,13 +16,12 @@ Nothing is imported or run here. Rules run where a door asks for a game, never w
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 from solver.book import pages
 from solver.games import CATALOGUE, opened_by
-from solver.rules.game import Game
+from solver.rules.game import Game, name_in
 from solver.rules.loading import names_user_rules
 
 
@@ -34,12 +33,15 @@ def resolved(source: Any) -> Path | Game | str:
 
     Returns:
         A Path for a book, or for a name that is neither a book's nor a game's. A str for a game's name, which
-        `load_game` takes. Any other object as it is.
+        `load_game` takes. A game as it is.
+
+    Raises:
+        GameError: The source is neither a path, nor text, nor a game.
     """
-    if not isinstance(source, (str, os.PathLike)):
+    text = name_in(source)
+    if text is None:
         game: Game = source
         return game
-    text = os.fspath(source)
     if pages.is_lmdb(text):
         return Path(text)
     named = opened_by(text)

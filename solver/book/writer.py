@@ -23,6 +23,7 @@ from solver.base import system
 from solver.base.errors import BookError, DamagedBook, ForeignBook, ResourceError
 from solver.base.files import open_input, replacing, sweep_up
 from solver.base.progress import Progress, silent
+from solver.base.shown import excerpt
 from solver.book import pages
 from solver.book.format import DIRECTORY_PART, HEADER_KEY, MAGIC, Header
 from solver.book.mapping import open_environment
@@ -82,9 +83,9 @@ def nameable(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except BookError:
         raise
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise BookError(f"{str(path)[:80]!r} cannot be written ({reason}): name another file") from None
+        raise BookError(f"{excerpt(path, 80)} cannot be written ({reason}): name another file") from None
 
 
 def _checked(path: str | os.PathLike[str]) -> Path:

@@ -48,17 +48,15 @@ def sample(
         ForeignBook: `tier` was given, and the book's rules are not at hand.
         DamagedBook: The book is damaged.
     """
-    if not isinstance(book, Book):
-        with Book(book) as opened:
-            return sample(opened, number, seed=seed, outcome=outcome, distance=distance, tier=tier, progress=progress)
     number, chance = operator.index(number), random.Random(operator.index(seed))
     chosen: list[tuple[int, Value]] = []
-    for before, entry in enumerate(_matching(book, outcome, distance, tier, progress)):
-        if before < number:
-            chosen.append(entry)
-        elif (replaced := int(chance.random() * (before + 1))) < number:
-            # Each so far is kept as likely as any other
-            chosen[replaced] = entry
+    with Book(book) as opened:
+        for before, entry in enumerate(_matching(opened, outcome, distance, tier, progress)):
+            if before < number:
+                chosen.append(entry)
+            elif (replaced := int(chance.random() * (before + 1))) < number:
+                # Each so far is kept as likely as any other
+                chosen[replaced] = entry
     # So that the first of them are such a sample, too
     chance.shuffle(chosen)
     return chosen

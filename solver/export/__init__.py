@@ -24,7 +24,7 @@ from solver.export import bin, listing, site, tables
 from solver.export.columns import COLUMNS, table_of
 from solver.export.training import write_training
 from solver.puzzles import Puzzle
-from solver.rules.game import Game, Rules
+from solver.rules.game import Game, Rules, load_game, name_in
 
 TABLES = {
     ".csv": tables.write_csv,
@@ -130,8 +130,10 @@ def _writing(target: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def _opened(source: Source, for_page: bool) -> Iterator[Book | Game]:
     """The book or game that a source names, which is closed behind if it was opened here; but for a page a book."""
-    if not isinstance(source, (str, os.PathLike)):
+    if isinstance(source, Book):
         yield source
+    elif name_in(source) is None:
+        yield load_game(source)
     elif for_page:
         book, game = book_and_game(source)
         with contextlib.nullcontext(game) if book is None else book as opened:

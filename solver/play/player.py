@@ -29,7 +29,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from solver.base.errors import MethodError, MissingState
+from solver.base.errors import GameError, MethodError, MissingState
 from solver.base.methods import Method
 from solver.base.value import Value, drop_value, keeps
 from solver.book.doors import Source, book_and_game
@@ -79,7 +79,7 @@ class Player:
         opponent: Plies that the fallible opponent looks ahead, from 0 to 4.
 
     Raises:
-        TypeError: A mapping came without its game.
+        GameError: A mapping came without its game, or the source is neither a book nor a game.
         MethodError: There is no such method, or it does not suit the game.
         ForeignBook: The book, the evaluation or the module belongs to other rules.
     """
@@ -112,7 +112,7 @@ class Player:
             book, game = book_and_game(source, game)
             source = {} if book is None else book
         elif game is None:
-            raise TypeError("a mapping of values does not know its game: Player(values, game)")
+            raise GameError("a mapping of values does not know its game: write Player(values, game)")
         header, self.game = source.header if isinstance(source, Book) else None, load_game(game)
         self.solution, self.seconds, self.nodes = source, seconds, nodes
         self.rules = rules = Rules(self.game, header is None or header.symmetry)

@@ -45,9 +45,10 @@ class Board(str):
 
 def checked_svg(path: str | os.PathLike[str]) -> Path:
     """Return the path of an SVG file to write. Raises as `Board.save`."""
-    if Path(path).suffix.lower() != ".svg":
+    target = check_target(path, BOARD)
+    if target.suffix.lower() != ".svg":
         raise MethodError(f"{path}: a board is written as SVG: name a .svg file")
-    return check_target(path, BOARD)
+    return target
 
 
 def drawn(rules: Rules, position: Position, labels: Sequence[Label] = (), caption: str = "") -> Board:

@@ -351,10 +351,36 @@ def load_game(text: GameOrName) -> Game:
     Raises:
         GameError: There is no such game, its parameters are wrong, or its rules cannot be imported.
     """
-    if not isinstance(text, (str, os.PathLike)):
+    name = name_in(text)
+    if name is None:
+        return typing.cast(Game, text)
+    name = opened_by(name)
+    return _made(name, *_class_and_values(name))
+
+
+def name_in(source: Any) -> str | None:
+    """Return the name of a book or a game, or a path, as text; None for a game, which needs no name.
+
+    Raises:
+        GameError: It is anything else. The message names its type and the remedy.
+    """
+    if isinstance(source, tuple) and hasattr(source, "_fields"):
+        return None
+    text = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
+    if isinstance(text, str):
         return text
-    text = opened_by(os.fspath(text))
-    return _made(text, *_class_and_values(text))
+    if hasattr(source, "initial"):
+        cls: Any = source if isinstance(source, type) else type(source)
+        check_signatures(cls)
+        required = tuple(field for field in cls._fields if field not in cls._field_defaults)
+        calls = [f"{cls.__name__}({', '.join(fields)})" for fields in dict.fromkeys((required, cls._fields))]
+        raise GameError(f"{cls.__name__} is a class, not a game: write {' or '.join(calls)}")
+    kind = f"the class {source.__name__}" if isinstance(source, type) else f"an object of type {type(source).__name__}"
+    # A part of an archive
+    remedy = (
+        "open it by importlib.resources.as_file" if hasattr(source, "joinpath") else "write a path or a name as text"
+    )
+    raise GameError(f"{kind} is neither a book nor a game: {remedy}")
 
 
 def rules_for(game: GameOrName, stated: str) -> Game:
@@ -367,9 +393,10 @@ def rules_for(game: GameOrName, stated: str) -> Game:
     Raises:
         GameError: The rules cannot be loaded, or want parameters that only you may name.
     """
-    if not isinstance(game, (str, os.PathLike)):
-        return game
-    text = opened_by(os.fspath(game))
+    name = name_in(game)
+    if name is None:
+        return typing.cast(Game, game)
+    text = opened_by(name)
     wanted, _, stated_values = stated.partition("::")[2].partition(":")
     cls, values = _class_and_values(text, wanted)
     if names_user_rules(text) and not values and stated_values:

@@ -17,7 +17,7 @@ from typing import Any
 from solver.base.errors import PositionError
 from solver.base.shown import excerpt
 from solver.rules.boards.reading import is_shown, lines_of, read_board, state_of_array
-from solver.rules.game import GameOrName, Rules, own_method
+from solver.rules.game import GameOrName, Rules, load_game, own_method
 from solver.rules.notation import Position, first_position, legal_actions, next_position, parse_action
 
 WORD = re.compile(r"(?:\([^()]*\)|[^\s,(]|\()+")  # what stands in brackets is one
@@ -27,7 +27,7 @@ def position(game: GameOrName | Rules, board: Any, mover: int | None = None) -> 
     """Return the state of a position as you have it, to look up in a book or to analyse.
 
     Args:
-        game: A game or its name.
+        game: A game or its name, or its Rules.
         board: A text as `solver query` takes it ("4453", "X.o/.X./..o", the text of `show`), or a board as a list or
             an array. It may have rows, or be flat, row by row from the top left. Its cells are marks ("X"), or
             numbers: of seeds or coins where the game counts them, else 0 for an empty cell and 1, 2, ... for the marks
@@ -35,9 +35,10 @@ def position(game: GameOrName | Rules, board: Any, mover: int | None = None) -> 
         mover: The side to move, 0 or 1, where a list or an array does not tell. A text tells it itself.
 
     Raises:
+        GameError: There is no such game.
         PositionError: There is no such position. The message names the first wrong cell, or the reason.
     """
-    rules = Rules.of(game)
+    rules = game if isinstance(game, Rules) else Rules(load_game(game))
     if not isinstance(board, str):
         return state_of_array(rules, board, mover)
     if mover is not None:

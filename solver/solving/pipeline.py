@@ -229,7 +229,7 @@ def prove(
         progress=progress,
         say=say,
     )
-    run(game, path, options, Proving(ProofPlan(side, method, seconds)))
+    run(game, check_target(path), options, Proving(ProofPlan(side, method, seconds)))
     return Book(path, game_of(game))
 
 
@@ -270,7 +270,7 @@ def _prepared(
         raise GameError(f"{game_text(game)[:80]!r} is not a valid game name: rename the file, in printable characters")
     options = options._replace(wdl=options.wdl or options.conversion)
     rules = Rules(game, options.symmetry, options.wdl, options.method == NIMBER.acyclic)
-    job = Job(rules, None if path is None else Path(path), options)
+    job = Job(rules, None if path is None else check_target(path), options)
     way = way or way_of(job)
     refuse(job, way)
     if options.codec is not None:
@@ -278,7 +278,7 @@ def _prepared(
         check_codec(options.codec, rules, "exact" if is_pruned else "")
     before = contents_of(rules, options)
     options = options._replace(memory=working_memory(options.memory))
-    return Job(rules, None if path is None else check_target(path), options, contents=before), way
+    return Job(rules, job.target, options, contents=before), way
 
 
 @contextlib.contextmanager

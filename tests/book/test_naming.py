@@ -1,11 +1,14 @@
 """Every door takes a book, a game, a path or a name, and reads it in one order. A book runs no code that it names."""
 
+import io
+import itertools
 import json
 import os
 import pickle
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -83,6 +86,104 @@ def test_every_door_takes_a_book_a_path_a_game_and_a_name(source, folder):
     if not isinstance(source, tuple):  # a game alone has no table
         export(source, "book.jsonl")
         assert len(Path("book.jsonl").read_text("utf-8").splitlines()) == 627
+
+
+class BytesPath:
+    def __fspath__(self):
+        return b"book.lmdb"
+
+
+def in_an_archive():
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.write("book.lmdb")
+    return zipfile.Path(zipfile.ZipFile(archive), "book.lmdb")
+
+
+STRANGERS = {
+    "NoneType is neither": lambda: None,
+    "bytes is neither a book nor a game: write a path or a name as text": lambda: b"book.lmdb",
+    "BytesIO is neither": lambda: io.BytesIO(Path("book.lmdb").read_bytes()),
+    "int is neither": lambda: 3,
+    "tuple is neither": lambda: (3, 3),
+    "list is neither": lambda: ["book.lmdb"],
+    "Path is neither .*: open it by importlib.resources.as_file": in_an_archive,
+    "BytesPath is neither": BytesPath,
+    "Rules is neither": lambda: Book("book.lmdb").rules,
+    "the class Book is neither": lambda: Book,
+    r"Race is a class, not a game: write Race\(\) or Race\(goal, most\)": lambda: type(load_game("my_game.py")),
+    r"Plain must be .*: class Plain\(NamedTuple\)": lambda: type("Plain", (), {"initial": None})(),
+}
+# by the public name; those that end in "game" are the rules of a book, the others are asked for a book or a game
+DOORS = {
+    "Book": Book,
+    "Book game": lambda game: Book("book.lmdb", game),
+    "Player": Player,
+    "Player game": lambda game: Player("book.lmdb", game),
+    "Player of values game": lambda game: Player({0: solver.Value(0, None)}, game),
+    "board": solver.board,
+    "check_book": check_book,
+    "check_book game": lambda game: check_book("book.lmdb", game=game),
+    "check_game": check_game,
+    "diff": lambda source: diff(source, "book.lmdb"),
+    "diff second": lambda source: diff("book.lmdb", source),
+    "find_puzzles": solver.find_puzzles,
+    "find_puzzles game": lambda game: solver.find_puzzles("book.lmdb", game=game),
+    "grade": lambda source: grade(source, ["5"]),
+    "load_game": load_game,
+    "merge": lambda source: merge(source, "book.lmdb", "merged.lmdb"),
+    "merge second": lambda source: merge("book.lmdb", source, "merged.lmdb"),
+    "pack": lambda source: pack(source, "packed.lmdb"),
+    "pack game": lambda game: pack("book.lmdb", "packed.lmdb", game=game),
+    "position": lambda source: solver.position(source, "start"),
+    "profile": solver.profile,
+    "profile game": lambda game: solver.profile("book.lmdb", game),
+    "prove": lambda source: solver.prove(source, "proof.lmdb"),
+    "sample": lambda source: sample(source, 1),
+    "score_answer": lambda source: solver.score_answer(source, 0, "5"),
+    "solve": solver.solve,
+    "trim": lambda source: trim(source, "trimmed.lmdb", Trim(plies=1)),
+    "trim game": lambda game: trim("book.lmdb", "trimmed.lmdb", Trim(plies=1), game),
+    "verify": verify,
+    "verify game": lambda game: verify("book.lmdb", game),
+}
+NO_DOORS = {"Answer", "Bars", "Game", "Move", "Moves", "Outcome", "Profile", "Puzzle", "Solution", "Trim", "Value"}
+
+
+def test_the_list_of_doors_has_every_public_function():
+    items = {name: getattr(solver, name) for name in solver.__all__}
+    errors = {name for name, item in items.items() if isinstance(item, type) and issubclass(item, Exception)}
+    assert items.keys() - errors - NO_DOORS == {door.split()[0] for door in DOORS}
+
+
+def test_what_is_neither_book_nor_game_is_refused_by_its_type(folder):
+    strangers = [(fault, make()) for fault, make in STRANGERS.items()]
+    for (door, ask), (fault, stranger) in itertools.product(DOORS.items(), strangers):
+        # None leaves the rules to the book; a position may be read by Rules that are at hand
+        if (door.endswith("game") and stranger is None) or (door == "position" and fault.startswith("Rules")):
+            continue
+        with pytest.raises(GameError, match=fault):
+            ask(stranger)
+            pytest.fail(f"{door} took {stranger!r}")
+
+
+WRITERS = {
+    "merge": lambda target: merge("book.lmdb", "book.lmdb", target),
+    "pack": lambda target: pack("book.lmdb", target),
+    "prove": lambda target: solver.prove("tic-tac-toe", target),
+    "save": lambda target: solver.board("tic-tac-toe").save(target),
+    "solve": lambda target: solver.solve("tic-tac-toe", target),
+    "trim": lambda target: trim("book.lmdb", target, Trim(plies=1)),
+}
+
+
+def test_a_target_that_is_no_path_is_refused_before_any_work(folder):
+    for write, target in itertools.product(WRITERS.values(), (b"book.lmdb", 3, io.BytesIO(), BytesPath(), [])):
+        with pytest.raises(BookError, match=r"cannot be written \(.*\): name another file"):
+            write(target)
+    for name in WRITERS.keys() - {"solve"}:
+        with pytest.raises(BookError, match="NoneType"):
+            WRITERS[name](None)
 
 
 @pytest.mark.parametrize("symmetry", [True, False])

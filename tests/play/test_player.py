@@ -286,7 +286,7 @@ def test_a_move_in_a_game_with_cycles_is_chosen_from_what_retrograde_analysis_fo
 
 
 def test_a_mapping_needs_its_game():
-    with pytest.raises(TypeError, match="does not know its game"):
+    with pytest.raises(GameError, match=r"does not know its game: write Player\(values, game\)"):
         Player({1: Value(0)})
 
 

@@ -120,6 +120,8 @@ def test_the_page_lists_what_python_says():
         lambda: book[7],
         lambda: book[7.0],
         lambda: solver.Book("whole.lmdb", sha256="0" * 64),
+        lambda: solver.Book(None),
+        lambda: solver.Player(type(book.game)),
     ):
         with pytest.raises(solver.SolverError) as raised:
             ask()
