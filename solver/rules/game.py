@@ -13,6 +13,7 @@ import functools
 import itertools
 import os
 import sys
+import types
 import typing
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
@@ -472,9 +473,9 @@ def _made(text: str, cls: Any, values: str) -> Game:
 def validate(game: Any) -> None:
     """Raise ValueError if the parameters make no game; called before anything is allocated."""
     for name, value in zip(game._fields, game, strict=True):
-        if not isinstance(value, (int, float, str, tuple)):
+        if not isinstance(value, (int, float, str, tuple, types.NoneType)):
             kind = type(value).__name__
-            raise ValueError(f"{name} is a {kind}: parameters are numbers, truth values or one tuple of whole numbers")
+            raise ValueError(f"{name} is a {kind}: parameters are numbers, truth values, text or a tuple of ints")
         if not all(-STATE_LIMIT <= number < STATE_LIMIT for number in parameters.integers(value)):
             raise ValueError(f"{name} is out of range: at most 2**63 - 1")
     if own_method(game, "check"):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import enum
+import inspect
+import types
 import typing
 from collections.abc import Iterator
 from typing import Any
@@ -26,20 +29,29 @@ def parsed(cls: Any, text: str) -> dict[str, Any]:
             name, value = fields[position], word
         if name not in kinds or name not in fields:
             raise ValueError(f"no parameter {name!r}: it takes {', '.join(fields)}")
+        kind = _without_none(kinds[name])
+        is_none = kind is not kinds[name] and value.strip().lower() == "none"
         # Takes all unnamed numbers
-        if typing.get_origin(kinds[name]) is tuple:
+        if typing.get_origin(kind) is tuple and {*typing.get_args(kind)} <= {int, ...} and not is_none:
             if not named and name in values and not _is_whole(value.strip()):
                 raise ValueError(_unnamed(fields[position + 1 :], value.strip()[:40]))
             values[name] = (*values.get(name, ()), _convert(name, value, int))
             continue
         if name in values:
             raise ValueError(f"{name} is given twice")
-        values[name] = _convert(name, value, kinds[name])
+        values[name] = None if is_none else _convert(name, value, kind)
         position += not named
     return values
 
 
+def _without_none(kind: Any) -> Any:
+    """X of an annotation `X | None`; any other as it is."""
+    arguments = typing.get_args(kind)
+    return arguments[arguments[0] is types.NoneType] if types.NoneType in arguments and len(arguments) == 2 else kind
+
+
 def _convert(name: str, text: str, kind: Any) -> Any:
+    """The value of a text by its field's annotation. Raises ValueError for another value, or an unknown annotation."""
     text = text.strip()
     if kind is bool:
         known = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -50,9 +62,20 @@ def _convert(name: str, text: str, kind: Any) -> Any:
         if not _is_whole(text):
             raise ValueError(f"{name} is a whole number below 2**63, not {text[:40]!r}")
         return int(text)
-    if kind is float:
-        return float(text)
-    return text
+    if kind in (float, str):
+        return kind(text)
+    if typing.get_origin(kind) is typing.Literal:
+        choices = {_word(value): value for value in typing.get_args(kind)}
+    elif isinstance(kind, type) and issubclass(kind, enum.Enum):
+        choices = {_word(member): member for member in kind} | dict(kind.__members__)
+    else:
+        raise ValueError(
+            f"{name} is annotated {inspect.formatannotation(kind)}, to which no text is converted: annotate it int,"
+            " bool, float, str, tuple[int, ...], Literal[...], an IntEnum, or one of them | None"
+        )
+    if text not in choices:
+        raise ValueError(f"{name} is one of {', '.join(choices)}, not {text[:40]!r}")
+    return choices[text]
 
 
 def _is_whole(text: str) -> bool:
@@ -78,11 +101,15 @@ def written(game: Any) -> str:
     for field, value in zip(game._fields, values, strict=False):
         if isinstance(value, tuple):
             words += [str(number) for number in value]
-        elif any(isinstance(another, tuple) for another in values):
-            words.append(f"{field}={str(value).lower()}")
         else:
-            words.append(str(value).lower())
+            words.append(f"{field}=" * any(isinstance(another, tuple) for another in values) + _word(value))
     return ",".join(words)
+
+
+def _word(value: Any) -> str:
+    """One parameter as text, which `_convert` reads."""
+    word = str(value.value if isinstance(value, enum.Enum) else value)
+    return word.lower() if value is None or isinstance(value, bool) else word
 
 
 def integers(value: Any) -> Iterator[int]:

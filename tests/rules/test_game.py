@@ -85,6 +85,54 @@ def test_a_users_file_and_module(own, monkeypatch):
     assert load_game("solver.games.coins::Coins:9,2") == load_game("coins:9,2")
 
 
+@pytest.mark.parametrize(
+    ("annotation", "text", "value"),
+    [
+        ("int | None", "12", 12),
+        ("int | None", "none", None),
+        ("Optional[int]", "12", 12),
+        ("None | int", "12", 12),
+        ("Optional[Literal[5, 12]]", "12", 12),
+        ("Size | None", "LARGE", 12),
+        ("Size", "12", 12),
+        ("Size", "LARGE", 12),
+        ("Name", "LARGE", "Large"),
+        ("Name", "Large", "Large"),
+        ("Literal[5, 12]", "12", 12),
+        ("Literal['a', 'B']", "B", "B"),
+        ("Literal[True]", "true", True),
+        ("Annotated[int, 'plies']", "12", 12),
+        ("tuple[int, ...] | None", "1,2", (1, 2)),
+        ("tuple[int, ...] | None", "none", None),
+        ("str", "Ab", "Ab"),  # not "ab": the book would be one of another game
+        ("float", "1.5", 1.5),
+        ("int | None", "x", "goal is a whole number below 2**63, not 'x'"),
+        ("Size", "3", "goal is one of 5, 12, SMALL, LARGE, not '3'"),
+        ("Literal['a', 'B']", "b", "goal is one of a, B, not 'b'"),
+        ("Fraction", "1/2", "goal is annotated fractions.Fraction, to which no text is converted: annotate it int,"),
+        ("int | str", "1", "goal is annotated int | str, to which no text"),
+        ("Any", "1", "goal is annotated Any, to which no text"),
+        ("list[int]", "1", "goal is annotated list[int], to which no text"),
+        ("tuple", "1", "goal is annotated tuple, to which no text"),
+        ("tuple[str, ...]", "1", "goal is annotated tuple[str, ...], to which no text"),
+    ],
+)
+def test_parameters_are_converted_by_their_annotations_or_these_are_refused(annotation, text, value, tmp_path):
+    names = "from typing import Annotated, Any, Literal, Optional\nfrom fractions import Fraction\nimport enum\n"
+    kinds = "class Size(enum.IntEnum):\n    SMALL = 5\n    LARGE = 12\n"
+    kinds += "class Name(enum.StrEnum):\n    SMALL = 'small'\n    LARGE = 'Large'\n"
+    own = names + kinds + textwrap.dedent(OWN.format(state="state")).replace("size: int = 3", f"goal: {annotation} = 3")
+    (tmp_path / "own.py").write_text(own)
+    if isinstance(value, str) and value.startswith("goal is"):
+        with pytest.raises(GameError, match=re.escape(value)):
+            load_game(f"{tmp_path / 'own.py'}::Own:{text}")
+        return
+    game = load_game(f"{tmp_path / 'own.py'}::Own:{text}")
+    assert game.goal == value
+    again = load_game(f"{tmp_path}/{game_text(game)}")
+    assert again == game and type(again.goal) is type(game.goal)
+
+
 def test_the_same_file_is_loaded_once(own):
     assert type(load_game(f"{own}::Own")) is type(load_game(f"{own}::Own:4"))
 
