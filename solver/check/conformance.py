@@ -23,14 +23,16 @@ from solver.base.progress import Progress, silent
 from solver.check.playouts import MOST_MOVES, RandomGame, states_of, worth_of
 from solver.check.soundness import Hints, Twins
 from solver.rules.game import STATE_LIMIT, Rules, check_parameters, game_text, own_method
+from solver.rules.loading import error_text
 from solver.rules.notation import format_action
 from solver.rules.orbits import Orbits
-from solver.rules.protocol import REQUIRED, check_signatures
+from solver.rules.protocol import check_signatures
 from solver.rules.width import USUAL, outside
 from solver.search.derive import derived
 
 MOST_ACTIONS = 1 << 16  # of one state
-PLAYED_SECONDS = 5.0  # of all play-outs
+GAMES = 100  # play-outs
+PLAYED_SECONDS = 5.0  # of all of them
 STARTS = 10_000  # from which play-outs begin
 PLACED = 100  # draws of further ones
 SLOW = 10.0  # seconds of computing for what one state says
@@ -41,7 +43,7 @@ LOOKED_AT = 20_000  # states of a table
 FOLDING_SECONDS = 1.0
 
 
-def check_game(game: Any, *, playouts: int = 100, seed: int = 0) -> list[int]:
+def check_game(game: Any, *, playouts: int = GAMES, seed: int = 0) -> list[int]:
     """Raise GameError if the rules break the protocol anywhere in `playouts` random games; the states looked at.
 
     It ends after PLAYED_SECONDS, since rules may be slow.
@@ -49,7 +51,7 @@ def check_game(game: Any, *, playouts: int = 100, seed: int = 0) -> list[int]:
     return states_of(random_games(game, playouts=playouts, seed=seed))
 
 
-def random_games(game: Any, *, playouts: int = 100, seed: int = 0, progress: Progress = silent) -> list[RandomGame]:
+def random_games(game: Any, *, playouts: int = GAMES, seed: int = 0, progress: Progress = silent) -> list[RandomGame]:
     """The games that `check_game` looks at. Raises GameError."""
     check_signatures(type(game))
     check_parameters(game)
@@ -169,13 +171,8 @@ def blamed(error: BaseException) -> SolverError | None:
         call = f"{code.co_name}({', '.join(repr(frame.f_locals.get(name)) for name in names)})"
         state = frame.f_locals.get("state")
         where = "" if state is None else f"state {state}: "
-        return failure(error)(f"{game_text(game)}: {where}{call} fails: {told(error)}")
+        return failure(error)(f"{game_text(game)}: {where}{call} fails: {error_text(error)}")
     return None
-
-
-def told(error: BaseException) -> str:
-    """Say an error that rules raised."""
-    return f"{type(error).__name__}: {error}".removesuffix(": ")
 
 
 def failure(error: BaseException) -> type[SolverError]:
@@ -210,7 +207,7 @@ class _Inspector:
             if own_method(self.game, "starts"):
                 starts += itertools.islice(self.game.starts(), STARTS)
         except Exception as error:
-            raise self.fault(starts[0], f"{name} fails: {told(error)}", failure(error)) from error
+            raise self.fault(starts[0], f"{name} fails: {error_text(error)}", failure(error)) from error
         return starts
 
     def play_out(self, state: int, chance: random.Random, deadline: float) -> RandomGame:
@@ -337,7 +334,7 @@ class _Inspector:
         except GameError:
             raise
         except (Exception, SystemExit) as error:
-            raise self.fault(state, f"{name} fails: {told(error)}", failure(error)) from error
+            raise self.failed(name, (state,), error) from error
         return items
 
     def check_number(self, state: Any, what: str) -> None:
@@ -452,15 +449,17 @@ class _Inspector:
         except GameError:
             raise
         except (Exception, SystemExit) as error:
-            call = f"{name}({', '.join(map(str, arguments))})"
-            kind = "a legal action's result" if name == "result" else "the rule" if name in REQUIRED else "the method"
-            state, what = arguments[0] if arguments else 0, f"{kind} {call} fails: {told(error)}"
-            raise self.fault(state, what, failure(error)) from error
+            raise self.failed(name, arguments, error) from error
         # What is no number is refused for that
         if answer != again and answer == answer:
             call = f"{name}({', '.join(map(str, arguments))}) differs from call to call"
             raise self.fault(arguments[0] if arguments else 0, f"{call}: rules must be deterministic")
         return answer
+
+    def failed(self, name: str, arguments: tuple[Any, ...], error: BaseException) -> SolverError:
+        """The error of a rule that raised one."""
+        call = f"{name}({', '.join(map(str, arguments))})"
+        return self.fault(arguments[0] if arguments else 0, f"{call} fails: {error_text(error)}", failure(error))
 
     def named(self, state: int, move: int | None, child: int) -> str:
         """A move in the game's own notation; its number where the rules fail to name it."""

@@ -66,6 +66,17 @@ def repeated(rules: Rules, games: Iterable[RandomGame]) -> int | None:
     return None
 
 
+def is_one_sided(rules: Rules, games: Iterable[RandomGame]) -> bool:
+    """Whether the same player moves again after every move, as where the rules forget to pass the turn on."""
+    again = [
+        rules.same_mover(state, action, child)
+        for game in games
+        for state, action, child in zip(game.states, game.actions, game.states[1:], strict=False)
+        if not rules.is_terminal(child)
+    ]
+    return bool(again) and all(again)
+
+
 def summary(games: Sequence[RandomGame]) -> dict[str, Any]:
     """Count the games. Of those that ended, summarize their plies and the first player's results."""
     ended = [game for game in games if game.worth is not None]

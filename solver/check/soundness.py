@@ -15,6 +15,7 @@ from typing import Any
 from solver.base.errors import BudgetExceeded, GameError, MethodError
 from solver.base.value import Value, merit_of
 from solver.rules.game import Rules, own_method
+from solver.rules.loading import error_text
 from solver.rules.vanishing import edges
 from solver.rules.width import USUAL
 from solver.search import Budget
@@ -203,7 +204,7 @@ def _tried(what: str, ask: Callable[[], Any]) -> Any:
     except (GameError, MemoryError):
         raise
     except Exception as error:
-        return f"{what} fails: {type(error).__name__}: {error}"
+        return f"{what} fails: {error_text(error)}"
 
 
 def _searches(rules: Rules) -> tuple[Any, Any]:

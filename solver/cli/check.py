@@ -37,7 +37,7 @@ def command(game: str, seed: int, quick: bool, boards: bool, as_json: bool, quie
     from solver.base.options import Options
     from solver.check.conformance import random_games
     from solver.solving.choosing import refuse, way_of
-    from solver.solving.job import Job
+    from solver.solving.job import Job, contents_of
     from solver.solving.ways.plain import refuse_repeated
 
     if boards and as_json:
@@ -46,11 +46,13 @@ def command(game: str, seed: int, quick: bool, boards: bool, as_json: bool, quie
         rules = Rules(game_of(game))
     with Bars(quiet) as progress:
         # wide states are in opening books alone
-        job = Job(rules, None, Options(progress=progress, max_ply=1 if rules.bits > USUAL else None))
+        options = Options(progress=progress, max_ply=1 if rules.bits > USUAL else None)
+        job = Job(rules, None, options, contents=contents_of(rules, options))
         refuse(job, way_of(job))
         games = random_games(rules.game, seed=seed, progress=progress)
         refuse_repeated(rules, games)
         facts = checks.facts(rules, games) | _run(job, games, quick)
+        job.refuse_changed()
     tell(facts, checks.text, as_json)
     if boards:
         click.echo(checks.boards(rules, games))

@@ -22,7 +22,7 @@ from solver.base.expectations import mean
 from solver.base.kinds import Units
 from solver.base.value import WIN
 from solver.check import conformance
-from solver.check.conformance import OTHERWISE, confirmed, told
+from solver.check.conformance import OTHERWISE, confirmed
 from solver.compiled.binding import FAILURES, bind, compiling, is_of_compiler
 from solver.compiled.edges import (
     BATCH_MOVES,
@@ -41,6 +41,7 @@ from solver.compiled.edges import (
 from solver.compiled.module import rules as of_rules
 from solver.compiled.states import more_of, new_states, packed, unpacked
 from solver.rules.game import Game, Rules, own_method
+from solver.rules.loading import error_text
 from solver.rules.vanishing import edges
 from solver.search import Budget
 from solver.search.derive import derived
@@ -112,7 +113,7 @@ class Twins:
         except FAILURES as error:
             if is_of_compiler(error):
                 raise
-            return told(error)
+            return error_text(error)
 
     def error(self, state: int) -> Exception | None:
         """The exception that the kernels raise at a state."""
@@ -151,7 +152,7 @@ class Twins:
                 theirs = of_rules.answer(kernels, rule, *arguments)
                 answer = f"is {theirs}"
             except Exception as error:
-                theirs, answer = None, f"raises {told(error)}"
+                theirs, answer = None, f"raises {error_text(error)}"
             if theirs != (bool(plain_answer) if isinstance(theirs, bool) else plain_answer):
                 call = f"{rule}({', '.join(map(str, arguments))})"
                 return f"{name}: {call} is {plain_answer} in Python; compiled, it {answer}"
@@ -195,8 +196,9 @@ def _failure(moves: CompiledMoves, states: list[int], error: Exception) -> GameE
     for state in states:
         own_error = twins.error(state)
         if own_error is not None:
-            return confirmed(moves.rules.game, [state], f"state {state} fails with {told(own_error)}", known=False)
-    return confirmed(moves.rules.game, states, f"they fail with {told(error)}", known=False)
+            fault = f"state {state} fails with {error_text(own_error)}"
+            return confirmed(moves.rules.game, [state], fault, known=False)
+    return confirmed(moves.rules.game, states, f"they fail with {error_text(error)}", known=False)
 
 
 class Solution:

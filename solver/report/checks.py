@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from solver.base.value import in_plies
-from solver.check.playouts import RandomGame, states_of, summary
+from solver.check.conformance import GAMES
+from solver.check.playouts import RandomGame, is_one_sided, states_of, summary
 from solver.rules.game import Rules, own_method
 from solver.rules.notation import format_action, show
 from solver.rules.protocol import OPTIONAL, near_misses
@@ -17,16 +18,19 @@ def facts(rules: Rules, games: Sequence[RandomGame]) -> dict[str, Any]:
     return {
         "game": rules.name,
         "states": len(states_of(games)),
-        "games": summary(games),
+        "games": {**summary(games), "wanted": GAMES},
         "optional": [name for name in OPTIONAL if own_method(rules.game, name)],
         "near_misses": near_misses(type(rules.game)),
+        "one_sided": is_one_sided(rules, games),
     }
 
 
 def text(facts: dict[str, Any]) -> str:
     """The same for people."""
     games = facts["games"]
-    lines = [f"{facts['game']}: {facts['states']:,} states of {games['played']} random games keep the protocol"]
+    played, wanted = games["played"], games["wanted"]
+    cut = "" if played == wanted else f" (of {wanted}, for lack of time)"
+    lines = [f"{facts['game']}: {facts['states']:,} states of {played} random games{cut} keep the protocol"]
     if games["ended"]:
         plies, first_player = games["plies"], games["first_player"]
         lines.append(
@@ -38,7 +42,10 @@ def text(facts: dict[str, Any]) -> str:
         lines.append("none of them ended")
     lines.append(f"optional methods: {', '.join(facts['optional']) or 'none'}")
     for name, meant in facts["near_misses"].items():
-        lines.append(f"warning: nothing asks for {name}: {meant} may be meant")
+        remedy = f"{meant} may be meant" if meant else "solver calls the methods of docs/reference/rules.md alone"
+        lines.append(f"warning: nothing asks for {name}: {remedy}")
+    if facts["one_sided"]:
+        lines.append("warning: the same player is to move in every state: a move is to pass the turn on")
     if facts["compiled"]:
         lines.append("compiled, they say what plain Python says of all these states")
     elif facts["compiled"] is False:

@@ -41,8 +41,7 @@ def user_class(source: str, name: str, wanted: str = "") -> type:
     except RecursionError:
         raise GameError(f"{source} cannot be imported: it recurses without end") from None
     except (Exception, SystemExit) as error:
-        location = _place_of(error, source)
-        raise GameError(f"{source} cannot be imported: {type(error).__name__}{location}: {error}") from error
+        raise GameError(f"{source} cannot be imported: {error_text(error)}") from error
     if not name:
         return _rules_class(module, source, wanted)
     cls = getattr(module, name, None)
@@ -213,12 +212,13 @@ def _forget_others(folder: str) -> None:
     importlib.invalidate_caches()
 
 
-def _place_of(error: BaseException, source: str) -> str:
-    """The line of the user's file in which it failed."""
-    if isinstance(error, SyntaxError):
-        return ""  # its text says
-    import traceback
-
-    steps, path = traceback.walk_tb(error.__traceback__), os.path.realpath(source)
-    lines = [line for frame, line in steps if frame.f_code.co_filename == path]
-    return f" in line {lines[-1]}" if lines else ""
+def error_text(error: BaseException) -> str:
+    """Say an error that a user's rules raised, and the last line of the user's files that it came through."""
+    place, step = "", error.__traceback__
+    while step is not None:
+        frame, line, step = step.tb_frame, step.tb_lineno, step.tb_next
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in NOT_RULES | {"solver"}:
+            place = f"{os.path.basename(frame.f_code.co_filename)} line {line}"
+    # Compiled code names the place in its message
+    where = f" in {place}" if place and place not in str(error) else ""
+    return f"{type(error).__name__}{where}: {error}".removesuffix(": ")

@@ -109,15 +109,24 @@ def lacking(cls: type, name: str) -> GameError:
     return GameError(f"{cls.__name__} has no method {name}({', '.join(('self', *REQUIRED.get(name, ())))}): {remedy}")
 
 
-def near_misses(cls: type) -> dict[str, str]:
-    """Return names of a class that nothing uses, each with the method of the protocol that was probably meant."""
+def near_misses(cls: type) -> dict[str, str | None]:
+    """Return public methods of a class, and near misses of the protocol's names, that nothing uses.
+
+    Returns:
+        For each name the one of the protocol that was probably meant, None for a method that resembles none.
+    """
     members = {name: member for base in cls.__mro__[-2::-1] if base is not tuple for name, member in vars(base).items()}
     codes = [inner(member).__code__ for member in members.values() if isinstance(inner(member), types.FunctionType)]
     known = [*REQUIRED, *OPTIONAL, *ATTRIBUTES]
-    used = {*known, *getattr(cls, "_fields", ()), *(name for code in codes for name in names_in(code))}
+    used = {"from_text", *known, *getattr(cls, "_fields", ()), *(name for code in codes for name in names_in(code))}
     strange = [name for name in members if not name.startswith("_") and name not in used]
     missing = [name for name in known if name not in members]
     import difflib
 
-    found = {name: difflib.get_close_matches(name, missing, 1, 0.8) for name in strange}
-    return {name: matches[0] for name, matches in found.items() if matches}
+    meant = {name: next(iter(difflib.get_close_matches(name, missing, 1, 0.8)), None) for name in strange}
+    is_own = not cls.__module__.startswith("solver.")
+    return {
+        name: meant[name]
+        for name in strange
+        if meant[name] or (is_own and isinstance(inner(members[name]), types.FunctionType))
+    }

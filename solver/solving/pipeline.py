@@ -46,7 +46,7 @@ def check_game(game: Source, *, playouts: int = 100, seed: int = 0) -> list[int]
 
     Args:
         game: A game or its name; or a book or its path, whose game is checked by the rules of today.
-        playouts: How many games to play. Fewer are played if the rules are slow.
+        playouts: How many games to play. If the rules are slow, the games of the first five seconds.
         seed: The same seed plays the same games.
 
     Returns:
@@ -55,7 +55,11 @@ def check_game(game: Source, *, playouts: int = 100, seed: int = 0) -> list[int]
     Raises:
         GameError: The rules break a promise. The message names it, and the moves that led there.
     """
-    return conformance.check_game(game_of(game), playouts=playouts, seed=seed)
+    rules, options = Rules(game_of(game)), Options()
+    job = Job(rules, None, options, contents=contents_of(rules, options))
+    states = conformance.check_game(rules.game, playouts=playouts, seed=seed)
+    job.refuse_changed()
+    return states
 
 
 def solve(

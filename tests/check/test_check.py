@@ -7,6 +7,7 @@ import re
 import pytest
 
 from solver.base import extras
+from solver.base.errors import GameError
 from solver.check import conformance, playouts
 from solver.check.playouts import RandomGame, repeated
 from solver.cli import common
@@ -115,8 +116,10 @@ def test_names_that_nothing_asks_for_are_named_with_what_may_be_meant(ring):
         "def helper(self): return 1",
     )
     misses = json.loads(ok("check", path, "--quick", "--json"))["near_misses"]
-    assert misses == {"score_games": "score_game", "tiers": "tier", "cannonical": "canonical"}
-    assert "warning: nothing asks for tiers: tier may be meant" in ok("check", path, "--quick")
+    assert misses == {"score_games": "score_game", "tiers": "tier", "cannonical": "canonical", "helper": None}
+    text = ok("check", path, "--quick")
+    assert "warning: nothing asks for tiers: tier may be meant" in text
+    assert "warning: nothing asks for helper: solver calls the methods of docs/reference/rules.md alone" in text
     path.write_text(path.read_text("utf-8").replace("is_terminal", "is_terminated"))
     assert "has no method is_terminal(self, state): rename is_terminated" in run("check", path)[2]
 
@@ -205,3 +208,72 @@ def test_a_line_of_progress(report, line):
 @pytest.mark.slow
 def test_rules_of_wide_states_are_checked():
     assert "keep the protocol" in ok("check", "hex:8", "--quick")
+
+
+SEEN = "import functools\nSEEN = {}\n"
+
+
+@pytest.mark.parametrize(
+    ("actions", "changed"),
+    [("SEEN[len(SEEN)] = 1; ", "SEEN"), ("", None)],
+)
+def test_check_refuses_rules_that_change_what_they_name_as_solve_does(ring, monkeypatch, actions, changed):
+    path = ring("changing.py")
+    path.write_text(SEEN + path.read_text("utf-8").replace("        yield 1", f"        {actions}yield 1"))
+    if changed is None:
+        assert "keep the protocol" in ok("check", path) and pipeline.check_game(path)
+        return
+    words = f"changing.py::Ring: {changed} changed while the rules ran"
+    assert words in run("check", path, "--quick")[2] and words in run("solve", path)[2]
+    with pytest.raises(GameError, match=words):
+        pipeline.check_game(path)
+    # Changed where no random game came, but the solve of check
+    monkeypatch.setattr(conformance, "PLAYED_SECONDS", 0.0)
+    assert words in run("check", path)[2]
+
+
+def test_check_says_how_many_games_it_had_the_time_for(ring, monkeypatch):
+    monkeypatch.setattr(conformance, "PLAYED_SECONDS", 0.0)
+    facts = json.loads(ok("check", ring("slow.py"), "--quick", "--json"))
+    assert facts["games"]["played"] < facts["games"]["wanted"] == 100
+    assert "random games (of 100, for lack of time) keep the protocol" in ok("check", ring("slow.py"), "--quick")
+
+
+TURN = "def to_move(self, state): return {}"
+
+
+@pytest.mark.parametrize(
+    ("method", "hint"),
+    [
+        (TURN.format("0"), True),
+        (TURN.format("state % 2"), False),
+        ("def again(self, state, action): return True", True),
+        ("def again(self, state, action): return state == 1", False),
+        ("", False),
+    ],
+)
+def test_rules_that_never_pass_the_turn_on_get_a_hint(ring, method, hint):
+    path = ring("turn.py", method)
+    assert ("warning: the same player is to move in every state" in ok("check", path, "--quick")) == hint
+
+
+def test_an_error_in_rules_is_told_once_with_the_last_line_of_the_users_files(ring, tmp_path, monkeypatch):
+    (tmp_path / "beside.py").write_text(
+        "def step(state, action):\n    return (state + action + 0 // (49 - state)) % 50\n"
+    )
+    path = ring("late.py")
+    late = path.read_text("utf-8").replace("(state + action) % self.size", "step(state, action)")
+    path.write_text("from beside import step\n" + late)
+    words = "result(49, 1) fails: ZeroDivisionError in beside.py line 2: "
+    assert re.search(f"state 49 after the moves [12 ]+: {re.escape(words)}", run("check", path)[2])
+    # Where no random game came, the solve fails
+    with monkeypatch.context() as patch, pytest.raises(GameError, match=re.escape(f"Ring: state 49: {words}")):
+        patch.setattr(conformance, "PLAYED_SECONDS", 0.0)
+        pipeline.solve(path)
+    path.write_text(late)
+    assert re.search(r"state 1: result\(1, 1\) fails: NameError in late.py line 15: name 'step'", run("check", path)[2])
+    path.write_text("from beside import nothing\n" + late)
+    assert "cannot be imported: ImportError in late.py line 1: cannot import name" in run("check", path)[2]
+    path.write_text("import beside\n" + late)
+    (tmp_path / "beside.py").write_text("1 // 0\n")
+    assert "cannot be imported: ZeroDivisionError in beside.py line 1: " in run("check", path)[2]

@@ -128,7 +128,7 @@ def test_what_cannot_be_compared_is_said(tmp_path):
         "from solver.games.coins import Coins\n\n\nclass Silent(Coins):\n    def actions(self, state): return None\n"
     )
     for words, said in (
-        ((f"{tmp_path}/silent.py::Silent",), "actions fails: TypeError"),
+        ((f"{tmp_path}/silent.py::Silent",), "actions(21) fails: TypeError"),
         (("coins", "--depth", "2"), "has no evaluate"),
         (("coins:1", "1"), "the game is over there"),
         (("tic-tac-toe", "--depth", "2", "--nodes", "3"), "raise --nodes"),

@@ -231,7 +231,7 @@ def test_no_input_is_waited_for_or_without_end(tmp_path, monkeypatch, command, c
     [
         ("def result(self, state, action): return len([0] * (1 << 60))", 6, "state 0: .*MemoryError"),
         ("def tier(self, state): return (1 << 64) + state", 2, "state 0.*: has tier 18446744073709551616"),
-        ("def actions(self, state): return None", 2, "state 0: actions fails"),
+        ("def actions(self, state): return None", 2, "state 0: actions\\(0\\) fails"),
     ],
 )
 def test_rules_that_fail_are_told_from_memory_that_does_not_suffice(tmp_path, body, code, message):
