@@ -34,7 +34,11 @@ class Play {
   #path = []; // the positions whose play is being followed, each with the moves that are left
 
   constructor(book, game, side, start) {
-    [this.book, this.game, this.rules, this.side, this.start] = [book, game, game.rules, side, start];
+    this.book = book;
+    this.game = game;
+    this.rules = game.rules;
+    this.side = side;
+    this.start = start;
   }
 
   /** The player to move at the start of all play. Games that do not tell begin with the first player. */
@@ -48,7 +52,7 @@ class Play {
    */
   async prove(worth) {
     let positions = 0;
-    for (let next = { state: this.start, isOwn: this.mover === this.side, worth }; next; ) {
+    for (let next = { state: this.start, action: undefined, isOwn: this.mover === this.side, worth }; next; ) {
       if (await this.#enter(next)) positions += Number(next.isOwn);
       while (this.#path.length && !(next = this.#path.at(-1).moves.pop())) this.#seen.set(this.#path.pop().key, true);
     }
