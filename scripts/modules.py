@@ -17,6 +17,7 @@ from typing import Any
 from bench_search import score_of
 
 from solver.base.errors import BudgetExceeded, GameError, MethodError, UncompiledRules
+from solver.book import shipped
 from solver.compiled.exact.searcher import Searcher
 from solver.compiled.module.building import build, searches
 from solver.games import CATALOGUE
@@ -39,7 +40,7 @@ def main() -> None:
     if given.scores:
         _score(given.games[0])
         return
-    modules.FOLDER.mkdir(exist_ok=True)
+    (shipped.folder() / "modules").mkdir(exist_ok=True)
     names = given.games or [name for name in CATALOGUE if _has_defaults(name)]
     total = 0
     for name in names:

@@ -38,23 +38,39 @@ import importlib
 __version__ = "0.1.0"
 
 
-def _homes() -> dict[str, str]:
-    """Return the public names and the modules that define them, as `__init__.pyi` lists them for type checkers."""
-    with open(f"{__path__[0]}/__init__.pyi", encoding="utf-8") as file:
-        imports = [line.split() for line in file if line.startswith("from ")]
-    return {name: module for _, module, _, name, *_ in imports}
+# The public names in reading order, by the modules that define them; `__init__.pyi` lists them for type checkers
+_NAMES = {
+    "base.errors": "BookError BudgetExceeded DamagedBook ForeignBook GameError MethodError MissingState PositionError"
+    " ResourceError SolverError Unproved",
+    "base.value": "Solution Value",
+    "book": "Book Trim check_book",
+    "book.recoding": "pack",
+    "cli.common": "Bars",
+    "edit.comparing": "diff merge",
+    "edit.sampling": "sample",
+    "edit.trimming": "trim",
+    "play.analysis": "Answer Move Moves Outcome",
+    "play.board": "board",
+    "play.grading": "grade",
+    "play.player": "Player",
+    "profiling": "Profile profile",
+    "puzzles": "Puzzle find_puzzles score_answer",
+    "rules.game": "Game load_game",
+    "rules.reading": "position",
+    "solving.pipeline": "check_game prove solve",
+    "verifying.verification": "verify",
+}
+_HOMES = {name: f"solver.{home}" for home, names in _NAMES.items() for name in names.split()}
+__all__ = [*_HOMES]  # noqa: PLE0604
 
 
 def __dir__() -> list[str]:
-    return sorted([*_homes(), *(name for name in globals() if name.startswith("__"))])
+    return sorted([*_HOMES, *(name for name in globals() if name.startswith("__"))])
 
 
 def __getattr__(name: str) -> object:
-    homes = _homes()
-    if name == "__all__":
-        return [*homes]
-    if name not in homes:
+    if name not in _HOMES:
         raise AttributeError(f"module 'solver' has no attribute {name!r}")
-    item = getattr(importlib.import_module(homes[name]), name)
+    item = getattr(importlib.import_module(_HOMES[name]), name)
     globals()[name] = item
     return item

@@ -1,5 +1,5 @@
-# The public names, in reading order. Type checkers read this file. `__init__.py` reads it, too, and imports each name
-# when somebody asks for it: keep one name a line.
+# The public names, in reading order, for type checkers. `__init__.py` lists them, too, and imports each name when
+# somebody asks for it.
 
 from solver.base.errors import BookError as BookError
 from solver.base.errors import BudgetExceeded as BudgetExceeded

@@ -1,11 +1,16 @@
 """The small books that come with the package, found by their games: `solver.Book("tic-tac-toe")` solves nothing.
 
-In a checkout they lie in `books/` beside the package, in an installed package inside of it. Whatever takes a book takes
-such a name; a book's file of that name goes first (`naming`).
+In a checkout they lie in `books/` beside the package, in an installed package inside of it. From an archive, such as a
+zipapp, a book is copied to a temporary file when it is first asked for. Whatever takes a book takes such a name; a
+book's file of that name goes first (`naming`).
 """
 
 from __future__ import annotations
 
+import atexit
+import functools
+import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,8 +19,6 @@ from solver.base.errors import BookError, ForeignBook
 from solver.book.naming import resolved
 from solver.rules.game import Game, game_text, is_built_in, load_game
 
-HERE = Path(__file__).parent.parent
-FOLDER = HERE / "books" if (HERE / "books").is_dir() else HERE.parent / "books"
 Opened = TypeVar("Opened")
 
 
@@ -56,11 +59,44 @@ def _not_shipped(name: str) -> BookError:
     return BookError(f"the package has no book of {name}: make one with solver solve {name} -o BOOK")
 
 
+@functools.cache
+def folder() -> Any:
+    """Where the books lie: a path, or a part of the archive that the package runs from."""
+    # Few books are asked for by name, and this takes some milliseconds
+    from importlib import resources
+
+    package: Any = resources.files("solver")
+    return package / "books" if (package / "books").is_dir() else package.parent / "books"
+
+
+def file_name(name: str, ending: str) -> str:
+    """The name of a shipped file of the game of this name."""
+    return f"{name.replace(':', '-').replace(',', 'x')}{ending}"
+
+
 def path_of(name: str) -> Path:
     """Where the book of a game of this name lies, if it is shipped."""
-    return FOLDER / f"{name.replace(':', '-').replace(',', 'x')}.lmdb"
+    return _file(file_name(name, ".lmdb"))
+
+
+def _file(name: str) -> Path:
+    """The path of a book: it is mapped, so that of an archive is copied."""
+    home = folder()
+    return home / name if isinstance(home, Path) else _copied(name)
+
+
+@functools.cache
+def _copied(name: str) -> Path:
+    """The path of a book's copy, which goes when the process ends; one that is not there if there is no such book."""
+    part = folder() / name
+    if not part.is_file():
+        return Path(str(part))
+    home = Path(tempfile.mkdtemp(prefix="solver-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    (home / name).write_bytes(part.read_bytes())
+    return home / name
 
 
 def paths() -> list[Path]:
     """All books that are shipped, by their names."""
-    return sorted(FOLDER.glob("*.lmdb"))
+    return [_file(name) for name in sorted(part.name for part in folder().iterdir()) if name.endswith(".lmdb")]

@@ -4,11 +4,10 @@ Code that games share lies in `common`, which is no game.
 """
 
 import importlib
-import os
+import pkgutil
 from typing import Any
 
-_FILES = sorted(file.removesuffix(".py") for file in os.listdir(os.path.dirname(__file__)) if file.endswith(".py"))
-CATALOGUE = tuple(file.replace("_", "-") for file in _FILES if file != "__init__")
+CATALOGUE = tuple(sorted(file.name.replace("_", "-") for file in pkgutil.iter_modules(__path__) if not file.ispkg))
 FROM_FILES = frozenset({"tree", "graph"})  # games whose text names a file, which is opened
 DESCRIPTIONS = (".kif", ".gdl")  # how the names of games in the game description language end
 GRAPHS = (".csv", ".tsv", ".tab", *DESCRIPTIONS)  # and of all that is a graph

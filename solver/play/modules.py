@@ -11,7 +11,7 @@ import gzip
 import os
 import sys
 import zlib
-from pathlib import Path
+from typing import Any
 
 from solver.base import extras
 from solver.base.errors import BookError, MethodError
@@ -21,12 +21,10 @@ from solver.rules.game import Rules, is_built_in
 from solver.wasm.binary import MAX_MODULE_BYTES, facts_of
 from solver.wasm.host import Module, check_facts
 
-FOLDER = shipped.FOLDER / "modules"
 
-
-def path_of(name: str) -> Path:
-    """Where the module of a game of this name lies, if it is shipped."""
-    return FOLDER / f"{shipped.path_of(name).stem}.wasm.gz"
+def path_of(name: str) -> Any:
+    """Where the module of a game of this name lies, if it is shipped: a path, or a part of an archive."""
+    return shipped.folder() / "modules" / shipped.file_name(name, ".wasm.gz")
 
 
 def data_of(rules: Rules) -> bytes | None:

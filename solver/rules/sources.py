@@ -9,6 +9,7 @@ import io
 import itertools
 import os
 import re
+import sys
 import textwrap
 import tokenize
 import types
@@ -149,8 +150,9 @@ def files_behind(*files: str) -> set[str]:
 @functools.cache
 def digest_and_imports(file: str) -> tuple[str, frozenset[str]]:
     """Of a file's source, and the files of the package that it imports: modules, packages for names of their own."""
-    with open(file, "rb") as opened:
-        source = opened.read()
+    # Of an archive, too
+    loader: Any = sys.modules["solver"].__loader__
+    source: bytes = loader.get_data(file)
     imported = set()
     for home, names in IMPORT.findall(source.decode()):
         for name in re.findall(r"(\w+)(?: as \w+)?", re.sub("#.*", "", names)):

@@ -1,5 +1,6 @@
 """The books that come with the package: they are those of the catalogue and of today's rules, and answer by name."""
 
+import importlib
 import json
 import os
 import re
@@ -7,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import zipapp
 from collections import Counter
 from pathlib import Path
 
@@ -115,7 +117,7 @@ def test_a_game_by_its_name_is_answered_from_its_book():
 
 
 def test_a_book_of_other_rules_is_not_used(tmp_path, monkeypatch):
-    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
+    monkeypatch.setattr(shipped, "folder", lambda: tmp_path)
     write_values(tmp_path / "coins.lmdb", {21: Value(1, 1)}, facts={"game": "coins", "root": Value(1, 1)})
     assert shipped.find(load_game("coins"), Book) is None
     with pytest.raises(ForeignBook, match="was made by rules"):
@@ -127,7 +129,7 @@ def test_a_damaged_book_is_not_believed(tmp_path, monkeypatch):
     data = bytearray(shipped.path_of("nim").read_bytes())
     with Book(shipped.path_of("nim")) as book:
         data[data.index(next(book.segments())) + 20] ^= 1
-    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
+    monkeypatch.setattr(shipped, "folder", lambda: tmp_path)
     (tmp_path / "nim.lmdb").write_bytes(data)
     code, _, err = run("query", "nim", "start")
     assert code == 5 and "fails its checksum" in err
@@ -207,15 +209,78 @@ def test_books_lists_them():
     assert len(lines) == len(facts) and lines[0].startswith(facts[0]["game"])
 
 
-def test_an_installed_package_finds_them_inside_of_it(tmp_path):
-    """As pyproject.toml lays out the wheel."""
+READER = """
+import solver
+
+player, book = solver.Player("nim"), solver.Book("tic-tac-toe")
+print(player.solution.path, player.value(355).source, len(book), solver.verify(book).verdict)
+print(len(solver.games.CATALOGUE), len(solver.__all__), len(solver.book.shipped.paths()), solver.__file__)
+try:
+    solver.Book("nosuch")
+except solver.BookError as error:
+    print(error)
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A folder with the package as pyproject.toml lays out the wheel, but without the stub, which only tools read."""
+    folder = tmp_path_factory.mktemp("installed")
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]["wheel"]
     for package in wheel["packages"]:
-        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__", "*.pyi"))
     for source, target in wheel["force-include"].items():
-        shutil.copytree(ROOT / source, tmp_path / target)
-    command = "import solver; player = solver.Player('nim'); print(player.solution.path, player.value(355).source)"
-    python = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {command}"]
-    done = subprocess.run(python, cwd=tmp_path, capture_output=True, text=True)
-    assert done.stdout.split() == [str(tmp_path / "solver" / "books" / "nim.lmdb"), "book"], done.stderr
-    assert Path(solver.__file__).parent.parent / "books" == shipped.FOLDER
+        shutil.copytree(ROOT / source, folder / target)
+    (folder / "__main__.py").write_text(READER)
+    return folder
+
+
+def read_by(*command):
+    """The words that READER prints: the path of a book, how it answers, counts, the path of the package."""
+    done = subprocess.run(command, capture_output=True, text=True, env={"PATH": os.environ["PATH"]})
+    first, second, error = done.stdout.splitlines() or ["", "", done.stderr]
+    assert "nosuch: solve the game first" in error
+    path, *answers = first.split()
+    *counts, package = second.split()
+    assert answers == ["book", "627", "proved"]
+    assert counts == [str(len(items)) for items in (CATALOGUE, solver.__all__, shipped.paths())]
+    return Path(path), Path(package)
+
+
+def test_an_installed_package_finds_them_inside_of_it(installed):
+    path, package = read_by(sys.executable, installed)
+    assert (path, package.parent) == (installed / "solver" / "books" / "nim.lmdb", installed / "solver")
+    assert Path(solver.__file__).parent.parent / "books" == shipped.folder()
+
+
+def test_a_zipapp_copies_a_book_as_long_as_it_runs(installed, tmp_path):
+    zipapp.create_archive(installed, tmp_path / "app.pyz")
+    path, package = read_by(sys.executable, tmp_path / "app.pyz")
+    assert path.name == "nim.lmdb" and not path.exists() and not path.parent.exists()
+    assert package == tmp_path / "app.pyz" / "solver" / "__init__.py"
+
+
+def test_pyinstaller_is_told_of_the_hook():
+    (entry,) = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"].values()
+    module, _, function = entry["hook-dirs"].partition(":")
+    (folder,) = getattr(importlib.import_module(module), function)()
+    assert (Path(folder) / "hook-solver.py").is_file()
+
+
+@pytest.mark.faults
+def test_a_program_frozen_by_pyinstaller_reads_books(installed, tmp_path):
+    pytest.importorskip("PyInstaller")
+    wanted = {"solver", "click", "lmdb", "msgpack", "msgspec", "tqdm", "cffi", "_cffi_backend"}
+    others = {name for name in sys.modules if "." not in name} | {"numba", "numpy", "ray", "scipy", "sklearn"}
+    left_out = sorted(others - wanted - sys.stdlib_module_names - {"__main__", "tests"})
+    options = [word for name in left_out for word in ("--exclude-module", name)]
+    (installed / "reader.py").write_text(READER)
+    subprocess.run(
+        [sys.executable, "-m", "PyInstaller", "--noconfirm", "--log-level", "ERROR", *options]
+        + ["--additional-hooks-dir", ROOT / "solver" / "adapters", installed / "reader.py"],
+        cwd=tmp_path,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    path, package = read_by(tmp_path / "dist" / "reader" / "reader")
+    assert path.name == "nim.lmdb" and tmp_path / "dist" in path.parents and tmp_path / "dist" in package.parents

@@ -25,6 +25,7 @@ from solver.base.errors import (
     UncompiledRules,
 )
 from solver.base.value import Value, lift_value, merit_of
+from solver.book import shipped
 from solver.play import modules
 from solver.rules.game import Rules
 from solver.search import Budget, heuristic
@@ -39,7 +40,7 @@ from tests.ways import slow
 
 pytest.importorskip("wasmtime", exc_type=(ImportError, OSError))  # its library may not load
 WIN = 8_388_607  # of modules
-SHIPPED = sorted(path.name.removesuffix(".wasm.gz") for path in modules.FOLDER.glob("*.wasm.gz"))
+SHIPPED = sorted(path.name.removesuffix(".wasm.gz") for path in (shipped.folder() / "modules").glob("*.wasm.gz"))
 
 
 def data_of(name):

@@ -52,7 +52,8 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
         "serve",
     },
     "adapters": {
-        "gymnasium", "numpy", "open_spiel", "pettingzoo", "pyspiel", "base", "games", "rules", "book", "play", "export",
+        "PyInstaller", "gymnasium", "numpy", "open_spiel", "pettingzoo", "pyspiel",
+        "base", "games", "rules", "book", "play", "export",
     },
 }  # fmt: skip
 

@@ -16,6 +16,7 @@ from solver.base.errors import MethodError
 from solver.base.extras import INSTALL
 from solver.base.progress import silent
 from solver.base.value import Value, lift_value, merit_of
+from solver.book import shipped
 from solver.export import export, site
 from solver.play import modules
 from solver.rules.game import Rules, load_game
@@ -247,7 +248,7 @@ def test_a_page_of_a_game_alone_has_its_rules_and_its_module(module_of, tmp_path
     assert "627 states" in ok("export", QUICK, "-o", f"{tmp_path}/site/")  # a shipped book goes first
 
 
-SHIPPED = sorted(one.name.partition(".")[0] for one in modules.FOLDER.glob("*.wasm.gz"))
+SHIPPED = sorted(one.name.partition(".")[0] for one in (shipped.folder() / "modules").glob("*.wasm.gz"))
 SOME = ("awari", "checkers", "connect-four", "dots-and-boxes", "kalah", "three-mens-morris")
 
 
