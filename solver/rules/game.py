@@ -241,16 +241,13 @@ def _check_together(rules: Rules) -> None:
         raise GameError(f"{name} has vanishing(state) but not chance(state), the only way to such states: add it")
     if rules.chance is not None and rules.to_move is None:
         raise GameError(f"{name} has chance(state) but no to_move(state) for the chance nodes: add it")
-    if (own_method(rules.game, "rank") is None) != (own_method(rules.game, "unrank") is None):
-        raise GameError(f"{name} has one of rank(state) and unrank(rank): they go together")
-    if (own_method(rules.game, "symmetries") is None) != (own_method(rules.game, "tables") is None):
-        raise GameError(f"{name} has one of symmetries() and tables(): they go together")
+    for method, partner in (("rank", "unrank"), ("symmetries", "tables"), ("digits", "scan")):
+        if (own_method(rules.game, method) is None) != (own_method(rules.game, partner) is None):
+            raise GameError(f"{name} has one of {method} and {partner}: they go together")
     if own_method(rules.game, "tables") and own_method(rules.game, "canonical") is None:
         raise GameError(f"{name} has tables() and no canonical(state), the least image of a state: add it")
     if rules.everywhere and own_method(rules.game, "tables") is None:
         raise GameError(f"{name} has everywhere = True, and no tables() that say which positions there are: add them")
-    if (own_method(rules.game, "digits") is None) != (own_method(rules.game, "scan") is None):
-        raise GameError(f"{name} has one of digits() and scan(place, memo, digit): they go together")
     if rules.reward is not None and not is_score_game(rules.game):
         raise GameError(f"{name} has reward(state, action), which makes margins: set score_game = True in the class")
     if own_method(rules.game, "endless") and not is_score_game(rules.game):

@@ -9,6 +9,7 @@ import typing
 from collections.abc import Iterator
 from typing import Any
 
+BOOLEANS: dict[str, Any] = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
 BOARD = ("width", "height")  # parameters of which one alone says no size
 
 
@@ -53,18 +54,15 @@ def _without_none(kind: Any) -> Any:
 def _convert(name: str, text: str, kind: Any) -> Any:
     """The value of a text by its field's annotation. Raises ValueError for another value, or an unknown annotation."""
     text = text.strip()
-    if kind is bool:
-        known = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-        if text.lower() not in known:
-            raise ValueError(f"{name} is true or false, not {text!r}")
-        return known[text.lower()]
     if kind is int:
         if not _is_whole(text):
             raise ValueError(f"{name} is a whole number below 2**63, not {text[:40]!r}")
         return int(text)
     if kind in (float, str):
         return kind(text)
-    if typing.get_origin(kind) is typing.Literal:
+    if kind is bool:
+        text, choices = text.lower(), BOOLEANS
+    elif typing.get_origin(kind) is typing.Literal:
         choices = {_word(value): value for value in typing.get_args(kind)}
     elif isinstance(kind, type) and issubclass(kind, enum.Enum):
         choices = {_word(member): member for member in kind} | dict(kind.__members__)
