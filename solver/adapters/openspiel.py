@@ -62,9 +62,6 @@ def _kind(rules: Rules) -> Any:
 class _Shared:
     """The data that all states of a game share. A copy of a state does not copy it."""
 
-    rules: Rules
-    longest: int
-
     def __init__(self, rules: Rules, longest: int) -> None:
         self.rules, self.longest = rules, longest
         self.layout: Layout = layout_of(rules)
@@ -283,8 +280,6 @@ class PlayerPolicy(Policy):
 
 class PlayerBot(pyspiel.Bot):
     """A player or a book as a bot, for either side: it plays one of its best moves, by lot."""
-
-    player: Player
 
     def __init__(self, player: Player | Source, seed: int = 0) -> None:
         super().__init__()

@@ -32,7 +32,7 @@ from solver.base.errors import GameError, PositionError
 from solver.book import Book
 from solver.book.doors import Source, game_of
 from solver.export.layout import layout_of
-from solver.play.levels import Level, level_of
+from solver.play.levels import level_of
 from solver.play.player import Player
 from solver.rules.game import Rules, own_method
 from solver.rules.notation import Position, first_position, format_action, next_position, show
@@ -95,7 +95,6 @@ class SolverEnv(AECEnv[str, Any, Any]):
         ForeignBook: The teacher is of another game.
     """
 
-    longest: int
     played: int
     position: Position
     legal: list[int]
@@ -277,9 +276,6 @@ class Opponent:
     or a number from 1 to 10. The draws are those of `seed`. Raises GameError for another level, and ForeignBook in an
     environment of another game.
     """
-
-    player: Player
-    level: Level
 
     def __init__(self, player: Player | Source, level: int | str = "perfect", seed: int | None = None) -> None:
         try:

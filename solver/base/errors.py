@@ -79,9 +79,6 @@ class ForeignBook(BookError):
 class MissingRules(ForeignBook):
     """A book of a game outside this package, which never runs code that it names: you name its rules."""
 
-    fault: str
-    rules: str
-
     def __init__(self, fault: str, rules: str) -> None:
         """Make the error of a `fault`, in words; `rules` is the value that `--game` would take."""
         super().__init__(f"{fault}, --game {rules}, or in Python Book(path, game)")

@@ -160,12 +160,6 @@ def greeting(table: Table, book: str | None, budget: float) -> str:
 class Opponent:
     """How the computer chooses its moves."""
 
-    player: Player
-    method: str
-    depth: int
-    level: Level
-    variety: float
-
     def __init__(
         self, player: Player, method: str, depth: int, level: Level, variety: float, chance: random.Random
     ) -> None:

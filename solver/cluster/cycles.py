@@ -71,9 +71,6 @@ class Pile:
     The first `kept` have stayed as they were.
     """
 
-    arrays: list[States]
-    kept: int
-
     def __init__(self, arrays: list[States]) -> None:
         self.arrays, self.kept = arrays, len(arrays)
 

@@ -44,10 +44,6 @@ class Filing(Engine):
     Tasks may read results from files. With `files`, a task writes all its results but the first to one file.
     """
 
-    engine: Engine
-    store: Store
-    files: bool
-
     def __init__(self, engine: Engine, store: Store, files: bool) -> None:
         self.engine, self.store, self.files = engine, store, files
         self._made: list[Made] = []

@@ -44,9 +44,6 @@ class Reference(NamedTuple):
 class Handle:
     """A result in the child, which lets go of it when nobody here has its handle any more."""
 
-    dropped: list[int]
-    reference: Reference
-
     __slots__ = ("dropped", "reference")
 
     def __init__(self, reference: Reference, dropped: list[int]) -> None:

@@ -28,10 +28,6 @@ READ_STATES = 1 << 12  # states that are read with one that is asked for: a bise
 class Merged:
     """`Swept`, in the files of a store. `tier` gives the tier of a state."""
 
-    shards: Shards
-    kind: np.dtype[Any]
-    layers: list[ShardedTier]
-
     def __init__(self, shards: Shards, tier: Callable[[int], int]) -> None:
         course = shards.course
         assert course.scale is not None

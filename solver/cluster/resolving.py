@@ -106,11 +106,6 @@ class Rounds:
     It holds handles of the arrays of its shards at `places`, by name, and of the messages between them.
     """
 
-    shards: Shards
-    tier: ShardedTier
-    scale: Scale
-    places: list[int]
-
     def __init__(self, shards: Shards, tier: ShardedTier, scale: Scale, places: list[int]) -> None:
         self.shards, self.engine, self.job = shards, shards.engine, shards.job
         self.tier, self.scale, self.places = tier, scale, places

@@ -27,17 +27,6 @@ EVERY = 1.0  # seconds between commits, at least
 class Shards:
     """A job on an engine. `course` is its history, and `tell` is called with a line about every tier."""
 
-    rules: Rules
-    job: Job
-    store: Store
-    engine: Filing
-    filing: Filing
-    progress: Progress
-    tell: Say
-    cyclic: bool
-    course: Course
-    identity: str
-
     def __init__(
         self, rules: Rules, job: Job, store: Store, engine: Engine, *, progress: Progress, tell: Say, cyclic: bool
     ) -> None:

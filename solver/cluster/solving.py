@@ -28,9 +28,6 @@ from solver.sweep.finish import finish
 class Clustered:
     """A solve under way: its files are gone, and nothing of it left, when it is told to `remove` them."""
 
-    rules: Rules
-    options: Options
-
     def __init__(self, rules: Rules, url: str, engine: Engine, options: Options) -> None:
         game = rules.game
         self.rules, self.options = rules, options

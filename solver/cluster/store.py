@@ -119,8 +119,6 @@ def store_at(url: str) -> Store:
 class Store:
     """The folder of one solve. Raises ResourceError for trouble that outlasts some tries."""
 
-    files: Any
-
     def __init__(self, url: str) -> None:
         try:
             self.files, root = fsspec.core.url_to_fs(url, use_listings_cache=False)

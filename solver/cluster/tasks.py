@@ -130,8 +130,6 @@ class Folded(NamedTuple):
 class Bench:
     """A process's own copy of a job: its rules, compiled, and its store."""
 
-    job: Job
-
     def __init__(self, job: Job) -> None:
         game = load_game(job.game)
         if fingerprint(game) != job.fingerprint:

@@ -207,9 +207,6 @@ class Solution:
     `merit_of` returns the merit in units of a folded, unfinished state, or None if it was not reached.
     """
 
-    rules: Rules
-    units: Units
-
     def __init__(self, rules: Rules, merit_of: Callable[[int], int | None], units: Units) -> None:
         self.rules, self.merit_of, self.units = rules, merit_of, units
 

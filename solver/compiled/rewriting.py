@@ -60,9 +60,6 @@ def methods_of(cls: type) -> dict[str, types.FunctionType]:
 class Rewriter:
     """Rewrites the functions of a class's rules."""
 
-    width: int | None
-    game: Any
-
     def __init__(
         self,
         cls: type,

@@ -136,8 +136,6 @@ class Trace:
             `x = 1 if even else 0.5` Python has an int or a float, and compiled code a float.
     """
 
-    typeof: Any
-
     def __init__(self, lower: Any, function: Any) -> None:
         """Trace the function that `lower` compiles."""
         self.typeof, self._generator = lower.typeof, lower.generator_info

@@ -64,9 +64,6 @@ class Limits(NamedTuple):
 class Lost(Exception):
     """An engine has lost a game by rule."""
 
-    reason: str
-    said: str
-
     def __init__(self, reason: str, said: str = "") -> None:
         super().__init__(reason)
         self.reason, self.said = reason, said
@@ -153,10 +150,6 @@ class Process:
 
 class Engine:
     """A player by so many processes of one command, which share the states of a turn. Raises as `Process`."""
-
-    rules: Rules
-    command: str
-    limits: Limits
 
     def __init__(self, rules: Rules, command: str, limits: Limits, processes: int = 1) -> None:
         self.rules, self.command, self.limits = rules, command, limits

@@ -23,9 +23,6 @@ PACE = 1e-6  # a ply sooner is better by that much of a win
 class Greedy:
     """The move that a guess likes best, one ply ahead; ends are seen."""
 
-    board: Board
-    guess: Guess
-
     def __init__(self, board: Board, guess: Guess) -> None:
         self.board, self.guess = board, guess
 
@@ -68,10 +65,6 @@ class ByBook:
     The book is complete, or `beyond` plays where it does not know all moves. Raises ForeignBook for one of other rules.
     """
 
-    board: Board
-    book: Book
-    beyond: Deep | None
-
     def __init__(self, board: Board, book: Book, beyond: Deep | None = None) -> None:
         book.check_rules(board.rules.game)
         self.board, self.book, self.beyond = board, book, beyond
@@ -112,8 +105,6 @@ class AtLevel:
 
 class Asked:
     """Whatever answers a state with an action, asked state by state."""
-
-    rules: Rules
 
     def __init__(self, rules: Rules, best: Callable[[int], int]) -> None:
         self.rules, self.best = rules, best

@@ -25,8 +25,6 @@ class Leading:
     `plies`, if there is one, says how far such a state is from a conversion.
     """
 
-    rules: Rules
-
     def __init__(
         self, rules: Rules, find: Callable[[Any], Value | None], plies: Callable[[Any], int | None] | None = None
     ) -> None:

@@ -49,10 +49,6 @@ class Knowledge:
         is_complete: Whether the solution is a book of every state that play can reach.
     """
 
-    rules: Rules
-    game: Any
-    depth: int
-
     def __init__(self, source: Mapping[int, Value], rules: Rules) -> None:
         """Collect the knowledge about a game.
 

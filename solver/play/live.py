@@ -36,10 +36,6 @@ class Live:
     turn.
     """
 
-    rules: Rules
-    game: Any
-    foresight: Foresight
-
     def __init__(self, rules: Rules, foresight: Foresight) -> None:
         self.rules, self.game, self.foresight = rules, rules.game, foresight
         self.compiled: Compiled = Compiled(rules, self._searchers, lambda module: module.searches, foresight.module)

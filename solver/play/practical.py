@@ -70,9 +70,6 @@ class Practical:
         MethodError: In a game of chance, or for another number of plies.
     """
 
-    rules: Rules
-    opponent: int
-
     def __init__(self, rules: Rules, value_of: Callable[[Any], Value | None], opponent: int = OPPONENT) -> None:
         if rules.chance is not None:
             raise MethodError(

@@ -33,8 +33,6 @@ MAX_UGI_NUMBER = 10**9  # of milliseconds, plies or nodes
 class Session:
     """One conversation: `obey` lines until it returns False, then `end`; `say` is called from several threads."""
 
-    rules: Rules
-
     def __init__(self, player: Player, say: Callable[[str], None], seconds: float, name: str) -> None:
         self.rules, self._seconds, self._name = player.rules, seconds, name
         self._thinker = Thinker(player)

@@ -227,8 +227,6 @@ def refuse_chance(rules: Rules) -> None:
 class _Measure:
     """Play of a game as a distribution over positions."""
 
-    rules: Rules
-
     def __init__(self, player: Player) -> None:
         self.player, self.rules = player, player.rules
         self.look = Practical(player.rules, player.knowledge.find, 0)

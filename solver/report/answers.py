@@ -38,9 +38,6 @@ class Answers:
     `timed` answers say how long they took; without it the same book always gives the same bytes.
     """
 
-    moves: bool
-    timed: bool
-
     def __init__(self, player: Player, *, moves: bool = True, timed: bool = True) -> None:
         self.player = player
         self.name: str = game_text(player.game)

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 from solver.base.errors import GameError, SolverError
 from solver.base.expectations import kind_of
-from solver.base.kinds import MARGIN, NIMBER, Kind
+from solver.base.kinds import MARGIN, NIMBER
 from solver.base.shown import reason
 from solver.base.value import Value, lift, terminal_merit, value_of
 from solver.games import CATALOGUE, FROM_FILES, class_of, opened_by
@@ -82,26 +82,11 @@ class Rules:
     together.
     """
 
-    game: Any
-    symmetry: bool
-    wdl: bool
-    margins: bool
-    plain_only: bool
-    kind: Kind
-    scores: bool
-    bits: int
     impartial: bool
-    folds: bool
-    tiered: bool
     tier: Callable[[Any], int]
-    numbering: Numbering | Orbits | None
     rank: Callable[[Any], int] | None
     unrank: Callable[[int], Any] | None
-    alternates: bool
     mover: Callable[[Any], int]
-    same_mover: Callable[[Any, Any, Any], bool]
-    lifted: Callable[[int, Any, Any, Any], int]
-    end: Callable[[Any], int]
 
     def __init__(
         self, game: Any, symmetry: bool = True, wdl: bool = False, nimbers: bool = False, start: Any = None

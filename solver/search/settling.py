@@ -50,8 +50,6 @@ class Ahead:
     `known()` is a number that changes when `find` learns more. A look at more than MOST_MOVES moves is given up.
     """
 
-    rules: Rules
-
     def __init__(self, rules: Rules, find: Find, known: Callable[[], int]) -> None:
         self.rules, self._known = rules, known
         self._anything = -rules.kind.most, rules.kind.most

@@ -25,9 +25,6 @@ SHOWN_FIELDS = ("states", "terminal", "stored", "counts", "tiers", "values")
 class Handlers:
     """The answers of a shelf, and of live searches where it does not know."""
 
-    shelf: Shelf
-    searches: Searches
-
     def __init__(self, shelf: Shelf, searches: Searches) -> None:
         self.shelf, self.searches = shelf, searches
 

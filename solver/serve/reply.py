@@ -34,10 +34,6 @@ ALWAYS: Headers = (
 class Refused(Exception):
     """A request that gets an error: the status, one line that names the remedy, and headers."""
 
-    status: int
-    message: str
-    headers: dict[str, str]
-
     def __init__(self, status: int, message: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(message)
         self.status, self.message, self.headers = status, message, headers or {}
@@ -75,11 +71,6 @@ class Reply:
 
     Of many that are kept the garbage collector has little to look through: bytes, in tuples.
     """
-
-    body: bytes
-    cache: str
-    status: int
-    tag: str | None
 
     __slots__ = ("body", "cache", "status", "tag", "_compressed", "_headers")
 

@@ -34,9 +34,6 @@ Found = TypeVar("Found")
 class Searches:
     """Searches of `seconds` for an answer at most, loading a game's search aside; None of seconds: there are none."""
 
-    seconds: float | None
-    most: int
-
     def __init__(self, seconds: float | None, most: int = WAITING) -> None:
         self.seconds, self.most = seconds, most
         self.under_way: int = 0  # and waiting

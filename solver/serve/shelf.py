@@ -23,10 +23,6 @@ from solver.rules.words import summary_of
 class Served:
     """A game, and its book if there is one: positions are answered from it without a live search."""
 
-    name: str
-    game: Game
-    book: Book | None
-
     def __init__(self, game: Game, book: Book | None) -> None:
         self._answers: dict[tuple[bool, int | None], Answers] = {}
         self.name, self.game, self.book = game_text(game), game, book

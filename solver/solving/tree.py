@@ -38,9 +38,6 @@ class Move(NamedTuple):
 class Tree:
     """States with their merits, floats where they are estimates (`Estimate`)."""
 
-    rules: Rules
-    kind: Estimate
-
     def __init__(self, rules: Rules, kind: Estimate) -> None:
         self.rules, self.kind = rules, kind
         self.merits: dict[Any, Any] = {}

@@ -59,10 +59,6 @@ def _mapping() -> Iterator[None]:
 class Window:
     """`known`: all tiers, of which those that are open have states, cells and values; the others must not be read."""
 
-    shelf: StateShelf
-    values: ValueShelf
-    layers: Sequence[Layer]
-
     def __init__(self, states: StateShelf, values: ValueShelf, layers: Sequence[Layer]) -> None:
         self.shelf, self.values, self.layers = states, values, layers
         self.total: int = layers[-1].end if layers else 0

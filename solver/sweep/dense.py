@@ -50,11 +50,6 @@ class Dense:
     It goes on from the `saved` state. Raises NotDense where the arrays cannot take the game.
     """
 
-    compiled: CompiledMoves
-    size: int
-    work: Work
-    progress: Progress
-
     def __init__(
         self, compiled: CompiledMoves, size: int, work: Work, progress: Progress, saved: DenseState | None = None
     ) -> None:

@@ -312,13 +312,6 @@ class Bounds:
     `gap` is the number of units left between the bounds.
     """
 
-    moves: Moves
-    progress: Progress
-    memory: int
-    own: int
-    known: TierLookup
-    size: int
-
     def __init__(self, solve: Solve, tier_row: int, known: TierLookup) -> None:
         self.rules, self.moves, self.progress = solve.rules, solve.moves, solve.progress
         self.scale, self.memory = solve.scale, solve.memory

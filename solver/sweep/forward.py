@@ -59,8 +59,6 @@ class Forward:
         saved: The record of a checkpoint to go on from.
     """
 
-    rules: Rules
-
     def __init__(
         self,
         compiled: CompiledMoves,

@@ -56,11 +56,6 @@ class Inside:
         work: The work folder, for a file.
     """
 
-    size: int
-    blocks: range
-    room: int
-    work: Work
-
     def __init__(self, size: int, room: int, work: Work) -> None:
         self.size, self.blocks = size, range((size - 1 >> BLOCK_BITS) + 1)
         self.room, self.work = room, work

@@ -48,8 +48,6 @@ class _Values:
 class Ordered:
     """`Swept`, of the sorted sweep."""
 
-    merits: ValueShelf
-
     def __init__(self, forward: Forward, backward: Backward) -> None:
         self.tier, self._section = forward.compiled.tier, forward.section
         self.states, self.merits = forward.states, backward.merits

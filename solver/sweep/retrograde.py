@@ -89,14 +89,6 @@ class Resolver:
         ResourceError: The memory does not hold the arrays of the tier.
     """
 
-    rules: Rules
-    moves: Moves
-    work: Work
-    memory: int
-    progress: Progress
-    own: int
-    size: int
-
     def __init__(self, solve: Solve, tier_row: int, lookup: TierLookup) -> None:
         self.rules, self.moves, self.work = solve.rules, solve.moves, solve.work
         # How much later than their children states are resolved

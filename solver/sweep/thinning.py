@@ -144,11 +144,6 @@ def table_of(size: int) -> Seen:
 class Thinning:
     """Searches of parts of a game, each twice as large as the last."""
 
-    expansion: Expansion
-    team: Workers
-    memory: int
-    progress: Progress
-
     def __init__(self, forward: Forward, team: Workers, memory: int, progress: Progress) -> None:
         self.compiled, self.expansion = forward.compiled, Expansion(forward.compiled)
         self.moves = forward.compiled.valued(1)

@@ -40,7 +40,7 @@ def failing(path: Any, where: str) -> Iterator[None]:
 class Search:
     """The search of some values of a game, within so many seconds of searching. `proved` counts those it found as well.
 
-    `path` is that of the book which has the values, `values[state]`. `note` says why plain Python took over from the
+    `path` is that of the book which has the values. `note` says why plain Python took over from the
     compiled search, if it did.
     """
 

@@ -35,9 +35,6 @@ MAX_LEB128_BITS = 70  # of a LEB128 number: ten bytes
 class Reader:
     """Numbers and names from bytes, one after another."""
 
-    data: bytes
-    at: int
-
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
 

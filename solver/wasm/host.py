@@ -52,8 +52,6 @@ class Module(ExactSearch):
     memory, of a size that is bounded, and is ended where it does not end by itself.
     """
 
-    facts: dict[str, Any]
-
     def __init__(self, data: bytes, rules: Rules, table: int = TABLE_BYTES, *, is_ours: bool = False) -> None:
         self.rules, self.facts = rules, facts_of(data)
         check_facts(self.facts, rules)

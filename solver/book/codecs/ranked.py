@@ -171,10 +171,6 @@ def symbols_of(body: memoryview, index_bytes: int) -> bytes:
 class Ranks(States):
     """The ranks of the states that a book may hold. Raises BookError for a game without ranks."""
 
-    rules: Rules
-    palette: Sequence[Value]
-    plain_only: bool
-
     ASKED = (*NUMBERS, "outlook", "replies")
     SPARE = 1  # for a state that is missing
     LEFT_OUT = (0, TELLING, HALVED)

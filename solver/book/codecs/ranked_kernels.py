@@ -355,8 +355,6 @@ def groups_in(records: Iterable[bytes]) -> Iterator[Group]:
 class Compiled:
     """The compiled ranks of a game and a book. Raises UncompiledRules."""
 
-    plain: Ranks
-
     def __init__(self, ranks: Ranks) -> None:
         self.rules, self.plain = ranks.rules, ranks
         self.merits: NDArray[np.int64] = np.array(self.plain.merits, np.int64)

@@ -22,9 +22,6 @@ BUSY = 1 << 14  # states noted that somebody is at
 class Together:
     """A search that the first of `members` has begun and all go on with; the others are idle until then."""
 
-    low: int
-    high: int
-
     def __init__(self, members: Sequence[Any]) -> None:
         self.members = members
         self._leader = leader = members[0]

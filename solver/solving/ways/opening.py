@@ -267,10 +267,6 @@ class Journal:
     `size` is the bytes of a state. Without a path nothing is written.
     """
 
-    path: Path | None
-    header: bytes
-    size: int
-
     def __init__(self, path: Path | None, header: bytes, restart: bool, size: int = 8) -> None:
         self.path, self.header, self.size = path, header, size
         self.merits: dict[int, int] = {}
