@@ -11,6 +11,7 @@ string`; of a position that was refused there is no move, `bestmove (none)`.
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -27,6 +28,7 @@ from solver.search import Budget
 NO_MOVE = "bestmove (none)"
 SPARE = 0.05  # seconds that an answer may take to arrive, half of the time at most
 MOVES_LEFT = 25  # that a clock is shared among
+LIMITS = ("p1time", "p2time", "p1inc", "p2inc", "movetime", "depth", "nodes")
 MAX_UGI_NUMBER = 10**9  # of milliseconds, plies or nodes
 
 
@@ -147,14 +149,8 @@ class Session:
             self._search.join()
 
     def _go(self, words: list[str]) -> None:
-        if self._searching:
-            self._note("a search is under way: stop it first")
-            return
-        try:
-            limits = _limits(words)
-        except ValueError as error:
-            self._note(f"go refused: {error}")
-            return
+        self._end_search([])
+        limits = _limits(words)
         reason = self._no_move()
         if reason is not None:
             self._note(reason)
@@ -226,20 +222,13 @@ def _result(rules: Rules, position: Position) -> str:
 
 
 def _limits(words: list[str]) -> dict[str, int]:
-    """Return the options after `go`, by name. Raises ValueError."""
+    """Return the options after `go`, by name. Passes over unknown words, and options without a whole number."""
     limits: dict[str, int] = {}
-    left = iter(words)
-    for name in left:
+    for name, number in zip(words, [*words[1:], ""], strict=False):
         if name == "infinite":
             limits[name] = 0
-            continue
-        if name not in ("p1time", "p2time", "p1inc", "p2inc", "movetime", "depth", "nodes"):
-            raise ValueError(f"no limit {name[:40]!r}")
-        number = next(left, "")
-        if not (number.lstrip("-").isascii() and number.lstrip("-").isdecimal() and len(number) < 20):
-            raise ValueError(f"{name} {number[:40]!r} is no whole number")
-        least = 1 if name in ("depth", "nodes") else 0
-        limits[name] = max(least, min(MAX_UGI_NUMBER, int(number)))
+        elif name in LIMITS and re.fullmatch("-?[0-9]+", number):
+            limits[name] = max(int(name in ("depth", "nodes")), min(MAX_UGI_NUMBER, int(number[:20])))
     return limits
 
 
