@@ -277,6 +277,8 @@ def _groups(rules: list[Rule], below: dict[str, set[str]]) -> list[frozenset[str
         raise ValueError("it has hidden information (sees): what is solved here has players who see everything")
     wanted = set().union(*(below[name] | {name} for name in (ROLE, INIT, LEGAL, NEXT, TERMINAL, GOAL))) & heads
     for rule in rules:
+        if NEXT in {atom[0] for atom in rule.needs + rule.nots}:
+            raise ValueError(f"line {rule.line}: no position knows its next one: ask what is true in place of next")
         for name in (atom[0] for atom in rule.nots):
             if rule.head[0] in below.get(name, ()):
                 raise ValueError(f"line {rule.line}: {rule.head[0]} needs itself negated: that settles nothing")

@@ -98,6 +98,8 @@ def _terms(text: str) -> Iterator[tuple[int, Term]]:
             if len(open_terms) > DEEPEST:
                 raise ValueError(f"line {line}: more than {DEEPEST} brackets in each other: close some")
         elif token[0] != ";":
+            if not open_terms and (token == ":-" or (token != ")" and match.string.startswith("(", match.end()))):
+                raise ValueError(f"line {line}: {token[:40]!r} before a bracket is infix GDL: write (cell 1 1 x)")
             term: Term = token
             if token == ")":
                 if not open_terms:
