@@ -18,8 +18,9 @@ from typing import Any
 import click
 
 from solver.base import shown
-from solver.base.errors import BookError
+from solver.base.errors import BookError, PositionError
 from solver.base.loading import listening
+from solver.base.text import TextError, file_lines, text_lines
 from solver.book.codecs import CHOICES
 from solver.book.doors import book_and_game
 from solver.book.naming import resolved
@@ -34,6 +35,16 @@ MAX_FILTER = 1 << 63  # beyond any tier or distance
 LINE_SECONDS = 10.0  # between two lines of progress where there is no terminal
 THREAD_SECONDS = 1.5  # of work without lines: longer than plain Python's first try
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def games_of(path: str) -> Iterator[str]:
+    """Yield the lines of a file, or of standard input. Raises PositionError or BookError if it does not hold games."""
+    try:
+        yield from text_lines(sys.stdin.buffer) if path == "-" else file_lines(path)
+    except TextError as error:
+        raise PositionError(f"{path}, {error}") from None
+    except OSError as error:
+        raise BookError(f"{path} cannot be read ({error.strerror}): name a file of games, one a line") from None
 
 
 class Text(click.ParamType):  # type: ignore[type-arg]

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-
 import click
 
-from solver.base.errors import BookError, PositionError
-from solver.base.text import TextError, file_lines, text_lines
-from solver.cli.common import Bars, game_option, json_option, open_book, quiet_option, tell
+from solver.cli.common import Bars, game_option, games_of, json_option, open_book, quiet_option, tell
 from solver.play.grading import grade
 from solver.play.player import Player
 from solver.report import grades
@@ -29,6 +24,7 @@ def command(source: str, games: str, as_json: bool, own: str | None, quiet: bool
     solver grade connect-four-5x5.lmdb - --json < games.txt
 
     GAMES is a file, or - for standard input. Each line is one game: its moves from the start, written as for `query`.
+    Empty lines, and remarks behind # or ;, are skipped.
 
     \b
     perfect    keeps value and distance
@@ -39,16 +35,6 @@ def command(source: str, games: str, as_json: bool, own: str | None, quiet: bool
     """
     with open_book(source, own, quiet=quiet) as opened, Bars(quiet) as bars:
         player = Player(opened, live=False)
-        found = grade(player, _lines(games), progress=bars)
+        found = grade(player, games_of(games), progress=bars)
         facts = grades.facts(found, player)
     tell(facts, lambda facts: grades.text(facts, player.rules), as_json)
-
-
-def _lines(path: str) -> Iterator[str]:
-    """Yield the lines of a file, or of standard input. Raises PositionError if it does not hold games."""
-    try:
-        yield from text_lines(sys.stdin.buffer) if path == "-" else file_lines(path)
-    except TextError as error:
-        raise PositionError(str(error)) from None
-    except OSError as error:
-        raise BookError(f"{path} cannot be read ({error.strerror}): name a file of games, or - for them") from None

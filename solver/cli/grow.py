@@ -8,21 +8,18 @@ from typing import Any
 
 import click
 
-from solver.base.errors import BookError, PositionError
-from solver.base.text import TextError, read_text
 from solver.cli.common import (
     DURATION,
     Bars,
     Seconds,
     codec_option,
     evaluate_option,
+    games_of,
     note,
     print_options,
     workers_option,
 )
 from solver.cli.info import report
-
-MOST_GAMES = 1 << 28  # bytes of a file of games
 
 
 @click.command("grow")
@@ -89,7 +86,7 @@ def command(game: str, book: str, add: str | None, as_json: bool, quiet: bool, *
     from solver.solving.ways.grown import Plan
 
     bars, say, started = Bars(quiet), functools.partial(note, quiet=quiet), time.perf_counter()
-    plan = Plan(games=() if add is None else _lines(add), **{name: asked.pop(name) for name in OF_PLAN})
+    plan = Plan(games=() if add is None else [*games_of(add)], **{name: asked.pop(name) for name in OF_PLAN})
     options = Options(symmetry=not asked.pop("no_symmetry"), progress=bars, say=say, **asked)
     with bars:
         header = grow(game, book, plan, options)
@@ -99,13 +96,3 @@ def command(game: str, book: str, add: str | None, as_json: bool, quiet: bool, *
 
 
 OF_PLAN = ("positions", "seconds", "depth", "exact", "evaluate", "side", "error")
-
-
-def _lines(path: str) -> list[str]:
-    """The games of a file."""
-    try:
-        return read_text(path, MOST_GAMES).split("\n")
-    except TextError as error:
-        raise PositionError(f"{path}, {error}") from None
-    except OSError as error:
-        raise BookError(f"{path} cannot be read ({error.strerror}): name a file of games, one a line") from None

@@ -17,7 +17,7 @@ from solver.book.doors import Source
 from solver.play.player import Player
 from solver.rules.game import Rules
 from solver.rules.notation import chances, format_action
-from solver.rules.reading import moves_played
+from solver.rules.reading import game_lines, moves_played
 
 
 class Graded(NamedTuple):
@@ -81,7 +81,8 @@ def grade(player: Player | Source, games: Iterable[str], *, progress: Progress =
 
     Args:
         player: Where the values come from: a player, or a book or its path, which is asked without a live search.
-        games: Lines of text: the moves of a game from its start. Empty lines are skipped.
+        games: Lines of text: the moves of a game from its start. Empty lines and remarks behind # or ; are
+            skipped.
         progress: Called after each move with the number of moves so far.
 
     Returns:
@@ -95,10 +96,10 @@ def grade(player: Player | Source, games: Iterable[str], *, progress: Progress =
     played = unknown = judged = 0
     tallies: dict[int | None, Tally] = {}
     blunders: list[Graded] = []
-    for number, line in enumerate(games, 1):
-        played += bool(line.strip())
+    for number, line in game_lines(games):
+        played += 1
         try:
-            for move in graded(player, number, line.strip()):
+            for move in graded(player, number, line):
                 judged += 1
                 progress("grade", judged, None)
                 if move.before is None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from solver.base.errors import PositionError
@@ -20,6 +20,8 @@ from solver.rules.boards.reading import is_shown, lines_of, read_board, state_of
 from solver.rules.game import GameOrName, Rules, load_game, own_method
 from solver.rules.notation import Position, first_position, legal_actions, next_position, parse_action
 
+REMARK = re.compile(r"(?:^|(?<=\s))[#;].*")  # to the end of a line of a file of games
+HEAD = re.compile(r"\s*\[\w+\s+\"")  # of a game in PGN
 WORD = re.compile(r"(?:\([^()]*\)|[^\s,(]|\()+")  # what stands in brackets is one
 
 
@@ -92,6 +94,8 @@ def moves_played(
     """The moves from the start that a text names, each with the positions before and after. Raises PositionError."""
     position, played = first_position(rules), 0
     choices_at = legal or functools.partial(legal_actions, rules)
+    if HEAD.match(text):
+        raise PositionError(f"{excerpt(text, 60)} is a head of PGN: write the moves alone, a game a line")
     words = WORD.findall(text)
     for word in words:
         choices = choices_at(position.state)
@@ -112,6 +116,14 @@ def moves_played(
                     raise PositionError(f"move {played} of {excerpt(text, 60)}: {error}") from None
             before, position = position, next_position(rules, position, action)
             yield before, action, position
+
+
+def game_lines(games: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield the games of a file, a line each, with the line's number. Skips empty lines and remarks: `1234 # mine`."""
+    for number, line in enumerate(games, 1):
+        text = REMARK.sub("", line).strip()
+        if text:
+            yield number, text
 
 
 def _number(rules: Rules, text: str) -> int:

@@ -9,6 +9,7 @@ from solver import Book, Player, grade, load_game, solve
 from solver.base import errors
 from solver.rules.game import Rules
 from solver.rules.notation import format_action
+from solver.solving.ways.grown import positions_of
 from tests import naive
 from tests.commands import ok, run
 
@@ -88,6 +89,17 @@ def test_the_command_counts_lines_and_names_the_wrong_one(tmp_path):
     assert "0 moves judged" in ok("grade", book, "-", stdin="\n")
     with pytest.raises(errors.PositionError, match="line 1: move 2"), Book(book) as opened:
         grade(Player(opened), ["a1 a1"])
+
+
+def test_remarks_and_empty_lines_are_no_games(tmp_path):
+    games = "# openings\n1234\n\n  ; more\n1 2 3 4  ; main line\n1 2 # of two\n"
+    with solve("connect-four:4,3", tmp_path / "book.lmdb") as book:
+        grades = grade(book, games.splitlines())
+        assert (grades.games, grades.total.moves) == (3, 10)
+        for game, message in (("12#3", "line 2: move 3"), ('[Event "?"]', "line 2: .* is a head of PGN")):
+            with pytest.raises(errors.PositionError, match=message):
+                grade(book, ["# 1", game])
+        assert [*map(len, positions_of(Rules(book.game), games.splitlines()))] == [1, 1, 1, 1, 1]
 
 
 def test_progress_counts_the_moves(tmp_path):

@@ -13,7 +13,7 @@ import functools
 import hashlib
 import itertools
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +28,7 @@ from solver.book import Book
 from solver.book.codecs import rules_of
 from solver.rules.fingerprint import Origin, check_origin, fingerprint
 from solver.rules.game import Rules
-from solver.rules.reading import moves_played
+from solver.rules.reading import game_lines, moves_played
 from solver.solving.job import Job, Outcome
 from solver.solving.tables import solved_by
 from solver.solving.tree import Tree
@@ -218,12 +218,12 @@ def _growing(book: Book, rules: Rules, kind: Estimate, depth: int | None) -> Est
     return estimate
 
 
-def positions_of(rules: Rules, games: Sequence[str]) -> list[list[Any]]:
+def positions_of(rules: Rules, games: Iterable[str]) -> list[list[Any]]:
     """The unfinished positions of games, one a line, by ply. Raises PositionError that names line and move."""
     plies: dict[int | None, dict[Any, None]] = {}
-    for number, line in enumerate(games, 1):
+    for number, line in game_lines(games):
         try:
-            for before, _, after in moves_played(rules, line.strip()):
+            for before, _, after in moves_played(rules, line):
                 for position in (before, after):
                     if not rules.is_terminal(position.state):
                         plies.setdefault(position.ply, {})[rules.canonical(position.state)] = None
