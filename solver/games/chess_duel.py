@@ -182,14 +182,17 @@ class ChessDuel(NamedTuple):
         return {"board": "checks", "sides": ["white", "black"], "men": men}
 
     def parse_position(self, text: str) -> int | None:
-        """The state of a position in FEN, which is the last line of `show`. None for other texts.
+        """The state of a position in FEN, whichever side has the pieces. None for other texts. `show` ends with it.
 
         Raises ValueError if the ending never has it.
         """
         text = text.rpartition("\n")[2]
         if "/" not in text or "." in text.partition(" ")[0]:
             return None
-        fields = chess.fields(text)
+        return chess.either_way(text, self._placed_as)
+
+    def _placed_as(self, fields: list[str]) -> int:
+        """The state of the fields of a FEN. Raises ValueError."""
         state = self.from_cells(chess.placed(fields[0], "k q r b n p"), 1 if fields[1] == "b" else 0)
         if fields[3:4] not in ([], ["-"]):
             marked = state | 1 << 30

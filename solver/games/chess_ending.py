@@ -203,15 +203,14 @@ class ChessEnding(NamedTuple):
         return {"board": "checks", "sides": ["white", "black"], "men": men | {"k": ["king", 1]}}
 
     def parse_position(self, text: str) -> int | None:
-        """The state of a position in FEN, which is the last line of `show`. None for other texts.
+        """The state of a position in FEN, whichever side has the pieces. None for other texts. `show` ends with it.
 
         Raises ValueError if the ending never has it.
         """
         text = text.rpartition("\n")[2]
         if "/" not in text or "." in text.partition(" ")[0]:
             return None
-        fields = chess.fields(text)
-        return self.from_cells(chess.placed(fields[0], "k"), 1 if fields[1] == "b" else 0)
+        return chess.either_way(text, lambda fields: self.from_cells(chess.placed(fields[0], "k"), fields[1] == "b"))
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         marks = "".join(rows[::-1])

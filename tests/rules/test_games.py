@@ -523,7 +523,7 @@ def test_a_pawn_takes_another_en_passant_at_once_or_not_at_all():
         ("8/8/7k/8/6K1/8/8 w", "8 ranks"),
         ("8/8/7k/8/6K1/8/8/1B7 w", "8 ranks"),
         ("8/8/7k/8/6K1/8/8/1X6 w", "no piece is written 'X'"),
-        ("8/8/7k/8/6K1/8/8/1b6 w", "Black nothing else"),
+        ("8/8/7k/8/6K1/8/6R1/1b6 w", "Black nothing else"),
         ("8/8/7k/8/6K1/8/8/KB6 w", "one king"),
         ("8/8/7k/8/6K1/8/8/1N2R3 b", "never stand on the board in KBPK"),
         ("8/8/7k/8/6K1/8/8/BBB5 b", "never stand on the board in KBPK"),

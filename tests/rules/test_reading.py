@@ -226,6 +226,30 @@ def test_a_side_is_named_by_its_number_or_its_colour():
     assert states["2"].mover == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "fen", "others"),
+    [
+        (
+            "chess-ending:KQK",
+            "8/8/8/8/8/k1K5/8/1Q6 w - - 0 1",
+            ("8/8/8/8/8/k1K5/8/1Q6_w_-_-_0_1", "1q6/8/K1k5/8/8/8/8/8_b", "1q6/8/K1k5/8/8/8/8/8 b - - 0 1"),
+        ),
+        (
+            "chess-duel:KRKP",
+            "8/8/8/8/3k4/3p4/8/R3K3 w - - 0 1",
+            ("r3k3/8/3P4/3K4/8/8/8/8 b", "8/8/8/8/3k4/3p4/8/R3K3_w"),
+        ),
+        ("chess-duel:KPKP", "4k3/8/8/8/Pp6/8/8/4K3 b - a3 0 1", ("4k3/8/8/8/Pp6/8/8/4K3_b_-_a3",)),
+    ],
+)
+def test_fen_is_read_whichever_side_has_the_pieces(name, fen, others):
+    game = load_game(name)
+    for text in (fen, *others):
+        assert game.format_position(solver.position(game, text)) == fen
+    with pytest.raises(PositionError, match="these pieces never stand|each side has one king"):
+        solver.position(game, "8/8/8/8/8/k1K5/8/1NB5 w")
+
+
 def test_shown_positions_of_files_are_read(tmp_path):
     (tmp_path / "moves.csv").write_text(
         "state,action,next,reward\ntwo,take 1,one,\ntwo,take 2,none,1\none,take 1,none,1\n"

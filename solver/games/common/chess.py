@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Callable
 
 PAWN, KNIGHT, BISHOP, ROOK, QUEEN = range(1, 6)
 LETTERS = " PNBRQ"
@@ -31,6 +33,19 @@ def placed(placement: str, black: str) -> list[str]:
     return ranks
 
 
+def either_way(text: str, state_of: Callable[[list[str]], int]) -> int:
+    """The state of the fields of a FEN; if they have none, of those with the colours exchanged and the board turned."""
+    placement, side, *rest = found = fields(text)
+    try:
+        return state_of(found)
+    except ValueError:
+        rest[1:2] = [square.translate({ord("3"): "6", ord("6"): "3"}) for square in rest[1:2]]  # en passant
+        with contextlib.suppress(ValueError):
+            ranks = reversed(placement.swapcase().split("/"))
+            return state_of(["/".join(ranks), "b" if side == "w" else "w", *rest])
+        raise
+
+
 def steps(one: int, two: int) -> int:
     """King's steps between two squares."""
     return max(abs(one % 8 - two % 8), abs(one // 8 - two // 8))
@@ -52,7 +67,7 @@ def fields(text: str) -> list[str]:
     Raises ValueError.
     """
     position, has_operations, _ = text.partition(";")
-    found = position.split()
+    found = position.replace("_", " ").split()
     if has_operations and OPCODE.fullmatch("".join(found[4:5])):
         found = found[:4]  # the first operation, whose text may hold anything
     if found[1:2] not in (["w"], ["b"]) or len(found) > 6:
