@@ -43,26 +43,22 @@ class Tablebase:
 
     async def _told(self, request: Any, facts_of: Any) -> Reply:
         fen = request.query_params.get("fen", "").replace("_", " ").strip()
-        served, text, turned = self._served(fen)
-        state = parse_position(served.game, text).state
+        served, turned = self._served(fen)
+        state = parse_position(served.game, fen).state
         facts = await anyio.to_thread.run_sync(facts_of, served, state, turned)
         return reply_of(facts, FOREVER, facts_of.__name__, served.digest, fen)
 
-    def _served(self, fen: str) -> tuple[Served, str, bool]:
-        """The ending of a position, the position with White as who has the pieces, and whether that turned it round."""
+    def _served(self, fen: str) -> tuple[Served, bool]:
+        """The ending of a position, and whether Black has the pieces: the rules then turn the board round."""
         placement, _, rest = fen.partition(" ")
         if len(fen) > MOST_FEN or placement.count("/") != 7 or rest[:1] not in ("w", "b"):
             raise Refused(400, f"fen={fen[:80]!r}: say the ranks from 8 to 1, then w or b, as 8/8/8/8/8/k1K5/8/1Q6_w")
-        turned = any(mark in "pnbrq" for mark in placement)
-        if turned:
-            placement = "/".join(reversed(placement.swapcase().split("/")))
-        pieces = sorted((mark for mark in placement if mark in NAMED), key=NAMED.index, reverse=True)
-        name = f"chess-ending:K{''.join(pieces)}K"
-        served = self._shelf.get(name)
-        if served is None or served.book is None or any(mark in "pnbrq" for mark in placement):
+        turned = any(mark in NAMED.lower() for mark in placement)
+        pieces = sorted((mark for mark in placement.upper() if mark in NAMED), key=NAMED.index, reverse=True)
+        served = self._shelf.get(f"chess-ending:K{''.join(pieces)}K")
+        if served is None or served.book is None or (turned and any(mark in NAMED for mark in placement)):
             raise Refused(404, f"fen={fen[:80]!r} is of no ending whose book is served: /v1/books lists them")
-        side = {"w": "b", "b": "w"}[rest[0]] if turned else rest[0]
-        return served, " ".join([placement, side, *rest.split()[1:]]), turned
+        return served, turned
 
 
 def _position(served: Served, state: int, turned: bool) -> dict[str, Any]:
