@@ -189,6 +189,7 @@ def test_boards_that_cannot_be_are_refused(name, text, message):
         ("tic-tac-toe", [object] * 9, "a3: <class 'object'> is no mark"),
         ("tic-tac-toe", [3] * 9, "a3: 3 is no mark: 0 is empty, 1 is X, 2 is o"),
         ("tic-tac-toe", [1, 2], "3 rows of 3 cells, not 2 in all"),
+        ("kalah:4,3", [3] * 7 + [0], "either side may be to move: give mover=0 or mover=1"),
         ("kalah:4,3", [3.5] * 8, "a2: 3.5 is no mark"),
         ("kalah:4,3", [-1] * 8, "a2: no number of seeds"),
         ("kalah:4,3", [10**9] * 8, "no number of seeds"),

@@ -245,7 +245,7 @@ def _position(rules: Rules, boards: list[Board], text: str = "") -> Position:
     if len({state for _, state in states}) > 1:
         states = {(side, state) for side, state in states if is_shown(rules, state, None, text)} or states
     if len({state for _, state in states}) > 1:
-        reason = "either side may be to move: write 1 or 2 behind it"
+        reason = f"either side may be to move: {'write 1 or 2 behind it' if text else 'give mover=0 or mover=1'}"
         if len(dict(states)) < len(states):
             reason = "digits may be marks or empty cells: write . for each empty cell"
         raise PositionError(f"{excerpt(text or '/'.join(boards[0][0]), 60)}: {reason}")
