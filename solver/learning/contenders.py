@@ -119,6 +119,9 @@ def chooser(one: Contender, setting: Setting) -> Chooser:
             one.file.check_rules(rules.game)
             return AtLevel(Player(one.file, rules.game, live=False), one.level, setting.seed)
         board, estimate = Board(rules), one.file.header.estimate
+        if one.file.header.trim is not None and one.file.header.is_gapless:
+            # A look ahead settles what it omits
+            return Asked(rules, Player(one.file, rules.game, live=False).best)
         if estimate is None:
             return ByBook(board, one.file)
         if estimate.evaluation != "evaluate" and setting.evaluation is None:

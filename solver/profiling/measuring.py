@@ -89,7 +89,7 @@ class Profile(NamedTuple):
     Attributes:
         game: Its name.
         value: Value of the start, for the first player. None if it is not known.
-        states: Positions, symmetric ones counted once. None in a simulation.
+        states: Positions, symmetric ones counted once. None in a simulation, and of a trimmed book.
         unfolded: Positions, symmetric ones counted each. None if the game has no symmetry, or above MOST_UNFOLDED.
         matrix: The games of each pair of players.
         plies: Play by ply.
@@ -151,7 +151,7 @@ def profile(
     return Profile(
         game_text(player.game),
         value,
-        book.states or len(book),
+        book.states or (len(book) if book.header.trim is None else None),
         _unfolded(rules),
         matrix,
         measure.plies(),
@@ -229,7 +229,7 @@ class _Measure:
 
     def __init__(self, player: Player) -> None:
         self.player, self.rules = player, player.rules
-        self.look = Practical(player.rules, player.knowledge.find, 0)
+        self.look = Practical(player.rules, player.knowledge.value, 0)
         self.start = player.rules.canonical(player.game.initial())
         self.policies: dict[str, Policy] = {"perfect": self._perfect, "random": self._replies}
         for plies in (1, 2, 3):
@@ -243,7 +243,7 @@ class _Measure:
         return self.look.kept(self._replies(state))
 
     def _seeing(self, plies: int) -> Policy:
-        look = Practical(self.rules, self.player.knowledge.find, plies)
+        look = Practical(self.rules, self.player.knowledge.value, plies)
         return lambda state: look.choices(state) or ()
 
     def _choices(self, name: str, state: Any) -> Sequence[Reply]:

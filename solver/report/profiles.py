@@ -47,7 +47,7 @@ def text(profile: Profile, rules: Rules) -> str:
     lines = [f"{profile.game}: {value}"]
     if profile.states is not None:
         lines[0] += f", {profile.states:,} positions"
-    if profile.unfolded:
+    if profile.states is not None and profile.unfolded:
         lines[0] += f" ({profile.unfolded:,} without symmetry)"
     if profile.games is not None:
         widest = max(outcomes.interval or 0.0 for outcomes in profile.matrix)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from solver import load_game
+from solver import load_game, trim
 from solver.base import extras
 from solver.base.errors import ForeignBook, MethodError
-from solver.book import Book, shipped
+from solver.book import Book, Trim, shipped
 from solver.cli import main
 from solver.compiled.lookahead.evaluation import read, write
 from solver.learning import contest, samples
@@ -102,6 +102,17 @@ def test_two_perfect_players_get_what_the_opening_is_worth(name, tmp_path):
                 assert action in rules.actions(state)
                 state = rules.result(state, action)
             assert rules.is_terminal(state)
+
+
+@pytest.mark.parametrize("plies", [1, 2])
+def test_a_trimmed_book_plays_perfectly(plies, tmp_path):
+    trim("tic-tac-toe", tmp_path / "trimmed.lmdb", Trim(plies=plies))
+    player = contender(str(tmp_path / "trimmed.lmdb"))
+    setting = Setting(Rules(load_game("tic-tac-toe")))
+    played = match(setting.rules, chooser(player, setting), Random(0), games=10, plies=0)
+    with book_of("tic-tac-toe") as book:
+        tally = judged(setting.rules, played, book)[0]
+    assert tally.moves == tally.perfect > 0
 
 
 def test_openings_are_distinct_and_the_seeds():

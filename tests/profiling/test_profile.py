@@ -11,6 +11,7 @@ import pytest
 import solver
 from solver.base.errors import MethodError
 from solver.base.files import lock
+from solver.book.trim import Trim
 from solver.cli.profile import variants
 from solver.play.player import Player
 from solver.profiling.measuring import PLAYERS
@@ -101,6 +102,13 @@ def test_simulated_results_lie_within_their_intervals(name):
     assert [ply.moves for ply in simulated.plies[:2]] == pytest.approx([ply.moves for ply in exact.plies[:2]], rel=0.2)
     assert [first[:2] for first in simulated.first_moves] == [first[:2] for first in exact.first_moves]
     assert simulated == solver.profile(name, games=80)
+
+
+@pytest.mark.parametrize("plies", [1, 2])
+def test_a_trimmed_book_has_the_profile_of_the_whole(tic_tac_toe, tmp_path, plies):
+    solver.trim("tic-tac-toe", tmp_path / "trimmed.lmdb", Trim(plies=plies))
+    trimmed = solver.profile(tmp_path / "trimmed.lmdb")
+    assert trimmed == tic_tac_toe._replace(states=None)
 
 
 def test_a_game_that_is_only_searched_is_simulated(tmp_path):
