@@ -179,6 +179,7 @@ class ProofNumbers(Racer):
         return None
 
 
+LAYOUT = 3  # of the file of a race: another for other arrays
 RACERS: dict[str, type[Racer]] = {Method.ALPHABETA: AlphaBeta, Method.PROOF_NUMBER: ProofNumbers}
 METHODS = tuple(RACERS)
 
@@ -322,4 +323,4 @@ class Race:
         methods = "+".join(racer.method for racer in self._racers)
         facts = [rules.name, rules.fingerprint, str(rules.symmetry), methods, str(self._table)]
         facts += [] if rules.start is None else [f"from {rules.start}"]
-        return f"solver proof 2 {' '.join(facts)}"
+        return f"solver proof {LAYOUT} {' '.join(facts)}"
