@@ -193,11 +193,19 @@ CAN_FORK = hasattr(os, "fork")
 PARENT_DEATH_SIGNAL = 1  # the option of prctl
 
 
-def cores() -> int:
-    """Return the number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def cores(root: Path | None = None) -> int:
+    """Return the number of processors that this process may use, whole ones of a control group's quota."""
+    from pathlib import Path
+
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for folder, is_second in _groups(root or Path("/"), "cpu"):
+        with contextlib.suppress(OSError, ValueError):
+            names = ["cpu.max"] if is_second else ["cpu.cfs_quota_us", "cpu.cfs_period_us"]
+            quota, period = " ".join((folder / name).read_text("ascii") for name in names).split()
+            # "max" and -1 are no limit
+            if int(quota) > 0:
+                count = min(count, max(1, int(quota) // int(period)))
+    return count
 
 
 def is_alive(process: int) -> bool:
@@ -309,29 +317,30 @@ def available_memory(root: Path) -> int:
     return min([free, *_left_in_groups(root)])
 
 
-def _left_in_groups(root: Path) -> Iterator[int]:
-    """Yield the memory that the limits of this process's control groups leave, in version 2 and in version 1."""
+def _groups(root: Path, controller: str) -> Iterator[tuple[Path, bool]]:
+    """Yield the folders of this process's control groups, with those around them, and whether of version 2."""
     try:
         lines = (root / "proc/self/cgroup").read_text("utf-8").splitlines()
     except OSError:
         return
     for line in lines:
         _, controllers, name = line.split(":", 2)
-        limits: tuple[str, ...]
-        if not controllers:
-            top, used, limits, idle = "sys/fs/cgroup", "memory.current", ("memory.max", "memory.high"), "inactive_file"
-        elif "memory" in controllers.split(","):
-            top, used, limits = "sys/fs/cgroup/memory", "memory.usage_in_bytes", ("memory.limit_in_bytes",)
-            idle = "total_inactive_file"
-        else:
-            continue
-        group = root / top / name.lstrip("/")
-        for folder in [group, *group.parents][: len([component for component in name.split("/") if component]) + 1]:
-            # A group is bound by those around it
-            for limit in limits:
-                with contextlib.suppress(OSError, ValueError):
-                    taken = int((folder / used).read_text("utf-8")) - _idle_in(folder, idle)
-                    yield max(0, int((folder / limit).read_text("utf-8")) - taken)
+        if not controllers or controller in controllers.split(","):
+            top = root / "sys/fs/cgroup" / (controller if controllers else "")
+            group = top / name.lstrip("/")
+            for folder in [group, *group.parents][: len([part for part in name.split("/") if part]) + 1]:
+                yield folder, not controllers
+
+
+def _left_in_groups(root: Path) -> Iterator[int]:
+    """Yield the memory that the limits of this process's control groups leave, in version 2 and in version 1."""
+    for folder, is_second in _groups(root, "memory"):
+        used = "memory.current" if is_second else "memory.usage_in_bytes"
+        idle = "inactive_file" if is_second else "total_inactive_file"
+        for limit in ("memory.max", "memory.high") if is_second else ("memory.limit_in_bytes",):
+            with contextlib.suppress(OSError, ValueError):
+                taken = int((folder / used).read_text("utf-8")) - _idle_in(folder, idle)
+                yield max(0, int((folder / limit).read_text("utf-8")) - taken)
 
 
 def _idle_in(folder: Path, name: str) -> int:

@@ -162,6 +162,24 @@ def system_root():
     return Path("/")
 
 
+@pytest.mark.parametrize(
+    ("line", "files", "count"),
+    [
+        ("0::/a/b", {"a/b/cpu.max": "50000 100000"}, 1),
+        ("0::/a/b", {"a/cpu.max": "100000 100000", "a/b/cpu.max": "max 100000"}, 1),
+        ("0::/a/b", {"a/b/cpu.max": "max 100000"}, None),
+        ("3:cpu,cpuacct:/a", {"cpu/a/cpu.cfs_quota_us": "150000", "cpu/a/cpu.cfs_period_us": "100000"}, 1),
+        ("3:cpu,cpuacct:/a", {"cpu/a/cpu.cfs_quota_us": "-1", "cpu/a/cpu.cfs_period_us": "100000"}, None),
+    ],
+)
+def test_cores_are_those_of_the_control_group(tmp_path, line, files, count):
+    groups = {f"sys/fs/cgroup/{name}": content for name, content in files.items()}
+    for name, content in [("proc/self/cgroup", line), *groups.items()]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content + "\n")
+    assert system.cores(tmp_path) == (count or system.cores(tmp_path / "nowhere"))
+
+
 def test_a_room_takes_what_is_asked_for_and_gives_it_back():
     room = system.Room(1 << 36)  # more than there is
     items = np.frombuffer(room.buffer, np.int64)
