@@ -147,7 +147,7 @@ class Rules:
     def of(cls, game: Any, symmetry: bool = True) -> Rules:
         """Those of a game or its name, distances and all; whoever has them already hands them down in its place."""
         if not isinstance(game, Rules):
-            return cls(load_game(game), symmetry)
+            return cls(at_hand(game), symmetry)
         return cls(game.game, game.symmetry) if game.wdl else game
 
     @functools.cached_property
@@ -339,6 +339,12 @@ def load_game(text: GameOrName) -> Game:
         return typing.cast(Game, text)
     name = opened_by(name)
     return _made(name, *_class_and_values(name))
+
+
+def at_hand(source: Any) -> Any:
+    """Return the game that a string names; any object with methods of rules as it is, a lesson's plain class too."""
+    has_rules = any(hasattr(source, name) for name in ("result", "show", "format_action"))
+    return source if has_rules and not isinstance(source, type) else load_game(source)
 
 
 def name_in(source: Any) -> str | None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from solver.base.errors import PositionError
 from solver.base.shown import excerpt
-from solver.rules.game import GameOrName, Rules, load_game, own_method
+from solver.rules.game import GameOrName, Rules, at_hand, own_method
 
 SEPARATORS = str.maketrans("", "", " \t-:")
 
@@ -73,7 +73,7 @@ def format_action(game: GameOrName, state: int, action: int) -> str:
         state: Where the action is played.
         action: The action, as the game numbers it.
     """
-    game = load_game(game)
+    game = at_hand(game)
     if chances(game, state):
         return str(action + 1)
     own_format = own_method(game, "format_action")
@@ -144,7 +144,7 @@ def show(game: GameOrName, state: int, mover: int | None = None) -> str:
     Raises:
         PositionError: The rules cannot show this number.
     """
-    game = load_game(game)
+    game = at_hand(game)
     try:
         if mover is not None and own_method(game, "view"):
             return str(own_method(game, "view")(state, mover))
