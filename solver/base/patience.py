@@ -32,6 +32,7 @@ def impatient(seconds: float, message: str) -> Iterator[None]:
 
 
 def not_yet(seconds: float) -> None:
-    """Something has ended: the patience begins anew."""
-    if is_set(COMPUTED):
+    """Something has ended: the patience begins anew. In other threads than the main one nothing happens."""
+    # Another thread's limit, such as that of a check of rules while they are compiled, is not the main thread's
+    if is_set(COMPUTED) and threading.current_thread() is threading.main_thread():
         ring(COMPUTED, seconds, 1.0)

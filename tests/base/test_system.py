@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from solver.base import system
+from solver.base.patience import impatient, not_yet
 from tests import ROOT
 
 PACKAGE = ROOT / "solver"
@@ -229,3 +230,16 @@ def test_names_that_mean_something_else_on_windows(monkeypatch):
             system.check_name(name)
     for name in ("auxiliary.lmdb", "com10.bin", "book.lmdb", "a b"):
         system.check_name(name)
+
+
+def test_another_thread_leaves_the_patience_of_the_main_one_as_it_is():
+    with impatient(1000, "never"):
+        before = system.is_set(system.COMPUTED)
+        thread = threading.Thread(target=not_yet, args=(0.01,))
+        thread.start()
+        thread.join()
+        end = time.process_time() + 0.05
+        # A bell of 10 ms of computing would raise GameError here
+        while time.process_time() < end:
+            pass
+        assert before
