@@ -147,7 +147,7 @@ def _puzzle(player: Player, state: int, goal: str, unique: str) -> Puzzle | None
     if len(keepers) != 1 or len(moves) < 2:
         return None
     solution = keepers[0]
-    if unique == "all" and not _unique(player, solution):
+    if unique == "all" and not _unique(player, state, is_winner=True):
         return None
     value = solution.value
     assert value is not None
@@ -163,19 +163,26 @@ def _tempts(move: Move) -> bool:
     return value is not None and not (value.score < 0 and value.distance is not None and value.distance <= LOOK)
 
 
-def _unique(player: Player, solution: Move) -> bool:
-    """Whether one move alone wins after each of the longest defences, too."""
-    if player.game.is_terminal(solution.child):
+def _unique(player: Player, state: int, is_winner: bool) -> bool:
+    """Whether one move alone wins, now and after each of the longest defences.
+
+    Args:
+        player: Who knows the values.
+        state: A position on the way to the win.
+        is_winner: Whether the side that wins is to move there.
+    """
+    if player.game.is_terminal(state):
         return True
-    replies = player.knowledge.moves(solution.child)
-    longest = max(reply.value.distance or 0 for reply in replies if reply.value is not None)
-    for reply in replies:
-        if reply.value is None or (reply.value.distance or 0) < longest:
-            continue
-        keepers = _keepers(player.knowledge.moves(reply.child))
-        if len(keepers) != 1 or not _unique(player, keepers[0]):
-            return False
-    return True
+    moves = player.knowledge.moves(state)
+    if is_winner:
+        chosen = _keepers(moves)
+    else:
+        longest = max(move.value.distance or 0 for move in moves if move.value is not None)
+        chosen = [move for move in moves if move.value is not None and (move.value.distance or 0) == longest]
+    if is_winner and len(chosen) != 1:
+        return False
+    same_mover = player.rules.same_mover
+    return all(_unique(player, move.child, is_winner == same_mover(state, move.action, move.child)) for move in chosen)
 
 
 def _different(player: Player, puzzles: list[Puzzle], number: int) -> list[Puzzle]:

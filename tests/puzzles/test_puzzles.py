@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from typing import NamedTuple
 
 import pytest
 
@@ -43,6 +44,62 @@ def test_candidates_are_those_of_brute_force(name, goal):
         states = finding._candidates(book, goal, 1, 1 << 30, finding.silent)
         found = {state for state in states if finding._puzzle(player, state, goal, "first")}
     assert found == set(by_brute_force(name, goal))
+
+
+class Twice(NamedTuple):
+    """After 0 the first player moves again, and at 1 two moves win, each in three plies more."""
+
+    both: bool = True
+    children = {0: (1, 9), 1: (2, 3), 2: (4,), 3: (5,), 4: (8, 9), 5: (8, 9), 10: (11, 9), 11: (12, 13), 12: (8, 9)}
+
+    def initial(self):
+        return 0 if self.both else 10
+
+    def actions(self, state):
+        yield from range(len(self.children[state]))
+
+    def result(self, state, action):
+        return self.children[state][action]
+
+    def to_move(self, state):
+        return int(state in (2, 3, 8, 9))
+
+    def is_terminal(self, state):
+        return state not in self.children
+
+    def utility(self, state):
+        return {8: -1, 9: 1, 13: -1}[state]
+
+    def tier(self, state):
+        return state if state in self.children else 20
+
+
+def wins_alone(rules, state, wins):
+    """Whether one move alone wins in a state, and in all that the longest defences lead to, by the naive values."""
+    if rules.is_terminal(state):
+        return True
+    values, moves = solve(rules.game), []
+    for action in rules.actions(state):
+        child = rules.result(state, action)
+        same = rules.same_mover(state, action, child)
+        after = values[child]
+        moves.append((after.score if same else -after.score, after.distance, child, same))
+    if wins:
+        moves = [move for move in moves if move[0] > 0]
+    else:
+        moves = [move for move in moves if move[1] == max(other[1] for other in moves)]
+    return (not wins or len(moves) == 1) and all(wins_alone(rules, move[2], wins == move[3]) for move in moves)
+
+
+@pytest.mark.parametrize("game", [Twice(), Twice(both=False), load_game("coins:9"), load_game("coins:9,2,false")])
+def test_unique_all_along_is_what_the_naive_values_say(game):
+    with solver.solve(game) as book:
+        some, every = (solver.find_puzzles(book, 99, win_in=(1, 99), unique=how, game=game) for how in ("first", "all"))
+        player, rules = Player(book, game, live=False), Rules(game)
+        states = list(finding._candidates(book, "win", 1, 1 << 30, finding.silent))
+        ways = {how: {s for s in states if finding._puzzle(player, s, "win", how)} for how in ("first", "all")}
+    assert ways["all"] == {state for state in ways["first"] if wins_alone(rules, state, True)}
+    assert {puzzle.state for puzzle in some} <= ways["first"] and {puzzle.state for puzzle in every} <= ways["all"]
 
 
 def test_counts_of_connect_four():
