@@ -56,6 +56,7 @@ _NAMES = {
     "profiling": "Profile profile",
     "puzzles": "Puzzle find_puzzles score_answer",
     "rules.game": "Game load_game",
+    "rules.notation": "format_action parse_action show",
     "rules.reading": "position",
     "solving.pipeline": "check_game prove solve",
     "verifying.verification": "verify",

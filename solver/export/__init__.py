@@ -20,6 +20,7 @@ from solver.base.files import replacing
 from solver.base.progress import Progress, silent
 from solver.book import Book, check_target
 from solver.book.doors import Source, book_and_game
+from solver.book.writer import UNMARKED
 from solver.export import bin, listing, site, tables
 from solver.export.columns import COLUMNS, table_of
 from solver.export.training import write_training
@@ -36,8 +37,8 @@ STREAMS = {".csv": tables.stream_csv, ".jsonl": tables.stream_jsonl}
 BINARY, PARQUET = ".bin", ".parquet"
 ENDINGS = (*TABLES, BINARY)
 # A table of text is ours if its first line has these names alone, and one of them that nobody writes for `import`
-CSV = rb"\Astate(?=.*,(board|value|tier|best)\b)(,(board|value|score|distance|tier|best)){2,}\n"
-JSONL = rb'\A\{"state":"?\d+"?,"(?=.*\b(board|value|tier|best)":)(board|value|score|distance|tier|best)":'
+CSV = rb"\Astate(,(board|value|score|distance|tier|best))+\n"
+JSONL = rb'\A\{"state":"?\d+"?,"(board|value|score|distance|tier|best)":'
 MARKS = {
     ".csv": CSV,
     ".jsonl": JSONL,
@@ -177,7 +178,7 @@ def _write_file(
         raise MethodError(f"{target}: what to write is not known: {known}")
     if not isinstance(source, Book):
         raise MethodError(f"{ending} holds a book, and this is a game: solve it first, or write a page, {target.stem}/")
-    check_target(target, MARKS[ending])
+    check_target(target, MARKS.get(ending, UNMARKED))
     if ending == BINARY or training:
         with replacing(target) as partial:
             (write_training if training else bin.write)(source, partial, progress)

@@ -344,7 +344,7 @@ def load_game(text: GameOrName) -> Game:
 def at_hand(source: Any) -> Any:
     """Return the game that a string names; any object with methods of rules as it is, a lesson's plain class too."""
     has_rules = any(hasattr(source, name) for name in ("result", "show", "format_action"))
-    return source if has_rules and not isinstance(source, type) else load_game(source)
+    return source if has_rules and not isinstance(source, (type, Rules)) else load_game(source)
 
 
 def name_in(source: Any) -> str | None:

@@ -177,8 +177,8 @@ def test_export_writes_to_standard_output_and_to_pipes(tmp_path):
         ok("export", "tic-tac-toe", "-o", tmp_path / f"book.{form}", "-q")
         whole = (tmp_path / f"book.{form}").read_bytes().decode()
         assert ok("export", "tic-tac-toe", "-o", "-", "--format", form, "-q") == whole
-        ok("export", "tic-tac-toe", "-o", tmp_path / "book.txt", "--format", form, "-q")
-        assert (tmp_path / "book.txt").read_text("utf-8") == whole
+        ok("export", "tic-tac-toe", "-o", tmp_path / f"{form}.txt", "--format", form, "-q")
+        assert (tmp_path / f"{form}.txt").read_text("utf-8") == whole
         if not hasattr(os, "mkfifo"):
             continue
         os.mkfifo(tmp_path / f"{form}.pipe")
