@@ -27,7 +27,6 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from solver.adapters.picture import picture
 from solver.base.errors import GameError, PositionError
 from solver.book import Book
 from solver.book.doors import Source, game_of
@@ -254,6 +253,8 @@ class SolverEnv(AECEnv[str, Any, Any]):
             "rgb_array".
         """
         if self.render_mode == "rgb_array":
+            from solver.adapters.picture import picture
+
             return picture(self.rules.game, self.position.state, _mover(self.position))
         board = show(self.rules.game, self.position.state, _mover(self.position))
         if self.render_mode == "human":
