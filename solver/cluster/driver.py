@@ -41,12 +41,12 @@ class Driver(Shards):
     def resume(self, identity: str) -> bool:
         """Take over committed work. Returns whether there is any. Raises ResourceError if it is of another solve."""
         while (facts := self.store.committed(self._commits)) is not None:
-            if facts["identity"] != identity:
-                raise ResourceError(f"{self.store.url} belongs to another solve: --restart discards it")
             try:
                 events = events_of(facts)
             except ValueError:
                 raise ResourceError(f"{self.store.url} is of another version: --restart discards it") from None
+            if facts["identity"] != identity:
+                raise ResourceError(f"{self.store.url} belongs to another solve: --restart discards it")
             for event in events:
                 self.course.apply(event)
             self._commits += 1

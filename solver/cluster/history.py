@@ -19,7 +19,7 @@ from solver.store import records
 from solver.sweep.scale import Scale
 from solver.sweep.tally import Tally
 
-FORMAT = 2  # of commits
+LAYOUT = 2  # of commits
 SPLITTER_SAMPLE = 512  # states of a tier that tell how its states are spread
 
 
@@ -147,7 +147,7 @@ EVENT_NAMES = {kind: name for name, kind in EVENTS.items()}
 
 def events_of(facts: dict[str, Any]) -> list[Event]:
     """The events of a commit. Raises ValueError if it is of another version."""
-    if facts.get("format") != FORMAT or not {name for name, _ in facts["done"]} <= EVENTS.keys():
+    if facts.get("format") != LAYOUT or not {name for name, _ in facts["done"]} <= EVENTS.keys():
         raise ValueError("it is of another version")
     return [records.read(EVENTS[name], document) for name, document in facts["done"]]
 

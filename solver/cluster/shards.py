@@ -15,7 +15,7 @@ from solver.cluster.blocks import EMPTY_BLOCK, block_count
 from solver.cluster.engine import Engine, Here
 from solver.cluster.exchange import sent, sent_back
 from solver.cluster.filing import Filing
-from solver.cluster.history import EVENT_NAMES, FORMAT, Course, Event, ShardedTier, StartedOver
+from solver.cluster.history import EVENT_NAMES, LAYOUT, Course, Event, ShardedTier, StartedOver
 from solver.cluster.store import File, Store
 from solver.cluster.tasks import Job, Run, answer, gather, request
 from solver.rules.game import Rules
@@ -57,7 +57,7 @@ class Shards:
         """Commit the events since the last time, and remove files that are no longer needed."""
         if self._uncommitted:
             events = [(EVENT_NAMES[type(event)], event) for event in self._uncommitted]
-            self.store.commit(self._commits, {"format": FORMAT, "identity": self.identity, "done": events})
+            self.store.commit(self._commits, {"format": LAYOUT, "identity": self.identity, "done": events})
             # what was let go may have been written again since: the same states are the same file
             self.store.remove(sorted(set(self._obsolete) - self.course.names))
             self._commits, self._committed = self._commits + 1, time.monotonic()

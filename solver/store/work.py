@@ -29,7 +29,7 @@ from solver.base.files import lock
 from solver.store.column import Column
 from solver.store.records import sealed, unsealed
 
-FORMAT = 2  # of the manifest, and of the records in it
+LAYOUT = 2  # of the manifest, and of the records in it
 MANIFEST = "manifest.json"
 LOCK = "lock"
 OURS = re.compile(r"[a-z]{1,20}(-[0-9]{1,12})?\.column|manifest\.json(\.new)?|lock")
@@ -119,7 +119,7 @@ class Work:
         for column in self.columns.values():
             column.sync()
         facts = {
-            "format": FORMAT,
+            "format": LAYOUT,
             "identity": self.identity,
             "numbers": self._numbers,
             "state": state,
@@ -298,8 +298,8 @@ class Work:
             facts = unsealed(manifest.read_bytes())
         except ValueError:
             raise ResourceError(f"{manifest} is damaged: {remedy}") from None
-        if facts["format"] != FORMAT or facts["identity"] != self.identity:
-            raise ResourceError(f"{self.folder} belongs to another solve, or to rules since changed: {remedy}")
+        if (facts.get("format"), facts.get("identity")) != (LAYOUT, self.identity):
+            raise ResourceError(f"{self.folder} belongs to another solve or version, or to changed rules: {remedy}")
         self._numbers = facts["numbers"]
         for name, (dtype, size, checksum) in facts["columns"].items():
             if not OURS.fullmatch(f"{name}.column"):

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from solver.rules.width import words_of
 
-FORMAT, OF_WIDE = 1, 2
+LAYOUT, OF_WIDE = 1, 2
 # functions, and how many numbers each takes: all of them i64, as is what they return, but for those of FLOATS, f64
 REQUIRED = {"initial": 0, "actions": 3, "result": 2, "is_terminal": 1, "utility": 1}
 OPTIONAL = {"plies_left": 1, "to_move": 1, "again": 2, "reward": 2, "canonical": 1, "evaluate": 1, "chance": 3}
@@ -47,4 +47,4 @@ LOOK_PATH_AT, LOOK_PLIES, LOOK_MOVES, LOOK_BOUNDS_AT, LOOK_BOUNDS = range(8, 13)
 def shape_of(bits: int) -> dict[str, int]:
     """Return a module's statement about states of so many bits: its format, and the words of wide ones."""
     words = words_of(bits)
-    return {"format": FORMAT} if words == 1 else {"format": OF_WIDE, "words": words}
+    return {"format": LAYOUT} if words == 1 else {"format": OF_WIDE, "words": words}

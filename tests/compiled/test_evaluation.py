@@ -94,7 +94,7 @@ def sealed(fields):
     import msgpack
 
     body = msgpack.packb(fields)
-    return files.HEAD.pack(files.MAGIC, files.VERSION, hashlib.sha256(body).digest()) + body
+    return files.HEAD.pack(files.MAGIC, files.LAYOUT, hashlib.sha256(body).digest()) + body
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_altered_bytes_behind_a_right_checksum_are_refused_or_read(tmp_path):
     for place in range(len(body)):
         for byte in (0, 0xC1, 0xFF):
             altered = body[:place] + bytes([byte]) + body[place + 1 :]
-            path.write_bytes(files.HEAD.pack(files.MAGIC, files.VERSION, hashlib.sha256(altered).digest()) + altered)
+            path.write_bytes(files.HEAD.pack(files.MAGIC, files.LAYOUT, hashlib.sha256(altered).digest()) + altered)
             try:
                 found = read(path)
             except DamagedBook as error:

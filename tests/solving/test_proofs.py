@@ -1,6 +1,5 @@
 """Proof books: the right value of the start, an answer to every reply, the same bytes after any interruption."""
 
-import hashlib
 import json
 import re
 import subprocess
@@ -19,7 +18,7 @@ from solver.edit.trimming import trim
 from solver.export.site import WEB
 from solver.rules.game import Rules, load_game
 from solver.rules.reading import parse_position
-from solver.solving import pipeline, racing
+from solver.solving import pipeline
 from solver.solving.following import Follower, is_decisive
 from solver.solving.ways import proof
 from solver.solving.ways.proof import Plan, Proving
@@ -307,16 +306,3 @@ def test_a_walk_ends_when_the_time_is_up():
     with pytest.raises(Unproved, match="hex: who wins is proved, but not all replies were followed: give more --time"):
         follower.settle(start, True)
     Follower(rules, prover, None, {start: 1}, silent).settle(start, True)
-
-
-def test_the_layout_number_of_proofs_is_that_of_their_arrays():
-    """If this fails, raise `racing.LAYOUT` and set both anew: work of another layout must be refused, not read."""
-    pytest.importorskip("numba")
-    from solver.compiled.exact import alphabeta
-    from solver.compiled.exact import proof as proof_numbers
-
-    kinds = [getattr(module, name) for module in (alphabeta, proof_numbers) for name in ("Frame", "Field")]
-    names = [[member.name for member in kind] for kind in [*kinds, alphabeta.Move]]
-    constants = proof_numbers.ENTRIES, proof_numbers.FIELDS, proof_numbers.PROOF_SHIFT, proof_numbers.REFUTATION_SHIFT
-    digest = hashlib.sha256(repr((names, constants, proof_numbers.WORK_SHIFT)).encode()).hexdigest()[:8]
-    assert (racing.LAYOUT, digest) == (3, "610f9f5a")

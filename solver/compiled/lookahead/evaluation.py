@@ -30,7 +30,7 @@ from solver.rules.fingerprint import Origin, check_origin, fingerprint
 from solver.rules.game import RULES, Game, game_text, is_built_in, load_game, rules_at_hand
 
 MAGIC = b"solver.eval\0"
-VERSION = 1
+LAYOUT = 1  # of what is behind HEAD
 HEAD = struct.Struct("<12sI32s")
 ACTIVATIONS = ("tanh", "relu")
 LIMIT = 0.999999  # of estimates: a finished game is worth more, to float32, too
@@ -98,7 +98,7 @@ def write(path: str | os.PathLike[str], evaluation: Evaluation) -> None:
     """Write an evaluation, whole or not at all; equal ones make equal bytes. Raises BookError, ResourceError."""
     _check(evaluation)
     body = msgpack.packb({**evaluation._asdict(), "layers": [_packed(*layer) for layer in evaluation.layers]})
-    write_whole(path, HEAD.pack(MAGIC, VERSION, hashlib.sha256(body).digest()) + body)
+    write_whole(path, HEAD.pack(MAGIC, LAYOUT, hashlib.sha256(body).digest()) + body)
 
 
 def is_evaluation(path: str | os.PathLike[str]) -> bool:
@@ -120,8 +120,8 @@ def read(path: str | os.PathLike[str]) -> Evaluation:
         raise DamagedBook(f"{name} is truncated: learn it again")
     _, version, digest = HEAD.unpack_from(content)
     body = content[HEAD.size :]
-    if version != VERSION:
-        raise ForeignBook(f"{name} is of version {version}, this package reads {VERSION}: learn it again")
+    if version != LAYOUT:
+        raise ForeignBook(f"{name} is of version {version}, this package reads {LAYOUT}: learn it again")
     if hashlib.sha256(body).digest() != digest:
         raise DamagedBook(f"{name} is damaged, its checksum is wrong: learn it again")
     try:

@@ -39,6 +39,7 @@ from solver.solving.ways import plain
 name = "an opening book (--max-ply)"
 heeds: set[str] = {"memory", "workers", "restart", "table", "wdl"}
 
+LAYOUT = 1  # of the journal
 TAIL = 12  # bytes of a record behind the state: the merit in eight, crc32 of header, state and merit in four
 SYNCED = 2.0  # seconds between two syncs of the journal
 STATE_BYTES = 400  # of memory that a state takes in dictionaries; assumed
@@ -178,7 +179,7 @@ def is_begun(journal: Path | None, rules: Rules, max_ply: int) -> bool:
 def header_of(rules: Rules, max_ply: int) -> bytes:
     """The first line of a journal."""
     kind = " wdl" if rules.wdl else ""
-    return f"solver journal 1 {rules.name} {rules.fingerprint} ply {max_ply} {rules.symmetry}{kind}\n".encode()
+    return f"solver journal {LAYOUT} {rules.name} {rules.fingerprint} ply {max_ply} {rules.symmetry}{kind}\n".encode()
 
 
 def search_all(job: Job, states: list[int]) -> Iterator[tuple[Pairs, float]]:
@@ -326,7 +327,7 @@ class Journal:
         file, end, size = self._file, len(self.header), self.size + TAIL
         begin = file.read(end)
         if not self.header.startswith(begin):
-            raise ResourceError(f"{path} belongs to another solve: --restart discards it, or name another book")
+            raise ResourceError(f"{path} is of another solve or version: --restart discards it, or name another book")
         # new, or killed while the header was written
         if begin != self.header:
             file.seek(0)

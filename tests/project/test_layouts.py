@@ -1,0 +1,155 @@
+"""Files that live on between versions: each kind has a layout number, tied here to a digest of its record types."""
+
+import hashlib
+from dataclasses import is_dataclass
+from enum import EnumMeta
+from importlib import import_module
+from types import UnionType
+from typing import Union, get_args, get_origin
+
+import pytest
+
+from solver.store.records import types_of
+
+
+def shape(kind):
+    """A type as nested tuples of names: the fields of records with their types, members of enumerations."""
+    if isinstance(kind, EnumMeta):
+        return kind.__name__, *((member.name, member.value) for member in kind)
+    if is_dataclass(kind) or hasattr(kind, "_fields"):
+        return kind.__name__, *((name, shape(field)) for name, field in types_of(kind).items())
+    if get_args(kind):
+        return "|" if get_origin(kind) in (Union, UnionType) else get_origin(kind).__name__, *map(shape, get_args(kind))
+    return kind.__name__
+
+
+def constants(name):
+    """The constants of a module but its layout's number, in their order; sets sorted."""
+    named = vars(import_module(name)).items()
+    return [
+        (key, sorted(value) if isinstance(value, set) else value)
+        for key, value in named
+        if key.isupper() and key != "LAYOUT"
+    ]
+
+
+def searches():
+    from solver.compiled.exact import alphabeta, proof
+
+    return alphabeta, proof
+
+
+def proofs():
+    alphabeta, proof = searches()
+    kinds = [shape(getattr(module, name)) for module in (alphabeta, proof) for name in ("Frame", "Field")]
+    return (
+        kinds,
+        shape(alphabeta.Move),
+        proof.ENTRIES,
+        proof.FIELDS,
+        proof.PROOF_SHIFT,
+        proof.REFUTATION_SHIFT,
+        proof.WORK_SHIFT,
+    )
+
+
+def works():
+    from solver.sweep.checkpoint import Checkpoint
+
+    return shape(Checkpoint)
+
+
+def commits():
+    from solver.cluster.history import EVENTS
+
+    return {name: shape(kind) for name, kind in EVENTS.items()}
+
+
+def evaluations():
+    import numpy as np
+
+    from solver.compiled.lookahead import evaluation
+
+    packed = evaluation._packed(np.ones((2, 1), np.float32), np.ones(1, np.float32))
+    return evaluation.Evaluation._fields, packed, evaluation.HEAD.format, evaluation.ACTIVATIONS, evaluation.FEATURES
+
+
+def modules():
+    from solver.compiled.lookahead import depth
+
+    alphabeta, _ = searches()
+    return constants("solver.wasm.layout"), *map(
+        shape, (alphabeta.Frame, alphabeta.Field, alphabeta.Move, depth.Frame, depth.Window)
+    )
+
+
+def journals():
+    from solver.rules.game import Rules, load_game
+    from solver.solving.ways.opening import Journal, header_of
+
+    header = header_of(Rules(load_game("tic-tac-toe")), 4).split(b" ")
+    return len(header), Journal(None, b"", False)._packed(1, -2), Journal(None, b"", False, 16)._packed(1 << 64, 2)
+
+
+def rows():
+    from solver.cli import profile
+    from solver.profiling import Profile
+    from solver.report.profiles import COLUMNS
+
+    return shape(Profile), COLUMNS, profile.KEY
+
+
+@pytest.mark.parametrize(
+    ("module", "records", "layout", "digest"),
+    [
+        ("solver.solving.racing", proofs, 3, "8383541b"),
+        ("solver.store.work", works, 2, "d01ca6c2"),
+        ("solver.cluster.history", commits, 2, "8535a6a7"),
+        ("solver.compiled.lookahead.evaluation", evaluations, 1, "a1fc30cf"),
+        ("solver.wasm.layout", modules, 1, "5d145213"),
+        ("solver.solving.ways.opening", journals, 1, "cb09713a"),
+        ("solver.cli.profile", rows, 1, "3f58d8a6"),
+    ],
+)
+def test_a_layout_number_is_that_of_its_records(module, records, layout, digest):
+    """If this fails, raise that LAYOUT and set both anew: a file of another layout must be refused, not read."""
+    pytest.importorskip("numba")
+    found = hashlib.sha256(repr(records()).encode()).hexdigest()[:8]
+    assert (import_module(module).LAYOUT, found) == (layout, digest), records()
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("module", ["store.work", "solving.ways.opening", "solving.racing"])
+def test_work_of_another_layout_is_refused_and_kept(tmp_path, monkeypatch, module):
+    pytest.importorskip("numba")
+    from solver.base.errors import ResourceError
+    from solver.rules.game import Rules, load_game
+    from solver.solving.job import Job
+    from solver.solving.pipeline import Options
+    from solver.solving.racing import METHODS, Race
+    from solver.solving.ways.opening import Journal, header_of
+    from solver.store.work import Work
+
+    rules, path = Rules(load_game("tic-tac-toe"), wdl=True), tmp_path / "a.lmdb.proof"
+
+    def work():
+        with Work(path, "mine") as files:
+            files.checkpoint(None)
+
+    def journal():
+        with Journal(path, header_of(rules, 3), False):
+            pass
+
+    def proof():
+        race = Race(Job(rules, tmp_path / "a.lmdb", Options()), rules, METHODS[:1], None)
+        race._go_on(0)
+        race._keep()
+
+    opened = {"store.work": work, "solving.ways.opening": journal, "solving.racing": proof}[module]
+    opened()
+    opened()
+    before = [file.read_bytes() for file in [path, *path.rglob("*")] if file.is_file()]
+    monkeypatch.setattr(f"solver.{module}.LAYOUT", 99)
+    with pytest.raises(ResourceError, match="version.*: --restart discards it, or name another book$"):
+        opened()
+    assert [file.read_bytes() for file in [path, *path.rglob("*")] if file.is_file()] == before
