@@ -35,7 +35,7 @@ class Mapped:
     """One mapped file: its environment, one read transaction, its codec, and the segments touched so far."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self._status = path, os.stat(path)
         self.environment: Any = open_environment(path, readonly=True, create=False, readahead=False, max_spare_txns=0)
         self.transaction: Any = self.environment.begin(buffers=True)
         self.header: Header = self._read_header()
@@ -57,11 +57,21 @@ class Mapped:
 
     def load(self, number: int) -> Segment:
         """A segment, its checksum verified, kept for the next look-up."""
+        self.refuse_altered()
         name = f"segment {number}"
         record = self._record(segment_key(number), name, f": {name} is missing: fetch or solve the book again")
         segment = segment_of(self.path, self.header, number, self.directory[number], record)
         self.segments[number] = segment
         return segment
+
+    def refuse_altered(self) -> None:
+        """Raise DamagedBook if the file has another size by now: to read a mapped page that it lacks is fatal."""
+        try:
+            status = os.stat(self.path)
+        except OSError:
+            return
+        if os.path.samestat(status, self._status) and status.st_size != self._status.st_size:
+            raise DamagedBook(f"{self.path} was written over while it was open: write a new file, and mv it there")
 
     def keeps_game(self) -> bool:
         """Whether the book keeps a game that no name tells."""
@@ -176,13 +186,14 @@ def mapped_file(path: Path, sha256: str | None = None) -> Mapped:
             if registered is not None:
                 mapped = registered.mapped()
                 if mapped is not None:
+                    mapped.refuse_altered()
                     return mapped
                 # Its last book has just gone, in a thread that waits for this lock
                 registered.close()
             mapped, failure = None, None
             try:
                 mapped = Mapped(path)
-            except lmdb.Error as error:
+            except (lmdb.Error, FileNotFoundError) as error:
                 failure = error
             if _identity(path) != identity:
                 # The file was replaced meanwhile, so which one is mapped is not known

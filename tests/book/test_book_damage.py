@@ -9,7 +9,7 @@ import textwrap
 
 import pytest
 
-from solver.base.errors import BookError
+from solver.base.errors import BookError, DamagedBook
 from solver.book import Book, check_book
 from tests.books import EVERY_KEYED, corrupt, sample_values, write_sample, write_values
 
@@ -212,6 +212,23 @@ def test_bytes_behind_the_last_page_do_no_harm(tmp_path, sample):
     path = tmp_path / "padded.lmdb"
     path.write_bytes(sample[0].read_bytes() + bytes(65536))
     assert check_book(path).stored == len(sample[1])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows lets nobody alter a mapped file")
+@pytest.mark.parametrize("change", [4096, -4096])
+def test_a_file_of_another_size_than_when_it_was_opened_is_damaged(tmp_path, sample, change):
+    path, state = tmp_path / "book.lmdb", next(iter(sample[1]))
+    path.write_bytes(sample[0].read_bytes())
+    with Book(path) as book:
+        os.truncate(path, path.stat().st_size + change)
+        for ask in (lambda: book[state], lambda: next(iter(book)), lambda: Book(path) if change > 0 else book[state]):
+            with pytest.raises(DamagedBook, match="was written over while it was open: write a new file, and mv it"):
+                ask()
+        (tmp_path / "new").write_bytes(sample[0].read_bytes())
+        os.replace(tmp_path / "new", path)
+        if change > 0:
+            assert book[state] == sample[1][state]  # its own file, which has all pages
+        assert Book(path)[state] == sample[1][state]
 
 
 def test_every_length_of_a_truncated_file_is_refused(sample, tmp_path):
