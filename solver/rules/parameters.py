@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import inspect
 import types
@@ -58,8 +59,13 @@ def _convert(name: str, text: str, kind: Any) -> Any:
         if not _is_whole(text):
             raise ValueError(f"{name} is a whole number below 2**63, not {text[:40]!r}")
         return int(text)
-    if kind in (float, str):
-        return kind(text)
+    if kind is float:
+        with contextlib.suppress(ValueError):
+            if (number := float(text)) == number:
+                return number
+        raise ValueError(f"{name} is a number such as 0.5, not {text[:40]!r}")
+    if kind is str:
+        return text
     if kind is bool:
         text, choices = text.lower(), BOOLEANS
     elif typing.get_origin(kind) is typing.Literal:

@@ -106,6 +106,10 @@ def test_a_users_file_and_module(own, monkeypatch):
         ("tuple[int, ...] | None", "none", None),
         ("str", "Ab", "Ab"),  # not "ab": the book would be one of another game
         ("float", "1.5", 1.5),
+        ("float", "-1e300", -1e300),
+        ("float", "x", "goal is a number such as 0.5, not 'x'"),
+        ("float | None", "x", "goal is a number such as 0.5, not 'x'"),
+        ("float", "nan", "goal is a number such as 0.5, not 'nan'"),  # which equals nothing, itself included
         ("int | None", "x", "goal is a whole number below 2**63, not 'x'"),
         ("Size", "3", "goal is one of 5, 12, SMALL, LARGE, not '3'"),
         ("Literal['a', 'B']", "b", "goal is one of a, B, not 'b'"),
