@@ -178,8 +178,7 @@ class _Reader:
         for node, shares in self.shares.items():
             self._weigh(node, shares)
         spoken = self.begun.keys() | self.ends.keys()
-        self._check_ends(spoken)
-        self._give_rewards_to_ends(spoken)
+        self._settle_ends(spoken)
         nodes = draft.nodes(bool(self.players))
         reached, front = {0}, {0}
         while front:
@@ -188,12 +187,27 @@ class _Reader:
         listener().say(f"the start reaches {len(reached):,} of {len(nodes.texts):,} states")
         return nodes
 
-    def _check_ends(self, spoken: Set[int]) -> None:
-        """Raise ValueError for a position without lines that has nearly the text of another, or that nothing ends."""
-        texts, first_lines = self.draft.texts, dict[int, int]()
-        for child, number in zip(self.draft.children, self.lines, strict=True):
-            if child not in spoken:
-                first_lines.setdefault(child, number)
+    def _weigh(self, node: int, shares: list[tuple[int, Fraction]]) -> None:
+        """Whole weights in place of fractions."""
+        weights = whole_weights((weight for _, weight in shares), MOST_WEIGHT)
+        if weights is None:
+            raise ValueError(
+                f"line {self.begun[node]}: the weights of {short(self.draft.texts[node])} add up to more than"
+                f" {MOST_WEIGHT:,} in whole numbers: write 1/3 for 0.333, or take coarser ones"
+            )
+        for (place, _), whole in zip(shares, weights, strict=True):
+            self.draft.weights[place] = whole
+
+    def _settle_ends(self, spoken: Set[int]) -> None:
+        """Where only moves that end the game score, what they score is what its end is worth, to the other side.
+
+        Ends that are worth more than one thing become several of one text. Raises ValueError for a position without
+        lines that has nearly the text of another, or that nothing ends.
+        """
+        draft, texts, first_lines = self.draft, self.draft.texts, dict[int, int]()
+        ends = [place for place, child in enumerate(draft.children) if child not in spoken]
+        for place in ends:
+            first_lines.setdefault(draft.children[place], self.lines[place])
         likes = {_bare(texts[child]): child for child in reversed(first_lines)}
         pairs = ((likes.get(_bare(texts[node])), node) for node in spoken if likes)
         pair = min(((first_lines[child], node, child) for child, node in pairs if child is not None), default=None)
@@ -208,35 +222,16 @@ class _Reader:
                     f"line {number}: next {short(texts[child])} is no state, and nothing says that it ends the game:"
                     " write its moves, or a reward, such as 0, or a line with this state alone"
                 )
-
-    def _weigh(self, node: int, shares: list[tuple[int, Fraction]]) -> None:
-        """Whole weights in place of fractions."""
-        weights = whole_weights((weight for _, weight in shares), MOST_WEIGHT)
-        if weights is None:
-            raise ValueError(
-                f"line {self.begun[node]}: the weights of {short(self.draft.texts[node])} add up to more than"
-                f" {MOST_WEIGHT:,} in whole numbers: write 1/3 for 0.333, or take coarser ones"
-            )
-        for (place, _), whole in zip(shares, weights, strict=True):
-            self.draft.weights[place] = whole
-
-    def _give_rewards_to_ends(self, spoken: Set[int]) -> None:
-        """Where only moves that end the game score, what they score is what its end is worth, to the other side.
-
-        Ends that are worth more than one thing become several of one text.
-        """
-        draft = self.draft
         if any(reward and child in spoken for reward, child in zip(draft.rewards, draft.children, strict=True)):
             return
         known: dict[tuple[int, int, int], int] = {}
         met: set[int] = set()
-        for place, child in enumerate(draft.children):
-            if child in spoken:
-                continue
+        for place in ends:
+            child = draft.children[place]
             mover, worth = 1 - draft.movers[draft.owners[place]], -draft.rewards[place]
             end = known.get((child, mover, worth))
             if end is None:
-                end = child if child not in met else draft.node(draft.texts[child])
+                end = child if child not in met else draft.node(texts[child])
                 met.add(child)
                 known[child, mover, worth] = end
                 draft.movers[end], draft.worths[end] = mover, worth
