@@ -12,6 +12,7 @@ import json
 import random
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,8 @@ def entry_of(name: str, game: Game, book: Book | None) -> dict[str, Any]:
         "name": name,
         "family": site.family_of(game),
         "group": site.group_of(game),
-        "starts": 1 if rules.everywhere else len(rules.roots()),
+        # There may be millions: list two at most
+        "several": not rules.everywhere and any(state != game.initial() for state in islice(rules.starts(), 2)),
         "title": site.title_of(game),
         "summary": summary_of(game),
         "verdict": "searched, without a book" if book is None else book.header.verdict,

@@ -3,7 +3,9 @@
 import asyncio
 import json
 import re
+import sys
 import threading
+from contextlib import contextmanager
 
 import pytest
 
@@ -30,6 +32,7 @@ from tests.ways import plainly, until
 BOOK = "/v1/books/connect-four:4,4"
 PARTIAL = "/v1/books/connect-four"
 PAGE = ROOT / "docs" / "reference" / "http.md"
+STEPS = 20_000  # of a game's rules, at most, for its entry in the lists
 
 
 def served(*names):
@@ -96,6 +99,36 @@ def test_lists_and_what_a_book_holds(client, shelf):
     line = json.loads(ok("line", "connect-four:4,4", "11242", "--json"))
     assert client.get(f"{BOOK}/lines/11242").facts == line
     assert client.get(f"{BOOK}/lines/11242?most=3").facts["moves"] == line["moves"][:3]
+
+
+@contextmanager
+def few_steps(most):
+    """Raise where the rules of built-in games take more steps in this thread, calls and what generators yield."""
+    steps = 0
+
+    def count(frame, event, arg):
+        nonlocal steps
+        steps += event == "call" and "/solver/games/" in frame.f_code.co_filename
+        assert steps <= most, f"{steps:,} steps, the last in {frame.f_code.co_qualname}"
+
+    sys.setprofile(count)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+
+
+@pytest.mark.parametrize("names", [["chess-duel:KQKR"], pytest.param(None, marks=pytest.mark.slow)])
+def test_the_first_answers_do_not_wait_for_what_a_game_has_many_of(names, tmp_path):
+    """Such as its starts: of one ending they are four million. No name stands for every game that comes along."""
+    with few_steps(STEPS if names else 10 * STEPS):
+        games = Shelf(all_shipped(CATALOGUE) if names is None else (Served(load_game(name), None) for name in names))
+        client = Client(Application(games, Pages(games, tmp_path)))
+        for address in ("/", "/docs", "/v1/games", "/v1/books", "/uwapi/"):
+            assert client.get(address).status == 200, address
+    for one in games:
+        with few_steps(STEPS):
+            assert client.get(f"/v1/games/{one.name}").facts["name"] == one.name
 
 
 def test_moves_are_rated_against_a_fallible_opponent(client):

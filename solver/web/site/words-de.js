@@ -265,7 +265,7 @@ export const WORDS = {
   winsMargin: "{who} gewinnt mit {count}",
   winManyMargin: "{who} gewinnen mit {count}",
   winsShare: "{who} gewinnt {count} %",
-  oneStart: " vom gezeigten Anfang, einem von {count}",
+  oneStart: " vom gezeigten Anfang, einem von mehreren",
   countPositions: "{count} Stellungen",
   countGames: "{count} Spiele",
   countOfGames: "{count} von {all} Spielen",

@@ -265,7 +265,7 @@ export const WORDS = {
   winsMargin: "ניצחון של {who} בהפרש {count}",
   winManyMargin: "ניצחון של {who} בהפרש {count}",
   winsShare: "ניצחון של {who} ב־{count} %",
-  oneStart: " מן ההתחלה המוצגת, אחת מתוך {count}",
+  oneStart: " מן ההתחלה המוצגת, אחת מכמה",
   countPositions: "{count} עמדות",
   countGames: "{count} משחקים",
   countOfGames: "{count} מתוך {all} משחקים",

@@ -276,7 +276,7 @@ export const ENGLISH = {
   winsMargin: "{who} wins by {count}",
   winManyMargin: "{who} win by {count}",
   winsShare: "{who} wins {count} %",
-  oneStart: " from the start that is shown, one of {count}",
+  oneStart: " from the start that is shown, one of several",
   countPositions: "{count} positions",
   countGames: "{count} games",
   countOfGames: "{count} of {all} games",
