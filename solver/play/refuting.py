@@ -58,11 +58,10 @@ def explained(player: Any, state: int, action: int, answer: Answer, moves: list[
             f"the value of action {action} at state {state} is not known: allow more time, or use a book"
         )
     keepers = [other.action for other in moves if other.value is not None and other.value.score >= before.score]
-    gives = before.score - move.value.score
-    if gives <= 0:
-        return Refutation(action, before, move.value, 0, keepers == [action], [], move.child_value)
-    line, ending = _line(player, move.child, is_draw=not player.rules.scores and move.value.score == 0)
-    return Refutation(action, before, move.value, gives, False, line, ending)
+    gives, is_draw = max(0, before.score - move.value.score), move.value.score == 0 and not player.rules.scores
+    line, ending = _line(player, move.child, is_draw) if gives else ([], move.child_value)
+    is_over = player.game.is_terminal(line[-1][1] if line else move.child)
+    return Refutation(action, before, move.value, gives, keepers == [action], line, None if is_over else ending)
 
 
 def _line(player: Any, state: int, is_draw: bool) -> tuple[list[tuple[int, int]], Value | None]:
@@ -74,7 +73,7 @@ def _line(player: Any, state: int, is_draw: bool) -> tuple[list[tuple[int, int]]
         if line and distance is not None and distance <= SIGHT and not player.rules.scores:
             break
         line.append((action, child))
-        value = None if player.game.is_terminal(child) else player.value(child).value
+        value = player.value(child).value
         if is_draw or value is None:
             break
     return line, value

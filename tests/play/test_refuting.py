@@ -22,14 +22,15 @@ def test_a_refutation_is_best_play_to_where_the_outcome_is_plain(name):
         values = {move.action: move.value for move in player.analyse(state)}
         top = max(value.score for value in values.values())
         for action, value in values.items():
-            found = player.why(state, action)
+            found, place = player.why(state, action), rules.result(state, action)
+            end = found.line[-1][1] if found.line else place
+            assert found.ending == (None if rules.is_terminal(end) else player.value(end).value)
             assert found.gives == top - value.score
             assert found.is_only == (found.gives == 0 and sum(other.score == top for other in values.values()) == 1)
             if not found.gives:
                 assert not found.line
                 continue
             checked += 1
-            place = rules.result(state, action)
             for reply, child in found.line:
                 assert player.value(place).value is None or reply in [
                     move.action for move in player.analyse(place) if move.best
