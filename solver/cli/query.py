@@ -85,8 +85,9 @@ def command(
     In a game of chance a value is an expectation from -1 to 1, with the winning chance that it stands for. Dice and
     cards are listed as numbered outcomes; POSITION takes such a number as a move.
 
-    With --opponent each move also has its expected result, from -1 to 1 or as a margin, against an opponent that sees
-    so many plies and errs beyond them: the drawn move with the highest number is the hardest to answer.
+    With --opponent each move also has an estimate of its result, from -1 to 1 or as a margin, against an opponent that
+    sees so many plies and errs beyond them. It comes from a look ahead at 600 moves at most, so it may be far off:
+    the drawn move with the highest number is probably the hardest to answer.
 
     If moves score (dots-and-boxes, kalah), a value is the margin still to come. "gained" is the margin so far for the
     side to move. It is null if POSITION does not tell the moves so far, and in other games.

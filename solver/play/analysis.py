@@ -78,8 +78,8 @@ class Move(NamedTuple):
         child: The state that it leads to.
         child_value: The same value for the side to move in `child`.
         estimate: Expected result for the side that moves, as in `Answer`. None if there is none.
-        practical: Expected result against a fallible opponent, for the side that moves. None unless the player's
-            method is practical and all values are known.
+        practical: Estimate of the result against a fallible opponent, for the side that moves, by a look ahead at
+            `practical.LOOKS` moves at most. None unless the player's method is practical and all values are known.
     """
 
     action: int

@@ -448,7 +448,7 @@ class Player:
         return answer, moves
 
     def _expecting(self, state: int, moves: list[Move]) -> Iterator[Move]:
-        """Yield moves with their expected results against the fallible opponent."""
+        """Yield moves with estimates of their results against the fallible opponent."""
         assert self.practical is not None
         results = self.practical.expectations(state, [move.action for move in moves])
         for move, result in zip(moves, results, strict=True):

@@ -7,10 +7,11 @@ chooses at random. In games whose moves score, it takes the moves that gain most
     player's turn      the best expectation among the moves that keep value and distance
     opponent's turn    the mean over the moves that the model may choose
 
-A full computation needs every state. `Practical` looks ahead instead, by values of the solution, two plies deeper each
-time, until it has looked at LOOKS moves. Beyond the last ply a position counts its value. Wins for the player are not
-looked into: the player keeps them. A deeper look follows one move of the player's, the best of the look before; so the
-opponent's replies get most of the moves. `scripts/bench_practical.py` compares it with the full computation.
+A full computation needs every state. `Practical` estimates these results instead. It looks ahead by values of the
+solution, two plies deeper each time, until it has looked at LOOKS moves, and at most MAX_PLIES plies. Beyond the last
+ply a position counts its value. Wins for the player are not looked into: the player keeps them. A deeper look follows
+one move of the player's, the best of the look before; so the opponent's replies get most of the moves. The estimates
+serve to order moves: single ones may be far off. `scripts/bench_practical.py` compares them with the full computation.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class OutOfLooks(Exception):
 
 
 class Practical:
-    """Expected results against the model, from the values of a solution.
+    """Estimates of the expected results against the model, from the values of a solution.
 
     Args:
         rules: The game's rules.
@@ -91,7 +92,7 @@ class Practical:
         self._before: dict[tuple[Any, int, bool], float] = {}
 
     def expectations(self, state: Any, actions: Sequence[Any]) -> list[float]:
-        """Return the expected result of each of some actions, for the side to move in `state`.
+        """Return an estimate of the expected result of each of some actions, for the side to move in `state`.
 
         Args:
             state: An unfinished state whose moves all have known values.
@@ -196,7 +197,7 @@ class Practical:
             raise OutOfLooks
 
     def _after(self, reply: Reply, is_own: bool, plies: int) -> float:
-        """Return the player's expected result of a move, its own or the opponent's."""
+        """Return the player's estimated result of a move, its own or the opponent's."""
         gain = reply.gain if is_own else -reply.gain
         rest = reply.score - reply.gain
         if reply.ends:
@@ -213,7 +214,7 @@ class Practical:
         return gain + known
 
     def _expected(self, state: Any, is_own: bool, plies: int, value: float) -> float:
-        """Return the player's expected result from a state, at its own turn or the opponent's."""
+        """Return the player's estimated result from a state, at its own turn or the opponent's."""
         replies = self.replies(state)
         if not replies:
             return value

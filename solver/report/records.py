@@ -79,7 +79,8 @@ class Move(Struct, gc=False, forbid_unknown_fields=True):
     best: bool
     child: Child
     practical: Annotated[
-        float | UnsetType, Meta(description="expected result against a fallible opponent, if that was asked for")
+        float | UnsetType,
+        Meta(description="estimate, by a short look ahead, of the result against a fallible opponent, if asked for"),
     ] = UNSET
     conversion: Annotated[
         Count | UnsetType,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from msgspec.json import schema_components
 
 from solver import __version__
-from solver.play.practical import OPPONENTS
+from solver.play.practical import LOOKS, OPPONENTS
 from solver.report import records
 from solver.serve.reply import JSON, NDJSON
 
@@ -69,7 +69,8 @@ POSITION = _parameter(
 MOVES = _parameter("moves", "Whether every move is told", {**BOOL, "default": True}, False)
 OPPONENT = _parameter(
     "opponent",
-    "Adds to each move the expected result against an opponent that looks so many plies ahead and errs beyond them",
+    "Adds to each move an estimate of its result against an opponent that looks so many plies ahead and errs beyond"
+    f" them, by a look ahead at {LOOKS} moves at most",
     {"type": "integer", "enum": [*OPPONENTS]},
     2,
 )

@@ -38,7 +38,7 @@ class Served:
 
         Args:
             moves: Whether they list every move.
-            opponent: Plies that a fallible opponent sees, to add each move's expected result against it.
+            opponent: Plies that a fallible opponent sees, to add an estimate of each move's result against it.
 
         Raises:
             MethodError: The game has no such opponent.

@@ -9,7 +9,7 @@ import solver
 from solver.base.errors import MethodError
 from solver.play.levels import LEVELS, level_of
 from solver.play.player import Player
-from solver.play.practical import Practical
+from solver.play.practical import LOOKS, Practical
 from solver.rules.game import Rules, load_game
 from tests.commands import ok, run
 from tests.naive import solve
@@ -130,7 +130,8 @@ def test_unfit_games_and_options_are_refused():
     assert code == 2 and "add --method practical" in err
 
 
-def test_query_shows_the_chances_of_every_move():
+def test_query_shows_the_chances_of_every_move_and_says_that_they_are_estimates():
+    assert f"It comes from a look ahead at {LOOKS} moves at most" in " ".join(ok("query", "--help").split())
     out = ok("query", "connect-four:4,4", "start", "--opponent", "2")
     assert "*  1  draw  book  +0.12 in practice" in out
     assert "in practice" not in ok("query", "connect-four:4,4", "start")

@@ -15,11 +15,11 @@ const REMEMBERED = 1 << 15; // states whose moves are kept
 
 class OutOfLooks extends Error {}
 
-/** Expected results against a player that sees so many plies, by the values of a book. */
+/** Estimates, by a look ahead at LOOKS moves at most, of the results against a player that sees so many plies, by the values of a book. */
 export class Practical {
   listed = new Map(); // the moves of states
   seen = new Map(); // what looks of some plies saw
-  memo = new Map(); // expected results of this depth
+  memo = new Map(); // estimates of this depth
   before = new Map(); // and of the depth before
   counted = new Set(); // states whose moves were counted for this choice
   left = Infinity; // moves that may still be looked at
@@ -39,7 +39,7 @@ export class Practical {
     return answer;
   }
 
-  /** The expected results of some moves of a position, by their places, for the side to move there; undefined past the book. */
+  /** Estimates of the results of some moves of a position, by their places, for the side to move there; undefined past the book. */
   expectations(state, places) {
     return this.inTurn(() => this.expect(state, places));
   }
@@ -154,7 +154,7 @@ export class Practical {
     if (this.left < 0) throw new OutOfLooks();
   }
 
-  /** The expected result of a move, the player's own or the opponent's, for the player. */
+  /** The estimated result of a move, the player's own or the opponent's, for the player. */
   async after(reply, isOwn, plies) {
     const sign = isOwn ? 1 : -1;
     const value = sign * (reply.score - reply.gain);
@@ -166,7 +166,7 @@ export class Practical {
     return gain + this.memo.get(key);
   }
 
-  /** The expected result from a state, at the player's turn or the opponent's. */
+  /** The estimated result from a state, at the player's turn or the opponent's. */
   async expected(state, isOwn, plies, value) {
     const replies = await this.replies(state);
     if (!replies?.length) return value;
