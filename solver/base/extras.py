@@ -5,7 +5,11 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import sys
 from typing import Any
+
+from solver.base.errors import MethodError, ResourceError, SolverError
+from solver.base.memory import refuse_tight
 
 KERNELS = {"numpy": "NumPy", "numba": "Numba"}  # what they are called
 # States, or nodes of a search, that plain Python takes: it is done before a compiler would have started.
@@ -20,20 +24,33 @@ def has_kernels() -> bool:
 
 def remedy() -> str:
     """Return the remedy to name if `has_kernels()` is False."""
-    return kernel_defect() or INSTALL
+    return str(kernel_defect() or INSTALL)
+
+
+def require_kernels(purpose: str = "") -> None:
+    """Raise the error that keeps the extra [solve] from use, if there is one: ResourceError where memory is short.
+
+    `purpose` begins its message.
+    """
+    defect = kernel_defect()
+    if defect is not None:
+        raise type(defect)(f"{purpose}{defect}")
 
 
 LEARN = "pip install 'solverbook[learn]' brings scikit-learn and cma, which learning needs"
 
 
-def has_learning() -> bool:
-    """Whether the extra [learn], scikit-learn and cma, and [solve] with it, is at hand."""
-    return all(importlib.util.find_spec(name) for name in ("sklearn", "cma")) and has_kernels()
+def require_learning() -> None:
+    """Load the extra [learn], scikit-learn and cma, and [solve] with it.
 
-
-def learning_remedy() -> str:
-    """Return the remedy to name if `has_learning()` is False."""
-    return LEARN if not all(importlib.util.find_spec(name) for name in ("sklearn", "cma")) else remedy()
+    Raises MethodError where they are not installed, ResourceError where memory is short.
+    """
+    if not all(importlib.util.find_spec(name) for name in ("sklearn", "cma")):
+        raise MethodError(LEARN)
+    require_kernels()
+    if "sklearn.neural_network" not in sys.modules:
+        refuse_tight("scikit-learn and SciPy")
+        importlib.import_module("sklearn.neural_network")
 
 
 LIVE = "pip install 'solverbook[live]' brings wasmtime, which a module needs"
@@ -71,24 +88,34 @@ def has_serving() -> bool:
 
 
 @functools.cache
-def kernel_defect() -> str | None:
+def kernel_defect() -> SolverError | None:
     """Why the extra [solve] cannot be used, in one line; None if it can."""
-    again, elsewhere = "install it again", "set NUMBA_CACHE_DIR to a folder that can be written to"
     missing = [shown for name, shown in KERNELS.items() if importlib.util.find_spec(name) is None]
     if missing:
-        return f"{' and '.join(missing)} {'are' if missing[1:] else 'is'} missing: {INSTALL}"
-    for name in KERNELS:
-        advice = again
-        try:
+        return MethodError(f"{' and '.join(missing)} {'are' if missing[1:] else 'is'} missing: {INSTALL}")
+    try:
+        if "numba" not in sys.modules:
+            refuse_tight("NumPy and Numba")
+        for name in KERNELS:
             module: Any = importlib.import_module(name)
-            if name == "numba":
-                advice = elsewhere
-                # Numba looks for its cache folder here
-                module.njit(kernel_defect.__wrapped__, cache=True)
-        except Exception as error:
-            # A broken installation may raise any error
-            reason = " ".join(str(error).split())[:200]
-            return f"{name} is installed but fails ({type(error).__name__}: {reason}): {advice}"
+    except ResourceError as error:
+        return error
+    except Exception as error:
+        # A broken installation may raise any error
+        reason = " ".join(str(error).split())[:200]
+        return MethodError(f"{name} is installed but fails ({type(error).__name__}: {reason}): install it again")
     if module.config.DISABLE_JIT:
-        return "NUMBA_DISABLE_JIT is set, so that nothing is compiled: unset it"
+        return MethodError("NUMBA_DISABLE_JIT is set, so that nothing is compiled: unset it")
     return None
+
+
+@functools.cache
+def has_cache() -> bool:
+    """Whether Numba can keep compiled code in a folder; elsewhere each process compiles anew."""
+    numba: Any = importlib.import_module("numba")
+    try:
+        # Numba looks for its folder here
+        numba.njit(has_cache.__wrapped__, cache=True)
+    except RuntimeError:
+        return False
+    return True

@@ -219,8 +219,7 @@ class Book(Mapping[int, Value]):
         self._open()
         if missing not in ("raise", "mask"):
             raise MethodError(f'missing={missing!r} is no way to tell: choose "raise" or "mask"')
-        if not extras.has_kernels():
-            raise SolverError(f"lookup takes arrays, and {extras.remedy()}")
+        extras.require_kernels("lookup takes arrays, and ")
         from solver.book import bulk
 
         queried = bulk.asked(states, wide=self.header.state_bytes > 0)

@@ -85,8 +85,7 @@ def command(source: str, output: str, as_json: bool, live: bool, own: str | None
     learned from. The same seed learns the same. Install solverbook[learn] first. `solver match c4.eval evaluate` tells
     how well it plays.
     """
-    if not extras.has_learning():
-        raise MethodError(extras.learning_remedy())
+    extras.require_learning()
     _check_options(options)
     from solver.compiled.lookahead.evaluation import MAGIC, write
     from solver.learning import SOLVE_IT

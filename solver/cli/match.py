@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from solver.base import extras
-from solver.base.errors import MethodError
 from solver.base.files import write_whole
 from solver.cli.common import Bars, Seconds, note, open_book, print_options, tell, workers_option
 from solver.report import matches
@@ -79,8 +78,7 @@ def command(first: str, second: str, as_json: bool, quiet: bool, **options: Any)
 
     The interval is of 95 %, with the two games of an opening as one observation. After 2,000 plies a game is drawn.
     """
-    if not extras.has_kernels():
-        raise MethodError(extras.remedy())
+    extras.require_kernels()
     from solver.book.writer import UNMARKED, check_target
     from solver.compiled.lookahead.evaluation import read
     from solver.learning.contenders import Setting, chooser, contender, game_between

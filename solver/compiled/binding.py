@@ -27,6 +27,7 @@ from numba.core.typing.templates import AbstractTemplate, AttributeTemplate
 from numba.extending import infer_getattr, lower_builtin, overload_method, register_jitable
 
 from solver.base.errors import GameError, SolverError, UncompiledRules
+from solver.base.extras import has_cache
 from solver.compiled import choices, numbering, orbits
 from solver.compiled.advice import reason
 from solver.compiled.identity import constants_of, identity_of, is_checked
@@ -151,7 +152,7 @@ def _compile(function: Any, scope: dict[str, Any], identity: str, cached: bool) 
     copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
     copy.__qualname__ = f"{function.__name__}-{identity}"
     copy.__module__ = function.__module__
-    options: dict[str, Any] = {"cache": cached, "no_cfunc_wrapper": True}
+    options: dict[str, Any] = {"cache": cached and has_cache(), "no_cfunc_wrapper": True}
     if _is_inlined(function):
         options = {"forceinline": True, **PART}
     return once_for_constants(numba.njit(copy, nogil=True, **options))

@@ -322,5 +322,4 @@ def need_kernels(rules: Rules) -> None:
     """Raise MethodError if the rules cannot be compiled here."""
     if rules.plain_only:
         raise MethodError(f"{rules.name} runs in plain Python only, and there is no estimate for that: solve it")
-    if not extras.has_kernels():
-        raise MethodError(f"an estimate needs the compiled kernels: {extras.remedy()}")
+    extras.require_kernels("an estimate needs the compiled kernels: ")

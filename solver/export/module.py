@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from solver.base import extras
-from solver.base.errors import MethodError
 from solver.base.files import write_whole
 from solver.base.progress import Progress, silent
 from solver.book import check_target
@@ -33,8 +32,7 @@ def built(rules: Rules, ranks: bool = False, *, progress: Progress = silent) -> 
     Raises MethodError for a game that has none, and without Numba; GameError for rules that break the protocol,
     UncompiledRules.
     """
-    if not extras.has_kernels():
-        raise MethodError(f"{rules.name} needs a module, and Numba compiles it: {extras.remedy()}")
+    extras.require_kernels(f"{rules.name} needs a module, and Numba compiles it: ")
     from solver.compiled import agreement
     from solver.compiled.module.building import build
 

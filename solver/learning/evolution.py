@@ -136,8 +136,7 @@ def evolve(game: Game, *, generations: int = 400, seed: int = 0, progress: Progr
     The same seed evolves the same. Raises MethodError for games of chance, without the extra [learn], or where the game
     has too few openings.
     """
-    if not extras.has_learning():
-        raise MethodError(extras.learning_remedy())
+    extras.require_learning()
     rules = Rules(game)
     refuse_chance(rules, "evolution", SOLVE_IT)
     field = _Field(rules, seed)

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from solver.base import extras
-from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
 from solver.book.doors import Source, book_and_game
 from solver.compiled.lookahead.evaluation import Evaluation, identity
@@ -62,8 +61,7 @@ def learn(
     if book is not None and book is not source:
         with book:
             return learn(book, model=model, states=states, depth=depth, progress=progress)
-    if not extras.has_learning():
-        raise MethodError(extras.learning_remedy())
+    extras.require_learning()
     rules = Rules(game) if book is None else book.rules
     refuse_chance(rules, "learning", SOLVE_IT)
     board = Board(rules, rules.symmetry)

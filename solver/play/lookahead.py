@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from solver.base import extras
-from solver.base.errors import BudgetExceeded, GameError, MethodError, UncompiledRules
+from solver.base.errors import BudgetExceeded, GameError, UncompiledRules
 from solver.play import modules
 from solver.rules.game import Rules
 from solver.rules.width import USUAL
@@ -153,8 +153,7 @@ class Foresight:
 
 def _evaluation_of(rules: Rules, evaluate: Any) -> Any:
     """A learned evaluation, of these rules, from a file or as it is."""
-    if not extras.has_kernels():
-        raise MethodError(f"a learned evaluation needs numpy: {extras.remedy()}")
+    extras.require_kernels("a learned evaluation needs numpy: ")
     from solver.compiled.lookahead.evaluation import game_of, read
 
     evaluation = read(evaluate) if isinstance(evaluate, (str, os.PathLike)) else evaluate

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numba
 from numpy.typing import NDArray
 
+from solver.base.extras import has_cache
 from solver.base.private import private_part
 from solver.rules.sources import digest_behind
 
@@ -62,7 +63,7 @@ load_blas_when_wanted()
 def shared(function: F) -> F:
     """Compile a function of arrays and numbers when it is first called; it releases the GIL."""
     function.__qualname__ = _cached_name(function)
-    options: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
+    options: dict[str, Any] = {"cache": has_cache(), "nogil": True, "no_cfunc_wrapper": True}
     compiled: F = once_for_constants(numba.njit(function, **options))
     return compiled
 
@@ -101,7 +102,7 @@ def compiled(function: F, *helpers: Callable[..., Any]) -> F:
     def copied(original: Any, **names: Any) -> Any:
         copy = types.FunctionType(original.__code__, {**original.__globals__, **names})
         copy.__qualname__ = _cached_name(original, *helpers)
-        return once_for_constants(numba.njit(copy, cache=True, nogil=True))
+        return once_for_constants(numba.njit(copy, cache=has_cache(), nogil=True))
 
     known: dict[str, Any] = {}
     for helper in helpers:

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from typing import NoReturn
 
+from solver.base.extras import has_cache
 from solver.base.system import cores, end_with_parent, fork_is_safe, open_descriptor
 from solver.compiled.identity import are_cached
 from solver.rules.game import Rules
@@ -33,7 +34,9 @@ class Ahead:
         self.process = _fork(rules, tiers) if not self.cached and _may_fork() else None
 
     def wait(self) -> None:
-        """Wait until it has compiled all it can. Meanwhile the rest is compiled here."""
+        """Wait until it has compiled all it can. The rest is compiled here. Without a cache it is of no use."""
+        if not has_cache():
+            self.stop()
         if self.process is not None:
             # The solve meets it again, and says so
             with contextlib.suppress(Exception):

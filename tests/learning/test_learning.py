@@ -318,7 +318,6 @@ def test_what_cannot_be_is_refused_in_one_line(words, code, message, tmp_path, m
 
 
 def test_a_missing_extra_names_the_remedy(monkeypatch):
-    monkeypatch.setattr(extras, "has_learning", lambda: False)
     monkeypatch.setattr(extras.importlib.util, "find_spec", lambda name: None)
     done = run("learn", "tic-tac-toe", "-o", "x.eval")
     assert done.exit_code == 2 and "solverbook[learn]" in done.output

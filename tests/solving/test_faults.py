@@ -294,6 +294,16 @@ def test_hostile_options_are_refused_at_once(tmp_path, options):
     assert only(tmp_path)
 
 
+@pytest.mark.parametrize("kilobytes", [150_000, 350_000, 400_000, 450_000, 500_000, 600_000])
+@pytest.mark.parametrize("words", ["prove hex:3", "learn tic-tac-toe --states 200", "grow hex:3 --positions 20"])
+def test_in_hardly_any_address_space_no_library_hangs(tmp_path, words, kilobytes):
+    limit = kilobytes << 10
+    set_limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))  # noqa: E731
+    command = [sys.executable, "-m", "solver", *words.split(), "-q", "-o", str(tmp_path / "made")]
+    done = subprocess.run(command, preexec_fn=set_limit, capture_output=True, text=True, cwd=ROOT, timeout=300)
+    assert done.returncode == 0 or (done.returncode, is_one_line(done.stderr)) == (6, True), done.stderr
+
+
 @pytest.mark.parametrize("kilobytes", [200_000, 300_000, 350_000, 400_000, 450_000])
 def test_in_hardly_any_address_space_a_solve_ends(tmp_path, kilobytes):
     """Libraries that cannot load, or get no buffers, are an error in a line, or plain Python solves the game."""

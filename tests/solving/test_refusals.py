@@ -1,5 +1,7 @@
 """Games and options that a solve refuses: before any work, in one line, and leaving nothing behind."""
 
+import errno
+import importlib.util
 import os
 import re
 import subprocess
@@ -8,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from solver.base import extras, options
+from solver.base import extras, options, system
 from solver.base.errors import BookError, GameError, MethodError, ResourceError
 from solver.base.memory import LEAST_MEMORY, MEMORY_SHARE, free_memory
 from solver.base.methods import Method
@@ -173,7 +175,6 @@ def test_rules_that_fail_where_no_random_game_went_are_named_with_the_state(tmp_
     [
         ("numpy", "raise ImportError('a C\\n library')", "(ImportError: a C library): install it again"),
         ("numba", "raise SystemError('built for 2.0')", "(SystemError: built for 2.0): install it again"),
-        ("numba", "def njit(*_, **__): raise RuntimeError('no locator')", "(RuntimeError: no locator): set NUMBA_"),
     ],
 )
 def test_a_broken_installation_is_named_and_done_without(tmp_path, name, code, reason):
@@ -281,6 +282,67 @@ def test_where_numba_must_not_compile_plain_python_runs(monkeypatch):
         assert "NUMBA_DISABLE_JIT" in extras.remedy() and not extras.has_kernels()
     finally:
         extras.kernel_defect.cache_clear()
+
+
+@pytest.fixture
+def tight(monkeypatch):
+    """No memory for libraries, none of which is loaded yet."""
+    for name in ("numba", "sklearn.neural_network"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+
+    def refuse(size):
+        raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+
+    monkeypatch.setattr(system, "Room", refuse)
+    # Nothing is remembered
+    monkeypatch.setattr(extras, "kernel_defect", extras.kernel_defect.__wrapped__)
+
+
+@compiled
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("prove", "hex:3", "-o", "b.lmdb"), 6),
+        (("grow", "hex:3", "--positions", 20, "-o", "b.lmdb"), 6),
+        (("learn", "tic-tac-toe", "-o", "b.eval"), 6),
+        (("match", "random", "random", "--game", "tic-tac-toe"), 6),
+        (("estimate", "tic-tac-toe"), 6),
+        (("solve", "tic-tac-toe", "-q", "-o", "b.lmdb"), 0),
+    ],
+)
+def test_libraries_that_do_not_fit_in_memory_are_not_called_broken(tight, tmp_path, monkeypatch, words, code):
+    monkeypatch.chdir(tmp_path)
+    actual, _, error = run(*words)
+    assert actual == code, error
+    assert bool(code) == ("NumPy and Numba need " in error and "raise the limit (ulimit -v)" in error), error
+    assert error.count("Error: ") == bool(code)
+
+
+@compiled
+@pytest.mark.skipif(importlib.util.find_spec("sklearn") is None, reason="needs scikit-learn")
+def test_scikit_learn_is_not_loaded_where_it_does_not_fit(tight, monkeypatch):
+    monkeypatch.setattr(extras, "kernel_defect", lambda: None)
+    with pytest.raises(ResourceError, match="scikit-learn and SciPy need .* bytes of addresses: raise the limit"):
+        extras.require_learning()
+
+
+def test_without_a_place_for_its_cache_numba_compiles_all_the_same(monkeypatch):
+    config = pytest.importorskip("numba").config
+    from solver.store.shared import shared
+
+    monkeypatch.setattr(config, "CACHE_LOCATOR_CLASSES", "UserProvidedCacheLocator")
+    monkeypatch.setattr(config, "CACHE_DIR", "")
+    for function in (extras.kernel_defect, extras.has_cache):
+        function.cache_clear()
+    try:
+        assert extras.has_kernels() and not extras.has_cache()
+
+        def doubled(number):
+            return 2 * number
+
+        assert shared(doubled)(21) == 42
+    finally:
+        extras.has_cache.cache_clear()
 
 
 CHANGING = """

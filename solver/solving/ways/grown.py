@@ -84,9 +84,8 @@ class Growing:
             return f"{rules.name} has no tier(state), which says that play does not come back: add it, or solve it"
         if plan.evaluate is None and rules.evaluate is None:
             return f"{rules.name} has no evaluate(state): name an evaluation that solver learn wrote, --evaluate"
-        if not extras.has_kernels() or rules.plain_only:
-            return extras.remedy() if not extras.has_kernels() else f"{rules.name} runs in plain Python only: solve it"
-        return None
+        extras.require_kernels()
+        return f"{rules.name} runs in plain Python only: solve it" if rules.plain_only else None
 
     def solve(self, job: Job) -> Outcome:
         """The last of the `stages`."""

@@ -52,7 +52,10 @@ class Proving:
         method = self.plan.method
         if method not in (AUTO, *METHODS):
             return f"no method {method!r}: choose one of auto, {', '.join(METHODS)}"
-        return refusal(job.rules) or (None if extras.has_kernels() else extras.remedy())
+        reason = refusal(job.rules)
+        if reason is None:
+            extras.require_kernels()
+        return reason
 
     def solve(self, job: Job) -> Outcome:
         """Settle the start, then follow the play of each side."""

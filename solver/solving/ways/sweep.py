@@ -24,8 +24,7 @@ def refuses(job: Job) -> str | None:
     """Refuse what the plain algorithms do, and distances to a conversion where moves cannot be taken back."""
     if not job.options.conversion:
         return plain.refuses(job)
-    if not extras.has_kernels():
-        return f"--conversion: {extras.remedy()}"
+    extras.require_kernels("--conversion: ")
     from solver.sweep import demand
 
     if job.options.method != Method.MINIMAX and demand.by_number(job.rules, job.options.codec, True) is not None:
