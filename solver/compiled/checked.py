@@ -428,6 +428,9 @@ class CheckedLower(Lower):
         if called is range and len(words) > 1:
             pair = self.builder.ssub_with_overflow(words[1], words[0])
             self._raise_if(self.builder.extract_value(pair, 1), "a range wider than 2**63")
+            if len(words) > 2:
+                # Numba divides the one by the other to count the numbers
+                self._check_division(self.builder.extract_value(pair, 0), words[2], "range")
 
     def _check_float_call(self, called: Any, names: list[str]) -> None:
         """Test the arguments of a builtin that takes floats."""
