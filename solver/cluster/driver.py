@@ -42,11 +42,9 @@ class Driver(Shards):
         """Take over committed work. Returns whether there is any. Raises ResourceError if it is of another solve."""
         while (facts := self.store.committed(self._commits)) is not None:
             try:
-                events = events_of(facts)
-            except ValueError:
-                raise ResourceError(f"{self.store.url} is of another version: --restart discards it") from None
-            if facts["identity"] != identity:
-                raise ResourceError(f"{self.store.url} belongs to another solve: --restart discards it")
+                events = events_of(facts, identity)
+            except (ValueError, KeyError):
+                raise ResourceError(f"{self.store.url} is of another solve or version: --restart discards it") from None
             for event in events:
                 self.course.apply(event)
             self._commits += 1

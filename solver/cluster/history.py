@@ -145,10 +145,10 @@ EVENTS: dict[str, type[Event]] = {
 EVENT_NAMES = {kind: name for name, kind in EVENTS.items()}
 
 
-def events_of(facts: dict[str, Any]) -> list[Event]:
-    """The events of a commit. Raises ValueError if it is of another version."""
-    if facts.get("format") != LAYOUT or not {name for name, _ in facts["done"]} <= EVENTS.keys():
-        raise ValueError("it is of another version")
+def events_of(facts: dict[str, Any], identity: str) -> list[Event]:
+    """The events of a commit. Raises ValueError or KeyError if it is of another solve or version."""
+    if (facts.get("format"), facts.get("identity")) != (LAYOUT, identity):
+        raise ValueError("it is of another solve or version")
     return [records.read(EVENTS[name], document) for name, document in facts["done"]]
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from solver.base import system
 from solver.base.errors import BudgetExceeded, MethodError, ResourceError, Unproved
 from solver.base.methods import Method
+from solver.book import check_target
 from solver.rules.game import Rules, game_text
 from solver.solving.following import Follower, is_decisive
 from solver.solving.job import Job
@@ -180,6 +181,7 @@ class ProofNumbers(Racer):
 
 
 LAYOUT = 3  # of the file of a race: another for other arrays
+MARK = rb"\Asolver proof "
 RACERS: dict[str, type[Racer]] = {Method.ALPHABETA: AlphaBeta, Method.PROOF_NUMBER: ProofNumbers}
 METHODS = tuple(RACERS)
 
@@ -216,6 +218,7 @@ class Race:
         Raises:
             Unproved: The time is up.
             ResourceError: There is a file of another race.
+            BookError: There is a file that is no race's.
             DamagedBook: The file of the race is damaged.
         """
         self._go_on(state)
@@ -298,6 +301,7 @@ class Race:
         """Take the work from the file, if there is one."""
         if self._path is None:
             return
+        check_target(self._path, MARK)
         if self._job.options.restart:
             self.remove()
         from solver.compiled.exact import suspended

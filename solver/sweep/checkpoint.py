@@ -137,6 +137,4 @@ def resumed(work: Work) -> Checkpoint:
     try:
         return records.read(Checkpoint, work.resumed)
     except (ValueError, TypeError):
-        raise ResourceError(
-            f"{work.folder} has a checkpoint of another version: --restart discards it, or name another book"
-        ) from None
+        raise ResourceError(f"{work.folder} is of another version: --restart discards it") from None

@@ -342,6 +342,22 @@ def test_a_file_of_yours_is_never_replaced(tmp_path, command, ending):
     assert re.search(f"exists and is no earlier result: name another file, or remove it first|{needs}", error)
 
 
+@pytest.mark.parametrize("restart", ["", "--restart"])
+@pytest.mark.parametrize(
+    ("command", "ending"),
+    [("solve nim:1,2 --max-ply 2", ".journal"), ("prove nim:1,2", ".proof")],
+)
+def test_a_file_of_yours_where_work_is_kept_stays(tmp_path, command, ending, restart):
+    if ending == ".proof":
+        pytest.importorskip("numba")
+    path = tmp_path / f"a.lmdb{ending}"
+    path.write_text(MINE)
+    code, output, error = run(*command.split(), "-o", tmp_path / "a.lmdb", *restart.split())
+    assert (output, path.read_text("utf-8"), [*tmp_path.iterdir()]) == ("", MINE, [path]), error
+    wanted = (2, "exists and is no earlier result") if restart or ending == ".proof" else (6, "is of another solve")
+    assert code == wanted[0] and f"{path} {wanted[1]}" in error
+
+
 @pytest.mark.parametrize(
     ("command", "ending"),
     [

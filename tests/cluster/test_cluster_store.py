@@ -514,7 +514,7 @@ def test_a_commit_of_another_version_is_refused(tmp_path, truth, monkeypatch, ch
     with monkeypatch.context() as patch:
         patch.setattr(Store, "commit", stopped)
         assert refused(book) == "enough"
-    assert refused(book).endswith("b.lmdb.shards is of another version: --restart discards it")
+    assert refused(book).endswith("b.lmdb.shards is of another solve or version: --restart discards it")
     assert solve(book, restart=True)[0] == truth(GAME)
 
 

@@ -167,7 +167,7 @@ def test_a_proof_that_takes_too_long_keeps_its_work(tmp_path, short_turns):
         proved("clobber:3,4", book, Plan(seconds=0))
     kept = tmp_path / "proof.lmdb.proof"
     assert kept.exists() and not book.exists()
-    with pytest.raises(ResourceError, match="belongs to another proof, or version: --restart discards it"):
+    with pytest.raises(ResourceError, match="is of another proof or version: --restart discards it"):
         proved("clobber:3,4", book, table=2 * SMALL_TABLE)
     data = kept.read_bytes()
     kept.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))

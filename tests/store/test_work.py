@@ -232,7 +232,7 @@ def test_a_checkpoint_of_another_version_is_refused(tmp_path, state):
             if restart:
                 assert work.resumed is None
             else:
-                with pytest.raises(ResourceError, match="has a checkpoint of another version: --restart"):
+                with pytest.raises(ResourceError, match="is of another version: --restart"):
                     exhaustive.solve(load_game("nim:1,2"), work)
 
 

@@ -42,9 +42,7 @@ def read(path: Path, facts: str) -> tuple[list[int], list[NDArray[Any]]] | None:
         line = file.readline(MOST_FACTS)
         begins, _, count = line.decode("utf-8", "replace").rstrip("\n").rpartition(" ")
         if begins != facts:
-            raise ResourceError(
-                f"{path} belongs to another proof, or version: --restart discards it, or name another book"
-            )
+            raise ResourceError(f"{path} is of another proof or version: --restart discards it, or name another book")
         if not _is_sealed(file, path.stat().st_size):
             raise DamagedBook(f"{path} is damaged: --restart begins anew")
         file.seek(len(line))

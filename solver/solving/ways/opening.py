@@ -28,6 +28,7 @@ from solver.base.files import lock
 from solver.base.methods import AUTO, Method
 from solver.base.options import Options
 from solver.base.value import Value, merit_of
+from solver.book import check_target
 from solver.rules.game import Rules
 from solver.rules.width import USUAL, words_of
 from solver.search import alphabeta, cycle
@@ -40,6 +41,7 @@ name = "an opening book (--max-ply)"
 heeds: set[str] = {"memory", "workers", "restart", "table", "wdl"}
 
 LAYOUT = 1  # of the journal
+MARK = rb"\Asolver journal "
 TAIL = 12  # bytes of a record behind the state: the merit in eight, crc32 of header, state and merit in four
 SYNCED = 2.0  # seconds between two syncs of the journal
 STATE_BYTES = 400  # of memory that a state takes in dictionaries; assumed
@@ -309,6 +311,8 @@ class Journal:
         self._synced = time.monotonic()
 
     def _open(self, path: Path, restart: bool) -> None:
+        if restart:
+            check_target(path, MARK)
         try:
             self._file = os.fdopen(system.open_descriptor(path, os.O_RDWR | os.O_CREAT), "r+b")
         except OSError as error:
