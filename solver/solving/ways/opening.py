@@ -59,11 +59,10 @@ def refuses(job: Job) -> str | None:
 
 def solve(job: Job) -> Outcome:
     """Solve all unfinished states up to a ply. The journal keeps finished work."""
-    rules, journal, max_ply = job.rules, job.beside(".journal"), job.options.max_ply or 0
-    if not is_begun(journal, rules, max_ply):
-        job.checked()
+    job.checked()
+    journal, scope = job.beside(".journal"), f"ply {job.options.max_ply or 0}"
     remove = None if journal is None else functools.partial(system.remove, journal)
-    return Outcome(solved_by(rules, merits_to(job)), Method.ALPHABETA, f"ply {max_ply}", remove)
+    return Outcome(solved_by(job.rules, merits_to(job)), Method.ALPHABETA, scope, remove)
 
 
 def merits_to(job: Job) -> dict[int, int]:
@@ -167,15 +166,6 @@ def work_done(share: float, parents: float) -> float:
     grandchild; SHARED is where in between the costs of connect-four 6x5 and 6x6 lie.
     """
     return 1.0 if share >= 1 else -math.expm1(parents**SHARED * math.log1p(-share))
-
-
-def is_begun(journal: Path | None, rules: Rules, max_ply: int) -> bool:
-    """Whether a journal of this very solve is there, of which the rules were checked."""
-    if journal is None or not journal.is_file():
-        return False
-    header = header_of(rules, max_ply)
-    with open(journal, "rb") as file:
-        return file.read(len(header)) == header
 
 
 def header_of(rules: Rules, max_ply: int) -> bytes:
