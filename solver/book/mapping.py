@@ -34,8 +34,8 @@ HASHED = 1 << 20  # bytes at a time
 class Mapped:
     """One mapped file: its environment, one read transaction, its codec, and the segments touched so far."""
 
-    def __init__(self, path: Path) -> None:
-        self.path, self._status = path, os.stat(path)
+    def __init__(self, path: Path, identity: tuple[int, int, int]) -> None:
+        self.path, self._identity = path, identity
         self.environment: Any = open_environment(path, readonly=True, create=False, readahead=False, max_spare_txns=0)
         self.transaction: Any = self.environment.begin(buffers=True)
         self.header: Header = self._read_header()
@@ -66,11 +66,8 @@ class Mapped:
 
     def refuse_altered(self) -> None:
         """Raise DamagedBook if the file has another size by now: to read a mapped page that it lacks is fatal."""
-        try:
-            status = os.stat(self.path)
-        except OSError:
-            return
-        if os.path.samestat(status, self._status) and status.st_size != self._status.st_size:
+        now = _identity(self.path)
+        if now is not None and now != self._identity and now[:2] == self._identity[:2]:
             raise DamagedBook(f"{self.path} was written over while it was open: write a new file, and mv it there")
 
     def keeps_game(self) -> bool:
@@ -182,7 +179,7 @@ def mapped_file(path: Path, sha256: str | None = None) -> Mapped:
     with _opening:
         while True:
             identity = _examine(path, sha256)
-            registered = _registered.get(identity)
+            registered = _registered.get(identity[:2])
             if registered is not None:
                 mapped = registered.mapped()
                 if mapped is not None:
@@ -192,20 +189,20 @@ def mapped_file(path: Path, sha256: str | None = None) -> Mapped:
                 registered.close()
             mapped, failure = None, None
             try:
-                mapped = Mapped(path)
-            except (lmdb.Error, FileNotFoundError) as error:
+                mapped = Mapped(path, identity)
+            except lmdb.Error as error:
                 failure = error
             if _identity(path) != identity:
                 # The file was replaced meanwhile, so which one is mapped is not known
                 continue
             if mapped is None:
                 raise DamagedBook(f"{path} cannot be opened: {failure}")
-            _registered[identity] = _Registered(identity, mapped)
+            _registered[identity[:2]] = _Registered(identity[:2], mapped)
             return mapped
 
 
-def _examine(path: Path, sha256: str | None) -> tuple[int, int]:
-    """Device and inode of a file whose structure LMDB can follow without a signal."""
+def _examine(path: Path, sha256: str | None) -> tuple[int, int, int]:
+    """Device, inode and size of a file whose structure LMDB can follow without a signal."""
     with pages.open_file(path) as file:
         try:
             if sha256 is not None:
@@ -216,7 +213,7 @@ def _examine(path: Path, sha256: str | None) -> tuple[int, int]:
         except OSError as error:
             raise DamagedBook(f"{path} cannot be read ({error.strerror}): fetch it again") from None
         status = os.fstat(file.fileno())
-    return status.st_dev, status.st_ino
+    return status.st_dev, status.st_ino, status.st_size
 
 
 def _check_hash(file: BinaryIO, sha256: str) -> None:
@@ -233,9 +230,9 @@ def _check_hash(file: BinaryIO, sha256: str) -> None:
         raise DamagedBook(f"has sha256 {digest.hexdigest()}, not {sha256.lower()}: fetch it again")
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _identity(path: Path) -> tuple[int, int, int] | None:
     try:
         status = os.stat(path)
     except OSError:
         return None
-    return status.st_dev, status.st_ino
+    return status.st_dev, status.st_ino, status.st_size

@@ -99,7 +99,7 @@ def test_chance_has_weights(tmp_path):
         ("state,next,reward\na,b\n", "line 2: 2 fields under 3 columns"),
         ("state,next,reward\na,b,\n\na,c,x\n", "line 4: 'x' is no reward"),
         ("state,next,reward\na,b,1/2\n", "line 2: '1/2' is no whole number: multiply"),
-        ("state,next,reward\na,b,1e99\n", "line 2: '1e99' is too large"),
+        ("state,next,reward\na,b,1e99\n", "line 2: '1e99' is no reward: give a whole number below"),
         ("state,next\n,b\n", "line 2: no state"),
         ("state,next,action\na,,x\n", "line 2: a move without next"),
         ("state,next,action\na,b,x\na,c,x\n", "line 3: 'a' has a move 'x' already"),

@@ -250,12 +250,10 @@ def _whole(text: str) -> int:
     if not text:
         return 0
     reward = exact(text)
-    if reward is None:
+    if reward is None or abs(reward) >= MOST_WORTH:
         raise ValueError(f"{text[:40]!r} is no reward: give a whole number below 2**40, or nothing for 0")
     if reward.denominator != 1:
         raise ValueError(f"{text[:40]!r} is no whole number: multiply all rewards")
-    if abs(reward) >= MOST_WORTH:
-        raise ValueError(f"{text[:40]!r} is too large: rewards are below 2**40")
     return int(reward)
 
 
