@@ -45,13 +45,11 @@ class Served:
         """
         key = moves, opponent
         if key not in self._answers:
-            player = self.player if opponent is None else self._practical(opponent)
+            player = self.player
+            if opponent is not None:
+                player = Player(player.solution, self.game, live=False, method="practical", opponent=opponent)
             self._answers[key] = Answers(player, moves=moves, timed=False)
         return self._answers[key]
-
-    def _practical(self, opponent: int) -> Player:
-        source = {} if self.book is None else self.book
-        return Player(source, self.game, live=False, method="practical", opponent=opponent)
 
     @property
     def digest(self) -> str:

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import urllib.request
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -29,9 +30,11 @@ pytestmark = pytest.mark.posix("signals and forks")
 
 
 @contextlib.contextmanager
-def serving(*arguments):
+def serving(*arguments, head_time=None):
     """A server, and where it is."""
-    command = [sys.executable, "-m", "solver", "serve", *arguments, "--port", "0"]
+    code = f"from solver.__main__ import main; from solver.serve import heads; heads.HEAD_TIME = {head_time}; main()"
+    program = ["-m", "solver"] if head_time is None else ["-c", code]
+    command = [sys.executable, *program, "serve", *arguments, "--port", "0"]
     with subprocess.Popen(
         command,
         cwd=ROOT,
@@ -182,3 +185,27 @@ def test_heads_that_are_too_long_are_refused_in_a_line():
             said, facts = exchanged(url, *parts)
             assert said == status and (status == 200 or list(facts) == ["error"]), (status, said, facts)
         assert asked(f"{url}v1/books/tic-tac-toe/positions/start")["value"] == "draw"
+
+
+def test_connections_that_wait_for_a_head_for_too_long_are_closed():
+    """Those that send nothing, a part, or a blank line after an answer; a body may take longer."""
+    get, slowly = b"GET /v1/books/tic-tac-toe/positions/start?moves=false HTTP/1.1\r\n", b"x-slow: "
+    post = b"POST /v1/books/tic-tac-toe/positions?moves=false HTTP/1.1\r\nContent-Length: 8\r\n"
+    with serving("tic-tac-toe", "--workers", "1", head_time=1) as (_, url), ExitStack() as stack:
+        host, port = re.fullmatch("http://(.*):(.*)/", url).groups()
+
+        def opened(sent, answer=b"", more=b""):
+            line = stack.enter_context(socket.create_connection((host, int(port)), timeout=60))
+            line.sendall(sent)
+            assert not answer or line.recv(1 << 16).startswith(answer)
+            line.sendall(more)
+            return line
+
+        body = opened(post + b"Expect: 100-continue\r\n\r\n", b"HTTP/1.1 100")
+        silent, begun = opened(b""), opened(get + slowly)
+        blank = opened(get + b"\r\n", b"HTTP/1.1 200", b"\r\n")
+        second = opened(get + b"\r\n", b"HTTP/1.1 200", get + slowly)
+        ends = [line.makefile("rb").read() for line in (silent, begun, blank, second)]
+        assert [b"HTTP/1.1 408 " in end for end in ends] == [False, True, False, True]
+        body.sendall(b'"start"\n')
+        assert body.recv(1000).startswith(b"HTTP/1.1 200")
