@@ -57,7 +57,7 @@ FAULTS = {
     CROWDED: f"has more than {MOST_ACTIONS} actions: they must end",
     VANISHES: "vanishes, though not chance alone leads to it: only the choice after a chance node may vanish",
     BAD_VANISHING: "leads by chance to what vanishes and has no actions, is finished, or another player's",
-    BAD_WEIGHT: f"has weights below 1, or of more than {MOST_WEIGHT:,} together: chance yields small whole numbers",
+    BAD_WEIGHT: f"has weights below 1, or of more than {MOST_WEIGHT:,} together: write several throws",
 }
 
 

@@ -99,7 +99,10 @@ def _reached(
         if not listed:
             raise stuck(rules, state)
         if _weight(listed) > MOST_WEIGHT:
-            raise GameError(f"{rules.name}: state {state} has weights of more than {MOST_WEIGHT:,} together")
+            raise GameError(
+                f"{rules.name}: state {state} has weights of more than {MOST_WEIGHT:,} together: divide them by a"
+                " common factor, or write several throws, one after another"
+            )
         children[state] = listed
         waiting.extend(move[1] for move in listed)
         if len(children) % 1024 == 0:

@@ -241,13 +241,16 @@ def test_margins_are_the_same_compiled():
 def test_weights_beyond_bounds_are_named_by_the_sweep(weight):
     from tests.solutions import swept
 
-    with pytest.raises(GameError, match="weight"):
+    with pytest.raises(GameError, match="weights below 1, or .* 16,384 together: write several throws"):
         swept(Endless(weight))
 
 
-@pytest.mark.parametrize("weight", [0, -1, 1 << 14])
-def test_weights_beyond_bounds_are_named(weight):
-    with pytest.raises(GameError, match="weight"):
+@pytest.mark.parametrize(
+    ("weight", "said"),
+    [(0, "the weight 0"), (-1, "the weight -1"), (1 << 14, "16,384 together: divide them .*, or write several throws")],
+)
+def test_weights_beyond_bounds_are_named_with_the_remedy(weight, said):
+    with pytest.raises(GameError, match=said):
         value_iteration.solve(Endless(weight))
 
 
