@@ -46,7 +46,7 @@ class Gamesman:
     def __init__(self, handlers: Handlers) -> None:
         self._handlers = handlers
         self._games: dict[str, dict[str, Served]] = {}
-        for served in handlers.shelf:
+        for served in handlers.shelf.values():
             game, _, parameters = served.name.rpartition("::")[2].partition(":")
             if served.rules.chance is None:
                 self._games.setdefault(game, {})[parameters or REGULAR] = served

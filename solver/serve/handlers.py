@@ -30,7 +30,7 @@ class Handlers:
 
     async def games(self, request: Any) -> Reply:
         """All games."""
-        return reply_of([served.facts() for served in self.shelf])
+        return reply_of([served.facts() for served in self.shelf.values()])
 
     async def game(self, request: Any) -> Reply:
         """One of them."""

@@ -61,7 +61,7 @@ class Landing:
 
     async def _page(self, request: Any) -> Reply:
         book = next((served.name for served, _ in self._shelf.books), None)
-        name = book or next(iter(self._shelf)).name
+        name = book or next(iter(self._shelf))
         base = str(request.base_url).rstrip("/")
         # Of a book nothing can be asked where none is served
         asked = [one for one in OPERATIONS if book is not None or "{book}" not in one.path]

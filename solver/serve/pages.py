@@ -40,7 +40,7 @@ class Pages:
     @functools.cached_property
     def _shared(self) -> dict[str, Reply]:
         """Return the files of the index, and those that all pages share."""
-        entries = [listing.entry_of(served.name, served.game, served.book) for served in self._shelf]
+        entries = [listing.entry_of(served.name, served.game, served.book) for served in self._shelf.values()]
         files = listing.files(entries)
         files["index.html"] = files["index.html"].replace("<nav>", '<nav>\n        <a href="./docs">Ask by HTTP</a>', 1)
         return {name: _reply(name, text) for name, text in files.items()}

@@ -79,30 +79,20 @@ class Served:
         }
 
 
-class Shelf:
+class Shelf(dict[str, Served]):
     """All that is served, by name. Raises BookError if two have one name, and errors of opening them."""
 
     def __init__(self, served: Iterable[Served]) -> None:
-        self._served: dict[str, Served] = {}
+        super().__init__()
         for one in served:
-            if one.name in self._served:
+            if one.name in self:
                 raise BookError(f"{one.name} is named twice: serve each game once, another book of it on another port")
-            self._served[one.name] = one
-
-    def get(self, name: str) -> Served | None:
-        """Return the game of a name."""
-        return self._served.get(name)
-
-    def __iter__(self) -> Iterator[Served]:
-        return iter(self._served.values())
-
-    def __len__(self) -> int:
-        return len(self._served)
+            self[one.name] = one
 
     @property
     def books(self) -> list[tuple[Served, Book]]:
         """Return the games that have a book, with the book."""
-        return [(served, served.book) for served in self if served.book is not None]
+        return [(served, served.book) for served in self.values() if served.book is not None]
 
 
 def all_shipped(names: Iterable[str]) -> Iterator[Served]:

@@ -126,9 +126,9 @@ def test_the_first_answers_do_not_wait_for_what_a_game_has_many_of(names, tmp_pa
         client = Client(Application(games, Pages(games, tmp_path)))
         for address in ("/", "/docs", "/v1/games", "/v1/books", "/uwapi/"):
             assert client.get(address).status == 200, address
-    for one in games:
+    for name in games:
         with few_steps(STEPS):
-            assert client.get(f"/v1/games/{one.name}").facts["name"] == one.name
+            assert client.get(f"/v1/games/{name}").facts["name"] == name
 
 
 def test_moves_are_rated_against_a_fallible_opponent(client):
@@ -377,7 +377,7 @@ def test_the_page_names_every_path_parameter_and_status(client):
 
 def test_without_arguments_each_game_is_served_once():
     """The book that comes with the package in place of the game that it is of."""
-    names = [one.name for one in Shelf(all_shipped(CATALOGUE))]
+    names = list(Shelf(all_shipped(CATALOGUE)))
     assert "minichess:KRPKR" in names and len(names) > len(CATALOGUE) // 2
 
 
