@@ -152,13 +152,9 @@ class Practical:
         return best
 
     def choices(self, state: Any) -> Sequence[Reply] | None:
-        """Return the moves of a state that the model may choose. None if a value is unknown."""
+        """Return the moves of a state that the model may choose, equally probable. None if a value is unknown."""
         replies = self.replies(state)
-        return None if replies is None else self.modelled(state, replies)
-
-    def modelled(self, state: Any, replies: Sequence[Reply]) -> Sequence[Reply]:
-        """Return the moves of a state that the model may choose, each with the same probability."""
-        if self.opponent == 0:
+        if not replies or self.opponent == 0:
             return replies
         sights = [self._sight(state, reply, self.opponent) for reply in replies]
         top = max(sights)
@@ -226,5 +222,5 @@ class Practical:
                 before = [self._before.get((reply.child, plies - 3, reply.same), -math.inf) for reply in keepers]
                 return self._after(keepers[before.index(max(before))], True, plies - 1)
             return max(self._after(reply, True, plies - 1) for reply in keepers)
-        chosen = self.modelled(state, replies)
+        chosen = self.choices(state) or replies
         return sum(self._after(reply, False, plies - 1) for reply in chosen) / len(chosen)
