@@ -148,3 +148,32 @@ def lock(descriptor: int, path: Path) -> None:
         system.lock(descriptor)
     except OSError:
         raise ResourceError(f"{path} is in use by another solver: wait for it, or name another book") from None
+
+
+def hold(path: Path, shown: Path) -> int:
+    """Make and lock a file that has the name of this process; its descriptor. The folder is made, too.
+
+    The lock goes with the process, however it ends. Raises ResourceError, which calls the file `shown`.
+    """
+    for _ in range(ATTEMPTS):
+        path.parent.mkdir(exist_ok=True)
+        try:
+            descriptor = system.open_descriptor(path, os.O_RDWR | os.O_CREAT | system.NO_FOLLOW)
+        except FileNotFoundError:
+            # Another solver has just finished and removed the folder
+            continue
+        try:
+            lock(descriptor, shown)
+        except ResourceError:
+            owner = system.read_at(descriptor, 20, 0).decode(errors="replace").strip()
+            os.close(descriptor)
+            if not owner.isdigit():
+                raise
+            raise ResourceError(f"{shown} is locked by process {owner}: wait for it, or name another book") from None
+        os.ftruncate(descriptor, 0)
+        system.write_at(descriptor, f"{os.getpid()}\n".encode(), 0)
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(descriptor), path.stat()):
+                return descriptor
+        os.close(descriptor)
+    raise ResourceError(f"{shown} comes and goes: name another book")

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
-from solver.base import extras
+from solver.base import extras, system
 from solver.base.errors import GameError, SolverError, UncompiledRules
+from solver.base.files import hold
 from solver.base.options import Options
 from solver.book.codecs import CODECS, codec_of
 from solver.book.solution import Solved
@@ -38,6 +39,12 @@ class Job:
     def beside(self, ending: str) -> Path | None:
         """Return the path of work in progress, beside the book."""
         return None if self.target is None else self.target.with_name(self.target.name + ending)
+
+    def lock(self) -> None:
+        """Keep other processes from the same book until `files` are closed. Raises ResourceError if one has it."""
+        path = self.beside(".lock")
+        if path is not None and self.target is not None:
+            self.files.callback(system.remove_open, path, hold(path, self.target))
 
     def checked(self) -> list[int]:
         """States of random games, which a user's rules must go through; none where the rules are the package's."""

@@ -245,7 +245,7 @@ def grow(game: Source, path: str | os.PathLike[str], plan: Plan, options: Option
     """
     way = grown.Growing(plan)
     job, _ = _prepared(game, path, options._replace(method=Method.ALPHABETA), way)
-    with _blaming():
+    with job.files, _blaming():
         for outcome in way.stages(job):
             assert job.target is not None
             header = _write(job.target, job, outcome)

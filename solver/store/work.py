@@ -25,7 +25,7 @@ from typing import Any
 
 from solver.base import system
 from solver.base.errors import ResourceError
-from solver.base.files import lock
+from solver.base.files import hold
 from solver.store.column import Column
 from solver.store.records import sealed, unsealed
 
@@ -270,7 +270,7 @@ class Work:
 
     def _open(self, folder: Path, restart: bool) -> None:
         """Lock the folder, and take over the files of an earlier run."""
-        self._lock = _locked(folder)
+        self._lock = hold(folder / LOCK, folder)
         try:
             manifest = folder / MANIFEST
             if restart:
@@ -324,39 +324,3 @@ def _forget(manifest: Path) -> None:
     if manifest.exists() or manifest.is_symlink():
         system.remove(manifest)
         system.sync_path(manifest.parent)
-
-
-def _locked(folder: Path) -> int:
-    """The descriptor of the folder's lock, which goes with the process, however it ends."""
-    for _ in range(100):
-        folder.mkdir(exist_ok=True)
-        try:
-            descriptor = system.open_descriptor(folder / LOCK, os.O_RDWR | os.O_CREAT | system.NO_FOLLOW)
-        except FileNotFoundError:
-            # Another solver has just finished and removed the folder
-            continue
-        _take(descriptor, folder)
-        if _is_at(descriptor, folder / LOCK):
-            return descriptor
-        os.close(descriptor)
-    raise ResourceError(f"{folder} comes and goes: name another book")
-
-
-def _take(descriptor: int, folder: Path) -> None:
-    """Lock the folder and leave the name of this process in it."""
-    try:
-        lock(descriptor, folder)
-    except ResourceError:
-        owner = system.read_at(descriptor, 20, 0).decode(errors="replace").strip()
-        os.close(descriptor)
-        if not owner.isdigit():
-            raise
-        raise ResourceError(f"{folder} is locked by process {owner}: wait for it, or name another book") from None
-    os.ftruncate(descriptor, 0)
-    system.write_at(descriptor, f"{os.getpid()}\n".encode(), 0)
-
-
-def _is_at(descriptor: int, path: Path) -> bool:
-    with contextlib.suppress(FileNotFoundError):
-        return os.path.samestat(os.fstat(descriptor), path.stat())
-    return False

@@ -12,6 +12,7 @@ import pytest
 
 from solver.base import extras, options, system
 from solver.base.errors import BookError, GameError, MethodError, ResourceError
+from solver.base.files import hold
 from solver.base.memory import LEAST_MEMORY, MEMORY_SHARE, free_memory
 from solver.base.methods import Method
 from solver.book import Book, shipped
@@ -282,6 +283,20 @@ def test_where_numba_must_not_compile_plain_python_runs(monkeypatch):
         assert "NUMBA_DISABLE_JIT" in extras.remedy() and not extras.has_kernels()
     finally:
         extras.kernel_defect.cache_clear()
+
+
+@compiled
+@pytest.mark.parametrize("words", ["prove hex:3", "grow connect-four:4,4 --positions 20"])
+def test_one_process_at_a_time_writes_a_book(tmp_path, words):
+    book, locked = tmp_path / "book.lmdb", tmp_path / "book.lmdb.lock"
+    command = (*words.split(), "-q", "-o", book)
+    descriptor = hold(locked, book)
+    code, _, error = run(*command)
+    assert code == 6
+    assert error == f"Error: {book} is locked by process {os.getpid()}: wait for it, or name another book\n"
+    os.close(descriptor)  # as when the process is killed: the file stays
+    assert locked.exists() and run(*command)[0] == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["book.lmdb"]
 
 
 @pytest.fixture

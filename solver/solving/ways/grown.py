@@ -95,6 +95,7 @@ class Growing:
     def stages(self, job: Job) -> Iterator[Outcome]:
         """Yield the book as it grows, and at the end. Raises as `pipeline.solve`, and PositionError for games."""
         rules, options, plan = job.rules, job.options, self.plan
+        job.lock()
         if plan.books:
             yield self._grown(_together(rules, plan.books))
             return

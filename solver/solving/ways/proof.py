@@ -60,6 +60,7 @@ class Proving:
     def solve(self, job: Job) -> Outcome:
         """Settle the start, then follow the play of each side."""
         plan, progress = self.plan, job.options.progress
+        job.lock()
         job.checked()
         begin = None if plan.position == job.rules.game.initial() else plan.position
         rules = Rules(job.rules.game, job.rules.symmetry, wdl=True, start=begin)
