@@ -151,6 +151,10 @@ def _told(error: BaseException, output: IO[str], typed: list[str]) -> int:
     if isinstance(error, errors.MissingRules):
         return _say(f"{error.fault}: {_with_rules(typed, error.rules)}", _exit_code(error))
     if isinstance(error, click.ClickException):
+        if not isinstance(error, click.exceptions.NoArgsIsHelpError):
+            # Click repeats arguments of any length, with their line ends
+            text = shown.message(error.format_message())
+            error.format_message = lambda: text  # type: ignore[method-assign]
         with contextlib.suppress(OSError):
             error.show()
         return error.exit_code

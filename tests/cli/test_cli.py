@@ -300,6 +300,30 @@ ILL = [
 ]
 
 
+@pytest.mark.parametrize("argument", ["a\nb\x1b[31m\u202e", "x" * 10_000])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "",
+        "info x",
+        "solve x --method",
+        "serve --port",
+        "solve --",
+        "learn x -o y --model",
+        "profile x --games",
+    ],
+)
+def test_an_argument_of_many_lines_or_letters_is_an_error_in_a_short_line(words, argument):
+    code, out, err = run(*words.split(), argument)
+    errors = [line for line in err.splitlines() if line and not line.startswith(("Usage:", "Try "))]
+    assert (code, out, len(errors)) == (2, "", 1) and len(errors[0]) < 1100 and errors[0].isprintable()
+
+
+def test_without_arguments_the_help_has_its_lines():
+    code, _, err = run()
+    assert code == 2 and err.startswith("Usage: ") and err.count("\n") > 40
+
+
 @pytest.mark.parametrize(("command", "code", "message"), ILL)
 def test_bad_input_gets_one_line_and_a_code(book, tmp_path, monkeypatch, command, code, message):
     monkeypatch.chdir(tmp_path)
