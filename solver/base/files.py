@@ -86,6 +86,24 @@ def replacing(target: Path) -> Iterator[Path]:
             _remove(path)
 
 
+def fullness(error: Exception, folder: Path) -> str | None:
+    """What keeps files in a folder from growing, and the remedy: the disk, or a limit. None for other errors.
+
+    LMDB and SQLite report a write that a limit cut off as a full disk, or as an error of input and output.
+    """
+    import shutil
+
+    number, limit = getattr(error, "errno", None), system.file_limit()
+    free = shutil.disk_usage(folder).free if folder.exists() else 0
+    is_full = number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or "No space left" in str(error)
+    is_cut = any(words in str(error) for words in (os.strerror(errno.EIO), "disk I/O error"))
+    if limit is not None and free > limit and (is_full or is_cut):
+        return f"{folder}: a file may have {limit:,} bytes at most: raise the limit (ulimit -f)"
+    if not is_full:
+        return None
+    return f"the disk of {folder} is full ({free:,} bytes free): make room"
+
+
 def write_whole(target: str | os.PathLike[str], data: bytes) -> None:
     """Write a file whole or not at all.
 
@@ -97,6 +115,9 @@ def write_whole(target: str | os.PathLike[str], data: bytes) -> None:
         with replacing(Path(target)) as partial:
             partial.write_bytes(data)
     except OSError as error:
+        full = system.file_limit() is not None and fullness(error, Path(target).parent)
+        if full:
+            raise ResourceError(f"{full}, then again") from None
         reason = f"{target} cannot be written ({error.strerror or error})"
         if error.errno in NO_PLACE:
             raise BookError(f"{reason}: name another file") from None

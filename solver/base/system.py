@@ -120,6 +120,16 @@ def discard(path: str | os.PathLike[str]) -> bool:
     return True
 
 
+def file_limit() -> int | None:
+    """Return the bytes that a file may have at most (`ulimit -f`). None for any number, as on Windows."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
 def _patiently(change: Callable[[], None]) -> None:
     """Change a name; on Windows try again for a second while another program has the file open."""
     deadline = time.monotonic() + HELD

@@ -21,7 +21,7 @@ import lmdb
 
 from solver.base import system
 from solver.base.errors import BookError, DamagedBook, ForeignBook, ResourceError
-from solver.base.files import open_input, replacing, sweep_up
+from solver.base.files import fullness, open_input, replacing, sweep_up
 from solver.base.progress import Progress, silent
 from solver.base.shown import excerpt
 from solver.book import pages
@@ -315,11 +315,9 @@ def _disk_errors(target: Path) -> Iterator[None]:
             raise BookError(f"{target} {FILE_IN_USE}" if held else f"{target} cannot be written: {error}") from error
         if number == errno.ENOMEM or isinstance(error, lmdb.MemoryError):
             raise ResourceError(f"no more memory can be mapped for {target}: raise the limit, then again") from error
-        full = number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or "No space left" in str(error)
-        if full or free < 1 << 20:
-            raise ResourceError(
-                f"the disk of {target.parent} is full ({free:,} bytes free): make room, then again"
-            ) from error
+        full = fullness(OSError(errno.ENOSPC, "") if free < 1 << 20 else error, target.parent)
+        if full is not None:
+            raise ResourceError(f"{full}, then again") from error
         raise ResourceError(
             f"{target} cannot be written, {free:,} bytes free: {error}: mend the disk, then again"
         ) from error

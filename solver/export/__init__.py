@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TextIO
 
 from solver.base.errors import BookError, MethodError, ResourceError
-from solver.base.files import replacing
+from solver.base.files import fullness, replacing
 from solver.base.progress import Progress, silent
 from solver.book import Book, check_target
 from solver.book.doors import Source, book_and_game
@@ -125,7 +125,8 @@ def _writing(target: Path) -> Iterator[None]:
     except BookError:  # an OSError, too
         raise
     except OSError as error:
-        raise ResourceError(f"{target} cannot be written ({error.strerror or error}): make room, then again") from None
+        fault = fullness(error, target.parent) or f"{target} cannot be written ({error.strerror or error}): make room"
+        raise ResourceError(f"{fault}, then again") from None
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 from solver.base.errors import MethodError, ResourceError
+from solver.base.files import fullness
 from solver.export.columns import Table
 
 ROW_GROUP = 1 << 16  # rows that a Parquet file keeps together
@@ -72,7 +73,8 @@ def write_sqlite(table: Table, path: Path) -> None:
             database.executemany(f"INSERT INTO states VALUES ({places})", _flat(table))
             database.execute("COMMIT")
     except sqlite3.Error as error:
-        raise ResourceError(f"{path.parent} cannot hold the table ({error}): make room, then again") from None
+        fault = fullness(error, path.parent) or f"{path.parent} cannot hold the table ({error}): make room"
+        raise ResourceError(f"{fault}, then again") from None
 
 
 def write_parquet(table: Table, path: Path) -> None:

@@ -25,7 +25,7 @@ from typing import Any
 
 from solver.base import system
 from solver.base.errors import ResourceError
-from solver.base.files import hold
+from solver.base.files import fullness, hold
 from solver.store.column import Column
 from solver.store.records import sealed, unsealed
 
@@ -191,9 +191,9 @@ class Work:
         try:
             yield
         except OSError as error:
-            free = self.free() if self.folder is None or self.folder.exists() else 0
-            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-                raise ResourceError(self._full(free)) from error
+            full = fullness(error, self.folder or Path(tempfile.gettempdir()))
+            if full is not None:
+                raise ResourceError(f"{full}, then the same command goes on") from error
             if error.errno == errno.ENOMEM:
                 raise ResourceError(f"no more memory can be mapped ({error.strerror}): raise the limit") from error
             where = f"{self.folder or tempfile.gettempdir()}: {error.strerror or error}"

@@ -71,6 +71,7 @@ def test_a_limit_on_the_size_of_files(tmp_path, limit):
         game, book, "--checkpoint", 0, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     )
     assert (code, is_one_line(error)) == (6, True), error
+    assert f"a file may have {limit:,} bytes at most: raise the limit" in error
     assert resumed(game, book, "--checkpoint", 0)[0] == 0
     assert digest(book) == expected
 

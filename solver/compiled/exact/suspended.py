@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.errors import DamagedBook, ResourceError
-from solver.base.files import replacing
+from solver.base.files import fullness, replacing
 
 SEAL = 4  # bytes of the checksum
 PART = 1 << 20  # bytes that are read at once
@@ -28,7 +28,8 @@ def write(path: Path, facts: str, numbers: Sequence[int], arrays: Sequence[NDArr
                 np.save(sealed, array, allow_pickle=False)
             file.write(sealed.checksum.to_bytes(SEAL, "little"))
     except OSError as error:
-        raise ResourceError(f"{path} cannot be written ({error.strerror or error}): make room, then again") from None
+        fault = fullness(error, path.parent) or f"{path} cannot be written ({error.strerror or error}): make room"
+        raise ResourceError(f"{fault}, then again") from None
 
 
 def read(path: Path, facts: str) -> tuple[list[int], list[NDArray[Any]]] | None:
