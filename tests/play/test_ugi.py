@@ -145,7 +145,7 @@ def test_a_live_search_deepens_until_it_knows(monkeypatch, go):
 def test_stop_ends_a_search_without_an_end(monkeypatch):
     plainly(monkeypatch)
     talk = Talk({}, load_game("connect-four"))
-    for line in ("position startpos", "go infinite", "go depth 1", "isready", "stop"):
+    for line in ("position startpos", "go infinite", "go infinite", "isready", "stop"):
         assert talk.session.obey(line)
     assert [line.startswith("bestmove ") for line in talk.said].count(True) == 2
     assert "readyok" in talk.said and talk.said[-1].startswith("bestmove ")

@@ -52,7 +52,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
         "serve",
     },
     "adapters": {
-        "PyInstaller", "gymnasium", "numpy", "open_spiel", "pettingzoo", "pyspiel",
+        "PIL", "PyInstaller", "gymnasium", "numpy", "open_spiel", "pettingzoo", "pyspiel", "resvg_py",
         "base", "games", "rules", "book", "play", "export",
     },
 }  # fmt: skip

@@ -386,7 +386,7 @@ def test_rules_that_neither_translate_nor_compile_are_refused(pages, tmp_path, m
     monkeypatch.setattr(script, "TABLED", 5)
     monkeypatch.setattr(script, "translation", refusing("actions"))
     monkeypatch.setattr("solver.play.modules.data_of", lambda rules: None)
-    monkeypatch.setattr("solver.base.extras.has_kernels", lambda: False)
+    monkeypatch.setattr("solver.base.extras.kernel_defect", lambda: MethodError("not here"))
     refused = pytest.raises(MethodError, match="'try' has no translation to JavaScript, and tic-tac-toe needs a module")
     with Book(path) as book, refused:
         export(book, f"{tmp_path}/site/")

@@ -280,8 +280,7 @@ def test_a_game_alone_that_no_page_can_search_is_refused_in_one_line(tmp_path, m
         export(load_game(QUICK), tmp_path / "b.csv")
     with pytest.raises(MethodError, match="a game of chance"):
         export(load_game("pig:20"), f"{tmp_path}/site/")
-    monkeypatch.setattr("solver.base.extras.has_kernels", lambda: False)
-    monkeypatch.setattr("solver.base.extras.remedy", lambda: INSTALL)
+    monkeypatch.setattr("solver.base.extras.kernel_defect", lambda: MethodError(INSTALL))
     (tmp_path / "third.py").write_text(THIRD.replace("% 3", "% 2"))
     for game in ("connect-four:6,5", f"{tmp_path}/third.py::Third"):
         assert INSTALL in refused(game, "-o", f"{tmp_path}/site/")
