@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -174,4 +175,6 @@ def _profiled(book: Book | None, game: Game, own: str | None, games: int | None,
         if book is not None:
             return profile(book, own, games=games, progress=bars), book.rules
         with solve(game, progress=bars) as solved:
+            # The book stays open, and a kill leaves no folder; Windows removes it in the end
+            shutil.rmtree(solved.path.parent, ignore_errors=True)
             return profile(solved, progress=bars), solved.rules

@@ -4,6 +4,7 @@ import functools
 import json
 import math
 import random
+import tempfile
 from xml.etree import ElementTree
 
 import pytest
@@ -212,6 +213,21 @@ def test_a_table_leaves_a_file_of_yours_alone(tmp_path, content, message):
     kept.write_text(content)
     code, _, error = run("profile", "nim:1..2,2", "--table", "-o", kept, "-q")
     assert (code, kept.read_text()) == (2, content) and message in error
+
+
+@pytest.mark.posix("removes open files")
+def test_a_kill_leaves_no_temporary_book(tmp_path, monkeypatch):
+    from solver.cli import profile
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    usual, seen = profile.profile, []
+
+    def looked(*arguments, **options):
+        seen.append([*tmp_path.iterdir()])
+        return usual(*arguments, **options)
+
+    monkeypatch.setattr(profile, "profile", looked)
+    assert run("profile", "nim:1,2", "-q")[0] == 0 and seen == [[]]
 
 
 def test_one_process_at_a_time_adds_to_a_table(tmp_path):
