@@ -160,7 +160,7 @@ def test_an_opening_book_of_wide_states(tmp_path, monkeypatch):
 @needs_node
 def test_a_page_of_wide_states_is_right(tmp_path, monkeypatch):
     """Its rules are translated; past the book two plies are searched."""
-    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    monkeypatch.setattr(extras, "kernel_defect", lambda: MethodError(extras.INSTALL))
     with solve(Stairs(40), tmp_path / "stairs.lmdb", max_ply=6) as book:
         (note,) = export(book, f"{tmp_path}/site/")
         rules, known, stored = Rules(book.game), 0, len(book)
