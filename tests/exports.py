@@ -34,6 +34,9 @@ def small(tmp_path_factory):
 
 
 def exported(source, target, columns=None):
+    if target.is_file():
+        # A table of values alone may be a user's, and is not replaced
+        target.unlink()
     with Book(source) as book:
         export(book, target, columns)
     return target

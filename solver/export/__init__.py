@@ -36,9 +36,9 @@ TABLES = {
 STREAMS = {".csv": tables.stream_csv, ".jsonl": tables.stream_jsonl}
 BINARY, PARQUET = ".bin", ".parquet"
 ENDINGS = (*TABLES, BINARY)
-# A table of text is taken for ours if its first line has these names alone, as a table for `import` may have, too
-CSV = rb"\Astate(,(board|value|score|distance|tier|best))+\n"
-JSONL = rb'\A\{"state":"?\d+"?,"(board|value|score|distance|tier|best)":'
+# A table of text is ours if its first line has these names alone, and one of them that nobody writes for `import`
+CSV = rb"\Astate(?=.*,(board|value|tier|best)\b)(,(board|value|score|distance|tier|best)){2,}\n"
+JSONL = rb'\A\{"state":"?\d+"?,"(?=.*\b(board|value|tier|best)":)(board|value|score|distance|tier|best)":'
 MARKS = {
     ".csv": CSV,
     ".jsonl": JSONL,
