@@ -10,6 +10,7 @@ Code that compiles as it is stays as it is. Elsewhere a copy of the function is 
     self.CONSTANT, Rules.CONSTANT, Colour.RED.value  the constant
     self.helper where it is static, or a property    the function, a call
     lists, and tuples of tuples of many lengths      tuples, tuples of arrays
+    [x for x in xs if f(x)], since Python 3.12       [x for x in xs for _ in range(1 if f(x) else 0)]
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import builtins
 import enum
 import inspect
 import opcode
+import sys
 import types
 from collections.abc import Iterator
 from functools import cached_property
@@ -36,8 +38,11 @@ from solver.rules.protocol import OUTSIDE
 from solver.rules.sources import inner, source_of
 
 LONG = 256  # numbers of a tuple beyond which an array compiles much quicker
-# what may have to be, of Python's instructions and of its names
+# Python 3.12 compiles a comprehension with a handler of exceptions, which Numba drops if it has no condition
+HAS_HANDLERS = sys.version_info >= (3, 12)
+# Python's instructions, and names, that may have to be rewritten
 STRANGE = {opcode.opmap[name] for name in ("GET_YIELD_FROM_ITER", "CONTAINS_OP", "UNARY_NOT")}
+STRANGE |= {opcode.opmap["LOAD_FAST_AND_CLEAR"]} if HAS_HANDLERS else set()
 PLAIN = vars(builtins).keys() - {"bin", "next", "tuple", *REDUCTIONS} | {"bit_count", "bit_length"}
 # what Numba refuses, in place of `print`: in kernels that have let go of Python's lock it takes that and keeps it
 REFUSED = object()
@@ -136,10 +141,12 @@ class Rewriter:
             return None, None
         rewrite = _Rewrite(self, function, tree)
         tree = rewrite.visit(tree)
-        if self.width is None:
-            return rewrite, tree
-        tree = Known(self.game, rewrite.names, rewrite.scope, tree).visit(tree)
-        return rewrite, widened(rewrite, tree, self.width, method)
+        if self.width is not None:
+            tree = Known(self.game, rewrite.names, rewrite.scope, tree).visit(tree)
+            tree = widened(rewrite, tree, self.width, method)
+        if HAS_HANDLERS:
+            rewrite.loop_over_conditions(tree)
+        return rewrite, tree
 
     def _is_plain(self, code: types.CodeType) -> bool:
         """Whether there is nothing to rewrite, as far as code tells that: to parse takes a millisecond."""
@@ -235,7 +242,9 @@ class _Rewrite(ast.NodeTransformer):
         bits = _counted_bits(node)
         if bits is not None:
             self.changed = True
-            return ast.copy_location(ast.Call(ast.Attribute(bits, "bit_count", ast.Load()), [], []), node)
+            # `bin` takes NumPy's numbers as well, whose own method is refused
+            number = ast.Call(ast.Name("int", ast.Load()), [bits], [])
+            return ast.copy_location(ast.Call(ast.Attribute(number, "bit_count", ast.Load()), [], []), node)
         called = node.func.id if isinstance(node.func, ast.Name) else ""
         if called in self.locals or called in self.function.__globals__:
             return node
@@ -285,6 +294,21 @@ class _Rewrite(ast.NodeTransformer):
         self.lifted.append(helper)
         arguments: list[ast.expr] = [ast.Name(parameter, ast.Load()) for parameter in parameters]
         return ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [*arguments, *extra], []), node)
+
+    def loop_over_conditions(self, tree: ast.AST) -> None:
+        """Write each condition of a comprehension as a loop of one pass or none."""
+        trees = [ast.walk(part) for part in (tree, *self.lifted)]
+        for clause in [node for nodes in trees for node in nodes if isinstance(node, (ast.ListComp, ast.SetComp))]:
+            plain = []
+            for loop in clause.generators:
+                plain.append(ast.comprehension(loop.target, loop.iter, [], 0))
+                for condition in loop.ifs:
+                    self.changed = True
+                    count = ast.IfExp(condition, ast.Constant(1), ast.Constant(0))
+                    self.scope["_passes"] = range
+                    passes = ast.Call(ast.Name("_passes", ast.Load()), [count], [])
+                    plain.append(ast.comprehension(ast.Name("_pass", ast.Store()), passes, [], 0))
+            clause.generators = plain
 
     def _yields(self, node: ast.expr) -> bool:
         """Whether an expression calls a generator of the rules."""
