@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 GAME ?= connect-four:5,5
 BOOK ?= connect-four-5x5.lmdb
 
-.PHONY: setup book books books-large tables test lint bench bench-large slow faults stress browser javascript docs docs-serve docs-test versions release windows arm clean
+.PHONY: setup book books books-large tables test near lint bench bench-large slow faults stress browser javascript docs docs-serve docs-test versions release windows arm clean
 
 setup: $(VENV)/installed
 
@@ -36,10 +36,18 @@ tables: setup
 	$(BIN)/python -m tests.table
 	$(BIN)/python scripts/error_index.py
 
-# By file: what a file's tests share is made once; and what the processes of tests import is compiled to bytes once.
-test: export PYTHONDONTWRITEBYTECODE =
+# TESTS=tests/play runs a part, here and in the targets below. By file: what a file's tests share is made once; and what the
+# processes of tests import is compiled to bytes once.
+test near: export PYTHONDONTWRITEBYTECODE =
 test: setup
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(TESTS)
+
+# The tests of the rooms that you have touched since the last commit, or since another: make near SINCE=main
+SINCE ?= HEAD
+TOUCHED = { git diff --name-only $(SINCE); git ls-files --others --exclude-standard; } | cut -d/ -f1,2
+ROOMS = $(shell $(TOUCHED) | sed -n 's,^solver/games$$,tests/rules,; s,^solver/report$$,tests/cli,; s,^solver/wasm$$,tests/compiled,; s,^solver/,tests/,; /^tests/p' | sort -u)
+near: setup
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder tests/project $(wildcard $(filter-out %.py %.mjs tests/project,$(ROOMS)))
 
 # All tools run, then it fails if one of them did. The last only warns.
 LINT := "ruff check solver tests scripts" "ruff format --check --quiet solver tests scripts" mypy "python scripts/shape.py"
@@ -58,21 +66,21 @@ bench-large: setup
 
 # And what the quick tests run without compiling: 35 minutes on 2 cores.
 slow: setup
-	$(BIN)/python -m pytest -n auto --dist loadfile -m 'slow or interpreted' --compile
+	$(BIN)/python -m pytest -n auto --dist loadfile -m 'slow or interpreted' --compile $(TESTS)
 
 # A server of S3 on the loopback is among them.
 faults: setup
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,faults]'
-	$(BIN)/python -m pytest -n auto --dist loadfile -m faults
+	$(BIN)/python -m pytest -n auto --dist loadfile -m faults $(TESTS)
 
 stress: setup
-	$(BIN)/python -m pytest -m stress
+	$(BIN)/python -m pytest -m stress $(TESTS)
 
 # The page in headless Chromium, which Debian's packages bring if it is not there.
 browser: setup
 	command -v chromium && command -v chromedriver || { apt-get update && apt-get install -y --no-install-recommends chromium chromium-driver; }
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,browser]'
-	$(BIN)/python -m pytest -m browser
+	$(BIN)/python -m pytest -m browser $(TESTS)
 
 # The types of the JavaScript, by TypeScript, and its unit tests by Node's own runner. Wants Node 20 or newer, and npm.
 javascript:

@@ -2,11 +2,16 @@
 
 import gc
 import os
+import shlex
 import sys
+import threading
 
 import pytest
 
+from solver.base import options
+from solver.cli import common
 from solver.play.player import Player
+from solver.solving import racing
 from solver.solving.ways import plain
 from tests.books import sample_book
 
@@ -18,7 +23,7 @@ def pytest_collection_finish(session):
 
 
 class FailuresAsTheyCome:
-    """Prints a line for each failure at once. Pytest reports failures at the end, minutes after the first."""
+    """Prints each failure at once, and how to run it alone. Pytest reports failures at the end, minutes after the first."""
 
     def __init__(self, terminal):
         self.terminal = terminal
@@ -28,7 +33,11 @@ class FailuresAsTheyCome:
         if report.failed:
             crash = getattr(report.longrepr, "reprcrash", None)
             reason = crash.message if crash else report.longreprtext.strip()
+            path, line, _name = report.location
+            # Without marks, as those of pyproject.toml leave out slow tests
+            alone = shlex.join([sys.executable, "-m", "pytest", "-m", "", report.nodeid])
             self.terminal.write_line(f"\nFAILED {report.nodeid}: {reason.partition(chr(10))[0]}", red=True)
+            self.terminal.write_line(f"{path}:{(line or 0) + 1}; to run it alone: {alone}", red=True)
 
 
 @pytest.hookimpl(trylast=True)  # when the reporter is there
@@ -77,11 +86,17 @@ def nothing_waits_for_the_disk():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def no_clock_chooses_the_way():
-    """Even on a busy machine plain Python keeps the games that it solves; compiling them takes seconds each."""
+def no_clock_decides():
+    """However slow the machine, the same happens in these processes; a test that wants a clock sets it.
+
+    Plain Python keeps the games that it solves, as compiling them takes seconds each. No line of progress is printed
+    and no checkpoint is made because time has passed.
+    """
+    clocks = [(plain, "SMALL_SECONDS"), (plain, "LITTLE_SECONDS"), (common, "THREAD_SECONDS")]
+    clocks += [(common, "THINKING_SECONDS"), (options, "CHECKPOINT_SECONDS"), (racing, "CHECKPOINT_SECONDS")]
     with pytest.MonkeyPatch.context() as patch:
-        for seconds in ("SMALL_SECONDS", "LITTLE_SECONDS"):
-            patch.setattr(plain, seconds, 100.0)
+        for module, seconds in clocks:
+            patch.setattr(module, seconds, threading.TIMEOUT_MAX)
         yield
 
 

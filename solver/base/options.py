@@ -9,6 +9,7 @@ from solver.base.methods import AUTO
 from solver.base.progress import Progress, silent
 
 PLAINLY = "in plain Python, some sixty times slower, on one core and without checkpoints"
+CHECKPOINT_SECONDS = 30.0
 Say = Callable[[str], None]
 
 
@@ -35,6 +36,11 @@ class Options(NamedTuple):
     store: str | None = None
     progress: Progress = silent
     say: Say = quiet
+
+    @property
+    def checkpoint_seconds(self) -> float:
+        """Seconds between two checkpoints."""
+        return CHECKPOINT_SECONDS if self.checkpoint is None else self.checkpoint
 
     def say_plainly(self, reason: str) -> None:
         """That the work is done in plain Python, and why."""

@@ -33,6 +33,7 @@ VALUE = re.compile(r"\b(win|loss|draw)\b( in \d+)?")
 COLOURS = {"win": "green", "draw": "yellow", "loss": "red"}
 MAX_FILTER = 1 << 63  # beyond any tier or distance
 LINE_SECONDS = 10.0  # between two lines of progress where there is no terminal
+THINKING_SECONDS = 0.4  # before a command says that the machine thinks
 THREAD_SECONDS = 1.5  # of work without lines: longer than plain Python's first try
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
@@ -305,7 +306,8 @@ class _Lines:
 @contextlib.contextmanager
 def thinking(seconds: float, quiet: bool = False) -> Iterator[None]:
     """Say on stderr that the machine thinks, where an answer does not come at once."""
-    say = threading.Timer(0.4, click.echo, (f"thinking, {seconds:g} s at most, loading aside ...",), {"err": True})
+    text = f"thinking, {seconds:g} s at most, loading aside ..."
+    say = threading.Timer(THINKING_SECONDS, click.echo, (text,), {"err": True})
     say.daemon = True
     if not quiet:
         say.start()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from solver.base import options
 from solver.base.errors import GameError
 from solver.base.methods import Method
 from solver.cluster.blocks import block_count, block_for
@@ -23,7 +24,6 @@ from solver.sweep.scale import WIN, Scale
 
 RESOLVING = 128  # bytes of memory that a state takes where its whole tier is resolved by one task
 LISTING = 1024  # bytes of memory that a state takes while the shards of its tier list the parents of their states
-CHECKPOINT_SECONDS = 30.0  # seconds between two commits of a tier that is resolved by rounds
 
 
 def valued(shards: Shards, tier: ShardedTier) -> tuple[list[int], list[Folded], int]:
@@ -73,7 +73,7 @@ def _resolved(shards: Shards, tier: ShardedTier) -> tuple[list[int], list[Folded
     distance = rounds.link() if kept is None else rounds.load(kept)
     while distance:
         following = rounds.step(distance)
-        due = its_turn and time.monotonic() - saved > CHECKPOINT_SECONDS
+        due = its_turn and time.monotonic() - saved > options.CHECKPOINT_SECONDS
         if following > distance and due and (kept is None or distance > kept.distance):
             kept = rounds.kept(distance)
             shards.done(kept)

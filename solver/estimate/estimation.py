@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from solver.base import extras
+from solver.base import extras, options
 from solver.base.errors import BudgetExceeded, MethodError
 from solver.base.memory import PROCESS, working_memory
 from solver.base.progress import Progress, silent
@@ -226,7 +226,6 @@ def of_sweep(
         return _of_all_numbers(rules, budget, workers)
     from solver.base.system import cores
     from solver.compiled.edges import CompiledMoves
-    from solver.solving.ways.sweep import CHECKPOINT_SECONDS
     from solver.sweep import demand, projection
 
     census = projection.census(game, symmetry=symmetry, seconds=seconds, workers=workers, progress=progress)
@@ -253,7 +252,7 @@ def of_sweep(
     if numbered is not None and numbered <= budget:
         assert rules.numbering is not None
         by_state, took = True, took * NUMBERED_SHARE
-        values = 2 * rules.numbering.size if took > CHECKPOINT_SECONDS else 0
+        values = 2 * rules.numbering.size if took > options.CHECKPOINT_SECONDS else 0
         needs = Needs(numbered + PROCESS, 0, round(values + 2 * book * stored))
     counted, is_complete, cyclic, tiers = census.counted, census.whole, census.cyclic, len(census.sizes)
     sizes = stored, census.least, census.most, max(stored, census.reached)
@@ -294,7 +293,6 @@ class Needs(NamedTuple):
 
 def _needs(rules: Rules, census: Census, stored: int, book: float, budget: int, seconds: float) -> Needs:
     """Return the needs of a sorted sweep, with so many bytes of memory, in so many seconds."""
-    from solver.solving.ways.sweep import CHECKPOINT_SECONDS
     from solver.sweep import demand
 
     bytes_per_state = demand.sizes(rules, census.cyclic)
@@ -306,7 +304,7 @@ def _needs(rules: Rules, census: Census, stored: int, book: float, budget: int, 
         memory = (150 << 20) + round(2 * cycle.states * (8 + 8 * cycle.moves))
         least = PROCESS + 16 * cycle.states
         largest_kept, index = demand.index_files(cycle, rules.alternates, budget // 2)
-        states = demand.CHECKPOINT_STATE_BYTES * cycle.states if seconds > CHECKPOINT_SECONDS else 0.0
+        states = demand.CHECKPOINT_STATE_BYTES * cycle.states if seconds > options.CHECKPOINT_SECONDS else 0.0
     elif census.narrowed:
         least = PROCESS + 2 * census.narrowed
     # Two files of states are merged

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from solver.base import extras, sharding
+from solver.base import extras, options, sharding
 from solver.base.errors import GameError, MethodError, ResourceError
 from solver.rules.game import load_game
 from solver.solving import pipeline
@@ -99,7 +99,7 @@ def sharded(monkeypatch):
 def rounds(sharded, monkeypatch):
     """No worker has the memory for a tier with cycles; each round is committed."""
     monkeypatch.setattr(resolving, "RESOLVING", 1 << 40)
-    monkeypatch.setattr(resolving, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(options, "CHECKPOINT_SECONDS", 0.0)
 
 
 @pytest.fixture(autouse=True)
@@ -255,12 +255,12 @@ def test_shards_may_share_blocks(tmp_path, ladder, rounds, monkeypatch, game):
 
 
 def test_what_it_cannot_do_is_refused_as_on_one_machine(tmp_path, ladder, sharded):
-    for game, options in ((ladder, {"method": "minimax"}), ("hare-and-hounds", {"method": "minimax"})):
+    for game, asked in ((ladder, {"method": "minimax"}), ("hare-and-hounds", {"method": "minimax"})):
         said = []
         for options_of in ({}, {"cluster": "local"}):
             with pytest.raises((GameError, MethodError)) as caught:
                 pipeline.run(
-                    load_game(game), tmp_path / "book.lmdb", pipeline.Options(**options, **options_of, restart=True)
+                    load_game(game), tmp_path / "book.lmdb", pipeline.Options(**asked, **options_of, restart=True)
                 )
             said.append(str(caught.value))
         assert "retrograde analysis" in said[1]

@@ -39,7 +39,6 @@ NODE_BYTES = 8  # of its table, for each
 MOST_TABLE = 64 << 20
 SEARCH_DEPTH = 8  # plies of a search of limited depth
 ERRORS = {"outcome": 0.1, "margin": 1.0}  # that are followed
-CHECKPOINT_SECONDS = 30.0  # seconds between two books
 PLAYERS = ("first", "second")
 RESTART = "--restart begins anew in its place, or name another file"
 
@@ -104,7 +103,7 @@ class Growing:
         kind, earlier = self._begun(job)
         tree = Tree(rules, kind)
         job.checked()
-        due = pause = CHECKPOINT_SECONDS if options.checkpoint is None else options.checkpoint
+        due = pause = options.checkpoint_seconds
         with Workers(options.workers) as workers:
             idle = [_Member(rules, kind, evaluation) for _ in range(workers.count)]
             idle[0].warm()

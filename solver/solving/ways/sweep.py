@@ -17,8 +17,6 @@ from solver.solving.ways import plain
 name = "the sweep"
 heeds: set[str] = {"memory", "workers", "restart", "checkpoint", "anyway", "wdl", "conversion"}
 
-CHECKPOINT_SECONDS = 30.0  # seconds
-
 
 def refuses(job: Job) -> str | None:
     """Refuse what the plain algorithms do, and distances to a conversion where moves cannot be taken back."""
@@ -68,8 +66,8 @@ def _work(job: Job) -> Any:
     rules, options = job.rules, job.options
     identity = f"{rules.name} {rules.fingerprint} {options.method} symmetry {rules.symmetry}"
     identity += " conversion" if options.conversion else " wdl" if rules.wdl else ""
-    every = CHECKPOINT_SECONDS if options.checkpoint is None else options.checkpoint
-    return job.files.enter_context(Work(job.beside(".work"), identity, restart=options.restart, every=every))
+    work = Work(job.beside(".work"), identity, restart=options.restart, every=options.checkpoint_seconds)
+    return job.files.enter_context(work)
 
 
 def _swept(job: Job, work: Any, states: Sequence[int]) -> Outcome | str:
