@@ -10,8 +10,6 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 
 from solver.base.errors import BookError, MissingState, PositionError, SolverError
-from solver.serve.columns import Columns
-from solver.serve.gamesman import Gamesman
 from solver.serve.handlers import Handlers
 from solver.serve.landing import Landing, error_page, wants_html
 from solver.serve.operations import OPERATIONS, Operation
@@ -19,7 +17,6 @@ from solver.serve.pages import Pages
 from solver.serve.reply import FOREVER, Kept, Refused, Reply
 from solver.serve.searches import Searches
 from solver.serve.shelf import Shelf
-from solver.serve.tablebase import Tablebase
 
 GET = frozenset(["GET", "HEAD"])
 METHODS = "GET, HEAD, POST, OPTIONS"
@@ -43,7 +40,7 @@ class Application:
         self.kept: Kept = Kept()
         handlers = Handlers(shelf, self.searches)
         self.routes: list[Route] = [_operation(one, getattr(handlers, one.name)) for one in OPERATIONS]
-        for handler_group in (Landing(shelf), Gamesman(handlers), Columns(handlers), Tablebase(handlers), pages):
+        for handler_group in (Landing(shelf), pages):
             self.routes += [_route(path, answer) for path, answer in handler_group.routes()]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:

@@ -124,7 +124,7 @@ def test_the_first_answers_do_not_wait_for_what_a_game_has_many_of(names, tmp_pa
     with few_steps(STEPS if names else 10 * STEPS):
         games = Shelf(all_shipped(CATALOGUE) if names is None else (Served(load_game(name), None) for name in names))
         client = Client(Application(games, Pages(games, tmp_path)))
-        for address in ("/", "/docs", "/v1/games", "/v1/books", "/uwapi/"):
+        for address in ("/", "/docs", "/v1/games", "/v1/books"):
             assert client.get(address).status == 200, address
     for name in games:
         with few_steps(STEPS):

@@ -72,7 +72,7 @@ def test_every_session_of_the_guide_prints_what_it_says():
             done = subprocess.run(["bash", "-c", here], capture_output=True, text=True, timeout=300)
             assert matches(expected, done.stdout), f"$ {command}\n{done.stdout}{done.stderr}"
             ran += 1
-    assert ran >= 8
+    assert ran >= 7
 
 
 @pytest.mark.parametrize(
