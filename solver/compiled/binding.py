@@ -15,9 +15,11 @@ import collections
 import contextlib
 import functools
 import operator
+import os
 import traceback
 import types
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
@@ -26,11 +28,12 @@ from numba.core.errors import NumbaError
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate
 from numba.extending import infer_getattr, lower_builtin, overload_method, register_jitable
 
-from solver.base.errors import GameError, SolverError, UncompiledRules
+from solver.base.errors import GameError, ResourceError, SolverError, UncompiledRules
 from solver.base.extras import has_cache
+from solver.base.files import fullness
 from solver.compiled import choices, numbering, orbits
 from solver.compiled.advice import reason
-from solver.compiled.identity import constants_of, identity_of, is_checked
+from solver.compiled.identity import HOME, constants_of, identity_of, is_checked
 from solver.compiled.inlining import CAN_CHECK, PART
 from solver.compiled.rewriting import Rewriter, methods_of
 from solver.compiled.states import more_of, width_of
@@ -126,6 +129,9 @@ def compiling(game: Game) -> Iterator[None]:
     except Exception as error:
         if is_of_compiler(error):
             raise uncompiled(game, error) from error
+        full = fullness(error, Path(os.environ.get("NUMBA_CACHE_DIR") or HOME))
+        if full is not None:
+            raise ResourceError(f"compiled code cannot be kept: {full}") from error
         if isinstance(error, FAILURES):
             name = f"{type(error).__name__}: {error}"
             raise UncompiledRules(f"{type(game).__name__} fails where it is compiled: {name}") from error
@@ -135,7 +141,9 @@ def compiling(game: Game) -> Iterator[None]:
 def is_of_compiler(error: Exception) -> bool:
     """Whether Numba raised this while it compiled, not compiled code while it ran."""
     homes = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)]
-    return isinstance(error, NumbaError) or any(home.startswith("numba.") for home in homes)
+    # Numba's cache may be on a full disk
+    is_within = any(home.startswith("numba.") for home in homes) and not isinstance(error, OSError)
+    return isinstance(error, NumbaError) or is_within
 
 
 def uncompiled(game: Game, error: Exception) -> UncompiledRules:

@@ -76,6 +76,22 @@ def test_a_limit_on_the_size_of_files(tmp_path, limit):
     assert digest(book) == expected
 
 
+@pytest.mark.parametrize("command", ["prove", "solve"])
+def test_a_limit_on_the_files_of_compiled_code(tmp_path, command):
+    """Row 5: Numba keeps nothing there, which says nothing of the rules."""
+    arguments = [sys.executable, "-m", "solver", command, "connect-four:4,4", "-o", tmp_path / "book.lmdb", "--quiet"]
+    done = subprocess.run(
+        arguments,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "empty")},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 15, 1 << 15)),
+    )
+    assert (done.returncode, is_one_line(done.stderr)) == (6, True), done.stderr
+    assert f"{tmp_path / 'empty'}: a file may have 32,768 bytes at most: raise the limit" in done.stderr
+
+
 def calls_of(game, folder, shim):
     """How many calls that change files a solve with many checkpoints makes."""
     settings = {"LD_PRELOAD": str(shim), "FAULT_PATH": str(folder), "FAULT_COUNT": str(folder.parent / "count")}
