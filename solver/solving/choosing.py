@@ -26,7 +26,7 @@ def way_of(job: Job) -> Way:
         return opening
     if options.method == Method.ALPHABETA:
         return entries
-    if graph_in(job.rules.game) is not None:
+    if graph_in(job.rules.game) is not None and job.rules.chance and not job.rules.margins:
         return graphs
     if job.rules.plain_only:
         return plain

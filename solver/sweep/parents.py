@@ -1,7 +1,6 @@
 """The steps of going backward inside a tier: count open children, list parents, settle states.
 
-The analyses of tiers with cycles share them, on one machine and in shards, and so does the analysis of graphs in
-arrays.
+The analyses of tiers with cycles share them, on one machine and in shards.
 """
 
 from __future__ import annotations

@@ -1,44 +1,36 @@
-"""Games that are graphs in arrays: all positions at once; small ones by the plain algorithms."""
+"""Tables of moves with chance, whose play may come back: in arrays; small ones by the plain algorithms."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from solver.base import extras
 from solver.base.errors import ResourceError
-from solver.base.methods import AUTO, Method
-from solver.book.solution import Solved
 from solver.rules.keeping import graph_in
 from solver.solving.job import Job, Outcome
 from solver.solving.ways import plain
 
-name = "a graph"
+name = "a table with chance"
 heeds: set[str] = {"memory", "workers"}
 refuses = plain.refuses
-METHODS = (AUTO, Method.MINIMAX, Method.RETROGRADE)
 
 
 def solve(job: Job) -> Outcome:
-    """Solve a graph whole."""
-    rules, options, nodes = job.rules, job.options, graph_in(job.rules.game)
+    """Solve a table whole."""
     outcome, _ = plain.first(job)
     if outcome is not None:
         return outcome
-    reason = None if extras.has_kernels() else extras.remedy()
-    if options.method not in METHODS and not rules.chance or (options.method == Method.MINIMAX and not rules.scores):
-        reason = f"by {options.method}"
-    if reason is not None:
-        options.say_plainly(reason)
+    if not extras.has_kernels():
+        reason = extras.remedy()
+        job.options.say_plainly(reason)
         return plain.whole(job, reason)
-    from solver.sweep import graph, graph_expectation
+    from solver.sweep import graph
 
-    way: Any = graph_expectation if rules.chance else graph
+    nodes = graph_in(job.rules.game)
     size, moves = len(nodes.texts), len(nodes.children)
-    needed = way.NODE_BYTES * size + way.MOVE_BYTES * moves
-    if options.memory is not None and needed > options.memory:
+    needed = graph.NODE_BYTES * size + graph.MOVE_BYTES * moves
+    if job.options.memory is not None and needed > job.options.memory:
         raise ResourceError(
             f"{size:,} positions with {moves:,} moves need {needed / 2**30:.2f} GiB of memory,"
-            f" {options.memory / 2**30:.2f} GiB are free for them: raise --memory"
+            f" {job.options.memory / 2**30:.2f} GiB are free for them: raise --memory"
         )
-    solved: Solved = way.solve(nodes, rules, options)
+    solved = graph.solve(nodes, job.rules, job.options)
     return Outcome(solved, solved.method, "complete")
