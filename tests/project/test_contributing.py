@@ -1,5 +1,6 @@
 """The steps of CONTRIBUTING.md for adding things, done once."""
 
+import re
 import types
 from bisect import bisect_right
 from pathlib import Path
@@ -162,4 +163,5 @@ def test_a_failure_is_printed_when_it_happens(request):
     watch = FailuresAsTheyCome(types.SimpleNamespace(write_line=lambda line, **colours: lines.append(line)))
     for outcome, said in (("passed", None), ("failed", "OSError: no\nmore")):
         watch.pytest_runtest_logreport(pytest.TestReport("a.py::b", ("a.py", 1, "b"), {}, outcome, said, "call"))
-    assert lines == ["\nFAILED a.py::b: OSError: no"]
+    assert lines[0] == "\nFAILED a.py::b: OSError: no"
+    assert re.fullmatch(r"a\.py:2; to run it alone: .+ -m pytest -m '' a\.py::b", lines[1]) and len(lines) == 2
