@@ -4,7 +4,8 @@ python scripts/shape.py     part of `make lint`
 
 A limit here asks you to look again, no more. A ceiling is kept: whoever adds 100 lines takes 100 away in the same
 commit, and lowers the ceiling to what remains. Only lines of code count: a docstring or a comment is free, so that
-nobody saves on explanation. Circles and imports that run backwards are faults, which `tests/project/test_imports.py` refuses.
+nobody saves on explanation. Circles and imports that run backwards are faults, which `tests/project/test_imports.py`
+refuses.
 """
 
 from __future__ import annotations
