@@ -21,8 +21,3 @@ def worth(value: Value | None) -> dict[str, Any]:
     if value is None:
         return {"value": None, "score": None, "distance": None}
     return {"value": value.outcome, "score": value.score, "distance": value.distance}
-
-
-def value_of(facts: dict[str, Any]) -> Value | None:
-    """The value that `worth` told."""
-    return None if facts["score"] is None else Value(facts["score"], facts["distance"])

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from solver.base.errors import MissingState
+from solver.base.value import Value
 from solver.play.grading import Graded, Grades, Tally
 from solver.play.player import Player
-from solver.report.facts import facts_of, value_of
+from solver.report.facts import facts_of
 from solver.report.reasons import names
 from solver.rules.game import Rules
 from solver.rules.notation import parse_action
@@ -63,7 +64,8 @@ def text(facts: dict[str, Any], rules: Rules) -> str:
                 f"  blunders {tally['moves'] - tally['kept']:,}"
             )
     for blunder in facts["blunders"]:
-        before, after = (in_words(value_of(blunder[name]), rules) for name in ("before", "after"))
+        values = [{key: blunder[name][key] for key in ("score", "distance")} for name in ("before", "after")]
+        before, after = (in_words(Value(**value), rules) for value in values)
         lines.append(
             "line {line}, ply {ply}: {move} at #{state} makes ".format(**blunder)
             + f"{after} of {before}; best {' '.join(blunder['best'])}"
