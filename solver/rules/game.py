@@ -145,7 +145,7 @@ class Rules:
 
     @classmethod
     def of(cls, game: Any, symmetry: bool = True) -> Rules:
-        """Those of a game or its name, distances and all; whoever has them already hands them down in its place."""
+        """The rules of a game or its name, distances and all. Rules are returned as they are."""
         if not isinstance(game, Rules):
             return cls(at_hand(game), symmetry)
         return cls(game.game, game.symmetry) if game.wdl else game
