@@ -51,7 +51,7 @@ def computes_like(cls: type, base: type) -> bool:
 
 
 def odd_in(value: Any) -> Any:
-    """Find a number or tuple whose class has operators of its own: compiled code would not call them. None if there is none."""
+    """Find a number or tuple whose class has operators of its own, which compiled code would not call."""
     if type(value) in (bool, int, float) or isinstance(value, np.generic):
         return None
     base = next((base for base in (int, float, tuple) if isinstance(value, base)), None)
