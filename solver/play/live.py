@@ -25,6 +25,7 @@ from solver.search import SECONDS, Budget, Result
 PLAYOUTS = 20  # random games in which a user's rules are checked
 RULES_TIMEOUT = 60.0  # seconds of computing beyond the budget after which the rules are given up
 MOST_PATIENCE = 1e6  # of a compiler
+PATIENT = 40_000  # nodes of plain search before compiled code is loaded: seconds, as compiling takes
 SHORT = 0.3  # seconds of a budget for which no compiled search is loaded
 SLICE = 0.1  # seconds after which a compiled search that may be told to stop is asked again: its table goes on
 
@@ -98,15 +99,18 @@ class Live:
             if not self.is_cyclic and self.compiled.is_at_hand():
                 _have_loaded(self.compiled.load, budget)
             if not self.is_cyclic and not self.compiled.is_loaded():
-                quick = functools.partial(budget.part, 0.5, nodes=QUICK)
-                unsolved = yield from self._round(unsolved, parent, lambda _: quick(), stop_early=True)
+                began = time.monotonic()
+                plain_part = functools.partial(budget.part, 0.5, nodes=PATIENT)
+                unsolved = yield from self._round(unsolved, parent, lambda _: plain_part(), stop_early=True)
                 if unsolved:
+                    # The first try does not shorten the search itself
+                    budget.extend(time.monotonic() - began)
                     _have_loaded(self.compiled.load, budget)
             # Turns double, so that hard states do not keep easy ones waiting.
             for share in (1 / 8, 1 / 4, 1 / 2, 1) if len(unsolved) > 1 else (1,):
                 if unsolved and not self.is_cyclic:
-                    fair_part = functools.partial(_fair_part, budget.part(share))
-                    unsolved = yield from self._round(unsolved, parent, fair_part)
+                    part_of = functools.partial(_fair_part, budget.part(share))
+                    unsolved = yield from self._round(unsolved, parent, part_of)
         except MethodError:
             self.is_cyclic = True
         if self.is_cyclic and unsolved:
@@ -171,7 +175,7 @@ class Live:
             if not self.compiled.is_loaded():
                 if not self.compiled.is_at_hand():
                     with contextlib.suppress(BudgetExceeded):
-                        return self._plain(state, budget.part(0.5, nodes=QUICK)).action == action
+                        return self._plain(state, budget.part(0.5, nodes=PATIENT)).action == action
                 _have_loaded(self.compiled.load, budget)
             if self.compiled.it is not None:
                 reaches = functools.partial(self._ask_compiled, self.compiled.it.reaches, budget, child, value)

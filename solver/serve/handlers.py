@@ -12,7 +12,6 @@ from solver.export.site import title_of
 from solver.play.practical import OPPONENTS
 from solver.report import books, lines
 from solver.report.facts import facts_of
-from solver.report.records import Position
 from solver.serve.batch import Batch
 from solver.serve.operations import MOST_LINE, MOST_TEXT, document
 from solver.serve.reply import FOREVER, NO_STORE, REVALIDATE, Refused, Reply, reply_of
@@ -73,21 +72,15 @@ class Handlers:
         return await self._position(request, self.any_game(request))
 
     async def _position(self, request: Any, served: Served) -> Reply:
+        """A position, by knowledge at once, else by live search, if there is any."""
         text, moves = position_in(request), _truth(request, "moves")
-        facts, cache = await self.known(request, served, text, moves)
+        ask, cache = served.answers(moves).ask, FOREVER
+        facts = ask(text) if served.is_quick else await anyio.to_thread.run_sync(ask, text)
+        if not served.is_quick and not is_told(facts):
+            cache = REVALIDATE
+            if self.searches.serves(served):
+                facts, cache = await self.searches.position(request, served, text, moves), NO_STORE
         return reply_of(facts, cache, "position", served.digest, text, str(moves))
-
-    async def known(self, request: Any, served: Served, text: str, moves: bool = True) -> tuple[Position, str]:
-        """The facts of a position, by knowledge at once, else by live search, if there is any; how long to keep."""
-        ask = served.answers(moves).ask
-        if served.is_quick:
-            return ask(text), FOREVER
-        facts = await anyio.to_thread.run_sync(ask, text)
-        if is_told(facts):
-            return facts, FOREVER
-        if self.searches.serves(served):
-            return await self.searches.position(request, served, text, moves), NO_STORE
-        return facts, REVALIDATE
 
     async def book_line(self, request: Any) -> Reply:
         """Best play by a book."""

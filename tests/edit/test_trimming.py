@@ -124,7 +124,7 @@ def test_what_a_book_without_distances_lacks_is_played_by_search_not_by_guess(
     """Where the value of a state is in the book, and of its moves none, whoever wins."""
     if compiled:
         pytest.importorskip("numba")
-        monkeypatch.setattr("solver.play.live.QUICK", 0)
+        monkeypatch.setattr("solver.play.live.PATIENT", 0)
     monkeypatch.setattr(Player, "_estimate", None)
     trim(books("connect-four:4,3"), tmp_path / "side.lmdb", side=side, max_ply=5, wdl=True)
     with Book(tmp_path / "side.lmdb") as book, Book(books("connect-four:4,3")) as whole:
