@@ -156,7 +156,7 @@ MORE_EDGE_GAMES = (
     "kayles:3,3,5",
     "dawson:62",
     "chomp:26,36",
-    "chomp:2,300",
+    "chomp:3",
     "nim:1023,1,1,1,1,1,1",
     "nim:1,2,1,2,1,2,1,2,1,2",
     "cram:8,7",
@@ -223,4 +223,26 @@ LARGE_CHANCE_GAMES = (
     "ur:5,1",
     "shut-the-box",
     "hypergammon",
+)
+
+# one of each kind of rules: what all games are asked, the quick tests ask these
+KINDS = (
+    "tic-tac-toe:3,2,2",
+    "connect-four:3,4,3",
+    "nim:1,2,3,misere=true",
+    "dots-and-boxes:2,1",
+    "kalah:2,3",
+    "hex:2",
+    "three-mens-morris:1",
+    "hare-and-hounds",
+    "toads-and-frogs:2,2,2",
+    "othello:3,3",
+    "animal-shogi",
+    "quoridor",
+    "chess-duel",
+    "kalah:6,4",
+    "chomp:3",
+    "einstein:3,1",
+    "nannon:3,2,3",
+    "shut-the-box",
 )

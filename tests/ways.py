@@ -20,6 +20,11 @@ def slowly(values, *some):
     return [*(value for value in values if value not in some), *slow(*some)]
 
 
+def quickly(values, some):
+    """All these values, as parameters, of which all but some are slow."""
+    return [value if value in some else pytest.param(value, marks=pytest.mark.slow) for value in values]
+
+
 def until(condition):
     """Wait until something is true, and return it; that it is not for minutes, on any machine, is a failure."""
     end = time.monotonic() + 300
