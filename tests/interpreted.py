@@ -144,7 +144,7 @@ _INSTEAD = {
 def interpret(monkeypatch):
     """Until the test ends all kernels run as they are written, those of games and those over arrays."""
     warnings.filterwarnings("ignore", "overflow encountered")  # which is meant where keys are mixed
-    bind = functools.cache(binding.bind.__wrapped__)
+    bind = functools.lru_cache(maxsize=None, typed=True)(binding.bind.__wrapped__)  # typed: as the one it replaces
     monkeypatch.setattr(binding, "_compile", _uncompiled)
     for module, name, instead in _replaced():
         monkeypatch.setattr(module, name, bind if instead is None else instead)

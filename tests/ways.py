@@ -15,6 +15,11 @@ def slow(*values):
     return [pytest.param(value, marks=pytest.mark.slow) for value in values]
 
 
+def slow_rows(*rows):
+    """The same where a test takes several arguments."""
+    return [pytest.param(*row, marks=pytest.mark.slow) for row in rows]
+
+
 def slowly(values, *some):
     """All these values, as parameters, of which some are slow."""
     return [*(value for value in values if value not in some), *slow(*some)]

@@ -55,17 +55,15 @@ def test_perft_of_checkers():
     assert [perft(game, game.initial(), depth) for depth in range(1, 4)] == list(CHECKERS[:3])
 
 
-@pytest.mark.parametrize(
-    ("size", "openings"), [(2, {"b1": 3, "a2": 3}), (3, {"b2": 5, "c1": 7, "a3": 7, "a2": 9, "c2": 9})]
-)
-def test_winning_openings_of_hex(size, openings):
+@pytest.mark.parametrize("size", [2, *slow(3)])
+def test_winning_openings_of_hex(size):
     """The published first moves that win, and in how many plies with them."""
     game, found, table = Hex(size), {}, {}
     for action in game.actions(game.initial()):
         value = alphabeta.solve(game, game.result(game.initial(), action), table=table).value
         if value.score < 0:
             found[game.format_action(game.initial(), action)] = value.distance + 1
-    assert found == openings
+    assert found == {2: {"b1": 3, "a2": 3}, 3: {"b2": 5, "c1": 7, "a3": 7, "a2": 9, "c2": 9}}[size]
 
 
 def test_bridges_of_hex_tell_who_wins():
@@ -82,6 +80,7 @@ def test_bridges_of_hex_tell_who_wins():
     assert game.bounds(1 << 4 | 1 << 9) == (1, 1)  # a1 takes a cell of one bridge, the other is left
 
 
+@pytest.mark.slow
 def test_an_order_of_moves_makes_proofs_short():
     """Alpha-beta takes 246,046 nodes for hex 5x5 without bridges, 3.8 million for domineering 6x6 without `promise`."""
     for text, most in (("hex:5", 2_000), ("domineering:6,6", 30_000)):

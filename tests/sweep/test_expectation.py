@@ -17,12 +17,12 @@ from solver.solving.ways import plain
 from solver.sweep import exhaustive
 from tests import chance as judge
 from tests.games import CHANCE_GAMES
-from tests.ways import compiled, slowly, what_is_marked_by_kernels
+from tests.ways import compiled, slow, slowly, what_is_marked_by_kernels
 
 __all__ = ["what_is_marked_by_kernels"]  # a fixture
 
 
-@pytest.mark.parametrize("text", slowly(CHANCE_GAMES, "pig:15"))
+@pytest.mark.parametrize("text", slowly(CHANCE_GAMES, "pig:15", "piglet:10", "einstein:3,2"))
 def test_plain_values_are_the_judges(text):
     game = load_game(text)
     found, truth = value_iteration.solve(game, symmetry=False), judge.solve(game)
@@ -32,12 +32,11 @@ def test_plain_values_are_the_judges(text):
         assert abs(stored.score - value) <= found.units.kind.error + 1e-15, state
 
 
-MORE = [pytest.param(text, marks=pytest.mark.slow) for text in ("pig:7,4", "nannon:3,2,3", "einstein:3,2")]
-
-
 @compiled
 @pytest.mark.interpreted
-@pytest.mark.parametrize("text", ["piglet:5", pytest.param("backgammon-bearoff:2,4", marks=pytest.mark.slow), *MORE])
+@pytest.mark.parametrize(
+    "text", ["piglet:3", *slow("backgammon-bearoff:2,4", "pig:7,4", "nannon:3,2,3", "einstein:3,2")]
+)
 def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, text):
     game, fast, other = load_game(text), tmp_path / "fast.lmdb", tmp_path / "other.lmdb"
     pipeline.solve(game, fast).close()
@@ -53,15 +52,9 @@ def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, text
 
 
 @compiled
+@pytest.mark.interpreted
 @pytest.mark.parametrize(
-    "text",
-    [
-        "piglet:5",
-        *(
-            pytest.param(text, marks=pytest.mark.slow)
-            for text in ("piglet:10", "backgammon-bearoff:2,4", "pig:15", "backgammon-bearoff:3,2,true")
-        ),
-    ],
+    "text", ["piglet:3", *slow("piglet:10", "backgammon-bearoff:2,4", "pig:15", "backgammon-bearoff:3,2,true")]
 )
 def test_pieces_of_any_size_and_little_memory_agree(monkeypatch, text):
     from solver.sweep import backward, expansion, ordered
@@ -323,9 +316,10 @@ def test_policy_iteration_finds_what_bounds_meet_at(seed):
 
 
 @compiled
+@pytest.mark.interpreted
 def test_a_tier_with_cycles_beyond_memory_is_refused_before_others_are_solved():
-    phases, memory = [], 1 << 20
+    phases, memory = [], 1 << 14
     with pytest.raises(ResourceError, match="states in a tier with cycles need .* GiB in memory.*raise --memory"):
         options = Options(memory=memory, progress=lambda phase, *_: phases.append(phase))
-        exhaustive.solve(load_game("ur:2"), options=options)
+        exhaustive.solve(load_game("nannon:4,2,4"), options=options)
     assert phases and not {"narrow", "backward"} & set(phases)

@@ -56,16 +56,17 @@ def test_a_book_of_expectations_gives_back_what_was_written(tmp_path):
 @pytest.mark.interpreted
 def test_many_look_ups_at_once(tmp_path):
     path = tmp_path / "book.lmdb"
-    values = expectations(sample_values(20_000))
+    values = expectations(sample_values(3_000))
     write_expectations(path, values)
     with Book(path) as book:
-        states = random.Random(3).sample(range(max(values)), 5000)
+        states = random.Random(3).sample(range(max(values)), 1000)
         found = looked_up(book, states)
         assert found == [values.get(state) for state in states]
-        assert sum(value is not None for value in found) > 300
+        assert sum(value is not None for value in found) > 60
 
 
 @compiled
+@pytest.mark.interpreted
 def test_kernels_write_sure_wins_that_plain_python_found(tmp_path, monkeypatch):
     """The number of a sure win is 2**31, which int32 does not hold."""
     monkeypatch.setattr(plain, "PLAIN_LIMIT", 20_000)

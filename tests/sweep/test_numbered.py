@@ -29,8 +29,9 @@ from tests.ways import slow
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
+from solver.compiled import binding  # noqa: E402
 from solver.compiled.orbits import arrays_of, first_numbers  # noqa: E402
-from solver.sweep import by_number, demand, finish, forward, numbered  # noqa: E402
+from solver.sweep import by_number, demand, exhaustive, finish, forward, numbered  # noqa: E402
 
 # Men on a ring of `points`: place two each, then step to an empty neighbour; who closes three in a row with the other
 # side's man in the middle takes it, and who has one man left, or cannot move, has lost.
@@ -158,9 +159,9 @@ def by_kernels(monkeypatch):
     monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
     monkeypatch.setattr(demand, "FEW_NUMBERS", 0)
     monkeypatch.setattr(plain, "random_games", lambda *given, **options: [])
-    monkeypatch.setattr(numbered, "CHECKED", 100)
+    monkeypatch.setattr(exhaustive, "CHECKED", 20)
     monkeypatch.setattr(numbered, "EARLY_STATES", 4)
-    monkeypatch.setattr(finish, "SAMPLED", 100)
+    monkeypatch.setattr(finish, "SAMPLED", 20)
 
 
 @pytest.fixture(scope="module")
@@ -202,9 +203,10 @@ def _noting(used, method):
     return noted
 
 
-@pytest.mark.parametrize("wdl", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("wdl", [True, False])
 @pytest.mark.parametrize(
-    "text", ["six-mens-morris:3", *slow("six-mens-morris:3,true", "nine-mens-morris:3", "dao", "neutreeko", "teeko")]
+    "text", ["six-mens-morris:3", "six-mens-morris:3,true", "nine-mens-morris:3", "dao", "neutreeko", "teeko"]
 )
 def test_the_book_is_that_of_the_sorted_sweep(tmp_path, monkeypatch, by_kernels, text, wdl):
     by_numbers, by_states = solved(load_game(text), tmp_path, monkeypatch, wdl=wdl)
@@ -441,12 +443,12 @@ def _image(layout, symmetry, state):
     return image | state >> 48 << 48
 
 
-def test_compiled_numbers_are_the_plain_ones(ring):
-    from solver.compiled.binding import bind
-
-    for game in (ring(), load_game("six-mens-morris:3")):
+@pytest.mark.interpreted
+@pytest.mark.parametrize("text", ["ring", *slow("six-mens-morris:3")])
+def test_compiled_numbers_are_the_plain_ones(ring, text):
+    for game in (ring() if text == "ring" else load_game(text),):
         numbering = Orbits(game)
-        kernels = bind(by_number, game)
+        kernels = binding.bind(by_number, game)
         run = numbered.Numbered(Rules(game), None, lambda *counts: None)
         every = np.arange(numbering.size)
         states, numbers = np.empty_like(every), np.empty_like(every)
@@ -498,7 +500,7 @@ def test_parents_that_lack_a_move_are_found(ring, bug, message):
 def test_a_solve_finds_parents_that_lack_a_move(tmp_path, monkeypatch, by_kernels, ring):
     """Even where random games did not: each solve looks at some states of every tier."""
     game = ring(bug=" or target == 0")
-    monkeypatch.setattr(numbered, "CHECKED", 1000)
+    monkeypatch.setattr(exhaustive, "CHECKED", 1000)
     with pytest.raises(GameError, match="parents yields it"):
         pipeline.solve(game, tmp_path / "book.lmdb")
 

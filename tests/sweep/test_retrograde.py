@@ -15,6 +15,7 @@ from solver.verifying import verification
 from tests import naive
 from tests.oracles import ORACLES
 from tests.solutions import columns, swept, values
+from tests.ways import slow, slow_rows
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -63,7 +64,7 @@ def test_folded_values_of_the_start_are_the_published_ones(oracle):
         assert (book.header.method, book.root, said) == ("retrograde", Value(*oracle.root), [])
 
 
-@pytest.mark.parametrize("text", ["tic-tac-toe", pytest.param("connect-four:4,3", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("text", ["tic-tac-toe:3,2,2", *slow("tic-tac-toe", "connect-four:4,3")])
 @pytest.mark.interpreted
 def test_acyclic_games_agree_with_the_sweep(text):
     game = load_game(text)
@@ -249,19 +250,22 @@ def test_chunks_of_any_size_agree(monkeypatch):
     assert whole._replace(parts=cut.parts) == cut
 
 
-@pytest.mark.parametrize("memory", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("text", "memory"),
+    [("mu-torere", 20_000), *slow_rows(("three-mens-morris:1", 100_000), ("three-mens-morris:1", 10**6))],
+)
 @pytest.mark.interpreted
-def test_an_index_beyond_the_memory_is_built_in_ranges(memory, monkeypatch):
+def test_an_index_beyond_the_memory_is_built_in_ranges(text, memory, monkeypatch):
     """Of moves that are in a file or, where the disk lacks room for them, listed once more."""
-    game = load_game("three-mens-morris:1")
+    game = load_game(text)
     for module in (inside, retrograde):
         monkeypatch.setattr(module, "BLOCK_BITS", 5)
     whole, listed = swept(game, symmetry=False), retrograde.list_parents
     monkeypatch.setattr(retrograde, "list_parents", None)
-    assert columns(whole) == columns(swept(game, symmetry=False, memory=memory * 10))
+    assert columns(whole) == columns(swept(game, symmetry=False, memory=memory))
     monkeypatch.setattr(retrograde, "list_parents", listed)
     monkeypatch.setattr(inside.Inside, "fits", lambda self, states: self.room >= 0)
-    assert columns(whole) == columns(swept(game, symmetry=False, memory=memory * 10))
+    assert columns(whole) == columns(swept(game, symmetry=False, memory=memory))
 
 
 @pytest.mark.slow
