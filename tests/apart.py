@@ -5,6 +5,7 @@ next, `over` says what a finished one is worth for who is to move, and None of o
 """
 
 import itertools
+from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -153,6 +154,8 @@ def morris(men, flying, squares=2):
         word, placed = board
         if placed < 2 * men:
             return None
+        if squares == 3 and word.count("oX"[mover]) < 3:
+            return 1
         return -1 if word.count("Xo"[mover]) < 3 or not steps(word, mover, False) else None
 
     return Apart(moves, over, (("." * 8 * squares, 0), 0))
@@ -204,78 +207,6 @@ def nocca(width, height):
 
     start = ("o",) * width + ("",) * width * (height - 2) + ("x",) * width
     return Apart(moves, lost_without_moves(moves, gone), (start, 0))
-
-
-def shobu(men):
-    """Two boards of rows from the top, the first player's home before the second's."""
-
-    def slid(board, mover, man, way, steps, pushes):
-        """The board when a man has moved; None where it may not."""
-        cells, foe = grid(board), "oX"[mover]
-        path = [(man[0] + i * way[0], man[1] + i * way[1]) for i in range(1, steps + 2)]
-        met = [cell for cell in path[:-1] if cells.get(cell, "#") != "."]
-        if len(met) > 1 or any(cells.get(cell) != foe or not pushes for cell in met):
-            return None
-        if met and cells.get(path[-1], ".") != ".":
-            return None
-        after = {**cells, man: "."} | dict.fromkeys(met, ".") | {path[-2]: "Xo"[mover]}
-        if met and path[-1] in cells:
-            after[path[-1]] = foe
-        return rows(after)
-
-    def moves(board, mover):
-        home, away, found = board[mover], board[1 - mover], []
-        own = [[at for at, mark in grid(half).items() if mark == "Xo"[mover]] for half in (home, away)]
-        for way, steps in itertools.product(ALL_WAYS, (1, 2)):
-            quiet = [slid(home, mover, man, way, steps, False) for man in own[0]]
-            pushed = [slid(away, mover, man, way, steps, True) for man in own[1]]
-            for pair in itertools.product(quiet, pushed):
-                if None not in pair:
-                    found.append((pair[::-1] if mover else pair, 1 - mover))
-        return found
-
-    def cleared(board, player):
-        return any("oX"[player] not in "".join(half) for half in board)
-
-    half = ("o" * men + "." * (3 - men), "...", "X" * men + "." * (3 - men))
-    return Apart(moves, lost_without_moves(moves, cleared), ((half, half), 0))
-
-
-def chinese(size, men):
-    """Rows from the first player's tip on."""
-    order = sorted(itertools.product(range(size), repeat=2), key=lambda at: (sum(at), at[0]))
-    near = order[:men] if men < 4 else [*order[:3], (1, 1)]
-    corners = [near, [(size - 1 - x, size - 1 - y) for x, y in near]]
-    ways = [(1, 0), (-1, 0), (0, 1), (0, -1), (1, -1), (-1, 1)]
-
-    def has_won(board, player):
-        marks = [board[y][x] for x, y in corners[1 - player]]
-        return "." not in marks and "Xo"[player] in marks
-
-    def hops(cells, at, seen):
-        for x, y in ways:
-            over, to = (at[0] + x, at[1] + y), (at[0] + 2 * x, at[1] + 2 * y)
-            if cells.get(over, ".") != "." and cells.get(to) == "." and to not in seen:
-                seen.add(to)
-                hops(cells, to, seen)
-        return seen
-
-    def moves(board, mover):
-        cells = {(x, y): mark for y, row in enumerate(board) for x, mark in enumerate(row)}
-        found = []
-        for at in [at for at, mark in cells.items() if mark == "Xo"[mover]]:
-            left = {**cells, at: "."}
-            beside = {(at[0] + x, at[1] + y) for x, y in ways}
-            for to in (hops(left, at, {at}) | {to for to in beside if left.get(to) == "."}) - {at}:
-                after = {**left, to: "Xo"[mover]}
-                child = tuple("".join(after[x, y] for x in range(size)) for y in range(size))
-                if not has_won(child, 1 - mover):
-                    found.append((child, 1 - mover))
-        return found
-
-    marks = {at: mark for corner, mark in zip(corners, "Xo", strict=True) for at in corner}
-    start = tuple("".join(marks.get((x, y), ".") for x in range(size)) for y in range(size))
-    return Apart(moves, lost_without_moves(moves, has_won), (start, 0))
 
 
 def dao(trap):
@@ -664,28 +595,28 @@ def men_of(pieces):
     return "K" + white + "k" + black.lower()
 
 
-def kono(width, height, filled, blocked):
-    """Rows from the top."""
-    home = {(x, 0) for x in range(width)} | ({(0, 1), (width - 1, 1)} if height > 3 else set())
-    goals = {(x, height - 1 - y) for x, y in home}, home
+def placements(symmetries):
+    """By numbers of either side's men: how many positions there are up to symmetry.
 
-    def moves(board, mover):
-        cells, found = grid(board), []
-        for (x, y), mark in cells.items():
-            for to in itertools.product((x - 1, x + 1), (y - 1, y + 1)):
-                if mark == "Xo"[mover] and cells.get(to) == ".":
-                    found.append((rows({**cells, (x, y): ".", to: mark}), 1 - mover))
-        return found
-
-    def has_won(board, player):
-        cells = grid(board)
-        marks = {cells[cell] for cell in goals[player]}
-        return "Xo"[player] in marks and "." not in marks and (filled or len(marks) == 1)
-
-    def over(board, mover):
-        if has_won(board, 1 - mover) or has_won(board, mover):
-            return -1 if has_won(board, 1 - mover) else 1
-        return None if moves(board, mover) else blocked
-
-    cells = dict.fromkeys(itertools.product(range(width), range(height)), ".")
-    return Apart(moves, over, (rows(cells | dict.fromkeys(home, "X") | dict.fromkeys(goals[0], "o")), 0))
+    Burnside's lemma: the mean, over all symmetries, of how many positions each keeps. It keeps those whose men fill
+    whole cycles of points.
+    """
+    group = new = {tuple(range(len(symmetries[0])))}
+    while new:
+        new = {tuple(one[point] for point in other) for one in new for other in symmetries} - group
+        group = group | new
+    totals = Counter()
+    for symmetry in group:
+        kept, points = Counter({(0, 0): 1}), set(range(len(symmetry)))
+        while points:
+            cycle, point = 0, next(iter(points))
+            while point in points:
+                points.remove(point)
+                cycle, point = cycle + 1, symmetry[point]
+            before = kept.copy()
+            for (mine, theirs), count in before.items():
+                kept[mine + cycle, theirs] += count
+                kept[mine, theirs + cycle] += count
+        totals += kept
+    assert all(total % len(group) == 0 for total in totals.values())
+    return {men: total // len(group) for men, total in totals.items()}

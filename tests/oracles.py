@@ -201,6 +201,12 @@ ORACLES += (
     Oracle("popout", "own", (-1, 16), 1_996, (1_024, 0, 972)),
     Oracle("popout:4,3", "own", (1, 9), 22_309, (11_010, 0, 11_299)),
     Oracle("notakto:1", "plambeck", (1, 6), 450, (377, 0, 73)),
+    Oracle("mini-shobu:1", "own", (0, None), 144, (0, 144, 0)),
+    Oracle("chinese-checkers:3,1", "own", (1, 9), 128, (76, 0, 52), 9),
+    Oracle("chinese-checkers:3,2", "own", (1, 9), 1_302, (808, 0, 494), 9),
+    Oracle("five-field-kono:3,3", "own", (0, None), 60, (0, 60, 0)),
+    Oracle("five-field-kono:3,3,true,-1", "own", (0, None), 49, (18, 15, 16), 5),
+    Oracle("five-field-kono:3,5,true,-1", "own", (1, 9), 2_632, (1_399, 63, 1_170), 11),
 )
 
 
@@ -452,11 +458,6 @@ ELSEWHERE = (
         " file, unless it is its own mirror image",
     ),
     Elsewhere(
-        "minichess:all", "Kirill Kryukov, 3x4 Chess, 2009",
-        "167,303,246,916 positions of 3 x 4 squares, up to symmetry, White to move", "test_apart",
-        "the same, if counted by the same rules",
-    ),
-    Elsewhere(
         "minichess:all", "Kirill Kryukov, 3x3 Chess, positions, 2004",
         "longest mate 16 moves. Exactly six positions, up to symmetry, are lost in 32 plies. They have a bare"
         " king on c3 and differ only in the contents of b3",
@@ -475,7 +476,6 @@ ELSEWHERE = (
         "five-field-kono:5,5,true,-1", "Stephen Bensley, FiveFieldKono, 2023", "draw", "books/catalog.toml",
         "the same; 298,776,067 states, folded; 265,446,689 of them drawn; longest win 51 plies",
     ),
-    Elsewhere("five-field-kono:3,5,true,-1", "independent rules", "the value of every position", "test_apart"),
     Elsewhere(
         "gobblet-gobblers:3,2", "possiblywrong.wordpress.com, Strongly solving Gobblet Gobblers, 2024",
         "341,024,631 states, folded", "scripts/bench_large.py",
@@ -493,7 +493,7 @@ ELSEWHERE = (
         "9,074,932,579 numbers for the phases of moving and flying", "test_numbered"
     ),
     Elsewhere("nine-mens-morris", "R. Gasser, Solving Nine Men's Morris, 1996", "draw", "Makefile"),
-    Elsewhere("nine-mens-morris", "independent rules", "all moves in random games", "test_numbered"),
+    Elsewhere("nine-mens-morris", "independent rules", "all moves in random games", "test_apart"),
     Elsewhere("six-mens-morris:6", "Brian Liou, solved-games, 2026", "42,372,745 states, draw", "test_apart"),
     Elsewhere(
         "awari:16", "the databases of Romein and Bal, 2003",

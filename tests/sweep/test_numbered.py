@@ -2,7 +2,6 @@
 
 import json
 import random
-from collections import Counter
 from math import comb
 
 import pytest
@@ -535,31 +534,6 @@ def test_too_many_positions_for_the_memory_are_refused_at_once(by_kernels):
         pipeline.solve("nine-mens-morris", memory=1 << 30)
 
 
-@pytest.mark.parametrize("text", ["nine-mens-morris", "nine-mens-morris:4,false", "nine-mens-morris:5"])
-def test_nine_mens_morris_has_the_moves_of_rules_written_apart(text):
-    """Along random games, with every move and its name in mind."""
-    game = load_game(text)
-    judge = apart.morris(*game, squares=3)
-    for seed in range(12):
-        chance, state, (board, mover) = random.Random(seed), game.initial(), judge.start
-        for _ in range(120):
-            assert (game.cells(state, mover)[0], state >> 48) == board
-            if game.is_terminal(state):
-                assert judge.over(board, mover) is not None or board[0].count("Xo"[1 - mover]) < 3
-                break
-            assert judge.over(board, mover) is None
-            actions = list(game.actions(state))
-            found = Counter((game.cells(child, 1 - mover)[0], child >> 48) for child in _children(game, state))
-            assert found == Counter(following for following, _ in judge.moves(board, mover))
-            assert len({game.format_action(state, action) for action in actions}) == len(actions)
-            state = game.result(state, chance.choice(actions))
-            board, mover = (game.cells(state, 1 - mover)[0], state >> 48), 1 - mover
-
-
-def _children(game, state):
-    return [game.result(state, action) for action in game.actions(state)]
-
-
 def test_memory_that_is_needed_is_less_without_distances():
     rules, bare = Rules(load_game("teeko")), Rules(load_game("teeko"), wdl=True)
     assert demand.by_number(bare, "ranked") < demand.by_number(rules, "ranked") < demand.by_number(rules, None)
@@ -587,34 +561,6 @@ def test_among_drawn_moves_the_one_that_is_hardest_to_answer_is_played(tmp_path)
         assert [practical.choose(state).action for state in wins] == [best.best(state) for state in wins] != []
 
 
-def counted_by_burnside(game):
-    """By numbers of either side's men: how many positions there are up to symmetry.
-
-    Burnside's lemma: the mean, over all symmetries, of how many positions each keeps. It keeps those whose men fill
-    whole cycles of points.
-    """
-    generators = [tuple(symmetry) for symmetry in game.symmetries()]
-    group = new = {tuple(range(len(generators[0])))}
-    while new:
-        new = {tuple(one[point] for point in other) for one in new for other in generators} - group
-        group = group | new
-    totals = Counter()
-    for symmetry in group:
-        kept, points = Counter({(0, 0): 1}), set(range(len(symmetry)))
-        while points:
-            cycle, point = 0, next(iter(points))
-            while point in points:
-                points.remove(point)
-                cycle, point = cycle + 1, symmetry[point]
-            before = kept.copy()
-            for (mine, theirs), count in before.items():
-                kept[mine + cycle, theirs] += count
-                kept[mine, theirs + cycle] += count
-        totals += kept
-    assert all(total % len(group) == 0 for total in totals.values())
-    return {men: total // len(group) for men, total in totals.items()}
-
-
 @pytest.mark.parametrize(
     ("text", "positions"),
     [
@@ -625,7 +571,7 @@ def counted_by_burnside(game):
 )
 def test_positions_up_to_symmetry_are_as_many_as_burnside_counts(tmp_path, text, positions):
     game = load_game(text)
-    classes = counted_by_burnside(game)
+    classes = apart.placements([*game.symmetries()])
     total = sum(classes[mine, theirs] for _, mine, theirs in game.tables())
     if positions is None:
         pipeline.solve(text, tmp_path / "book.lmdb", wdl=True).close()
