@@ -43,131 +43,173 @@ def write(folder, head="", result="state + action", body="", name="rules.py", ta
     (folder / name).write_text(HEAD + textwrap.dedent(head) + rules + textwrap.dedent(tail))
 
 
-# head of the file, what result returns, more methods; `1` becomes `2` where it says ONE
+def rules_in(folder, parameters=""):
+    return load_game(f"{folder}/rules.py::Rules{parameters}")
+
+
+BY = " import STEP\n    return state + STEP"
+# head of the file, what result returns, and more methods and files if any; `1` becomes `2` where it says ONE
 EDITS = {
-    "the rule itself": ("", "state + ONE", ""),
-    "int": ("STEP = ONE", "state + STEP", ""),
-    "float": ("STEP = ONE.0", "state + int(STEP)", ""),
-    "int made at import": ("STEP = sum([ONE])", "state + STEP", ""),
-    "list": ("STEPS = [0, ONE]", "state + STEPS[1]", ""),
-    "nested list": ("STEPS = [[0], [5, ONE]]", "state + STEPS[1][1]", ""),
-    "dict": ("STEPS = {'a': ONE}", "state + STEPS['a']", ""),
-    "order of a dict": ("a, b = ONE, 3 - ONE\nSTEPS = {a: 1, b: 2}", "state + next(iter(STEPS))", ""),
-    "set": ("STEPS = {ONE}", "state + max(STEPS)", ""),
-    "bytes": ("STEPS = b'ONE'", "state + STEPS[0]", ""),
-    "array": ("import numpy as np\nSTEPS = np.arange(3) * ONE", "state + int(STEPS[1])", ""),
-    "array scalar": ("import numpy as np\nSTEP = np.int64(ONE)", "state + int(STEP)", ""),
-    "enum": ("import enum\nclass Step(enum.Enum):\n    A = ONE", "state + Step.A.value", ""),
-    "int enum": ("import enum\nclass Step(enum.IntEnum):\n    A = ONE", "state + Step.A", ""),
-    "enum member": ("import enum\nclass Step(enum.Enum):\n    A = ONE\nSTEP = Step.A", "state + STEP.value", ""),
-    "object": ("import types\nSTEP = types.SimpleNamespace(by=ONE)", "state + STEP.by", ""),
-    "object's class": (
-        "class Step:\n    def by(self):\n        return ONE\nSTEP = Step()",
-        "state + STEP.by()",
-        "",
-    ),
+    "the rule itself": ("", "state + ONE"),
+    "int": ("STEP = ONE", "state + STEP"),
+    "float": ("STEP = ONE.0", "state + int(STEP)"),
+    "int made at import": ("STEP = sum([ONE])", "state + STEP"),
+    "list": ("STEPS = [0, ONE]", "state + STEPS[1]"),
+    "nested list": ("STEPS = [[0], [5, ONE]]", "state + STEPS[1][1]"),
+    "dict": ("STEPS = {'a': ONE}", "state + STEPS['a']"),
+    "order of a dict": ("a, b = ONE, 3 - ONE\nSTEPS = {a: 1, b: 2}", "state + next(iter(STEPS))"),
+    "set": ("STEPS = {ONE}", "state + max(STEPS)"),
+    "bytes": ("STEPS = b'ONE'", "state + STEPS[0]"),
+    "array": ("import numpy as np\nSTEPS = np.arange(3) * ONE", "state + int(STEPS[1])"),
+    "array scalar": ("import numpy as np\nSTEP = np.int64(ONE)", "state + int(STEP)"),
+    "enum": ("import enum\nclass Step(enum.Enum):\n    A = ONE", "state + Step.A.value"),
+    "int enum": ("import enum\nclass Step(enum.IntEnum):\n    A = ONE", "state + Step.A"),
+    "enum member": ("import enum\nclass Step(enum.Enum):\n    A = ONE\nSTEP = Step.A", "state + STEP.value"),
+    "object": ("import types\nSTEP = types.SimpleNamespace(by=ONE)", "state + STEP.by"),
+    "object's class": ("class Step:\n    def by(self):\n        return ONE\nSTEP = Step()", "state + STEP.by()"),
     "dataclass": (
         "import dataclasses\n@dataclasses.dataclass\nclass Step:\n    by: int\nSTEP = Step(ONE)",
         "state + STEP.by",
-        "",
     ),
     "frozen dataclass": (
         "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass Step:\n    by: int = ONE\nSTEP = Step()",
         "state + STEP.by",
-        "",
     ),
     "dataclass with slots": (
         "from dataclasses import dataclass\n@dataclass(slots=True, order=True)\nclass Step:\n    by: int\n"
         "STEP = Step(ONE)",
         "state + STEP.by",
-        "",
     ),
     "field of a dataclass": (
         "import dataclasses\n@dataclasses.dataclass\nclass Step:\n    by: int = dataclasses.field(compare=ONE == 2)\n",
         "state + (Step(1) == Step(2))",
-        "",
     ),
-    "default of a named tuple": ("class Step(NamedTuple):\n    by: int = ONE", "state + Step().by", ""),
+    "default of a named tuple": ("class Step(NamedTuple):\n    by: int = ONE", "state + Step().by"),
     "class with annotations": (
         "class Step:\n    by: int = ONE\n    def more(self, least: int) -> int:\n        return self.by + least\n"
         "STEP = Step()",
         "STEP.more(state)",
-        "",
     ),
     "protocol": (
         "from typing import Protocol\nclass Has(Protocol):\n    by: int\nclass Step(Has):\n    by = ONE\nSTEP = Step()",
         "state + STEP.by",
-        "",
     ),
-    "union": (
-        "from typing import Union\nKIND = Union[int, (float, str)[ONE - 1]]",
-        "state + 1 + isinstance('', KIND)",
-        "",
-    ),
-    "f-string": ("", "state + int(f'{state:>{1}}ONE')", ""),
-    "fraction": ("from fractions import Fraction\nSTEP = Fraction(ONE, 1)", "state + int(STEP)", ""),
-    "namedtuple": ("class Step(NamedTuple):\n    by: int\nSTEP = Step(ONE)", "state + STEP.by", ""),
-    "class of constants": ("class Steps:\n    A = ONE", "state + Steps.A", ""),
-    "helper function": ("def step():\n    return ONE", "state + step()", ""),
-    "helper's helper": ("def two():\n    return ONE\ndef step():\n    return two()", "state + step()", ""),
-    "helper in a tuple": ("def step():\n    return ONE\nSTEPS = (step,)", "state + STEPS[0]()", ""),
-    "helper in a dict": ("def step():\n    return ONE\nSTEPS = {'a': step}", "state + STEPS['a']()", ""),
-    "lambda": ("step = lambda: ONE", "state + step()", ""),
-    "lambda in a list": ("STEPS = [lambda: 0, lambda: ONE]", "state + STEPS[1]()", ""),
-    "default argument": ("def step(by=ONE):\n    return by", "state + step()", ""),
-    "default made at import": ("BY = ONE\ndef step(by=BY + 0):\n    return by", "state + step()", ""),
-    "keyword default": ("BY = ONE\ndef step(*, by=BY + 0):\n    return by", "state + step()", ""),
+    "union": ("from typing import Union\nKIND = Union[int, (float, str)[ONE - 1]]", "state + 1 + isinstance('', KIND)"),
+    "f-string": ("", "state + int(f'{state:>{1}}ONE')"),
+    "fraction": ("from fractions import Fraction\nSTEP = Fraction(ONE, 1)", "state + int(STEP)"),
+    "namedtuple": ("class Step(NamedTuple):\n    by: int\nSTEP = Step(ONE)", "state + STEP.by"),
+    "class of constants": ("class Steps:\n    A = ONE", "state + Steps.A"),
+    "helper function": ("def step():\n    return ONE", "state + step()"),
+    "helper's helper": ("def two():\n    return ONE\ndef step():\n    return two()", "state + step()"),
+    "helper in a tuple": ("def step():\n    return ONE\nSTEPS = (step,)", "state + STEPS[0]()"),
+    "helper in a dict": ("def step():\n    return ONE\nSTEPS = {'a': step}", "state + STEPS['a']()"),
+    "lambda": ("step = lambda: ONE", "state + step()"),
+    "lambda in a list": ("STEPS = [lambda: 0, lambda: ONE]", "state + STEPS[1]()"),
+    "default argument": ("def step(by=ONE):\n    return by", "state + step()"),
+    "default made at import": ("BY = ONE\ndef step(by=BY + 0):\n    return by", "state + step()"),
+    "keyword default": ("BY = ONE\ndef step(*, by=BY + 0):\n    return by", "state + step()"),
     "default of a method": ("BY = ONE", "state + self.step()", "def step(self, by=BY + 0):\n    return by"),
-    "attribute of a function": ("def step():\n    return step.by\nstep.by = ONE", "state + step()", ""),
-    "closure": ("def make(by):\n    return lambda: by\nstep = make(ONE)", "state + step()", ""),
+    "attribute of a function": ("def step():\n    return step.by\nstep.by = ONE", "state + step()"),
+    "closure": ("def make(by):\n    return lambda: by\nstep = make(ONE)", "state + step()"),
     "partial": (
         "import functools\ndef add(a, b):\n    return a + b\nstep = functools.partial(add, ONE)",
         "state + step(0)",
-        "",
     ),
     "function in a partial": (
         "import functools\ndef add(a, b):\n    return a + b * ONE\nf = functools.partial(add, 0)",
         "state + f(1)",
-        "",
     ),
-    "lru_cache": ("import functools\n@functools.lru_cache\ndef step():\n    return ONE", "state + step()", ""),
+    "lru_cache": ("import functools\n@functools.lru_cache\ndef step():\n    return ONE", "state + step()"),
     "wraps": (
         "import functools\ndef same(f):\n    @functools.wraps(f)\n    def g(*a):\n        return f(*a)\n    return g\n"
         "@same\ndef step():\n    return ONE",
         "state + step()",
-        "",
     ),
     "what wraps": (
         "import functools\ndef same(f):\n    @functools.wraps(f)\n    def g(*a):\n        return f(*a) * ONE\n"
         "    return g\n@same\ndef step():\n    return 1",
         "state + step()",
-        "",
     ),
-    "njit": ("from numba import njit\n@njit\ndef step():\n    return ONE", "state + step()", ""),
+    "njit": ("from numba import njit\n@njit\ndef step():\n    return ONE", "state + step()"),
     "static method": ("", "state + self.step()", "@staticmethod\ndef step():\n    return ONE"),
     "class method": ("", "state + self.step()", "@classmethod\ndef step(cls):\n    return ONE"),
     "property": ("", "state + self.step", "@property\ndef step(self):\n    return ONE"),
     "class constant": ("", "state + self.STEP", "STEP = ONE"),
     "class constant by the class": ("", "state + Rules.STEP", "STEP = ONE"),
     "name made at run time": ("", "state + getattr(self, 'st' + 'ep')()", "def step(self):\n    return ONE"),
-    "globals": ("STEP = ONE", "state + globals()['STEP']", ""),
-    "value behind globals": ("import os\nSTEP = len('x' * ONE)", "state + globals()['STEP']", ""),
-    "eval": ("STEP = ONE", "state + eval('ST' 'EP')", ""),
+    "globals": ("STEP = ONE", "state + globals()['STEP']"),
+    "value behind globals": ("import os\nSTEP = len('x' * ONE)", "state + globals()['STEP']"),
+    "eval": ("STEP = ONE", "state + eval('ST' 'EP')"),
     "global of the name of a method": ("step = ONE", "state + step", "def step(self):\n    return 0"),
+    # with files beside it
+    "module beside": ("import steps", "state + steps.STEP", "", {"steps.py": "STEP = ONE"}),
+    "function of a module beside": (
+        "import steps",
+        "state + steps.by()",
+        "",
+        {"steps.py": "def by():\n    return ONE"},
+    ),
+    "name from a module beside": ("from steps import STEP", "state + STEP", "", {"steps.py": "STEP = ONE"}),
+    "module of a package": (
+        *("import pack.steps as h", "state + h.STEP", ""),
+        {"pack/__init__.py": "", "pack/steps.py": "STEP = ONE"},
+    ),
+    "module of a package by its full name": (
+        *("import pack.steps", "state + pack.steps.STEP", ""),
+        {"pack/__init__.py": "", "pack/steps.py": "STEP = ONE"},
+    ),
+    "relative import": (
+        *("import pack", "state + pack.step()", ""),
+        {"pack/__init__.py": "from .steps import step", "pack/steps.py": "def step():\n    return ONE"},
+    ),
+    "relative import in a function": (
+        *("import pack", "pack.step(state)", ""),
+        {"pack/__init__.py": f"def step(state):\n    from .steps{BY}", "pack/steps.py": "STEP = ONE"},
+    ),
+    "module of a module": (
+        *("import steps", "state + steps.step()", ""),
+        {"steps.py": "import more\ndef step():\n    return more.STEP", "more.py": "STEP = ONE"},
+    ),
+    "names of two modules": (
+        *("import a, b", "state + a.step() + b.step()", ""),
+        {"a.py": "STEP = 0\ndef step():\n    return STEP", "b.py": "STEP = ONE\ndef step():\n    return STEP"},
+    ),
+    "module in a function": ("", "state + __import__('steps').STEP", "", {"steps.py": "STEP = ONE"}),
+    "module imported in a rule": (
+        "",
+        "self.go(state)",
+        f"def go(self, state):\n    from steps{BY}",
+        {"steps.py": "STEP = ONE"},
+    ),
+    "module behind Numba's cache": (
+        "import steps\nfrom numba import njit\n@njit(cache=True)\ndef step():\n    return steps.STEP",
+        *("state + step()", "", {"steps.py": "STEP = ONE"}),
+    ),
+    "data file": (
+        "import pathlib  # ONE\nSTEP = int(pathlib.Path(__file__).with_name('steps.txt').read_text('utf-8'))",
+        *("state + STEP", "", {"steps.txt": "ONE"}),
+    ),
 }
 
 
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_edit_changes_the_fingerprint(tmp_path, edit):
-    head, result, body = EDITS[edit]
     found = []
     for one in "12":
-        write(tmp_path, *(part.replace("ONE", one) for part in (head, result, body)))
-        game = load_game(f"{tmp_path}/rules.py::Rules")
+        edited(tmp_path, edit, one)
+        game = rules_in(tmp_path)
         found.append((game.result(0, 1), fingerprint(game)))
-        assert fingerprint(load_game(f"{tmp_path}/rules.py::Rules:9")) == found[-1][1]
+        assert fingerprint(rules_in(tmp_path, ":9")) == found[-1][1]
     assert found[0][0] != found[1][0]
     assert found[0][1] != found[1][1]
+
+
+def edited(folder, edit, one):
+    parts, files = EDITS[edit][:3], dict(*EDITS[edit][3:])
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text.replace("ONE", one))
+    write(folder, *(part.replace("ONE", one) for part in parts))
 
 
 # made with Python 3.11: a book must stay valid with every later Python
@@ -192,75 +234,8 @@ EVERYWHERE = {
 
 @pytest.mark.parametrize("edit", EVERYWHERE)
 def test_every_python_makes_the_same_fingerprint(tmp_path, edit):
-    write(tmp_path, *(part.replace("ONE", "1") for part in EDITS[edit]))
-    assert fingerprint(load_game(f"{tmp_path}/rules.py::Rules"))[:16] == EVERYWHERE[edit]
-
-
-BASE = "class Steps:\n    def step(self):\n        return {}\n"
-FILES = {
-    "module beside": ({"steps.py": "STEP = {}"}, "import steps", "state + steps.STEP"),
-    "function of a module beside": ({"steps.py": "def step():\n    return {}"}, "import steps", "state + steps.step()"),
-    "name from a module beside": ({"steps.py": "STEP = {}"}, "from steps import STEP", "state + STEP"),
-    "module of a package": (
-        {"pack/__init__.py": "", "pack/steps.py": "STEP = {}"},
-        "import pack.steps as h",
-        "state + h.STEP",
-    ),
-    "module of a package by its full name": (
-        {"pack/__init__.py": "", "pack/steps.py": "STEP = {}"},
-        "import pack.steps",
-        "state + pack.steps.STEP",
-    ),
-    "relative import": (
-        {"pack/__init__.py": "from .steps import step", "pack/steps.py": "def step():\n    return {}"},
-        "import pack",
-        "state + pack.step()",
-    ),
-    "relative import in a function": (
-        {
-            "pack/__init__.py": "def step(state):\n    from .steps import STEP\n    return state + STEP",
-            "pack/steps.py": "STEP = {}",
-        },
-        "import pack",
-        "pack.step(state)",
-    ),
-    "module of a module": (
-        {"steps.py": "import more\ndef step():\n    return more.STEP", "more.py": "STEP = {}"},
-        "import steps",
-        "state + steps.step()",
-    ),
-    "names of two modules": (
-        {"a.py": "STEP = 0\ndef step():\n    return STEP", "b.py": "STEP = {}\ndef step():\n    return STEP"},
-        "import a, b",
-        "state + a.step() + b.step()",
-    ),
-    "module in a function": ({"steps.py": "STEP = {}"}, "", "state + __import__('steps').STEP"),
-    "module behind Numba's cache": (
-        {"steps.py": "STEP = {}"},
-        "import steps\nfrom numba import njit\n@njit(cache=True)\ndef step():\n    return steps.STEP",
-        "state + step()",
-    ),
-    "data file": (
-        {"steps.txt": "{}"},
-        "import pathlib\nSTEP = int(pathlib.Path(__file__).with_name('steps.txt').read_text('utf-8'))",
-        "state + STEP",
-    ),
-}
-
-
-@pytest.mark.parametrize("edit", FILES)
-def test_an_edit_of_another_file_changes_the_fingerprint(tmp_path, edit):
-    files, head, result = FILES[edit]
-    found = []
-    for one in "12":
-        for name, text in files.items():
-            (tmp_path / name).parent.mkdir(exist_ok=True)
-            (tmp_path / name).write_text(text.replace("{}", one))
-        write(tmp_path, head, result, tail=f"# {one if edit == 'data file' else ''}")
-        game = load_game(f"{tmp_path}/rules.py::Rules")
-        found.append((game.result(0, 1), fingerprint(game)))
-    assert found[0][0] != found[1][0]
-    assert found[0][1] != found[1][1]
+    edited(tmp_path, edit, "1")
+    assert fingerprint(rules_in(tmp_path))[:16] == EVERYWHERE[edit]
 
 
 def test_an_edit_of_a_base_class_or_a_method_behind_super_changes_the_fingerprint(tmp_path):
@@ -281,28 +256,18 @@ def test_an_edit_of_a_base_class_or_a_method_behind_super_changes_the_fingerprin
     assert len(found) == 3
 
 
-def test_an_import_inside_a_rule_is_followed(tmp_path):
-    found = set()
-    for one in "12":
-        (tmp_path / "steps.py").write_text(f"STEP = {one}")
-        body = "def step(self, state):\n    import steps\n    return state + steps.STEP"
-        write(tmp_path, "", "self.step(state)", body)
-        found.add(fingerprint(load_game(f"{tmp_path}/rules.py::Rules")))
-    assert len(found) == 2
-
-
 def test_margins_may_be_declared_by_a_property(tmp_path):
     """As type checkers want it in a NamedTuple, with the fingerprint of the attribute."""
     found, declared = [], "@property\ndef score_game(self):\n    return "
     for body in ("", "score_game = True", f"{declared}True", f"{declared}False"):
         write(tmp_path, body=body)
-        found.append(fingerprint(load_game(f"{tmp_path}/rules.py::Rules")))
+        found.append(fingerprint(rules_in(tmp_path)))
     assert found[0] == found[3] != found[1] == found[2]
 
 
 def test_what_changes_no_value_leaves_the_fingerprint(tmp_path):
     write(tmp_path)
-    plain = fingerprint(load_game(f"{tmp_path}/rules.py::Rules"))
+    plain = fingerprint(rules_in(tmp_path))
     (tmp_path / "elsewhere").mkdir()
     for folder, head, body in (
         (tmp_path, "# a remark", ""),
@@ -311,29 +276,33 @@ def test_what_changes_no_value_leaves_the_fingerprint(tmp_path):
         (tmp_path / "elsewhere", "", ""),
     ):
         write(folder, head, body=body)
-        assert fingerprint(load_game(f"{folder}/rules.py::Rules")) == plain
+        assert fingerprint(rules_in(folder)) == plain
 
 
-def test_data_that_cannot_be_told_apart_are_refused(tmp_path):
-    write(tmp_path, "import threading\nLOCK = threading.Lock()", "state + LOCK.locked() + 1")
-    with pytest.raises(GameError, match="content cannot be told"):
-        fingerprint(load_game(f"{tmp_path}/rules.py::Rules"))
+MADE = "names = {}\nexec('def step(self): return 1', names)\nclass Step:\n    step = names['step']\nSTEP = Step()"
 
 
-def test_methods_made_by_exec_are_refused(tmp_path):
-    made = "names = {}\nexec('def step(self): return 1', names)\nclass Step:\n    step = names['step']\nSTEP = Step()"
-    write(tmp_path, made, "state + STEP.step()")
-    with pytest.raises(GameError, match="source of Step.step is not at hand"):
-        fingerprint(load_game(f"{tmp_path}/rules.py::Rules"))
+@pytest.mark.parametrize(
+    ("head", "result", "message"),
+    [
+        ("import threading\nLOCK = threading.Lock()", "state + LOCK.locked() + 1", "content cannot be told"),
+        (MADE, "state + STEP.step()", "source of Step.step is not at hand"),
+    ],
+    ids=["lock", "exec"],
+)
+def test_what_cannot_be_told_apart_is_refused(tmp_path, head, result, message):
+    write(tmp_path, head, result)
+    with pytest.raises(GameError, match=message):
+        fingerprint(rules_in(tmp_path))
 
 
 def test_a_game_made_before_an_edit_keeps_its_fingerprint(tmp_path):
     write(tmp_path)
-    before = load_game(f"{tmp_path}/rules.py::Rules")
+    before = rules_in(tmp_path)
     write(tmp_path, result="state + 2")
-    assert fingerprint(load_game(f"{tmp_path}/rules.py::Rules")) != fingerprint(before)
+    assert fingerprint(rules_in(tmp_path)) != fingerprint(before)
     write(tmp_path)
-    assert fingerprint(load_game(f"{tmp_path}/rules.py::Rules")) == fingerprint(before)
+    assert fingerprint(rules_in(tmp_path)) == fingerprint(before)
 
 
 def test_modules_of_one_name_in_two_folders_are_two(tmp_path):
@@ -343,7 +312,7 @@ def test_modules_of_one_name_in_two_folders_are_two(tmp_path):
         folder.mkdir()
         (folder / "steps.py").write_text(f"STEP = {one}")
         write(folder, "import steps", "state + steps.STEP")
-        games.append(load_game(f"{folder}/rules.py::Rules"))
+        games.append(rules_in(folder))
     assert [game.result(0, 1) for game in games] == [1, 2]
 
 
@@ -365,7 +334,7 @@ def test_where_all_positions_are_starts_the_tables_are_in_the_fingerprint(tmp_pa
             folder = tmp_path / f"{bool(everywhere)}{men}"
             folder.mkdir()
             write(folder, "", "state + 1", body.format(men) + everywhere)
-            found[everywhere, men] = fingerprint(load_game(f"{folder / 'rules.py'}::Rules"))
+            found[everywhere, men] = fingerprint(rules_in(folder))
     assert len(set(found.values())) == 3
 
 
@@ -433,7 +402,7 @@ def test_an_edit_of_an_optional_method_counts_where_it_has_an_effect(tmp_path, n
     solutions, prints = set(), []
     for number in "12":
         write(tmp_path, "", "state + action", method.replace("ONE", number))
-        rules = Rules(load_game(f"{tmp_path}/rules.py::Rules"))
+        rules = Rules(rules_in(tmp_path))
         table = (value_iteration if rules.chance else retrograde).solve(rules.game).table
         solutions.add(str(sorted((state, rules.tier(state), value) for state, value in table.items())))
         prints.append(

@@ -508,19 +508,9 @@ def test_moves_of_pieces_by_other_names():
 
 
 READ_BACK = (
-    "connect-four:4,4",
-    "tic-tac-toe:4,3,3",
-    "breakthrough:4,5,2",
-    "hexapawn",
-    "othello",
-    "quixo",
-    "hex:4",
-    "teeko",
-    "neutreeko",
-    "checkers:6",
-    "chess-ending:KBPK",
-    "chess-ending:KRK",
-)
+    "connect-four:4,4", "tic-tac-toe:4,3,3", "breakthrough:4,5,2", "hexapawn", "othello", "quixo", "hex:4", "teeko",
+    "neutreeko", "checkers:6", "chess-ending:KBPK", "chess-ending:KRK",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("text", READ_BACK)

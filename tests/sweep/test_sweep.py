@@ -31,21 +31,10 @@ TIERED = [
     *slow(f"{STORES}:2,3", "othello:4,2", "fox-and-hounds:4"),
 ]
 MORE = (
-    "tic-tac-toe:4,3,3",
-    "tic-tac-toe:3,3,3,true",
-    "connect-four:3,4,3",
-    "connect-four:4,4",
-    "coins:40,3,false",
-    "nim:1,2,3,4,misere=true",
-    "hexapawn:4,3",
-    "hexapawn:3,3",
-    "breakthrough:3,4,2",
-    "dots-and-boxes:3,2",
-    "dots-and-boxes:1,3",
-    "kalah:3,2",
-    "kalah:2,3,false",
-    "othello:4,4",
-)
+    "tic-tac-toe:4,3,3", "tic-tac-toe:3,3,3,true", "connect-four:3,4,3", "connect-four:4,4", "coins:40,3,false",
+    "nim:1,2,3,4,misere=true", "hexapawn:4,3", "hexapawn:3,3", "breakthrough:3,4,2", "dots-and-boxes:3,2",
+    "dots-and-boxes:1,3", "kalah:3,2", "kalah:2,3,false", "othello:4,4",
+)  # fmt: skip
 
 
 def assert_is_the_truth(text, symmetry):
