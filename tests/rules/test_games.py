@@ -5,10 +5,12 @@ import random
 
 import pytest
 
+from solver.base.errors import PositionError
 from solver.base.value import Value
 from solver.check.conformance import check_game
 from solver.rules.game import Rules, is_score_game, load_game
 from solver.rules.notation import first_position, format_action, next_position, parse_action, show
+from solver.rules.reading import parse_position
 from solver.search import alphabeta
 from tests import naive
 from tests.games import (
@@ -455,8 +457,10 @@ def test_placements_as_fen_and_back(ending):
     game = load_game(f"chess-ending:{ending}")
     for state in itertools.islice(game.starts(), 0, 2_000, 97):
         fen = game.format_position(state)
-        assert game.parse_position(fen) == state
-        assert game.parse_position(" ".join(fen.split()[:2])) == state
+        assert game.parse_position(fen) == game.parse_position(" ".join(fen.split()[:2])) == state
+        assert parse_position(game, show(game, state).splitlines()[-1]).state == state
+        for action in game.actions(state):
+            assert parse_action(game, state, format_action(game, state, action)) == action
 
 
 def test_a_pawn_takes_another_en_passant_at_once_or_not_at_all():
@@ -491,8 +495,8 @@ def test_a_pawn_takes_another_en_passant_at_once_or_not_at_all():
     ],
 )
 def test_fen_that_is_no_position_of_the_ending(fen, message):
-    with pytest.raises(ValueError, match=message):
-        load_game("chess-ending:KBPK").parse_position(fen)
+    with pytest.raises(PositionError, match=message):
+        parse_position(load_game("chess-ending:KBPK"), fen)
 
 
 def test_moves_of_pieces_by_other_names():

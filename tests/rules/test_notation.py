@@ -11,8 +11,6 @@ from solver.base.errors import PositionError
 from solver.rules.game import load_game
 from solver.rules.notation import format_action, format_end, parse_action, show
 from solver.rules.reading import parse_position
-from tests.games import MORE_GAMES, SMALL_GAMES
-from tests.ways import slow
 
 FOUR = load_game("connect-four:4,4")
 PAWNS = load_game("hexapawn:3,3")
@@ -106,47 +104,6 @@ def test_a_piece_may_be_named_before_its_move():
     assert parse_action(shogi, shogi.initial(), "cb2-b3") == parse_action(shogi, shogi.initial(), "b2b3")
     with pytest.raises(PositionError):
         parse_action(shogi, shogi.initial(), "Gb1a2")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("8/8/8/8/8/2k5/8/KBN5 x", "w or b"),
-        ("8/8/8/8/8/2k5/8/KBN4 w", "8 ranks"),
-        ("8/8/8/8/8/2kn4/8/KBN5 w", "Black nothing else"),
-        ("8/8/8/8/8/2k5/8/KBQ5 w", "never stand on the board in KBNK"),
-        ("8/8/8/8/8/2k5/8/KBNN4 w", "never stand on the board in KBNK"),
-        ("8/8/8/8/8/8/1k6/KBN5 b", "side by side"),
-        ("8/8/8/8/8/3k4/8/KBN5 w", "Black is in check"),
-        ("8/8/8/8/8/2k5/8/1BN5 w", "one king"),
-    ],
-)
-def test_a_fen_that_is_none_says_why(text, message):
-    with pytest.raises(PositionError, match=message):
-        parse_position(KBNK, text)
-
-
-@pytest.mark.parametrize("text", ["chess-ending:KPK", "chess-ending:KBNK", "chess-ending:KBBK"])
-def test_a_fen_is_read_as_it_is_shown(text):
-    game = load_game(text)
-    for number, state in enumerate(game.starts()):
-        if number == 60:
-            break
-        assert parse_position(game, show(game, state).splitlines()[-1]).state == state
-        for action in game.actions(state):
-            assert parse_action(game, state, format_action(game, state, action)) == action
-
-
-@pytest.mark.parametrize("text", [*SMALL_GAMES, *slow(*MORE_GAMES)])
-def test_every_move_is_read_as_it_is_written(text):
-    game = load_game(text)
-    states = [game.initial()]
-    for state in states[:200]:
-        assert show(game, state)
-        if not game.is_terminal(state):
-            for action in game.actions(state):
-                assert parse_action(game, state, format_action(game, state, action)) == action
-                states.append(game.result(state, action))
 
 
 @settings(max_examples=20, deadline=None)
