@@ -17,7 +17,9 @@ from solver.solving.ways import plain
 from solver.sweep import exhaustive
 from tests import chance as judge
 from tests.games import CHANCE_GAMES
-from tests.ways import compiled, slow, slowly, what_is_marked_by_kernels
+from tests.oracles import CHANCE_ORACLES
+from tests.solutions import columns, swept
+from tests.ways import compiled, quickly, slow, slowly, what_is_marked_by_kernels
 
 __all__ = ["what_is_marked_by_kernels"]  # a fixture
 
@@ -43,10 +45,8 @@ def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, text
     for options in ({"workers": 1}, {"workers": 3}, {"memory": 1 << 30}):
         pipeline.solve(game, other, **options).close()
         assert other.read_bytes() == fast.read_bytes(), options
-    monkeypatch.setattr(plain, "PLAIN_LIMIT", 20_000)
-    monkeypatch.setattr(plain, "SMALL_SECONDS", 100)
-    monkeypatch.setattr(plain, "LITTLE", 20_000)
-    monkeypatch.setattr(plain, "LITTLE_SECONDS", 100)
+    for name in ("PLAIN_LIMIT", "LITTLE"):
+        monkeypatch.setattr(plain, name, 20_000)
     pipeline.solve(game, other).close()
     assert other.read_bytes() == fast.read_bytes()
 
@@ -58,7 +58,6 @@ def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, text
 )
 def test_pieces_of_any_size_and_little_memory_agree(monkeypatch, text):
     from solver.sweep import backward, expansion, ordered
-    from tests.solutions import columns, swept
 
     game = load_game(text)
     whole = swept(game)
@@ -76,50 +75,26 @@ def test_pieces_of_any_size_and_little_memory_agree(monkeypatch, text):
 @compiled
 @pytest.mark.interpreted
 def test_a_solve_that_was_stopped_goes_on_to_the_same_book(tmp_path):
-    class Stopped(Exception):
-        pass
-
-    book = tmp_path / "book.lmdb"
-    calls = []
+    book, calls = tmp_path / "book.lmdb", []
     pipeline.solve("pig:6", book, checkpoint=0, progress=lambda *step: calls.append(step)).close()
     whole = book.read_bytes()
     assert {"forward", "narrow", "backward"} <= {step for step, *_ in calls}
-    for place in random.Random(1).sample(range(len(calls)), 1):
-        book.unlink(missing_ok=True)
-        left = [place]
-
-        def stop(*step, left=left):
-            left[0] -= 1
-            if left[0] == 0:
-                raise Stopped
-
-        try:
-            pipeline.solve("pig:6", book, checkpoint=0, progress=stop).close()
-        except Stopped:
-            pipeline.solve("pig:6", book, checkpoint=0).close()
-        assert book.read_bytes() == whole, place
+    book.unlink()
+    left = calls[len(calls) // 2 :]  # of its steps when it stops
+    with pytest.raises(IndexError):
+        pipeline.solve("pig:6", book, checkpoint=0, progress=lambda *step: left.pop()).close()
+    pipeline.solve("pig:6", book, checkpoint=0).close()
+    assert book.read_bytes() == whole
 
 
-PUBLISHED = {  # the winning chance of who begins; Neller and Presser 2004, the last ones by tests.chance
-    "piglet:2": 4 / 7,
-    "piglet:3": 6 / 11,
-    "piglet:10": 0.5224794079,
-    "pig:2": 6 / 7,
-    "pig:15": 0.6537869732,
-}
-
-
-@pytest.mark.parametrize("text", slowly(PUBLISHED, "pig:15"))
-def test_published_chances(text):
-    with pipeline.solve(text) as book:
-        assert abs((1 + book.root.score) / 2 - PUBLISHED[text]) < 1e-9
-
-
-@pytest.mark.slow
-def test_pig_to_a_hundred():
-    """0.5306, Neller and Presser 2004; more digits by a program written apart."""
-    with pipeline.solve("pig") as book:
-        assert abs((1 + book.root.score) / 2 - 0.5305927253) < 5e-10
+@pytest.mark.parametrize(
+    "oracle",
+    quickly(CHANCE_ORACLES, [one for one in CHANCE_ORACLES if one.states and one.states < 500]),
+    ids=lambda oracle: oracle.game,
+)
+def test_books_have_the_published_chances(oracle):
+    with pipeline.solve(oracle.game) as book:
+        assert abs((1 + book.root.score) / 2 - oracle.chance) < 1e-9
         assert book.expectation.error < 1e-9
 
 
@@ -195,10 +170,8 @@ class Bids(NamedTuple):
         return 2 * (state % 4) + (state >= 8)
 
 
-@pytest.mark.parametrize("sweeps", [False, pytest.param(True, marks=[compiled, pytest.mark.slow])])
+@pytest.mark.parametrize("sweeps", [False, pytest.param(True, marks=[compiled, pytest.mark.interpreted])])
 def test_play_that_need_not_end_is_refused(sweeps):
-    from tests.solutions import swept
-
     solve = swept if sweeps else value_iteration.solve
     with pytest.raises(MethodError, match="need not end"):
         solve(Endless(5))  # nobody wants to throw
@@ -216,10 +189,8 @@ def test_margins_that_moves_score_are_expected():
 
 
 @compiled
-@pytest.mark.slow
-def test_margins_are_the_same_compiled():
-    from tests.solutions import columns, swept
-
+@pytest.mark.interpreted
+def test_the_sweep_finds_the_same_margins():
     solved, plain = swept(Bids()), value_iteration.solve(Bids())
     assert solved.kind == plain.units.kind
     states, numbers = columns(solved)
@@ -228,23 +199,22 @@ def test_margins_are_the_same_compiled():
     }
 
 
-@compiled
-@pytest.mark.slow
-@pytest.mark.parametrize("weight", [1 << 14, 0, -1])
-def test_weights_beyond_bounds_are_named_by_the_sweep(weight):
-    from tests.solutions import swept
-
-    with pytest.raises(GameError, match="weights below 1, or .* 16,384 together: write several throws"):
-        swept(Endless(weight))
-
-
 @pytest.mark.parametrize(
     ("weight", "said"),
     [(0, "the weight 0"), (-1, "the weight -1"), (1 << 14, "16,384 together: divide them .*, or write several throws")],
+    ids=["none", "negative", "large"],
 )
 def test_weights_beyond_bounds_are_named_with_the_remedy(weight, said):
     with pytest.raises(GameError, match=said):
         value_iteration.solve(Endless(weight))
+
+
+@compiled
+@pytest.mark.interpreted
+@pytest.mark.parametrize("weight", [1 << 14, 0, -1])
+def test_the_sweep_names_them_too(weight):
+    with pytest.raises(GameError, match="weights below 1, or .* 16,384 together: write several throws"):
+        swept(Endless(weight))
 
 
 class Seldom(NamedTuple):

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from solver.base.errors import GameError, ResourceError
+from solver.base.errors import ResourceError
 from solver.base.value import Value
 from solver.book import Book, shipped
 from solver.book.solution import TierCount
@@ -22,7 +22,6 @@ pytest.importorskip("numba")
 
 from solver.store import runs, shelves  # noqa: E402
 from solver.sweep import forward, inside, retrograde  # noqa: E402
-from tests.interpreted import interpret  # noqa: E402
 
 MORRIS = "three-mens-morris"  # has tiers, the last of them with cycles
 CYCLIC = [one for one in ORACLES if MORRIS in one.game or not hasattr(load_game(one.game), "tier")]
@@ -172,23 +171,9 @@ def test_a_queen_against_a_rook_mates_in_35_moves_at_most():
 # each two also Peter Österlund's, from Gaviota's tables, in Texel, tbprobe.cpp; the 85 plies of PR also Helmut Conrady,
 # Computer Chess Club, 1 June 2000
 DUELS = {
-    "PP": 33,
-    "PN": 29,
-    "PB": 29,
-    "PR": 43,
-    "PQ": 29,
-    "NP": 7,
-    "RP": 26,
-    "QP": 28,
-    "RN": 40,
-    "RB": 29,
-    "RR": 19,
-    "RQ": 19,
-    "QN": 21,
-    "QB": 17,
-    "QR": 35,
-    "QQ": 13,
-}
+    "PP": 33, "PN": 29, "PB": 29, "PR": 43, "PQ": 29, "NP": 7, "RP": 26, "QP": 28, "RN": 40, "RB": 29, "RR": 19,
+    "RQ": 19, "QN": 21, "QB": 17, "QR": 35, "QQ": 13,
+}  # fmt: skip
 
 
 @pytest.mark.stress
@@ -287,46 +272,3 @@ def test_starts_are_listed_in_parts(monkeypatch):
 def test_what_it_cannot_do_is_refused():
     with pytest.raises(ResourceError, match="--memory"):
         swept(load_game("mu-torere"), memory=1000)
-
-
-RING = """
-from typing import NamedTuple
-
-class Ring(NamedTuple):
-    size: int = 20
-
-    def initial(self):
-        return 1
-
-    def actions(self, state):
-        for step in range({steps}):
-            yield step + 1
-
-    def result(self, state, action):
-        return {result}
-
-    def is_terminal(self, state):
-        return state == 0
-
-    def utility(self, state):
-        return {utility}
-"""
-GOOD = {"steps": "2", "result": "(state + action) % self.size", "utility": "-1"}
-
-
-@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"steps": "2 * (state != 7)"}, "state 7 has no actions"),
-        ({"result": "(state + action) % self.size - 50 * (state == 9)"}, "state 9 has a child outside"),
-        ({"utility": "5"}, "utility other than"),
-    ],
-)
-def test_bad_rules_are_named_with_the_state(tmp_path, monkeypatch, change, message, compiled):
-    if not compiled:
-        interpret(monkeypatch)
-    path = tmp_path / f"ring{len(message)}.py"
-    path.write_text(RING.format(**{**GOOD, **change}))
-    with pytest.raises(GameError, match=message):
-        swept(load_game(f"{path}::Ring"))

@@ -1,6 +1,6 @@
 """The compiled sweep against the naive twin, on every state, and against published counts."""
 
-import textwrap
+import itertools
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests import naive
 from tests.games import MORE_GAMES, STORES
 from tests.oracles import ORACLES
 from tests.solutions import columns, swept, values
-from tests.ways import slow, slowly
+from tests.ways import quickly, slow
 
 pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -21,20 +21,29 @@ from solver.compiled.binding import bind  # noqa: E402
 from solver.compiled.module import rules as of_rules  # noqa: E402
 from solver.store import runs  # noqa: E402
 from solver.sweep import backward, expansion, ordered  # noqa: E402
-from tests.interpreted import interpret  # noqa: E402
 
 # One board a game: each compiles for seconds. Most games, and more boards, run under `-m slow`.
 QUICK = ("tic-tac-toe", "connect-four:4,3", "dots-and-boxes:2,2", "kalah:2,3")
-TIERED = [
-    *QUICK,
-    *slow("coins:40,5", "nim:2,3,4", "hexapawn:3,4", "breakthrough:3,4,1"),
-    *slow(f"{STORES}:2,3", "othello:4,2", "fox-and-hounds:4"),
-]
+TIERED = (
+    *(*QUICK, "coins:40,5", "nim:2,3,4", "hexapawn:3,4", "breakthrough:3,4,1", f"{STORES}:2,3", "othello:4,2"),
+    "fox-and-hounds:4",
+)
 MORE = (
     "tic-tac-toe:4,3,3", "tic-tac-toe:3,3,3,true", "connect-four:3,4,3", "connect-four:4,4", "coins:40,3,false",
     "nim:1,2,3,4,misere=true", "hexapawn:4,3", "hexapawn:3,3", "breakthrough:3,4,2", "dots-and-boxes:3,2",
     "dots-and-boxes:1,3", "kalah:3,2", "kalah:2,3,false", "othello:4,4",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("symmetry", [True, *slow(False)], ids=["folded", "whole"])
+@pytest.mark.parametrize("text", quickly([*TIERED, *MORE], ["connect-four:4,3", "kalah:2,3"]))
+def test_every_value_is_the_naive_twins(text, symmetry):
+    assert_is_the_truth(text, symmetry)
+
+
+@pytest.mark.interpreted
+def test_every_value_is_the_naive_twins_without_symmetry():
+    assert_is_the_truth("tic-tac-toe:3,2,2", False)
 
 
 def assert_is_the_truth(text, symmetry):
@@ -50,26 +59,10 @@ def assert_is_the_truth(text, symmetry):
         assert sum(getattr(tier, name) for tier in solved.tiers) == expected
 
 
-@pytest.mark.parametrize("text", slowly(TIERED, *QUICK[:1], *QUICK[2:]))
-def test_every_value_is_the_naive_twins(text):
-    assert_is_the_truth(text, symmetry=True)
-
-
-@pytest.mark.parametrize("text", ["tic-tac-toe:3,2,2", *slow(*QUICK[:3])])
-@pytest.mark.interpreted
-def test_every_value_is_the_naive_twins_without_symmetry(text):
-    assert_is_the_truth(text, symmetry=False)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("symmetry", [True, False])
-@pytest.mark.parametrize("text", MORE)
-def test_more_boards(text, symmetry):
-    assert_is_the_truth(text, symmetry)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("oracle", [one for one in ORACLES if hasattr(load_game(one.game), "tier")], ids=str)
+@pytest.mark.parametrize(
+    "oracle", [one for one in ORACLES if hasattr(load_game(one.game), "tier")], ids=lambda oracle: oracle.game
+)
 def test_published_results(oracle):
     game = load_game(oracle.game)
     solved = swept(game, symmetry=False)
@@ -83,7 +76,7 @@ def test_published_results(oracle):
         assert max(value.distance for value in solved.palette if value.score > 0) == oracle.longest
 
 
-@pytest.mark.parametrize("text", slowly([*TIERED, "mu-torere"], *QUICK))
+@pytest.mark.parametrize("text", quickly([*TIERED, "mu-torere"], ["mu-torere"]))
 def test_compiled_rules_are_the_plain_rules_on_every_state(text):
     game = load_game(text)
     agreement.compare(game, list(naive.enumerate_states(game)))
@@ -197,62 +190,37 @@ def test_thirty_thousand_tiers():
     assert max(value.distance for value in solved.palette) == 15_000
 
 
-@pytest.mark.parametrize(
-    ("text", "states", "counts"),
-    [
-        pytest.param("connect-four:4,4", 161_029, (38_675, 90_120, 32_234), marks=pytest.mark.slow),  # Tromp, Boeck
-        ("tic-tac-toe", 5_478, (2_836, 1_068, 1_574)),
-    ],
-)
-@pytest.mark.interpreted
-def test_published_counts(text, states, counts):
-    tiers = swept(load_game(text), symmetry=False).tiers
-    assert sum(tier.states for tier in tiers) == states
-    assert tuple(sum(getattr(tier, name) for tier in tiers) for name in ("win", "draw", "loss")) == counts
-
-
 BAD_RULES = """
-    from typing import NamedTuple
+from typing import NamedTuple
 
-    class Bad(NamedTuple):
-        def initial(self):
-            return 0
-
-        def actions(self, state):
-            for action in range({actions}):
-                yield action
-
-        def result(self, state, action):
-            return {result}
-
-        def is_terminal(self, state):
-            return state >= 6
-
-        def utility(self, state):
-            return {utility}
-
-        def tier(self, state):
-            return {tier}
+class Bad(NamedTuple):
+    def initial(self): return 0
+    def actions(self, state):
+        for action in range({actions}): yield action
+    def result(self, state, action): return {result}
+    def is_terminal(self, state): return state >= 6
+    def utility(self, state): return {utility}
+    def tier(self, state): return {tier}
 """
 GOOD = {"actions": "2", "result": "state + action + 1", "utility": "-1", "tier": "state"}
+LEAVES = "state + action + 1 - 100 * (state == 4)"
+BAD = [
+    ("minimax", {"actions": "2 * (state != 3)"}, GameError, "state 3 has no actions"),
+    ("minimax", {"result": LEAVES}, GameError, "state 4 has a child outside"),
+    ("minimax", {"utility": "2"}, GameError, "utility other than -1, 0, 1"),
+    ("minimax", {"tier": "state // 2"}, MethodError, "state 0 has a move that stays in its tier: .* retrograde"),
+    ("minimax", {"tier": "10 - state"}, GameError, "state 0 has a child in a lower tier"),
+    ("minimax", {"tier": "state * 10000000"}, GameError, "number the tiers more densely"),
+    ("retrograde", {"actions": "2 * (state != 3)"}, GameError, "state 3 has no actions"),
+    ("retrograde", {"result": LEAVES}, GameError, "state 4 has a child outside"),
+    ("retrograde", {"utility": "5"}, GameError, "utility other than"),
+]
 
 
-@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"actions": "2 * (state != 3)"}, GameError, "state 3 has no actions"),
-        ({"result": "state + action + 1 - 100 * (state == 4)"}, GameError, "state 4 has a child outside"),
-        ({"utility": "2"}, GameError, "utility other than -1, 0, 1"),
-        ({"tier": "state // 2"}, MethodError, "state 0 has a move that stays in its tier: .* retrograde"),
-        ({"tier": "10 - state"}, GameError, "state 0 has a child in a lower tier"),
-        ({"tier": "state * 10000000"}, GameError, "number the tiers more densely"),
-    ],
-)
-def test_bad_rules_are_refused_with_the_state(tmp_path, monkeypatch, change, error, message, compiled):
-    if not compiled:
-        interpret(monkeypatch)
+@pytest.mark.interpreted
+@pytest.mark.parametrize(("method", "change", "error", "message"), BAD, ids=map(str, itertools.count()))
+def test_bad_rules_are_refused_with_the_state(tmp_path, method, change, error, message):
     path = tmp_path / f"bad_{abs(hash(message))}.py"
-    path.write_text(textwrap.dedent(BAD_RULES.format(**{**GOOD, **change})))
+    path.write_text(BAD_RULES.format(**{**GOOD, **change}))
     with pytest.raises(error, match=message):
-        swept(load_game(f"{path}::Bad"), method="minimax")
+        swept(load_game(f"{path}::Bad"), method=method)

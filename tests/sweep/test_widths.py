@@ -1,5 +1,6 @@
 """Numbers at the ends of what the sweep's arrays hold: the value of the plain algorithms, or one line."""
 
+import itertools
 from typing import NamedTuple
 
 import pytest
@@ -18,7 +19,6 @@ pytest.importorskip("numba")
 
 from solver.store import directory  # noqa: E402
 from solver.sweep import backward, forward, scale  # noqa: E402
-from tests.interpreted import interpret  # noqa: E402
 
 LAST = (1 << 63) - 1
 
@@ -115,21 +115,15 @@ RIGHT = (
 )
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("memory", [None, 40])
-@pytest.mark.parametrize("game", RIGHT, ids=str)
-def test_large_numbers_have_the_plain_values(monkeypatch, game, memory):
-    interpret(monkeypatch)
+@pytest.mark.parametrize("game", RIGHT, ids=map(str, itertools.count()))
+def test_large_numbers_have_the_plain_values(game, memory):
     assert values(swept(game, memory=memory)) == truth_of(game)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("game", RIGHT, ids=str)
-def test_large_numbers_have_the_plain_values_compiled(game):
-    assert values(swept(game)) == truth_of(game)
-
-
-def test_a_book_holds_the_largest_states(tmp_path, monkeypatch):
-    interpret(monkeypatch)
+@pytest.mark.interpreted
+def test_a_book_holds_the_largest_states(tmp_path):
     game = Margins(offset=LAST - 13, worth=(1 << 60) - 1)
     pipeline.solve(game, tmp_path / "book.lmdb")
     with Book(tmp_path / "book.lmdb") as book:
@@ -147,16 +141,16 @@ def test_a_book_holds_the_largest_states(tmp_path, monkeypatch):
         (Cyclic(left=40_000), "plies left that are not from 0 to 999"),
         (Cyclic(left=-1), "plies left that are not from 0 to 999"),
     ],
-    ids=str,
+    ids=map(str, itertools.count()),
 )
-def test_numbers_without_room_are_refused(monkeypatch, game, message):
-    interpret(monkeypatch)
+@pytest.mark.interpreted
+def test_numbers_without_room_are_refused(game, message):
     with pytest.raises(GameError, match=message):
         swept(game)
 
 
+@pytest.mark.interpreted
 def test_tiers_far_apart_in_all_are_refused(monkeypatch):
-    interpret(monkeypatch)
     monkeypatch.setattr(forward, "MAX_TIER_SPAN", 100)
     with pytest.raises(GameError, match="in the tiers 5 and 105: number the tiers more densely"):
         swept(Ladder(first_tier=5, rise=10))
@@ -171,21 +165,14 @@ CROWD = 1 << 14  # children that 16 bits do not count
 
 
 @pytest.mark.parametrize("size", [30, *slow(CROWD + 1, CROWD + 2)])
-def test_a_state_may_have_any_number_of_children_in_its_tier(monkeypatch, size):
-    interpret(monkeypatch)
+@pytest.mark.interpreted
+def test_a_state_may_have_any_number_of_children_in_its_tier(size):
     game = Cyclic(size=size, offset=LAST - size)
     assert values(swept(game)) == truth_of(game, retrograde)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [CROWD + 1, CROWD + 2])
-def test_a_state_may_have_any_number_of_children_in_its_tier_compiled(size):
-    game = Cyclic(size=size, offset=LAST - size)
-    assert values(swept(game)) == truth_of(game, retrograde)
-
-
+@pytest.mark.interpreted
 def test_a_tier_beyond_its_directory_is_refused(monkeypatch):
-    interpret(monkeypatch)
     monkeypatch.setattr(forward, "MAX_TIER_STATES", 29)
     for game in (Cyclic(size=32), load_game("tic-tac-toe")):
         with pytest.raises(ResourceError, match="more than 29 unfinished states"):
@@ -194,9 +181,9 @@ def test_a_tier_beyond_its_directory_is_refused(monkeypatch):
     assert next(directory.cells_of(states, 0, 0, 6)).dtype.type(directory.MAX_TIER_STATES) == (1 << 32) - 1
 
 
+@pytest.mark.interpreted
 def test_wins_longer_than_merits_can_say_are_refused(monkeypatch):
     """As in a game with cycles, whose merits have 16 bits, and very many tiers without."""
-    interpret(monkeypatch)
     monkeypatch.setattr(backward, "first_scale", lambda *of: scale.Scale(7, "i1", 0))
     with pytest.raises(GameError, match="wins of more than 5 plies"):
         swept(Ladder(steps=20))
