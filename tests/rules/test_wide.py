@@ -199,24 +199,15 @@ def test_features_without_the_method_are_the_bits():
     assert features_of(rules, 5 << 80) == [0] * 80 + [1, 0, 1] + [0] * 7
 
 
-def computed_in(width):
+MASK, TOP = (1 << 64) - 5, 1 << 63
+
+
+def computed(jit, raised, left, word, count, length, constants):
     """A kernel of two wide numbers and a distance, which writes the words of what it computes into rows."""
-    import numba
+    number, seven, high, mask, top = constants
+    pair, write = (seven, high), writing(jit, left, word)
 
-    from solver.compiled import wide as numbers
-    from solver.compiled import words
-
-    raised, left, word = words.raised_to(width), words.left(width), words.word_of
-    number = numbers.Constant.of((1 << 100) | 5, width)
-    pair = numbers.Constant.of(7, width), numbers.Constant.of(1 << 90, width)
-
-    @numba.njit
-    def write(out, i, x):
-        for place in range(out.shape[1]):
-            out[i, place] = word(left(x, 0), place)
-        return i + 1
-
-    @numba.njit
+    @jit
     def compute(parts, n, out):
         x, y, i = raised(parts[0, 0], 0), raised(parts[1, 0], 0), 0
         for place in range(1, parts.shape[1]):
@@ -231,97 +222,81 @@ def computed_in(width):
             i = write(out, i, one)
         for test in (x < y, x <= y, x > y, x == y, x != 3, not x, bool(y)):
             told = 2 * told + test
-        return told, looped, words.bit_count(x), x / 3
+        return told, looped, count(x), x / 3
 
     return compute
 
 
-def expected(x, y, n):
-    z = y or 1
-    numbers = [x & y, x | y, x ^ y, x + y, x - y, x * y, x // z, x % z, x << n, x >> n, ~x, -x, x & ((1 << 100) | 5)]
-    numbers += [min(x, y), max(x, y, 3), (7, 1 << 90)[n & 1], (7, 1 << 90)[x & 1], 1 << n, abs(x), x & 255]
-    return numbers, int("".join(map(str, map(int, (x < y, x <= y, x > y, x == y, x != 3, not x, bool(y))))), 2)
+def masked(jit, raised, left, word, count, length, constants):
+    """The same of what is masked by numbers of a word."""
+    number, seven, high, mask, top = constants
+    write = writing(jit, left, word)
 
-
-@pytest.mark.slow
-@pytest.mark.parametrize("width", [128, 192])
-def test_numbers_compute_as_pythons(width):
-    pytest.importorskip("numba")
-    import numpy as np
-
-    from solver.compiled.states import packed
-
-    compute, draw, more = computed_in(width), random.Random(width), (0,) * (width // 64 - 1)
-    all_bits, half = (1 << width) - 1, 1 << width - 1
-
-    def signed(number):
-        return (number + half & all_bits) - half
-
-    for _ in range(1000):
-        x, y = (signed(draw.getrandbits(width)) >> draw.randrange(width) for _ in range(2))
-        n, out = draw.randrange(width), np.zeros((20, width // 64), np.int64)
-        told, looped, bits, third = compute(packed([x & all_bits, y & all_bits], more), n, out)
-        numbers, truths = expected(x, y, n)
-        assert out.tolist() == packed([number & all_bits for number in numbers], more).tolist(), (x, y, n)
-        assert (told, looped, bits) == (truths, x & 6, x.bit_count())
-        assert third == pytest.approx(x / 3)
-
-
-def masked_in(width):
-    """A kernel of what is masked by numbers of a word, and a distance."""
-    import numba
-
-    from solver.compiled import wide as numbers
-    from solver.compiled import words
-
-    raised, left, word = words.raised_to(width), words.left(width), words.word_of
-    low, high = (numbers.Constant.of(number, width, 64) for number in (MASK, TOP))
-
-    @numba.njit
+    @jit
     def compute(parts, n, out):
         x, y, i, w = raised(parts[0, 0], 0), raised(parts[1, 0], 0), 0, 0
         for place in range(1, parts.shape[1]):
             x |= raised(parts[0, place], place)
             y |= raised(parts[1, place], place)
-        u, v = x & low, y & low | high
+        u, v = x & mask, y & mask | top
         for _ in range(3):
             w |= u
         for one in (u, u | v, u ^ v, u & ~v, u >> n, u & 0xFFFFFFFFFF, min(u, v), w, x & v, v if n & 1 else 0, u & n):
-            for place in range(out.shape[1]):
-                out[i, place] = word(left(one, 0), place)
-            i += 1
+            i = write(out, i, one)
         for one in (u + v, u - v, u * v, left(u, n), -u, u // v, left(u & 255, 0), u | n, v if n & 1 else n):
-            for place in range(out.shape[1]):
-                out[i, place] = word(left(one, 0), place)
-            i += 1
-        return words.bit_length(u), words.bit_count(v), u < v, u == w, not u, u > 5, u != x, u / 3
+            i = write(out, i, one)
+        return length(u), count(v), u < v, u == w, not u, u > 5, u != x, u / 3
 
     return compute
 
 
-MASK, TOP = (1 << 64) - 5, 1 << 63
+def writing(jit, left, word):
+    @jit
+    def write(out, i, x):
+        for place in range(out.shape[1]):
+            out[i, place] = word(left(x, 0), place)
+        return i + 1
+
+    return write
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kernel", [computed, masked])
 @pytest.mark.parametrize("width", [128, 192])
-def test_what_is_masked_computes_as_pythons_numbers(width):
-    pytest.importorskip("numba")
+def test_numbers_compute_as_pythons(width, kernel):
+    """The same code, compiled and as it is written; masked numbers are never negative."""
+    numba = pytest.importorskip("numba")
     import numpy as np
 
+    from solver.compiled import wide as numbers
+    from solver.compiled import words
     from solver.compiled.states import packed
 
-    compute, draw, more = masked_in(width), random.Random(width), (0,) * (width // 64 - 1)
-    for _ in range(300):
-        x, y = (draw.getrandbits(width - 1) >> draw.randrange(width) for _ in range(2))
-        n, out = draw.randrange(width), np.zeros((20, width // 64), np.int64)
-        u, v = x & MASK, y & MASK | TOP
-        *told, third = compute(packed([x, y], more), n, out)
-        either = v if n & 1 else 0
-        numbers = [u, u | v, u ^ v, u & ~v, u >> n, u & 0xFFFFFFFFFF, min(u, v), u, x & v, either, u & n]
-        numbers += [u + v, u - v, u * v, u << n, -u, u // v, u & 255, u | n, either or n]
-        assert out.tolist() == packed([number & (1 << width) - 1 for number in numbers], more).tolist(), (x, y, n)
-        assert told == [u.bit_length(), v.bit_count(), u < v, True, not u, u > 5, u != x]
-        assert third == pytest.approx(u / 3)
+    def signed(number, bits):
+        return (number + (1 << bits - 1) & (1 << bits) - 1) - (1 << bits - 1)
+
+    def raised(part, place):
+        return (int(part) if place == width // 64 - 1 else int(part) & (1 << 64) - 1) << 64 * place
+
+    constants, all_bits = ((1 << 100) | 5, 7, 1 << 90, MASK, TOP), (1 << width) - 1
+    known = [numbers.Constant.of(one, width, *[64] * (one in (MASK, TOP))) for one in constants]
+    compiled = words.raised_to(width), words.left(width), words.word_of, words.bit_count, words.bit_length
+    fast = kernel(numba.njit, *compiled, tuple(known))
+    written = raised, lambda x, n: x << n, lambda x, place: signed(x >> 64 * place, 64), int.bit_count, int.bit_length
+    plain = kernel(lambda function: function, *written, constants)
+    draw, more = random.Random(width), (0,) * (width // 64 - 1)
+    for _ in range(1000):
+        x, y = (signed(draw.getrandbits(width), width) >> draw.randrange(width) for _ in range(2))
+        x, y = (x, y) if kernel is computed else (x & all_bits >> 1, y & all_bits >> 1)
+        parts, n, outs = (
+            packed([x & all_bits, y & all_bits], more),
+            draw.randrange(width),
+            np.zeros((2, 20, width // 64), int),
+        )
+        *told, third = fast(parts, n, outs[0])
+        *expected, third_of = plain(parts, n, outs[1])
+        assert (outs[0].tolist(), told) == (outs[1].tolist(), expected), (x, y, n)
+        assert third == pytest.approx(third_of)
 
 
 def test_numbers_that_parameters_make_are_known_to_the_compiler():
