@@ -501,100 +501,6 @@ def quoridor(width, height, walls):
     return Apart(moves, over, ((rows(marks), (walls, walls)), 0))
 
 
-WAYS = {
-    "n": [(x, y) for x, y in itertools.product((-2, -1, 1, 2), repeat=2) if abs(x) != abs(y)],
-    "b": [way for way in ALL_WAYS if 0 not in way],
-    "r": [way for way in ALL_WAYS if 0 in way],
-    "q": ALL_WAYS,
-    "k": ALL_WAYS,
-}
-
-
-def duel(pieces, height=8, placed=False):
-    """Chess of a king and a man each. A position is the rows, and the cell past which a pawn has just gone.
-
-    Of height 3, as `minichess`; `placed`: from all placements.
-    """
-
-    def is_of(mark, mover):
-        return mark.isupper() if mover == 0 else mark.islower()
-
-    def reached(cells, x, y, mark):
-        """Where a man that is no pawn arrives."""
-        for across, up in WAYS[mark.lower()]:
-            to = (x + across, y + up)
-            while to in cells:
-                yield to
-                if cells[to] != "." or mark.lower() in "nk":
-                    break
-                to = (to[0] + across, to[1] + up)
-
-    def steps(cells, passed, x, y, mark):
-        """Where a pawn arrives, and the cell that it passes."""
-        up = 1 if mark == "P" else -1
-        if cells.get((x, y + up)) == ".":
-            yield (x, y + up), None
-            if height == 8 and y == (1 if up == 1 else 6) and cells[x, y + 2 * up] == ".":
-                yield (x, y + 2 * up), (x, y + up)
-        for to in ((x - 1, y + up), (x + 1, y + up)):
-            if to in cells and (cells[to] != "." or to == passed):
-                yield to, None
-
-    def attacked(cells, mover):
-        """Whether the other attacks the mover's king."""
-        king = next(place for place, mark in cells.items() if mark == "Kk"[mover])
-        for (x, y), mark in cells.items():
-            if is_of(mark, 1 - mover):
-                aims = [to for to, _ in steps(cells, None, x, y, mark)] if mark in "Pp" else reached(cells, x, y, mark)
-                if king in aims:
-                    return True
-        return False
-
-    def went(cells, source, to, mark):
-        after = {**cells, source: ".", to: mark}
-        if mark in "Pp" and source[0] != to[0] and cells[to] == ".":
-            after[to[0], source[1]] = "."
-        return after
-
-    def moves(position, mover):
-        cells, passed = grid(position[0]), position[1]
-        found = []
-        for (x, y), mark in cells.items():
-            if not is_of(mark, mover):
-                continue
-            pawn = mark in "Pp"
-            aims = steps(cells, passed, x, y, mark) if pawn else ((to, None) for to in reached(cells, x, y, mark))
-            for to, left in aims:
-                kinds = [mark] if not pawn or 0 < to[1] < height - 1 else ["NBRQ", "nbrq"][mover]
-                for kind in kinds if not is_of(cells[to], mover) else ():
-                    after = went(cells, (x, y), to, mark) | {to: kind}
-                    beside = [after.get((to[0] + side, to[1])) for side in (-1, 1)]
-                    if not attacked(after, mover):
-                        found.append(((rows(after), left if "pP"[mover] in beside else None), 1 - mover))
-        return found
-
-    def over(position, mover):
-        left = sorted("".join(position[0]).replace(".", "").lower())
-        if height == 8 and left in (["k", "k"], ["b", "k", "k"], ["k", "k", "n"]):
-            return 0
-        return None if moves(position, mover) else -attacked(grid(position[0]), mover)
-
-    if not placed:
-        return Apart(moves, over, None)
-    starts, men = [], men_of(pieces)
-    for squares in itertools.permutations(itertools.product(range(3), repeat=2), len(men)):
-        cells = dict.fromkeys(itertools.product(range(3), repeat=2), ".") | dict(zip(squares, men, strict=True))
-        if not any(y == (2 if man == "P" else 0) for (_, y), man in zip(squares, men, strict=True) if man in "Pp"):
-            starts += [((rows(cells), None), mover) for mover in (0, 1) if not attacked(cells, 1 - mover)]
-    return Apart(moves, over, starts[0], tuple(starts))
-
-
-def men_of(pieces):
-    """The letters of digits, White's, 0 and Black's."""
-    white, black = ("".join(" PNBRQ"[int(digit)] for digit in digits) for digits in str(pieces).split("0"))
-    return "K" + white + "k" + black.lower()
-
-
 def placements(symmetries):
     """By numbers of either side's men: how many positions there are up to symmetry.
 
@@ -620,3 +526,9 @@ def placements(symmetries):
         totals += kept
     assert all(total % len(group) == 0 for total in totals.values())
     return {men: total // len(group) for men, total in totals.items()}
+
+
+def perft(game, state, depth):
+    if depth == 0 or game.is_terminal(state):
+        return 1
+    return sum(perft(game, game.result(state, action), depth - 1) for action in game.actions(state))

@@ -52,11 +52,6 @@ def walls(game, state, mover=0):
     return board(game, state), (int(left[0]), int(left[1]))
 
 
-def fen(game, state, mover=0):
-    passed = game.format_position(state).split()[3]
-    return board(game, state), None if passed == "-" else ("abcdefgh".index(passed[0]), int(passed[1]) - 1)
-
-
 GAMES = {  # the rules apart, and how a position is read
     "gobblet-gobblers": (apart.gobblet, stacks),
     "six-mens-morris": (apart.morris, placed),
@@ -75,16 +70,14 @@ GAMES = {  # the rules apart, and how a position is read
     "chopsticks": (apart.chopsticks, hands),
     "one-dimensional-chess": (apart.chess, row),
     "quoridor": (apart.quoridor, walls),
-    "chess-duel": (apart.duel, fen),
-    "minichess": (lambda pieces: apart.duel(pieces, 3), lambda game, state, mover: (board(game, state), None)),
 }
 BOARDS = [
     "gobblet-gobblers", "gobblet-gobblers:3,2", "six-mens-morris", "six-mens-morris:6", "six-mens-morris:4,true",
     "nine-mens-morris", "nine-mens-morris:4,false", "nine-mens-morris:5", "dodgem", "dodgem:5", "nocca-nocca",
     "nocca-nocca:5,3", "nocca-nocca:4,4", "dao", "dao:false", "chung-toi", "chung-toi:false", "tsoro-yematatu", "rota",
     "rota:false", "picaria", "picaria:9", "chopsticks", "chopsticks:7,true", "one-dimensional-chess",
-    "one-dimensional-chess:20", "quoridor", "quoridor:3,4,2", "chess-duel", "chess-duel:KPKP", "chess-duel:KRKP",
-    "bagh-chal", "bagh-chal:20,5", "bagh-chal:3,2,2", "minichess:KRPKN", "minichess:KQPKR",
+    "one-dimensional-chess:20", "quoridor", "quoridor:3,4,2",
+    "bagh-chal", "bagh-chal:20,5", "bagh-chal:3,2,2",
 ]  # fmt: skip
 SMALL = [
     "dodgem:2", "tsoro-yematatu", "tsoro-yematatu:false", "chopsticks", "chopsticks:4,true", "quoridor:2,2,1",
@@ -154,20 +147,27 @@ def test_othello_of_odd_rows_and_columns_is_that_of_rules_written_apart(text):
     assert seen == theirs and len(seen) > 4
 
 
-@pytest.mark.parametrize("men", ["KQK", *slow("KPK", "KBNK", "KRPKR", "KPPKP")])
-def test_values_of_minichess_are_those_of_rules_written_apart(men):
-    game, _, read = both(f"minichess:{men}")
-    judge = apart.duel(game.pieces, 3, True)
-    found = {(read(state), state >> 36): value for state, value in naive.solve(game).items()}
-    assert found == naive.solve(judge)
-
-
 @pytest.mark.slow
 def test_values_of_bagh_chal_are_those_of_rules_written_apart():
     game, judge, read = both("bagh-chal:2,1,1")
     ours, theirs = naive.solve(game), naive.solve(judge)
     found = {(read(state), state >> 50): value for state, value in ours.items()}
     assert {position: found[position] for position in theirs} == theirs and len(theirs) > 1000
+
+
+PERFT = {  # of a program that shares no code with the package: plies of en passant, promotion, checks and pins
+    "KPKP": ("4k3/8/8/8/1p6/8/P7/4K3 w - - 0 1", [7, 44, 349]),
+    "KRKP": ("8/8/8/8/8/k7/3p4/K6R b - - 0 1", [7, 72, 614]),
+    "KQKN": ("8/8/8/4n3/8/2k5/8/K6Q w - - 0 1", [22, 241]),
+    "KBKP": ("8/8/8/8/2k5/6B1/1p6/7K b - - 0 1", [12, 126, 1453]),
+}
+
+
+@pytest.mark.parametrize("men", PERFT)
+def test_perft_of_chess_with_a_man_each(men):
+    game, (fen, counts) = load_game(f"chess-duel:{men}"), PERFT[men]
+    state = game.parse_position(fen)
+    assert [apart.perft(game, state, depth + 1) for depth in range(len(counts))] == counts
 
 
 def test_mates_of_a_rook_on_nine_squares_are_the_published_ones():

@@ -10,6 +10,7 @@ from solver.games.othello import Othello
 from solver.rules.game import Rules, load_game
 from solver.search import alphabeta
 from tests import naive
+from tests.apart import perft
 from tests.ways import slow
 
 # Perft of othello 8x8 from the start, passes counted as moves: Aart Bik, Perft for Reversi, 2009
@@ -19,12 +20,6 @@ CHECKERS = (7, 49, 302, 1469, 7361, 36768, 179740, 845931)
 
 # Brian Liou, github.com/brianhliou/micro-shogi, research/repro/perft.txt
 MICRO_SHOGI = (9, 81, 812, 8512, 97321)
-
-
-def perft(game, state, depth):
-    if depth == 0 or game.is_terminal(state):
-        return 1
-    return sum(perft(game, game.result(state, action), depth - 1) for action in game.actions(state))
 
 
 def test_perft_of_othello():
