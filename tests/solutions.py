@@ -1,6 +1,7 @@
-"""The result of a solve, taken from its parts."""
+"""The result of a solve, taken from its parts, and solves that are stopped."""
 
 from solver.base.options import Options
+from solver.solving import pipeline
 
 
 def columns(solved):
@@ -23,3 +24,27 @@ def swept(game, work=None, **options):
     from solver.sweep import exhaustive
 
     return exhaustive.solve(game, work, Options(**options))
+
+
+class Stopped(Exception):
+    """Where a solve is interrupted."""
+
+
+def stops_until_solved(game, folder, step=1, **options):
+    """How often a solve was stopped, each time `step` reports later, until it ended with the book of one in one go."""
+    pipeline.solve(game, folder / "whole.lmdb", **options).close()
+    for at in range(1, 10_000, step):
+        reports = iter(range(at))
+
+        def stop(*report, reports=reports):
+            if next(reports, None) is None:
+                raise Stopped
+
+        try:
+            pipeline.solve(game, folder / "book.lmdb", checkpoint=0, progress=stop, **options).close()
+        except Stopped:
+            continue
+        assert (folder / "book.lmdb").read_bytes() == (folder / "whole.lmdb").read_bytes()
+        assert not (folder / "book.lmdb.work").exists()
+        return at // step
+    raise AssertionError("it never ends")

@@ -23,6 +23,7 @@ from solver.solving.ways import plain
 from solver.verifying import verification
 from tests import apart, naive
 from tests.books import write_values
+from tests.solutions import stops_until_solved
 from tests.ways import slow
 
 np = pytest.importorskip("numpy")
@@ -362,33 +363,11 @@ def test_where_no_distances_to_a_conversion_can_be_found(tmp_path, by_kernels, r
     assert list(tmp_path.iterdir()) == []
 
 
-class Stopped(Exception):
-    """Where a solve is interrupted."""
-
-
 @pytest.mark.parametrize("step", [61, *slow(1)])
 @pytest.mark.parametrize("option", ["conversion", *slow("wdl", "")])
 @pytest.mark.interpreted
 def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, by_kernels, ring, option, step):
-    game, options = ring(), {option: True} if option else {}
-    pipeline.solve(game, tmp_path / "whole.lmdb", **options).close()
-    stops, said = 0, []
-    for at in range(1, 200, step):
-        calls = iter(range(at))
-
-        def stop(step, done, total, note="", calls=calls):
-            if next(calls, None) is None:
-                raise Stopped
-
-        try:
-            pipeline.solve(
-                game, tmp_path / "book.lmdb", **options, checkpoint=0, progress=stop, say=said.append
-            ).close()
-            break
-        except Stopped:
-            stops += 1
-    assert stops > 20 // step
-    assert (tmp_path / "book.lmdb").read_bytes() == (tmp_path / "whole.lmdb").read_bytes()
+    assert stops_until_solved(ring(), tmp_path, step, **({option: True} if option else {})) > 20 // step
 
 
 def test_numbers_are_those_of_positions_up_to_symmetry(ring):
