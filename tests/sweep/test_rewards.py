@@ -2,7 +2,6 @@
 
 import functools
 import json
-from collections import Counter
 from typing import NamedTuple
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from solver.base import extras
 from solver.base.errors import DamagedBook, GameError, UncompiledRules
 from solver.base.value import Value
-from solver.book import Book, write_book
+from solver.book import Book
 from solver.check.conformance import check_game
 from solver.play.player import Player
 from solver.rules.game import Rules, load_game
@@ -20,10 +19,11 @@ from solver.solving import pipeline
 from solver.solving.ways import opening
 from solver.verifying import verification
 from tests import naive
-from tests.books import palette_of
+from tests.books import write_values
 from tests.commands import ok
 from tests.solutions import swept, values
-from tests.ways import slow
+from tests.verifying.test_forgers import facts_of
+from tests.ways import compiled, slow
 
 
 class Steps(NamedTuple):
@@ -169,23 +169,14 @@ def final_margin(game, actions):
 COMPILED = [Steps(3), Again(3), ToMove(3)]
 
 
-@pytest.mark.slow
+@compiled
+@pytest.mark.interpreted
 @pytest.mark.parametrize("game", COMPILED, ids=lambda game: type(game).__name__)
-def test_the_compiled_search_values_every_state(game):
-    pytest.importorskip("numba")
+def test_the_compiled_search_and_the_sweep_value_every_state(game):
     from solver.compiled.exact.searcher import Searcher
 
-    searcher = Searcher(game)
-    for state, value in naive.solve(game).items():
-        assert searcher.value(state) == value
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("game", COMPILED, ids=lambda game: type(game).__name__)
-def test_the_sweep_values_every_state(game):
-    pytest.importorskip("numba")
-
-    truth = naive.solve(game)
+    searcher, truth = Searcher(game), naive.solve(game)
+    assert {state: searcher.value(state) for state in truth} == truth
     solved = swept(game, symmetry=False)
     assert values(solved) == {state: value for state, value in truth.items() if not game.is_terminal(state)}
     for name, sign in (("win", 1), ("draw", 0), ("loss", -1)):
@@ -242,18 +233,6 @@ def test_expectations_have_rewards():
     assert (result.value.score, result.action) == (4, 1)
 
 
-def tamper(path, state):
-    """A book in which one margin is by 1 too large, its checksums in order."""
-    with Book(path) as book:
-        header, values = book.header, dict(book.items())
-    values[state] = Value(values[state].score + 1)
-    numbers = Counter(values.values())
-    palette = palette_of(numbers)
-    header = header._replace(palette=palette, numbers=[numbers[value] for value in palette])
-    states = sorted(values)
-    write_book(path, header, [(states, [palette.index(values[state]) for state in states])])
-
-
 @pytest.mark.parametrize("way", ["plain", *slow("compiled")])
 def test_books_are_verified_and_wrong_margins_found(tmp_path, monkeypatch, way):
     game, path = load_game("dots-and-boxes:2,1"), tmp_path / "book.lmdb"
@@ -266,51 +245,33 @@ def test_books_are_verified_and_wrong_margins_found(tmp_path, monkeypatch, way):
     assert verification.verify(path).closed
     with Book(path) as book:
         assert book.header.root == Value(0)
-        state = next(state for state, value in book.items() if value.score == 1)
-    tamper(path, state)
+        values = dict(book.items())
+        state = next(state for state, value in values.items() if value.score == 1)
+    write_values(path, values | {state: Value(2)}, facts=facts_of(game, values, symmetry=True, method="minimax"))
     with pytest.raises(DamagedBook, match="another value than its children give it"):
         verification.verify(path)
 
 
+class Large(Steps):
+    def reward(self, state, action):
+        return (1 << 62 + action) >> 60
+
+
+class Late(Steps):
+    def again(self, state, action):
+        return (1 << 62 + action) > 0
+
+
+@compiled
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("method", "message"),
-    [
-        ("reward(self, state, action):\n        return (1 << 62 + action) >> 60", r"reward\(1, .\) is \d+ in Python; "),
-        ("again(self, state, action):\n        return (1 << 62 + action) > 0", r"again\(1, .\) is True in Python; "),
-    ],
+    ("game", "message"),
+    [(Large(), r"reward\(1, .\) is \d+ in Python; "), (Late(), r"again\(1, .\) is True in Python; ")],
     ids=["reward", "again"],
 )
-@pytest.mark.slow
-def test_compiled_rewards_are_held_against_plain_ones(tmp_path, method, message):
-    pytest.importorskip("numba")
+def test_compiled_rewards_are_held_against_plain_ones(game, message):
     from solver.compiled import agreement
 
-    path = tmp_path / f"gains_{method[:5]}.py"
-    path.write_text(f"""\
-from typing import NamedTuple
-
-class Gains(NamedTuple):
-    score_game = True
-
-    def initial(self):
-        return 1
-
-    def actions(self, state):
-        yield 1
-        yield 2
-
-    def result(self, state, action):
-        return state + action
-
-    def is_terminal(self, state):
-        return state > 2
-
-    def utility(self, state):
-        return 0
-
-    def {method}
-""")
-    game = load_game(f"{path}::Gains")
     with pytest.raises(UncompiledRules, match=message):
         agreement.compare(game, [1, 3])
 
