@@ -5,21 +5,21 @@ import random
 from collections import Counter
 
 import pytest
-from click.testing import CliRunner
 
 from solver.base.errors import DamagedBook, MissingState, PositionError
 from solver.base.expectations import DROPPED, MIDDLE, UNIT, number_of
 from solver.base.value import Value
-from solver.book import Book, Header, streaming
-from solver.cli import main
+from solver.book import Book, Header, streaming, write_book
 from solver.edit.sampling import expectations as expectations_of
 from solver.play.player import Player
 from solver.report import books, charts
 from solver.rules.game import load_game
 from solver.solving import pipeline
 from solver.solving.ways import plain
+from solver.verifying import verification
 from solver.verifying.verification import verify
 from tests.books import expectations, looked_up, rewritten, sample_values, write_expectations
+from tests.commands import run
 from tests.ways import compiled, what_is_marked_by_kernels
 
 __all__ = ["what_is_marked_by_kernels"]  # a fixture
@@ -90,40 +90,20 @@ def test_worked_group():
     assert fixed.decode(memoryview(payload), 1000, 4) == ([1000, 1020, 1050], [70, 73, 70])
 
 
-def test_altered_values_are_found(tmp_path, pig):
+@pytest.mark.parametrize("plain_limit", [20_000, pytest.param(0, marks=[compiled, pytest.mark.slow])])
+def test_altered_values_are_found(tmp_path, monkeypatch, pig, plain_limit):
     """Every state's residual is looked at, and how far it is from the truth."""
-    from solver.book import write_book
-
-    with Book(pig) as book:
-        values, header = dict(book.items()), book.header
-    state = random.Random(4).choice(sorted(values))
-    for steps, message in ((1, f"the value of state {state} is off by"), (4, "its children")):
-        altered = {**values, state: Value(values[state].score + steps * header.expectation.step)}
-        numbers = [int(value.score * MIDDLE) + MIDDLE for _, value in sorted(altered.items())]
-        path = tmp_path / "altered.lmdb"
-        write_book(path, header._replace(book_id=b"", digest=""), [(sorted(altered), numbers)])
-        with pytest.raises(DamagedBook, match=message):
-            verify(path)
-    verify(pig)
-
-
-@pytest.mark.slow
-@compiled
-def test_the_kernels_find_altered_values(tmp_path, monkeypatch, pig):
-    from solver.book import write_book
-    from solver.verifying import verification
-
-    monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
+    monkeypatch.setattr(verification, "PLAIN_LIMIT", plain_limit)
     assert verify(pig).closed
     with Book(pig) as book:
         values, header = dict(book.items()), book.header
-    states = sorted(values)
-    for place in (0, len(states) // 2, len(states) - 1):
+    states, off = sorted(values), "the value of state .* is off by|its children"
+    for place, steps, message in ((0, 4, "its children"), (len(states) // 2, 1, off), (-1, 4, "its children")):
         numbers = [int(values[state].score * MIDDLE) + MIDDLE for state in states]
-        numbers[place] += 4 if numbers[place] < MIDDLE else -4
+        numbers[place] += steps if numbers[place] < MIDDLE else -steps
         path = tmp_path / "altered.lmdb"
         write_book(path, header._replace(book_id=b"", digest=""), [(states, numbers)])
-        with pytest.raises(DamagedBook, match="its children"):
+        with pytest.raises(DamagedBook, match=message):
             verify(path)
 
 
@@ -199,18 +179,13 @@ def test_nothing_is_searched_live():
         player.choose(player.game.initial())
 
 
-def run(*arguments, given=None):
-    result = CliRunner().invoke(main, list(map(str, arguments)), input=given)
-    return result.exit_code, result.output
-
-
 def test_commands_know_expectations(tmp_path, pig):
-    code, text = run("info", pig)
+    code, text, _ = run("info", pig)
     assert code == 0
     assert "+0.418849 (70.9424 %) for the first player" in text
     assert "expected utility, steps of 9.31e-10" in text
     assert "better" in text
-    code, text = run("query", pig, "roll 3", "roll", "--json")
+    code, text, _ = run("query", pig, "roll 3", "roll", "--json")
     facts = [json.loads(line) for line in text.splitlines()]
     assert [move["move"] for move in facts[0]["moves"]] == ["roll", "hold"]
     assert (facts[0]["value"], facts[0]["distance"], facts[0]["chances"]) == ("expectation", None, [])
@@ -220,14 +195,14 @@ def test_commands_know_expectations(tmp_path, pig):
     assert [one["faces"] for one in facts[1]["chances"]] == list("123456")
     assert "   6   16.67 %" in run("query", pig, "roll")[1]
     assert "  20 (6-5)    5.56 %" in run("query", "hypergammon:1", "start")[1]
-    code, text = run("query", pig, "roll 7")
+    code, _, text = run("query", pig, "roll 7")
     assert code != 0
     assert "choose one of 1, 2, 3, 4, 5, 6" in text
     games = tmp_path / "games.txt"
     games.write_text("roll 3 hold roll 1\n")
-    code, text = run("grade", pig, games)
+    code, text, _ = run("grade", pig, games)
     assert "3 moves judged" in text
-    code, text = run("export", pig, "-o", tmp_path / "pig.jsonl")
+    code, text, _ = run("export", pig, "-o", tmp_path / "pig.jsonl")
     rows = [json.loads(line) for line in (tmp_path / "pig.jsonl").read_text("utf-8").splitlines()]
     assert "distance" not in rows[0]
     assert rows[0]["best"] == ["roll"]
@@ -259,7 +234,7 @@ def facts_of(path):
 )
 def test_what_chance_rules_out_is_refused_with_the_remedy(tmp_path, pig, arguments, message):
     places = {"PIG": pig, "OUT": tmp_path / "out.lmdb"}
-    code, text = run(*(places.get(argument, argument) for argument in arguments))
+    code, _, text = run(*(places.get(argument, argument) for argument in arguments))
     assert code != 0, text
     assert message in text
     assert not (tmp_path / "out.lmdb").exists()
@@ -287,13 +262,13 @@ def test_books_of_expectations_are_compared(tmp_path, pig):
     assert run("diff", pig, pig)[0] == 0
     start = load_game("pig:10").initial()
     write_expectations(tmp_path / "other.lmdb", {start: Value(0.25), 1 << 40: Value(0.0)})
-    code, text = run("diff", pig, tmp_path / "other.lmdb")
+    code, text, _ = run("diff", pig, tmp_path / "other.lmdb")
     assert code == 1 and f"#{start}  +0.4" in text and "/ +0.25" in text and "1 only in the second" in text
 
 
 def test_dice_are_thrown_by_the_seed(pig):
     given = "roll\nhold\n" * 40
-    games = [run("play", pig, "--seed", seed, given=given) for seed in (1, 1, 2)]
+    games = [run("play", pig, "--seed", seed, stdin=given)[:2] for seed in (1, 1, 2)]
     assert games[0] == games[1] != games[2]
     code, text = games[0]
     assert code == 0
