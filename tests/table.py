@@ -68,7 +68,7 @@ Each row holds one figure from one source against our result.
 - *Longest win* is the longest one that a position has, counted in plies (a ply is one move of one player).
 - *Placements* are all ways to place the men, even if play cannot reach them.
 
-If you add a game, add its figures to `tests/data/oracles.csv`. Then run `make tables`, which writes this page. A test
+If you add a game, add its figures to `tests/oracles.py`. Then run `make tables`, which writes this page. A test
 compares the two.
 """
 
