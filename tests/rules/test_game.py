@@ -22,21 +22,12 @@ OWN = """
     class Own(NamedTuple):
         size: int = 3
         loud: bool = False
-
-        def initial(self):
-            return self.size
-
+        def initial(self): return self.size
         def actions(self, {state}):
             yield 1
-
-        def result(self, state, action):
-            return state - action
-
-        def is_terminal(self, state):
-            return state == 0
-
-        def utility(self, state):
-            return -1
+        def result(self, state, action): return state - action
+        def is_terminal(self, state): return state == 0
+        def utility(self, state): return -1
 """
 
 

@@ -292,35 +292,19 @@ class Prize(NamedTuple):
     most: int = 9
     gain: int = 0
     score_game = True
-
-    def initial(self):
-        return 12
-
+    def initial(self): return 12
     def chance(self, state):
         if state % 2:
             yield 1, state - 1
             yield 2, max(0, state - 3)
-
     def actions(self, state):
         if state % 2 == 0:
             yield 0
             yield 1
-
-    def result(self, state, action):
-        return state - 1 if action == 0 else state - 2
-
-    def reward(self, state, action):
-        return self.gain * action
-
-    def to_move(self, state):
-        return 0
-
-    def is_terminal(self, state):
-        return state == 0
-
-    def utility(self, state):
-        return self.most
-
-    def tier(self, state):
-        return 12 - state
+    def result(self, state, action): return state - 1 if action == 0 else state - 2
+    def reward(self, state, action): return self.gain * action
+    def to_move(self, state): return 0
+    def is_terminal(self, state): return state == 0
+    def utility(self, state): return self.most
+    def tier(self, state): return 12 - state
 """

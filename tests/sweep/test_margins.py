@@ -27,47 +27,30 @@ class Maze(NamedTuple):
     stake: int = 0
 
     score_game = True
-
-    def tier(self, state):
-        return state // 2 // self.width
-
+    def tier(self, state): return state // 2 // self.width
     def mixed(self, state, salt):
         number = (state * 2654435761 + salt * 668265263 + self.seed * 40503) & 0xFFFFFFFF
         number = (number ^ number >> 15) * 2246822519 & 0xFFFFFFFF
         return number ^ number >> 13
-
-    def initial(self):
-        return 0
-
+    def initial(self): return 0
     def starts(self):
         for state in range(2 * self.width * self.height):
             yield state
-
-    def to_move(self, state):
-        return state & 1
-
+    def to_move(self, state): return state & 1
     def actions(self, state):
         for action in range(1 + self.mixed(state, 9) % 4):
             yield action
-
     def result(self, state, action):
         number = self.mixed(state, action)
         up = 1 if number % 4 == 0 else 0
         mover = (state & 1) ^ (0 if number // 4 % 4 == 0 else 1)
         return 2 * ((self.tier(state) + up) * self.width + number // 16 % self.width) + mover
-
     def reward(self, state, action):
         up = self.mixed(state, action) % 4 == 0
         return self.mixed(state, action + 20) % 9 - 4 if up else 0
-
-    def endless(self, state):
-        return -self.stake if state & 1 else self.stake
-
-    def is_terminal(self, state):
-        return self.tier(state) >= self.height
-
-    def utility(self, state):
-        return self.mixed(state, 8) % 9 - 4
+    def endless(self, state): return -self.stake if state & 1 else self.stake
+    def is_terminal(self, state): return self.tier(state) >= self.height
+    def utility(self, state): return self.mixed(state, 8) % 9 - 4
 """
 
 
@@ -230,29 +213,16 @@ class Steps(NamedTuple):
     gain: int = 0
     stay: int = 0
     score_game = True
-
-    def initial(self):
-        return 9
-
+    def initial(self): return 9
     def actions(self, state):
         yield 1
         if state == 5 or state == 6:
             yield 2
-
-    def result(self, state, action):
-        return state - 1 if action == 1 else 77
-
-    def is_terminal(self, state):
-        return state == 0 or state == 77
-
-    def utility(self, state):
-        return self.end if state == 77 else 1
-
-    def reward(self, state, action):
-        return self.gain if action == 2 else 0
-
-    def endless(self, state):
-        return self.stay
+    def result(self, state, action): return state - 1 if action == 1 else 77
+    def is_terminal(self, state): return state == 0 or state == 77
+    def utility(self, state): return self.end if state == 77 else 1
+    def reward(self, state, action): return self.gain if action == 2 else 0
+    def endless(self, state): return self.stay
 """
 MOST = MARGIN.most - 1
 RULES = {0: ("is terminal with a margin", "utilities"), 1: ("has a move that scores", "rewards")}
