@@ -163,21 +163,12 @@ def test_published_results(oracle):
         assert max(value.distance for value in values.values() if value.score == 1) == oracle.longest
 
 
+@pytest.mark.parametrize("boards", ["boards", *slow("larger")])
 @pytest.mark.parametrize("figures", WINNERS, ids=lambda figures: figures.game)
-def test_published_winners(figures):
-    assert winners(figures.game, figures.boards) == figures.boards
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("figures", [one for one in WINNERS if one.larger], ids=lambda figures: figures.game)
-def test_published_winners_on_larger_boards(figures):
-    assert winners(figures.game, figures.larger) == figures.larger
-
-
-def winners(name, boards):
-    """Who wins, 1 or 2, on each of the boards."""
-    games = {text: load_game(f"{name}:{text}") for text in boards}
-    return {text: 1 if alphabeta.solve(game, table={}).value.score > 0 else 2 for text, game in games.items()}
+def test_published_winners(figures, boards):
+    for text, published in getattr(figures, boards).items():
+        won = alphabeta.solve(load_game(f"{figures.game}:{text}"), table={}).value.score > 0
+        assert (1 if won else 2) == published, text
 
 
 @pytest.mark.slow

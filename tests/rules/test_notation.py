@@ -140,20 +140,11 @@ def test_finished_games_say_how_they_ended():
 class Bare(NamedTuple):
     """Rules without text of their own: count to 3."""
 
-    def initial(self):
-        return 0
-
-    def actions(self, state):
-        return [1, 2]
-
-    def result(self, state, action):
-        return state + action
-
-    def is_terminal(self, state):
-        return state >= 3
-
-    def utility(self, state):
-        return -1
+    initial = staticmethod(lambda: 0)
+    actions = staticmethod(lambda state: [1, 2])
+    result = staticmethod(lambda state, action: state + action)
+    is_terminal = staticmethod(lambda state: state >= 3)
+    utility = staticmethod(lambda state: -1)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import csv
 import functools
 import json
 import operator
-from typing import NamedTuple
 
 import pytest
 
@@ -12,6 +11,7 @@ from solver import Book, Player, solve, verify
 from solver.base.errors import DamagedBook, GameError
 from solver.base.value import Value
 from solver.export import export
+from solver.games.kayles import Kayles
 from solver.rules.game import Rules, load_game
 from solver.search.nimbers import nimber
 from solver.solving.ways import plain
@@ -20,58 +20,15 @@ from tests import naive
 from tests.books import write_values
 from tests.commands import ok, run
 from tests.oracles import NIMBERS
+from tests.ways import slow
 
 
-class Row(NamedTuple):
-    """A row of pins: take `least` to two side by side; who cannot move loses. A state has a bit for each pin."""
-
-    pins: int
-    least: int = 1
-    impartial = True
-
-    def initial(self):
-        return (1 << self.pins) - 1
-
-    def actions(self, state):
-        for place in range(self.pins):
-            for count in range(self.least, 3):
-                if state >> place & (1 << count) - 1 == (1 << count) - 1:
-                    yield 2 * place + count - 1
-
-    def result(self, state, action):
-        return state & ~((2 << action % 2) - 1 << action // 2)
-
-    def is_terminal(self, state):
-        return not any(True for _ in self.actions(state))
-
-    def utility(self, state):
-        return -1
-
-    def canonical(self, state):
-        """The rows of pins by their lengths, a gap behind each."""
-        lengths = sorted(map(len, f"{state:b}".split("0")))
-        return int("0".join("1" * length for length in lengths if length) or "0", 2)
-
-    def tier(self, state):
-        return self.pins - state.bit_count()
-
-
-@pytest.mark.parametrize("figures", NIMBERS, ids=lambda figures: f"{figures.game} of {figures.source}")
-def test_published_nimbers(figures):
-    assert nimbers(figures.game, figures.boards) == figures.boards
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "figures", [one for one in NIMBERS if one.larger], ids=lambda figures: f"{figures.game} of {figures.source}"
-)
-def test_published_nimbers_of_larger_boards(figures):
-    assert nimbers(figures.game, figures.larger) == figures.larger
-
-
-def nimbers(name, boards):
-    games = {text: load_game(f"{name}:{text}") for text in boards}
-    return {text: nimber(Rules(game), game.initial(), {}, nodes=10**7) for text, game in games.items()}
+@pytest.mark.parametrize("boards", ["boards", *slow("larger")])
+@pytest.mark.parametrize("figures", NIMBERS, ids=lambda figures: f"{figures.game}-{figures.source}")
+def test_published_nimbers(figures, boards):
+    for text, published in getattr(figures, boards).items():
+        game = load_game(f"{figures.game}:{text}")
+        assert nimber(Rules(game), game.initial(), {}, nodes=10**7) == published, text
 
 
 # the first bite that wins, one on each board (Schuh 1952, Gale 1974)
@@ -79,13 +36,12 @@ BITES = {"2,2": "b2", "5,2": "e2", "3,3": "b2", "4,3": "c2", "4,4": "b2"}
 LARGER_BITES = {"5,3": "d3", "6,3": "d2", "5,4": "c3", "6,4": "c2", "6,5": "d3"}
 
 
-@pytest.mark.parametrize("bites", [BITES, pytest.param(LARGER_BITES, marks=pytest.mark.slow)], ids=["small", "larger"])
-def test_chomp_is_won_by_the_published_bite(bites):
-    for text, bite in bites.items():
-        game, table = load_game(f"chomp:{text}"), {}
-        start, rules = game.initial(), Rules(game)
-        won = [action for action in game.actions(start) if nimber(rules, game.result(start, action), table) == 0]
-        assert [game.format_action(start, action) for action in won] == [bite]
+@pytest.mark.parametrize("text", [*BITES, *slow(*LARGER_BITES)])
+def test_chomp_is_won_by_the_published_bite(text):
+    game, table = load_game(f"chomp:{text}"), {}
+    start, rules = game.initial(), Rules(game)
+    won = [action for action in game.actions(start) if nimber(rules, game.result(start, action), table) == 0]
+    assert [game.format_action(start, action) for action in won] == [(BITES | LARGER_BITES)[text]]
 
 
 @pytest.mark.parametrize("text", ["nim:3,4,5", "nim:1,3,5,7", "coins:20,3,false"])
@@ -109,14 +65,14 @@ def test_a_query_says_nimbers_of_impartial_games_alone():
     assert json.loads(lines)["nimber"] == 2
 
 
-class Draws(Row):
+class Draws(Kayles):
     """The same, but that nobody has won in the end."""
 
     def utility(self, state):
         return 0
 
 
-class Sides(Row):
+class Sides(Kayles):
     """The same, as if states told who is to move."""
 
     def to_move(self, state):
@@ -127,7 +83,7 @@ def test_what_has_no_nimbers_says_so_and_what_takes_too_long_is_not_known():
     for game, said in ((Draws(3), "not lost"), (Sides(3), "to_move"), (load_game("coins"), "set impartial")):
         with pytest.raises(GameError, match=said):
             nimber(Rules(game), game.initial(), {})
-    assert nimber(Rules(Row(20)), Row(20).initial(), {}, nodes=10) is None
+    assert nimber(Rules(Kayles(20)), Kayles(20).initial(), {}, nodes=10) is None
 
 
 def mex(game, state, found):
