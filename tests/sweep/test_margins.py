@@ -54,26 +54,37 @@ class Maze(NamedTuple):
 """
 
 
-@pytest.fixture(scope="module")
-def maze(tmp_path_factory):
-    path = tmp_path_factory.mktemp("games") / "maze.py"
-    path.write_text(MAZE)
-    return lambda *given: load_game(f"{path}::Maze:{','.join(map(str, given))}")
+def loader(text, name):
+    """A fixture that loads these rules with parameters."""
+
+    @pytest.fixture(scope="module", name=name.lower())
+    def load(tmp_path_factory):
+        path = tmp_path_factory.mktemp("games") / f"{name.lower()}.py"
+        path.write_text(text)
+        return lambda *given: load_game(f"{path}::{name}:{','.join(map(str, given))}")
+
+    return load
+
+
+maze = loader(MAZE, "Maze")
 
 
 @pytest.mark.parametrize("stake", [0, 3, -2])
 @pytest.mark.parametrize("seed", [*range(3), *slow(*range(3, 60))])
 def test_margins_with_cycles_are_those_of_the_naive_twin(maze, seed, stake):
     game = maze(12, 3, seed, stake)
+    assert_is_the_truth(game)
+
+
+@pytest.mark.parametrize("text", ["awari:2", *slow("awari:3", "awari:4", "awari:5")])
+def test_awari_is_that_of_the_naive_twin(text):
+    assert_is_the_truth(load_game(text))
+
+
+def assert_is_the_truth(game):
     truth = naive.solve(game)
-    assert len({value.score for value in truth.values()}) > 5
+    assert len({value.score for value in truth.values()}) > 3
     assert solution_of(retrograde.solve(game).table, True) == dict(truth)
-
-
-@pytest.mark.parametrize("game", ["awari:2", *slow("awari:3", "awari:4", "awari:5")])
-def test_awari_is_that_of_the_naive_twin(game):
-    game = load_game(game)
-    assert solution_of(retrograde.solve(game).table, True) == dict(naive.solve(game))
 
 
 @pytest.mark.parametrize("given", [(12, 3, 1, 0), (6, 1, 5, -2), *slow((30, 3, 2, 3))])
@@ -224,26 +235,24 @@ class Steps(NamedTuple):
     def reward(self, state, action): return self.gain if action == 2 else 0
     def endless(self, state): return self.stay
 """
+steps = loader(LIMITS, "Steps")
 MOST = MARGIN.most - 1
 RULES = {0: ("is terminal with a margin", "utilities"), 1: ("has a move that scores", "rewards")}
 
 
-@pytest.fixture(scope="module")
-def steps(tmp_path_factory):
-    path = tmp_path_factory.mktemp("games") / "steps.py"
-    path.write_text(LIMITS)
-    return lambda *given: load_game(f"{path}::Steps:{','.join(map(str, given))}")
-
-
-@pytest.mark.parametrize("way", [plainly, by_kernels])
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("margin", [MOST + 1, -MOST - 1, 2**62, -(2**62), -(2**63)])
-def test_margins_beyond_the_limits_are_refused_by_every_way(steps, tmp_path, monkeypatch, way, rule, margin):
-    """Also where nobody chooses them."""
+@pytest.fixture(params=[plainly, by_kernels])
+def either_way(request, monkeypatch):
+    """In plain Python and by kernels, which run as they are written; no random games look at the rules before."""
     pytest.importorskip("numba")
     interpret(monkeypatch)
-    way(monkeypatch)
+    request.param(monkeypatch)
     monkeypatch.setattr(plain, "random_games", lambda game, progress: [])
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("margin", [MOST + 1, -MOST - 1, 2**62, -(2**62), -(2**63)])
+def test_margins_beyond_the_limits_are_refused_by_every_way(steps, tmp_path, either_way, rule, margin):
+    """Also where nobody chooses them."""
     given = [1, 0]
     given[rule] = margin
     message = r"state (77|5|6):? {} .*2\*\*60 or more: {} must be smaller".format(*RULES[rule])
@@ -257,24 +266,15 @@ def test_margins_beyond_the_limits_are_refused_by_every_way(steps, tmp_path, mon
         assert verification.verify(book.path, book.game).verdict == "proved"
 
 
-@pytest.mark.parametrize("way", [plainly, by_kernels])
-def test_rewards_that_add_up_beyond_the_limits_are_refused(steps, tmp_path, monkeypatch, way):
-    pytest.importorskip("numba")
-    interpret(monkeypatch)
-    way(monkeypatch)
+def test_rewards_that_add_up_beyond_the_limits_are_refused(steps, tmp_path, either_way):
     with pytest.raises(GameError, match=r"margins of 2\*\*60 or more: .* must be smaller"):
         pipeline.solve(steps(-MOST, MOST), tmp_path / "book.lmdb")
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("way", [plainly, by_kernels])
 @pytest.mark.parametrize("stake", [1 << 16, 1 << 60, -(1 << 62)])
-def test_endless_play_is_worth_no_more_than_merits_hold(maze, monkeypatch, way, stake):
+def test_endless_play_is_worth_no_more_than_merits_hold(maze, either_way, stake):
     """It was cut to 16 bits, of which 2**62 leaves 0."""
-    pytest.importorskip("numba")
-    interpret(monkeypatch)
-    way(monkeypatch)
-    monkeypatch.setattr(plain, "random_games", lambda game, progress: [])
     game = maze(12, 3, 1, stake)
     if abs(stake) >= MARGIN.most:
         with pytest.raises(GameError, match=r"2\*\*60 or more for endless play: endless must be smaller"):
