@@ -1,6 +1,7 @@
 """Arrays by state: the same book as by sorting, byte for byte."""
 
 import itertools
+import math
 
 import pytest
 
@@ -233,7 +234,7 @@ def test_a_checkpoint_of_arrays_wants_the_memory_for_them(tmp_path):
 
 @pytest.mark.slow
 def test_an_estimate_knows_of_arrays():
-    dense = estimation.of_sweep(load_game("dots-and-boxes:2,2"), symmetry=False, seconds=60.0)
+    dense = estimation.of_sweep(load_game("dots-and-boxes:2,2"), symmetry=False, seconds=math.inf)
     assert (dense.stored, dense.memory, dense.disk) == (4095, (150 << 20) + 3 * 4096, round(1.5 * 4095))
     assert dense.by_state and "less with --memory, and then more time and disk" in estimates.sweep(facts_of(dense))
 

@@ -93,7 +93,7 @@ def test_live_search_finds_margins_where_play_comes_back(maze, given):
     truth = naive.solve(game)
     open_states = [state for state in truth if not game.is_terminal(state)]
     for state in open_states[:: len(open_states) // count + 1]:
-        answer = Player({}, game).value(state)
+        answer = Player({}, game, seconds=None).value(state)
         assert (answer.value, answer.exact) == (truth[state], True)
 
 

@@ -144,7 +144,7 @@ def test_players_and_lines(game):
     """From a whole solution, from a part that live search completes, and from nothing."""
     truth = naive.solve(game)
     some = {state: value for state, value in truth.items() if state % 2}
-    for player in (Player(truth, game), Player(some, game), Player({}, game)):
+    for player in (Player(known, game, seconds=None) for known in (truth, some, {})):
         answer, moves = player.examine(0)
         assert answer.value == truth[0] == moves[0].value and moves[0].best
         for move in moves:
@@ -191,7 +191,7 @@ def test_moves_again_where_only_winning_counts(seed):
     for state, value in truth.items():
         for search in (minimax, alphabeta):
             assert search.solve(game, state).value == value
-    assert Player({}, game).examine(0)[0].value == truth[0]
+    assert Player({}, game, seconds=None).examine(0)[0].value == truth[0]
 
 
 def test_a_searched_child_needs_its_window_moved_by_the_reward():
