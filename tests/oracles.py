@@ -213,6 +213,7 @@ CHANCE_ORACLES = (
     ChanceOracle("backgammon-bearoff:1", "own", Fraction(13, 16), 0, 436),
     ChanceOracle("backgammon-bearoff:2", "own", Fraction(105_030_049, 136_048_896), 0, 15_496),
     ChanceOracle("backgammon-bearoff:3", "own", Fraction(41_570_430_673, 58_773_123_072), 0, 141_672),
+    ChanceOracle("nannon:3,2,3", "own", 0.4434288261471657, 1e-12, 275),
     ChanceOracle("nannon:4,2,4", "own", 0.52042829623034, 1e-12, 756),
     ChanceOracle("nannon", "own", 0.51573687096932, 1e-12, 16_451),
     ChanceOracle("einstein:2,1", "one", Fraction(1), 0, 15),
@@ -221,6 +222,13 @@ CHANCE_ORACLES = (
     ChanceOracle("einstein:5,1", "one", Fraction(1), 0, 726),
     ChanceOracle("einstein:3,2", "own", Fraction(7, 16), 0, 2_569),
     ChanceOracle("einstein:3,3", "own", Fraction(170, 243), 0, 39_737),
+    ChanceOracle("einstein:4,2", "own", Fraction(1_169, 2_048), 0, 53_552),
+    ChanceOracle("shut-the-box:2,1", "own", Fraction(85, 162), 0, 39),
+    ChanceOracle("shut-the-box:3,1", "own", Fraction(5, 9), 0, 156),
+    ChanceOracle("shut-the-box:4,1", "own", Fraction(6_049, 11_664), 0, 558),
+    ChanceOracle("shut-the-box:6,1", "own", Fraction(1_265_851, 2_519_424), 0, 4_624),
+    ChanceOracle("shut-the-box:4,2", "own", Fraction(2_223_883_105, 4_353_564_672), 0, 543),
+    ChanceOracle("shut-the-box:6,2", "own", Fraction(231_017_795_797_387, 457_019_805_007_872), 0, 6_858),
 )
 
 # Piglet to 2 points, by the mover's score, the other's and the turn's total (neller, table of its section on piglet)
