@@ -2,6 +2,7 @@
 
 from solver.base.options import Options
 from solver.solving import pipeline
+from tests import naive
 
 
 def columns(solved):
@@ -24,6 +25,18 @@ def swept(game, work=None, **options):
     from solver.sweep import exhaustive
 
     return exhaustive.solve(game, work, Options(**options))
+
+
+def assert_is_the_truth(game, symmetry=False):
+    """Sweep the game, and return the solution, whose values and counts are those of the naive twin."""
+    truth, solved = naive.solve(game, symmetry=symmetry), swept(game, symmetry=symmetry)
+    assert values(solved) == {state: value for state, value in truth.items() if not game.is_terminal(state)}
+    assert sum(tier.states for tier in solved.tiers) == len(truth)
+    assert sum(tier.terminal for tier in solved.tiers) == sum(map(game.is_terminal, truth))
+    for name, sign in (("win", 1), ("draw", 0), ("loss", -1)):
+        expected = sum((value.score > 0) - (value.score < 0) == sign for value in truth.values())
+        assert sum(getattr(tier, name) for tier in solved.tiers) == expected
+    return solved
 
 
 class Stopped(Exception):

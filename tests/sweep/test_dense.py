@@ -21,8 +21,8 @@ from solver.store.work import Work  # noqa: E402
 from solver.sweep import demand, dense, exhaustive  # noqa: E402
 from solver.sweep.checkpoint import Checkpoint, DenseState  # noqa: E402
 from tests import naive  # noqa: E402
-from tests.solutions import Stopped, stops_until_solved, swept  # noqa: E402
-from tests.ways import slow  # noqa: E402
+from tests.solutions import Stopped, assert_is_the_truth, stops_until_solved, swept, values  # noqa: E402
+from tests.ways import slow, slow_rows  # noqa: E402
 
 DENSE = ["dots-and-boxes:2,2", "dots-and-boxes:3,2", "dots-and-boxes:1,4"]
 SPARSE = """
@@ -76,10 +76,7 @@ def never(*arguments, **options):
 
 @pytest.mark.parametrize(
     ("text", "symmetry"),
-    [
-        (DENSE[0], True),
-        *[pytest.param(*one, marks=pytest.mark.slow) for one in itertools.product(DENSE, (True, False))][1:],
-    ],
+    [(DENSE[0], True), *slow_rows(*itertools.product(DENSE[1:], (True, False)), (DENSE[0], False))],
 )
 @pytest.mark.interpreted
 def test_dense_and_sorted_books_are_the_same_bytes(tmp_path, monkeypatch, by_kernels, text, symmetry):
@@ -93,23 +90,15 @@ def test_dense_and_sorted_books_are_the_same_bytes(tmp_path, monkeypatch, by_ker
     assert len(said) == 1 and "states are sorted: arrays by state of" in said[0] and "--memory" in said[0]
 
 
-@pytest.mark.parametrize(
-    ("rise", "span"), [(7, 64), *(pytest.param(*one, marks=pytest.mark.slow) for one in ((7, 1 << 20), (21, 8)))]
-)
+@pytest.mark.parametrize(("rise", "span"), [(7, 64), *slow_rows((7, 1 << 20), (21, 8))])
 @pytest.mark.interpreted
 def test_states_few_and_far_between_have_their_values(sparse, monkeypatch, rise, span):
     monkeypatch.setattr(dense, "NUMBERS_PER_CALL", span)
     monkeypatch.setattr(exhaustive, "Forward", never)
     game = sparse(rise=rise)
-    solved = swept(game)
-    truth = naive.solve(game)
-    found = {
-        int(state): solved.palette[place]
-        for states, places in solved.parts()
-        for state, place in zip(states, places, strict=True)
-    }
-    assert found == {state: value for state, value in truth.items() if not game.is_terminal(state)}
-    assert solved.root == truth[0] and sum(tier.states for tier in solved.tiers) == len(truth)
+    solved = assert_is_the_truth(game)
+    found = values(solved)
+    assert solved.root == found[0]
     longest = max(value.distance for value in found.values() if value.score > 0)
     assert solved.longest == (longest, min(s for s, value in found.items() if value == (1, longest)))
 
@@ -118,8 +107,7 @@ def test_states_few_and_far_between_have_their_values(sparse, monkeypatch, rise,
     ("options", "reason"),
     [
         ({"rise": 1}, "has a move that stays in its tier"),
-        pytest.param({"rise": 7, "jump": 260, "top": 300}, "more than 254 tiers", marks=pytest.mark.slow),
-        pytest.param({"rise": 7, "top": 300}, "more than 254 tiers", marks=pytest.mark.slow),
+        *slow_rows(({"jump": 260, "top": 300}, "more than 254 tiers"), ({"top": 300}, "more than 254 tiers")),
     ],
 )
 @pytest.mark.interpreted
@@ -182,12 +170,7 @@ def test_margins_beyond_a_byte_are_found_in_wider_arrays(tmp_path, monkeypatch, 
     for state in reversed(range(230)):
         best[state] = max((state + 1) * step - best[state + step] for step in (1, 2) if state + step <= 230)
     assert solved.root.score == best[0] and len(kinds) == 2 and max(map(abs, best)) > 127
-    found = {
-        int(state): solved.palette[place].score
-        for states, places in solved.parts()
-        for state, place in zip(states, places, strict=True)
-    }
-    assert found == dict(enumerate(best[:-1]))
+    assert {state: value.score for state, value in values(solved).items()} == dict(enumerate(best[:-1]))
 
 
 @pytest.mark.interpreted

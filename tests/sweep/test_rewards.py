@@ -21,7 +21,7 @@ from solver.verifying import verification
 from tests import naive
 from tests.books import write_values
 from tests.commands import ok
-from tests.solutions import swept, values
+from tests.solutions import assert_is_the_truth
 from tests.verifying.test_forgers import facts_of
 from tests.ways import compiled, slow
 
@@ -177,11 +177,7 @@ def test_the_compiled_search_and_the_sweep_value_every_state(game):
 
     searcher, truth = Searcher(game), naive.solve(game)
     assert {state: searcher.value(state) for state in truth} == truth
-    solved = swept(game, symmetry=False)
-    assert values(solved) == {state: value for state, value in truth.items() if not game.is_terminal(state)}
-    for name, sign in (("win", 1), ("draw", 0), ("loss", -1)):
-        expected = sum((value.score > 0) - (value.score < 0) == sign for value in truth.values())
-        assert sum(getattr(tier, name) for tier in solved.tiers) == expected
+    assert_is_the_truth(game)
 
 
 @pytest.mark.parametrize("seed", range(12))

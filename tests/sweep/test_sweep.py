@@ -10,7 +10,7 @@ from solver.rules.game import load_game
 from tests import naive
 from tests.games import MORE_GAMES, STORES
 from tests.oracles import ORACLES
-from tests.solutions import columns, swept, values
+from tests.solutions import assert_is_the_truth, columns, swept, values
 from tests.ways import quickly, slow
 
 pytest.importorskip("numpy")
@@ -38,25 +38,12 @@ MORE = (
 @pytest.mark.parametrize("symmetry", [True, *slow(False)], ids=["folded", "whole"])
 @pytest.mark.parametrize("text", quickly([*TIERED, *MORE], ["connect-four:4,3", "kalah:2,3"]))
 def test_every_value_is_the_naive_twins(text, symmetry):
-    assert_is_the_truth(text, symmetry)
+    assert_is_the_truth(load_game(text), symmetry)
 
 
 @pytest.mark.interpreted
 def test_every_value_is_the_naive_twins_without_symmetry():
-    assert_is_the_truth("tic-tac-toe:3,2,2", False)
-
-
-def assert_is_the_truth(text, symmetry):
-    game = load_game(text)
-    truth = naive.solve(game, symmetry=symmetry)
-    solved = swept(game, symmetry=symmetry)
-    terminal = {state for state in truth if game.is_terminal(state)}
-    assert values(solved) == {state: value for state, value in truth.items() if state not in terminal}
-    assert sum(tier.states for tier in solved.tiers) == len(truth)
-    assert sum(tier.terminal for tier in solved.tiers) == len(terminal)
-    for name, sign in (("win", 1), ("draw", 0), ("loss", -1)):
-        expected = sum((value.score > 0) - (value.score < 0) == sign for value in truth.values())
-        assert sum(getattr(tier, name) for tier in solved.tiers) == expected
+    assert_is_the_truth(load_game("tic-tac-toe:3,2,2"))
 
 
 @pytest.mark.slow
@@ -108,7 +95,7 @@ def test_two_runs_and_any_number_of_workers_agree():
         assert first._replace(parts=other.parts) == other
 
 
-@pytest.mark.parametrize("text", ["connect-four:4,3", pytest.param("connect-four:4,4", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("text", ["connect-four:4,3", *slow("connect-four:4,4")])
 def test_pieces_and_chunks_of_any_size_agree(monkeypatch, text):
     whole = swept(load_game(text))
     for module, name, size in (
