@@ -12,7 +12,7 @@ import zlib
 import pytest
 
 from solver.base import extras
-from solver.base.errors import MethodError, ResourceError, UncompiledRules
+from solver.base.errors import ResourceError, UncompiledRules
 from solver.base.options import Options
 from solver.base.value import Value, merit_of
 from solver.book import Book
@@ -214,21 +214,6 @@ def test_a_journal_of_another_solve_is_refused_and_restart_discards_it(tmp_path)
         opening.Journal(path, opening.header_of(Rules(load_game("connect-four:4,4")), 4), False)
     with opening.Journal(path, opening.header_of(Rules(load_game("connect-four:4,4")), 4), True) as journal:
         assert journal.merits == {}
-
-
-def test_methods_that_make_no_opening_book_are_refused(tmp_path):
-    with pytest.raises(MethodError, match="--method alphabeta"):
-        pipeline.solve(load_game("coins"), tmp_path / "b.lmdb", method="minimax", max_ply=3)
-
-
-@pytest.mark.parametrize("max_ply", [1, 40])
-@pytest.mark.parametrize("text", ["mu-torere", "pong-hau-ki", "nine-holes"])
-def test_games_with_cycles_are_refused_and_leave_no_journal(tmp_path, monkeypatch, text, max_ply):
-    """Beyond the last new state, too, where there is nothing to search."""
-    monkeypatch.setattr(extras, "has_kernels", lambda: False)
-    with pytest.raises(MethodError, match="has cycles, which alpha-beta cannot solve: use retrograde analysis"):
-        pipeline.solve(load_game(text), tmp_path / "b.lmdb", max_ply=max_ply)
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(not KERNELS, reason="the extra [solve] is not installed")

@@ -16,16 +16,51 @@ from solver.base.files import hold
 from solver.base.memory import LEAST_MEMORY, MEMORY_SHARE, free_memory
 from solver.base.methods import Method
 from solver.book import Book, shipped
-from solver.rules.game import Rules, load_game
-from solver.solving import choosing, pipeline
-from solver.solving.job import Job
+from solver.rules.game import load_game
+from solver.solving import pipeline
 from solver.solving.ways import plain
 from tests.commands import run
 from tests.compiled.test_compiled import write_race
 from tests.processes import BY_KERNELS
-from tests.search.test_search import Dice
 from tests.solving.test_pipeline import SAME_TIER
 from tests.ways import by_kernels, compiled, plainly
+
+REFUSED = [
+    ("coins", {"table": 1 << 20}, "--table has no effect with the sweep: omit it; it is for --method alphabeta"),
+    ("coins", {"method": "alphabeta", "memory": 1 << 30}, "--memory has no effect with --method alphabeta"),
+    ("coins", {"method": "alphabeta", "workers": 2}, "--workers has no effect"),
+    ("coins", {"method": "alphabeta", "restart": True}, "--restart has no effect"),
+    ("coins", {"max_ply": 2, "checkpoint": 0.0}, "--checkpoint has no effect with an opening book"),
+    ("coins", {"max_ply": 2, "anyway": True}, "--anyway has no effect with an opening book"),
+    ("coins", {"max_ply": 2, "method": "retrograde"}, "--method alphabeta, not retrograde"),
+    ("coins", {"method": "magic"}, "magic"),
+    ("coins", {"path": None, "restart": True}, "--restart needs a book: add -o BOOK"),
+    ("coins", {"path": None, "checkpoint": True}, "--checkpoint needs a book: add -o BOOK"),
+    ("coins", {"method": "expectiminimax"}, "coins is no game of chance: use minimax"),
+    *(
+        ("piglet:3", {"method": method}, "piglet:3 is a game of chance: use expectiminimax")
+        for method in sorted({*plain.METHODS} - {"expectiminimax", "nimbers"})
+    ),
+    *(
+        (text, options, f"{text} has cycles, .*: use retrograde analysis")
+        for text in ("mu-torere", "pong-hau-ki", "nine-holes")
+        for options in ({"method": "minimax"}, {"max_ply": 1}, {"max_ply": 40})  # the last beyond all new states
+    ),
+]
+
+
+@pytest.mark.parametrize(("game", "given", "message"), REFUSED, ids=range(len(REFUSED)))
+def test_options_that_do_not_fit_are_refused(tmp_path, monkeypatch, game, given, message):
+    plainly(monkeypatch)
+    with pytest.raises(MethodError, match=message):
+        pipeline.solve(load_game(game), **{"path": tmp_path / "book.lmdb", **given})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_too_little_memory_is_refused(tmp_path):
+    with pytest.raises(ResourceError, match="1,000 bytes of memory are too few"):
+        pipeline.solve(load_game("tic-tac-toe"), tmp_path / "book.lmdb", method="minimax", memory=1000)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_plain_python_ends_where_the_memory_does(monkeypatch, tmp_path):
@@ -35,51 +70,6 @@ def test_plain_python_ends_where_the_memory_does(monkeypatch, tmp_path):
     with pytest.raises(ResourceError, match="states are too many for plain Python .*pip install.* --memory"):
         pipeline.solve(load_game("connect-four"), tmp_path / "book.lmdb", memory=LEAST_MEMORY)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"table": 1 << 20}, "--table has no effect with the sweep: omit it; it is for --method alphabeta"),
-        ({"method": "alphabeta", "memory": 1 << 30}, "--memory has no effect with --method alphabeta"),
-        ({"method": "alphabeta", "workers": 2}, "--workers has no effect"),
-        ({"method": "alphabeta", "restart": True}, "--restart has no effect"),
-        ({"max_ply": 2, "checkpoint": 0.0}, "--checkpoint has no effect with an opening book"),
-        ({"max_ply": 2, "anyway": True}, "--anyway has no effect with an opening book"),
-        ({"max_ply": 2, "method": "retrograde"}, "--method alphabeta, not retrograde"),
-    ],
-)
-def test_options_that_a_method_would_ignore_are_refused(tmp_path, options, message):
-    with pytest.raises(MethodError, match=message):
-        pipeline.solve(load_game("coins"), tmp_path / "book.lmdb", **options)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("option", ["restart", "checkpoint"])
-def test_options_about_an_unfinished_book_need_one(option):
-    with pytest.raises(MethodError, match=f"--{option} needs a book: add -o BOOK"):
-        pipeline.solve(load_game("coins"), **{option: True})
-
-
-@pytest.mark.parametrize("method", sorted({"auto", *plain.METHODS} - {"nimbers"}))
-def test_methods_refuse_what_they_cannot_do_before_any_work(method):
-    def refuse(rules):
-        job = Job(rules, None, options.Options(method=method))
-        choosing.refuse(job, choosing.way_of(job))
-
-    dice, coins, kalah = Rules(Dice()), Rules(load_game("coins")), Rules(load_game("kalah:2,2"))
-    if method == "expectiminimax":
-        refuse(dice)
-        with pytest.raises(MethodError, match="coins is no game of chance: use minimax"):
-            refuse(coins)
-        return
-    if method == "auto":
-        refuse(dice)
-    else:
-        with pytest.raises(MethodError, match="Dice is a game of chance: use expectiminimax"):
-            refuse(dice)
-    refuse(coins)
-    refuse(kalah)
 
 
 GIB = 1 << 30
@@ -131,18 +121,6 @@ def test_bad_rules_of_a_user_are_refused_before_solving(tmp_path):
     with pytest.raises(GameError, match="state"):
         pipeline.solve(load_game(f"{tmp_path / 'bad.py'}::Ring"), tmp_path / "bad.lmdb")
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".lmdb"] == []
-
-
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [({"method": "magic"}, MethodError), ({"method": "minimax", "memory": 1000}, ResourceError)],
-)
-def test_a_refused_solve_leaves_nothing_behind(tmp_path, options, error):
-    if error is ResourceError and not extras.has_kernels():
-        return
-    with pytest.raises(error):
-        pipeline.solve(load_game("tic-tac-toe"), tmp_path / "book.lmdb", **options)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_target_that_cannot_be_written_is_refused_before_solving(tmp_path):
@@ -285,8 +263,8 @@ def test_where_numba_must_not_compile_plain_python_runs(monkeypatch):
         extras.kernel_defect.cache_clear()
 
 
-@compiled
-@pytest.mark.parametrize("words", ["prove hex:3", "grow connect-four:4,4 --positions 20"])
+@pytest.mark.interpreted
+@pytest.mark.parametrize("words", ["prove hex:2 --table 64K", "grow connect-four:4,3 --positions 2 --depth 1"])
 def test_one_process_at_a_time_writes_a_book(tmp_path, words):
     book, locked = tmp_path / "book.lmdb", tmp_path / "book.lmdb.lock"
     command = (*words.split(), "-q", "-o", book)
