@@ -12,56 +12,68 @@ import pytest
 from solver.book import Book
 from tests import ROOT
 from tests.commands import run
-from tests.processes import SWEEP, command, digest, gets_on, is_one_line, only, resumed, truth
+from tests.processes import command, digest, is_one_line, only, resumed
 
 pytest.importorskip("numba")
+GAME = "tic-tac-toe"
+
+# the solve stops at its first checkpoint, and does what the test says
+AT_A_CHECKPOINT = """
+import signal, sys
+from solver.base import system
+from solver.store.work import Work
+
+checkpoint = Work.checkpoint
+
+def then(self, state):
+    checkpoint(self, state)
+    print("kept", flush=True)
+    {}
+
+Work.checkpoint = then
+"""
 
 
-def begun(book):
-    """A solve that has a checkpoint."""
-    process = subprocess.Popen(command(SWEEP, book, "--checkpoint", 0), cwd=ROOT, stdout=subprocess.DEVNULL)
-    gets_on(process, book)
-    assert process.poll() is None
-    return process
+def begun(book, act, **pipes):
+    """A solve by kernels that acts at its first checkpoint."""
+    python, option, code, *words = command(GAME, book, "--checkpoint", 0)
+    code = AT_A_CHECKPOINT.format(act) + code
+    return subprocess.Popen([python, option, code, *words], cwd=ROOT, stdout=subprocess.PIPE, text=True, **pipes)
 
 
-def test_a_second_writer_is_refused_and_a_kill_loses_nothing(tmp_path):
+@pytest.fixture(scope="module")
+def truth(tmp_path_factory):
+    """The digest of the book of plain Python."""
+    book = tmp_path_factory.mktemp("truth") / "book.lmdb"
+    assert run("solve", GAME, "-q", "-o", book)[0] == 0
+    return digest(book)
+
+
+def test_a_second_writer_is_refused_and_a_kill_loses_nothing(tmp_path, truth):
     book = tmp_path / "book.lmdb"
-    with begun(book) as process:
-        code, error = resumed(SWEEP, book)
+    with begun(book, "sys.stdin.read()", stdin=subprocess.PIPE) as process:
+        assert process.stdout.readline() == "kept\n"
+        code, error = resumed(GAME, book)
         process.kill()
     assert code == 6 and is_one_line(error)
     assert f"book.lmdb.work is locked by process {process.pid}: wait for it, or name another book" in error
     assert not book.exists() and process.returncode
-    assert resumed(SWEEP, book)[0] == 0
-    assert digest(book) == truth(SWEEP)[0]
+    assert resumed(GAME, book)[0] == 0
+    assert digest(book) == truth
     assert only(tmp_path, "book.lmdb")
 
 
-ASKED = """
-import pathlib, signal, sys, threading, time
-from solver.base import system
-
-def ask():
-    while not pathlib.Path(sys.argv[5] + ".work", "manifest.json").exists():
-        time.sleep(0.01)
-    system.interrupt(getattr(signal, "SIGBREAK", signal.SIGTERM))
-
-threading.Thread(target=ask, daemon=True).start()
-"""
-
-
-def test_what_asks_a_solve_to_end_leaves_its_checkpoint(tmp_path):
+def test_what_asks_a_solve_to_end_leaves_its_checkpoint(tmp_path, truth):
     """SIGTERM, and on Windows Ctrl-Break, which a process without a console can only send to itself."""
     book = tmp_path / "book.lmdb"
-    python, option, code, *words = command(SWEEP, book, "--checkpoint", 0)
-    done = subprocess.run([python, option, ASKED + code, *words], cwd=ROOT, capture_output=True, text=True, timeout=300)
-    error = done.stderr
-    assert done.returncode == 143, error
-    assert is_one_line(error) and f"terminated: go on with solver solve {SWEEP}" in error
+    ask = 'system.interrupt(getattr(signal, "SIGBREAK", signal.SIGTERM))'
+    with begun(book, ask, stderr=subprocess.PIPE) as process:
+        _, error = process.communicate()
+    assert process.returncode == 143, error
+    assert is_one_line(error) and f"terminated: go on with solver solve {GAME}" in error
     assert (tmp_path / "book.lmdb.work" / "manifest.json").exists()
-    assert resumed(SWEEP, book)[0] == 0
-    assert digest(book) == truth(SWEEP)[0]
+    assert resumed(GAME, book)[0] == 0
+    assert digest(book) == truth
 
 
 READER = """
@@ -138,7 +150,7 @@ def test_text_has_the_same_bytes_on_every_system(tmp_path):
     """No line ends in \\r\\n, and signs that a console lacks are written in another way, not refused."""
     solver = [sys.executable, "-m", "solver"]
     environment = {**os.environ, "PYTHONIOENCODING": "cp437"}
-    command = [*solver, "query", "tic-tac-toe", "start"]
+    command = [*solver, "query", GAME, "start"]
     out = subprocess.run(command, cwd=ROOT, capture_output=True, env=environment).stdout
     assert out and b"\r" not in out
     table = tmp_path / "book.csv"
