@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import threading
-from collections.abc import Callable, Iterator
+import functools
+import tempfile
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
-from solver.base.errors import ResourceError
 from solver.base.memory import free_memory
 from solver.base.system import cores
 from solver.cluster.engine import Engine, too_large
+from solver.solving import pipeline
+from tests.processes import digest
 
 
 class Threads(Engine):
@@ -23,8 +25,7 @@ class Threads(Engine):
 
     def __init__(self, count: int | None = None, memory: int | None = None) -> None:
         self._count = count or cores()
-        self._total = self._left = memory or free_memory()
-        self._room = threading.Condition()
+        self._total = memory or free_memory()
         self._pool = ThreadPoolExecutor(self._count)
 
     @property
@@ -41,10 +42,7 @@ class Threads(Engine):
         if memory > self._total:
             raise too_large(memory, self._total)
         handles: list[Future[Any]] = [Future() for _ in range(returns)]
-        try:
-            running = self._pool.submit(self._run, task, arguments, handles, memory)
-        except RuntimeError as error:  # the limits on memory or processes
-            raise ResourceError(f"{error}: raise the limits on memory and processes, or take fewer workers") from None
+        running = self._pool.submit(self._run, task, arguments, handles)
         running.add_done_callback(lambda run: [handle.cancel() for handle in handles] if run.cancelled() else None)
         return handles
 
@@ -54,13 +52,10 @@ class Threads(Engine):
     def __exit__(self, *raised: object) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def _run(
-        self, task: Callable[..., Any], arguments: tuple[Any, ...], handles: list[Future[Any]], memory: int
-    ) -> None:
+    def _run(self, task: Callable[..., Any], arguments: tuple[Any, ...], handles: list[Future[Any]]) -> None:
         try:
             known = [given.result() if isinstance(given, Future) else given for given in arguments]
-            with self._admitted(memory):
-                made = task(*known)
+            made = task(*known)
             values = (made,) if len(handles) == 1 else made
             if len(values) != len(handles):
                 raise ValueError(f"{task.__name__} returned {len(values)} results instead of {len(handles)}")
@@ -71,15 +66,18 @@ class Threads(Engine):
             for handle, value in zip(handles, values, strict=True):
                 handle.set_result(value)
 
-    @contextlib.contextmanager
-    def _admitted(self, memory: int) -> Iterator[None]:
-        """Take so many bytes of the rest, once there are as many."""
-        with self._room:
-            self._room.wait_for(lambda: self._left >= memory)
-            self._left -= memory
-        try:
-            yield
-        finally:
-            with self._room:
-                self._left += memory
-                self._room.notify_all()
+
+@functools.cache
+def alone(game: str, **options: Any) -> str:
+    """Return the digest of the book of one machine."""
+    with tempfile.TemporaryDirectory() as folder:
+        pipeline.solve(game, Path(folder, "alone.lmdb"), **options).close()
+        return digest(Path(folder, "alone.lmdb"))
+
+
+def together(game: str, path: Path, **options: Any) -> str:
+    """Return the digest of the book of a cluster, which leaves nothing else behind."""
+    before = {*path.parent.iterdir()} - {path.with_name(path.name + ".shards")}
+    pipeline.solve(game, path, cluster="local", **options).close()
+    assert {*path.parent.iterdir()} == before | {path}
+    return digest(path)

@@ -1,16 +1,18 @@
-"""A solve in shards against the same on one machine: every book the same, byte for byte."""
+"""A solve in shards against the same on one machine: every book the same, byte for byte, with cycles and without.
 
-import functools
-import hashlib
+Tasks run on threads here. Faults are injected in `test_cluster_store`, and with Ray in `test_cluster_faults`.
+"""
+
+from collections import Counter
 
 import pytest
 
-from solver.base import sharding
+from solver.base import extras, options, sharding
 from solver.base.errors import MethodError, ResourceError
 from solver.book import streaming
-from solver.rules.game import load_game
 from solver.solving import pipeline
-from tests.engines import Threads
+from tests.engines import Threads, alone, together
+from tests.sweep.test_margins import MAZE
 from tests.ways import slow
 
 pytest.importorskip("numpy")
@@ -22,64 +24,111 @@ import numpy as np  # noqa: E402
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from solver.cluster import blocks, driver, excerpt, filing, merged, on_ray, ordering, shards, store  # noqa: E402
-
-SMALL = "connect-four:3,4,3"
-QUICK = (SMALL, "dots-and-boxes:2,2")
-SLOW = (
-    "connect-four:4,3",
-    "tic-tac-toe",
-    "coins:40,5",
-    "nim:2,3,4",
-    "hexapawn:3,4",
-    "breakthrough:3,4,1",
-    "kalah:2,3",
-    "othello:4,2",
-    "fox-and-hounds:4",
-    "tic-tac-toe:3,3,3,true",
-    "backgammon-bearoff:2",
+from solver.cluster import (  # noqa: E402
+    blocks,
+    closing,
+    driver,
+    excerpt,
+    filing,
+    history,
+    merged,
+    on_ray,
+    ordering,
+    resolving,
+    shards,
+    store,
 )
+from solver.cluster.store import Store  # noqa: E402
+
+LADDER = '''
+from typing import NamedTuple
+
+class Ladder(NamedTuple):
+    """A graph like any other, in tiers: moves stay in two of three of them, lead to the next, or to the one behind."""
+    width: int = 40
+    height: int = 4
+
+    def tier(self, state):
+        return state // self.width
+
+    def mixed(self, state, salt):
+        number = (state * 2654435761 + salt * 668265263) & 0xFFFFFFFF
+        number = (number ^ number >> 15) * 2246822519 & 0xFFFFFFFF
+        return number ^ number >> 13
+
+    def initial(self):
+        return 0
+
+    def actions(self, state):
+        for action in range(2 + self.mixed(state, 9) % 3):
+            yield action
+
+    def result(self, state, action):
+        number, tier = self.mixed(state, action), self.tier(state)
+        up = 1 if tier % 3 == 1 or number % 8 == 0 else 0
+        if action == 3:
+            up += 1
+        return (tier + up) * self.width + number // 8 % self.width
+
+    def again(self, state, action):
+        return self.mixed(state, action + 5) % 4 == 0
+
+    def is_terminal(self, state):
+        return self.tier(state) >= self.height or self.mixed(state, 7) % 16 == 5
+
+    def utility(self, state):
+        return self.mixed(state, 8) % 3 - 1
+'''
+SMALL = "connect-four:3,3"
+QUICK = (SMALL, "dots-and-boxes:2,1", "piglet:3")
+SLOW = (
+    *("connect-four:4,3", "connect-four:3,4,3", "tic-tac-toe", "coins:40,5", "nim:2,3,4", "hexapawn:3,4"),
+    *("breakthrough:3,4,1", "kalah:2,3", "othello:4,2", "fox-and-hounds:4", "tic-tac-toe:3,3,3,true"),
+    *("backgammon-bearoff:2", "dots-and-boxes:2,2"),
+)
+SLOW_CYCLIC = (
+    *("mu-torere", "hare-and-hounds", "three-mens-morris", "three-mens-morris:1", "nine-holes", "achi", "tapatan"),
+    *("pong-hau-ki", "quixo:3", "chess-ending:KPK", "ur:1"),
+)
+SLOW_CHANCE = ("piglet:4", "piglet", "pig:15")
 
 
-@pytest.fixture
-def clustered(tmp_path, monkeypatch):
-    """Solve a game in shards, on two threads; the digest of its book."""
-    monkeypatch.setattr(on_ray, "connect", lambda where, memory=None: Threads(4))
+@pytest.fixture(scope="module")
+def ladder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("games") / "ladder.py"
+    path.write_text(LADDER)
+    return f"{path}::Ladder"
+
+
+@pytest.fixture(autouse=True)
+def threads(monkeypatch):
+    """Threads instead of Ray; what fails is tried again at once; each step is committed."""
+    monkeypatch.setattr(store, "FIRST_RETRY_SECONDS", 0.0005)
+    monkeypatch.setattr(extras, "has_cluster", lambda: True)
+    monkeypatch.setattr(sharding, "LOCAL_STATES", 10)
     monkeypatch.setattr(shards, "EVERY", 0.0)
-    monkeypatch.setattr(sharding, "LOCAL_STATES", 100)
-
-    def solve(game, **options):
-        path = tmp_path / "clustered.lmdb"
-        with pipeline.solve(game, path, cluster="local", **options):
-            pass
-        assert sorted(tmp_path.iterdir()) == [path]
-        return digest(path)
-
-    return solve
+    monkeypatch.setattr(on_ray, "connect", lambda where, memory=None: Threads(4, memory and 2 * memory))
 
 
 @pytest.fixture
-def crowded(monkeypatch):
-    """Shards of few states, several to a block, whose blocks are split by tasks between."""
-    monkeypatch.setattr(sharding, "MIN_TASK_STATES", 20)
+def sharded(monkeypatch):
+    """Shards of a few states; generations of one shard are not gone through at once."""
+    monkeypatch.setattr(sharding, "MIN_TASK_STATES", 10)
+    monkeypatch.setattr(closing, "ALONE", 0)
+
+
+@pytest.fixture
+def crowded(sharded, monkeypatch):
+    """Several shards to a block, whose blocks are split by tasks between."""
     monkeypatch.setattr(sharding, "MOST_BLOCKS", 2)
     monkeypatch.setattr(sharding, "SPLIT_TASKS", 3)
 
 
-def digest(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-@functools.cache
-def alone(folder, game, symmetry=True):
-    """The digest of the book of one machine."""
-    with pipeline.solve(game, folder / "alone.lmdb", symmetry=symmetry):
-        return digest(folder / "alone.lmdb")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("alone")
+@pytest.fixture
+def rounds(sharded, monkeypatch):
+    """No worker has the memory for a tier with cycles; each round is committed."""
+    monkeypatch.setattr(resolving, "RESOLVING", 1 << 40)
+    monkeypatch.setattr(options, "CHECKPOINT_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -92,125 +141,220 @@ def filed(monkeypatch):
     return found
 
 
-@pytest.mark.parametrize("game", [*QUICK, *slow(*SLOW)])
-def test_the_book_is_that_of_one_machine(game, folder, clustered, crowded):
-    assert clustered(game) == alone(folder, game)
+@pytest.mark.parametrize("game", [*QUICK, *slow(*SLOW, *SLOW_CYCLIC, *SLOW_CHANCE)])
+def test_the_book_is_that_of_one_machine(tmp_path, game, crowded):
+    assert together(game, tmp_path / "cluster.lmdb") == alone(game)
 
 
 @pytest.mark.parametrize("game", [SMALL, *slow("connect-four:4,3", "breakthrough:3,4,1")])
-def test_results_that_are_filed_are_the_same(game, folder, clustered, crowded, filed):
-    assert clustered(game) == alone(folder, game)
+def test_results_that_are_filed_are_the_same(tmp_path, game, crowded, filed):
+    assert together(game, tmp_path / "cluster.lmdb") == alone(game)
     assert filed
 
 
-@pytest.mark.parametrize("game", ["nim:2,3,4", *slow("nim:150", "cram:4,3")])
-def test_nimbers_are_those_of_one_machine(game, tmp_path, clustered, crowded, monkeypatch):
-    monkeypatch.setattr(sharding, "LOCAL_STATES", -1)
-    with pipeline.solve(game, tmp_path / "alone.lmdb", method="nimbers"):
-        expected = digest(tmp_path / "alone.lmdb")
-    (tmp_path / "alone.lmdb").unlink()
-    assert clustered(game, method="nimbers") == expected
-
-
-def test_one_shard_is_as_good(folder, clustered):
-    assert clustered(SMALL) == alone(folder, SMALL)
+@pytest.mark.parametrize(("least", "most_sent"), [(1, 1 << 8), (40, 1), (1 << 20, 1 << 8)])
+def test_any_number_of_shards_gives_the_same_book(tmp_path, ladder, monkeypatch, least, most_sent):
+    """Also where what tasks send each other lies in files."""
+    monkeypatch.setattr(sharding, "MIN_TASK_STATES", least)
+    monkeypatch.setattr(sharding, "FILED", most_sent)
+    monkeypatch.setattr(closing, "ALONE", least)
+    assert together(ladder, tmp_path / "cluster.lmdb") == alone(ladder)
 
 
 @pytest.mark.parametrize(
-    ("game", "codec", "workers"),
+    "case",
     [
-        (SMALL, "instant", 40),
-        (SMALL, "compact", 2),
-        pytest.param(SMALL, "ranked", 2, marks=pytest.mark.slow),
-        pytest.param("backgammon-bearoff:2", None, 40, marks=pytest.mark.slow),
+        ("LADDER", {"method": "retrograde"}),
+        ("nim:2,3,4", {"method": "nimbers"}),
+        *slow(("nim:150", {"method": "nimbers"}), ("cram:4,3", {"method": "nimbers"})),
+        *slow(*((game, {"symmetry": False}) for game in (SMALL, "hare-and-hounds", "piglet:3"))),
     ],
+    ids=lambda case: "-".join(map(str, (case[0], *case[1]))),
 )
-def test_ranges_of_the_book_are_encoded_by_tasks(game, codec, workers, tmp_path, clustered, crowded, monkeypatch):
+def test_options_mean_the_same(tmp_path, ladder, crowded, monkeypatch, case):
+    monkeypatch.setattr(sharding, "LOCAL_STATES", -1)
+    game, options = case[0].replace("LADDER", ladder), case[1]
+    assert together(game, tmp_path / "cluster.lmdb", **options) == alone(game, **options)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [(SMALL, "instant", 40), (SMALL, "compact", 2), *slow((SMALL, "ranked", 2), ("backgammon-bearoff:2", None, 40))],
+    ids=lambda case: "-".join(map(str, case)),
+)
+def test_ranges_of_the_book_are_encoded_by_tasks(case, tmp_path, crowded, monkeypatch):
     """Also where they are smaller than a group, and as the driver does where the codec knows other keys."""
-    with pipeline.solve(game, tmp_path / "alone.lmdb", codec=codec):
-        expected = digest(tmp_path / "alone.lmdb")
-    (tmp_path / "alone.lmdb").unlink()
-    bound = []
+    game, codec, workers = case
+    expected, bound = alone(game, codec=codec), []
     monkeypatch.setattr(on_ray, "connect", lambda where, memory=None: Threads(workers))
     monkeypatch.setattr(streaming, "PLAIN_LIMIT", 0)
     monkeypatch.setattr(merged, "bind", lambda *given: bound.append(given) or ordering.bind(*given))
-    assert clustered(game, codec=codec) == expected
+    assert together(game, tmp_path / "cluster.lmdb", codec=codec) == expected
     assert len(bound) > 1 or codec == "ranked"
 
 
-@pytest.mark.slow
-def test_unfolded(folder, clustered, crowded):
-    assert clustered(SMALL, symmetry=False) == alone(folder, SMALL, symmetry=False)
+def test_shards_split_while_a_tier_is_closed(tmp_path, ladder, monkeypatch):
+    bits = []
+    monkeypatch.setattr(sharding, "MIN_TASK_STATES", 60)
+    monkeypatch.setattr(closing, "ALONE", 0)
+    generation = closing.generation
+
+    def watched(*given):
+        found = generation(*given)
+        bits.append(found.bits)
+        return found
+
+    monkeypatch.setattr(driver, "generation", watched)
+    options = {"method": "retrograde"}
+    assert together(ladder, tmp_path / "cluster.lmdb", **options) == alone(ladder, **options)
+    assert bits == sorted(bits) and bits[0] < bits[-1] and len(bits) > 4
 
 
-@pytest.mark.parametrize("last", [5, 27, *slow(0, 1, 14, 20)])
-def test_goes_on_behind_the_last_commit(last, folder, tmp_path, clustered, crowded, monkeypatch):
-    """With another number of shards than before."""
-    commit = store.Store.commit
+def test_rounds_begin_with_answers_in_files(tmp_path, ladder, rounds, filed):
+    assert together(ladder, tmp_path / "cluster.lmdb") == alone(ladder)
+    assert filed
 
-    def ends(self, number, facts):
+
+@pytest.mark.parametrize("game", [SMALL, *slow("LADDER"), "piglet:3"])
+def test_it_goes_on_behind_every_commit(tmp_path, ladder, monkeypatch, rounds, game):
+    """With another number of shards than before, where no tier has cycles."""
+    game = game.replace("LADDER", ladder)
+    commit, made, said = Store.commit, [], []
+
+    def dying(self, number, facts):
         commit(self, number, facts)
-        if number == last:
-            raise ResourceError("the power is cut")
+        made.extend(name for name, _ in facts["done"])
+        raise ResourceError("the driver died")
 
-    with monkeypatch.context() as broken, pytest.raises(ResourceError, match="power"):
-        broken.setattr(store.Store, "commit", ends)
-        clustered(SMALL)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["clustered.lmdb.shards"]
-    monkeypatch.setattr(sharding, "MIN_TASK_STATES", 1)
-    said = []
-    assert clustered(SMALL, say=said.append) == alone(folder, SMALL)
-    assert said[0].startswith("going on from")
+    monkeypatch.setattr(Store, "commit", dying)
+    path = tmp_path / "cluster.lmdb"
+    for life in range(1000):
+        monkeypatch.setattr(sharding, "MIN_TASK_STATES", 25 if game == SMALL and life % 2 else 10)
+        try:
+            found = together(game, path, say=said.append)
+            break
+        except ResourceError as error:
+            assert str(error) == "the driver died"
+    assert found == alone(game)
+    assert said[-1].startswith("going on from")
+    steps = {"forward", "closing", "scale", "backward", "resolving"}
+    assert set(made) == steps - {SMALL: {"closing", "resolving"}, "piglet:3": {"resolving"}}.get(game, set())
 
 
-def test_restart_begins_anew(folder, tmp_path, clustered, monkeypatch):
+def test_restart_begins_anew(tmp_path, monkeypatch):
     def cut(self, tier):
         raise ResourceError("the power is cut")
 
     with monkeypatch.context() as broken, pytest.raises(ResourceError, match="cut"):
         broken.setattr(driver.Driver, "_solve", cut)
-        clustered(SMALL)
+        together(SMALL, tmp_path / "cluster.lmdb")
     said = []
-    assert clustered(SMALL, restart=True, say=said.append) == alone(folder, SMALL)
+    assert together(SMALL, tmp_path / "cluster.lmdb", restart=True, say=said.append) == alone(SMALL)
     assert not [line for line in said if line.startswith("going on")]
 
 
-@pytest.mark.parametrize(
-    ("options", "refusal"),
-    [
-        ({"max_ply": 2}, r"an opening book \(--max-ply\), which runs on one machine: omit it"),
-        ({"method": "alphabeta"}, "--cluster has no effect with --method alphabeta"),
-        ({"anyway": True}, "--anyway has no effect with a cluster"),
-        ({"cluster": "head:6379"}, "name a folder or URL, --store"),
-        ({"store": ""}, "^--store is empty: name a folder or URL"),
-        ({"cluster": "foo"}, "^'foo' is no address of a cluster: say local"),
-        ({"cluster": ""}, "^'' is no address of a cluster: say local"),
-        ({"cluster": "nodes=4,cores=2,memory=4G"}, "describes machines, for solver estimate"),
-        ({"cluster": None, "store": "here"}, "--store has no effect with the sweep"),
-    ],
-)
+@pytest.mark.parametrize("game", ["LADDER", *slow("piglet:3")])
+def test_damaged_files_are_made_again(tmp_path, ladder, monkeypatch, rounds, game):
+    """After each commit, one of the files that are needed is cut short."""
+    game = game.replace("LADDER", ladder)
+    apply, kinds = history.Course.apply, Counter()
+
+    def damaging(self, event):
+        obsolete = apply(self, event)
+        folder = next(tmp_path.glob("*.shards"))
+        files = sorted(path for path in folder.iterdir() if "." in path.name[1:] and path.name not in obsolete)
+        present = {kind_of(path.name) for path in files}
+        kind = min(sorted(present), key=kinds.__getitem__, default=None)
+        if kind is not None and kinds[kind] < 6:  # a tier must come to its end at last
+            some = [path for path in files if kind_of(path.name) == kind]
+            victim = some[kinds.total() * 40503 % len(some)]
+            victim.write_bytes(victim.read_bytes()[:-1])
+            kinds[kind] += 1
+        return obsolete
+
+    monkeypatch.setattr(history.Course, "apply", damaging)
+    assert together(game, tmp_path / "cluster.lmdb") == alone(game)
+    of_rounds = {"begins", "parents", "left", "merits"} if "Ladder" in game else set()
+    assert kinds.keys() == {"run", "seen", "states", "values"} | of_rounds and min(kinds.values()) > 4
+
+
+def kind_of(name):
+    """The kind of a shard file."""
+    return name.partition("_")[0].partition("-")[0]
+
+
+@pytest.mark.parametrize("game", ["LADDER", *slow(*SLOW_CYCLIC)])
+def test_shards_that_tell_each_other_find_the_same_values(tmp_path, ladder, rounds, crowded, game):
+    game = game.replace("LADDER", ladder)
+    assert together(game, tmp_path / "cluster.lmdb") == alone(game)
+
+
+def test_a_file_that_is_needed_again_is_not_removed(tmp_path, ladder, monkeypatch, sharded):
+    """Commits come after many steps: what one of them lets go another may have written again."""
+    monkeypatch.setattr(shards, "EVERY", 1e9)
+    done, checked = shards.Shards.done, []
+
+    def again(self, event):
+        done(self, event)
+        if isinstance(event, history.Closing):
+            done(self, history.StartedOver())
+            done(self, event)
+            self.commit()
+            needed = self.course.names - {""}
+            assert needed <= set(self.store.listed())
+            checked.append(len(needed))
+
+    monkeypatch.setattr(shards.Shards, "done", again)
+    assert together(ladder, tmp_path / "cluster.lmdb") == alone(ladder)
+    assert len(checked) > 10 and min(checked) > 0
+
+
+@pytest.mark.parametrize("given", [*slow("40,3,1,0"), "40,3,2,3"])
+def test_margins_where_play_may_come_back(tmp_path, rounds, given):
+    """By one task, and by rounds, of which each is committed."""
+    (tmp_path / "maze.py").write_text(MAZE)
+    game = f"{tmp_path / 'maze.py'}::Maze:{given}"
+    assert together(game, tmp_path / "rounds.lmdb") == alone(game)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resolving, "RESOLVING", 1)
+        assert together(game, tmp_path / "task.lmdb") == alone(game)
+
+
+REFUSED = [
+    ({"max_ply": 2}, r"an opening book \(--max-ply\), which runs on one machine: omit it"),
+    ({"method": "alphabeta"}, "--cluster has no effect with --method alphabeta"),
+    ({"anyway": True}, "--anyway has no effect with a cluster"),
+    ({"table": 1 << 20}, "--table has no effect with"),
+    ({"cluster": "head:6379"}, "name a folder or URL, --store"),
+    ({"store": ""}, "^--store is empty: name a folder or URL"),
+    ({"cluster": "foo"}, "^'foo' is no address of a cluster: say local"),
+    ({"cluster": ""}, "^'' is no address of a cluster: say local"),
+    ({"cluster": "nodes=4,cores=2,memory=4G"}, "describes machines, for solver estimate"),
+    ({"cluster": None, "store": "here"}, "--store has no effect with the sweep"),
+    ({"path": None}, "--cluster needs a book: add -o BOOK"),
+    ({"game": "mu-torere", "method": "minimax"}, "no tier: solve it by retrograde analysis"),
+    ({"game": "moves.csv"}, "^--cluster has no effect with a graph, which runs on one machine: omit it$"),
+]
+
+
+@pytest.mark.parametrize(("options", "refusal"), REFUSED, ids=range(len(REFUSED)))
 def test_what_cannot_be_done_is_refused(options, refusal, tmp_path, monkeypatch):
-    monkeypatch.setattr(on_ray, "connect", lambda where, memory=None: Threads(4))
-    with pytest.raises(MethodError, match=refusal):
-        pipeline.solve("tic-tac-toe", tmp_path / "book.lmdb", **{"cluster": "local", **options})
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_graph_is_solved_on_one_machine(tmp_path):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "moves.csv").write_text("state,action,next,reward\na,l,b,\nb,,,-1\n")
-    with pytest.raises(MethodError, match="^--cluster has no effect with a graph, which runs on one machine: omit it$"):
-        pipeline.solve(str(tmp_path / "moves.csv"), tmp_path / "book.lmdb", cluster="local:2")
+    with pytest.raises(MethodError, match=refusal):
+        pipeline.solve(**{"game": "tic-tac-toe", "path": tmp_path / "book.lmdb", "cluster": "local", **options})
+    assert [path.name for path in tmp_path.iterdir()] == ["moves.csv"]
 
 
-def test_a_cluster_writes_a_book():
-    with pytest.raises(MethodError, match="needs a book: add -o BOOK"):
-        pipeline.run(load_game("tic-tac-toe"), None, pipeline.Options(cluster="local"))
+def test_a_tier_beyond_the_memory_is_refused(tmp_path, ladder):
+    with pytest.raises(ResourceError, match="--memory"):
+        together(ladder, tmp_path / "cluster.lmdb", method="retrograde", memory=4000)
 
 
 keys = st.lists(st.integers(0, 2**63 - 1), max_size=60, unique=True).map(lambda some: np.array(sorted(some), np.int64))
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=25)
 @given(keys, keys, st.integers(0, 5))
 def test_keys_are_dealt_and_found_again(early, late, bits):
     """Every key reaches one owner, in order, and what owners answer comes back to its key."""
@@ -229,7 +373,7 @@ def test_keys_are_dealt_and_found_again(early, late, bits):
     assert found.tolist() == asked.tolist()
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=25)
 @given(keys, keys)
 def test_look_up_finds_what_is_there(asked, states):
     values = np.full(len(asked), -1, np.int8)
