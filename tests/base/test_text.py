@@ -128,8 +128,15 @@ KIF = """; a heap of two, of which each takes one; who takes the last wins
 (<= (goal ?player 100) (role ?player) (not (true (turn ?player))))"""
 
 
-@pytest.mark.parametrize("game", ["tic-tac-toe", "kalah:2,2", "mu-torere"])
-@pytest.mark.parametrize("columns", [None, ["state", "score", "distance"], ["distance", "board", "score", "state"]])
+@pytest.mark.parametrize(
+    ("game", "columns"),
+    [
+        ("coins", None),
+        ("kalah:2,2", ["state", "score", "distance"]),
+        ("mu-torere", ["distance", "board", "score", "state"]),
+    ],
+    ids=["coins", "kalah", "mu-torere"],
+)
 def test_import_takes_the_csv_that_export_writes(write, tmp_path, game, columns):
     with solve(game, tmp_path / "book.lmdb") as book:
         export(book, tmp_path / "book.csv", columns)
@@ -179,7 +186,7 @@ def test_export_writes_to_standard_output_and_to_pipes(tmp_path):
         assert ok("export", "tic-tac-toe", "-o", "-", "--format", form, "-q") == whole
         ok("export", "tic-tac-toe", "-o", tmp_path / f"{form}.txt", "--format", form, "-q")
         assert (tmp_path / f"{form}.txt").read_text("utf-8") == whole
-        if not hasattr(os, "mkfifo"):
+        if not hasattr(os, "mkfifo") or form == "csv":
             continue
         os.mkfifo(tmp_path / f"{form}.pipe")
         words = ["export", "tic-tac-toe", "-q", "-o", f"{form}.pipe", "--format", form]

@@ -9,7 +9,7 @@ from tests.commands import ok, run
 
 
 def elo(*words):
-    return json.loads(ok("match", *words, "--games", "300", "-q", "--json"))
+    return json.loads(ok("match", *words, "--games", "100", "-q", "--json"))
 
 
 def test_each_level_beats_the_one_below():

@@ -22,11 +22,14 @@ from solver.solving.ways import entries, plain
 from solver.verifying.verification import verify
 from tests import naive
 from tests.games import MORE_GAMES, SMALL_GAMES
-from tests.ways import by_kernels, compiled, plainly, slow
+from tests.ways import by_kernels, compiled, plainly, slow, slowly
+
+ONE_OF_EACH = {text.partition(":")[0]: text for text in reversed(SMALL_GAMES)}.values()
+MORE_BOARDS = [text for text in SMALL_GAMES if text not in ONE_OF_EACH]
 
 
 @pytest.mark.parametrize("symmetry", [True, *slow(False)])
-@pytest.mark.parametrize("text", [*SMALL_GAMES, *slow(*MORE_GAMES)])
+@pytest.mark.parametrize("text", [*slowly(SMALL_GAMES, *MORE_BOARDS), *slow(*MORE_GAMES)])
 def test_a_book_holds_the_truth(tmp_path, monkeypatch, text, symmetry):
     plainly(monkeypatch)
     game = load_game(text)
@@ -139,7 +142,7 @@ def test_a_book_says_what_info_prints(tmp_path, monkeypatch):
 @compiled
 @pytest.mark.parametrize(
     ("text", "method"),
-    [("tic-tac-toe", "retrograde"), pytest.param("three-mens-morris:1", "auto", marks=pytest.mark.slow)],
+    [("tic-tac-toe:3,2,2", "retrograde"), pytest.param("three-mens-morris:1", "auto", marks=pytest.mark.slow)],
 )
 @pytest.mark.interpreted
 def test_plain_and_compiled_retrograde_books_are_the_same_bytes(tmp_path, monkeypatch, text, method):
@@ -160,7 +163,7 @@ def test_retrograde_analysis_of_margins_heeds_tiers(monkeypatch, tmp_path, array
 
 
 @compiled
-@pytest.mark.parametrize("text", ["tic-tac-toe", *slow("kalah:2,3"), "dots-and-boxes:1,2"])
+@pytest.mark.parametrize("text", ["tic-tac-toe:3,2,2", *slow("tic-tac-toe", "kalah:2,3"), "dots-and-boxes:1,2"])
 @pytest.mark.interpreted
 def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, text):
     game = load_game(text)
@@ -349,7 +352,7 @@ def test_scores_with_moves_inside_a_tier_are_solved_plainly_where_these_score(tm
 
 
 @compiled
-@pytest.mark.parametrize("tier", [None, "7"])
+@pytest.mark.parametrize("tier", [*slow(None), "7"])
 def test_scores_with_cycles_are_solved(monkeypatch, tmp_path, stones, tier):
     from tests.interpreted import interpret
 

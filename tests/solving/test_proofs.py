@@ -1,5 +1,6 @@
 """Proof books: the right value of the start, an answer to every reply, the same bytes after any interruption."""
 
+import itertools
 import json
 import re
 import subprocess
@@ -30,6 +31,7 @@ from tests.exports import needs_node
 from tests.ways import slow
 
 SMALL_TABLE = 1 << 16
+DRAWN = "tic-tac-toe:3,2,3"
 OF_VALUES = ("palette", "numbers", "stored", "longest", "book_id", "digest")  # facts of a header
 
 
@@ -71,7 +73,7 @@ def test_the_start_has_its_value_and_its_side_an_answer_to_every_reply(tmp_path,
 
 
 @pytest.mark.interpreted
-@pytest.mark.parametrize("text", ["tic-tac-toe", "hex:2", *slow("hex:3", "clobber:3,4")])
+@pytest.mark.parametrize("text", [DRAWN, "hex:2", *slow("tic-tac-toe", "hex:3", "clobber:3,4")])
 def test_either_search_alone_proves_the_same(tmp_path, text):
     scores = set()
     for method in ("alphabeta", "proof-number"):
@@ -84,7 +86,9 @@ def test_either_search_alone_proves_the_same(tmp_path, text):
 
 
 @pytest.mark.interpreted
-@pytest.mark.parametrize("text", ["tic-tac-toe", "hex:3", "domineering:3,4", "connect-four:4,3"])
+@pytest.mark.parametrize(
+    "text", ["tic-tac-toe", "domineering:3,3", *slow("hex:3", "domineering:3,4", "connect-four:4,3")]
+)
 def test_any_position_has_its_score_by_proof_numbers(text):
     from solver.compiled.exact.prover import Prover
 
@@ -107,7 +111,7 @@ def test_a_full_table_makes_it_slower_not_wrong(tmp_path):
 @pytest.mark.interpreted
 def test_a_book_serves_the_side_that_is_asked_for(tmp_path):
     for side in ("first", "second", "both"):
-        header = proved("tic-tac-toe", tmp_path / f"{side}.lmdb", Plan(side))
+        header = proved(DRAWN, tmp_path / f"{side}.lmdb", Plan(side))
         assert header.trim.side == side and header.root.score == 0
         with Book(tmp_path / f"{side}.lmdb") as book:
             playing.prove(book, book.game, live=False)
@@ -131,33 +135,26 @@ def short_turns(monkeypatch):
 
 
 @pytest.mark.interpreted
-@pytest.mark.parametrize("signal", [KeyboardInterrupt, Terminated])
 @pytest.mark.parametrize("method", ["auto", *slow("alphabeta", "proof-number")])
-def test_an_interrupted_proof_goes_on_to_the_same_bytes(tmp_path, short_turns, method, signal):
+def test_an_interrupted_proof_goes_on_to_the_same_bytes(tmp_path, short_turns, method):
     whole = proved("clobber:3,4", tmp_path / "whole.lmdb", Plan(method=method))
     again, interruptions = tmp_path / "again.lmdb", 0
     while not again.exists():
+        signal = (KeyboardInterrupt, Terminated)[interruptions % 2]
+        searching = itertools.count(1)
+
+        def interrupt(step, *facts, signal=signal, searching=searching):
+            if step == "prove" and next(searching) == 2:
+                raise signal
+
         try:
-            proved("clobber:3,4", again, Plan(method=method), progress=Interrupting(signal))
+            proved("clobber:3,4", again, Plan(method=method), progress=interrupt)
         except signal:
             interruptions += 1
             assert (tmp_path / "again.lmdb.proof").exists()
     assert interruptions > 1 and not (tmp_path / "again.lmdb.proof").exists()
     assert again.read_bytes() == (tmp_path / "whole.lmdb").read_bytes()
     assert method in ("auto", whole.method)
-
-
-class Interrupting:
-    """Progress that is interrupted at the second call of a search."""
-
-    def __init__(self, signal):
-        self.calls, self.signal = 0, signal
-
-    def __call__(self, step, done, total, note=""):
-        if step == "prove":
-            self.calls += 1
-            if self.calls == 2:
-                raise self.signal
 
 
 @pytest.mark.interpreted
