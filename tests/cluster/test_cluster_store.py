@@ -35,6 +35,7 @@ from tests.commands import run  # noqa: E402
 from tests.engines import Threads, alone  # noqa: E402
 from tests.processes import digest  # noqa: E402
 from tests.ways import slow, until  # noqa: E402
+from tests.written import write_rules  # noqa: E402
 
 if not extras.has_cluster():  # to ask for it imports nothing of Ray
     pytest.skip("the extra [cluster] is not installed", allow_module_level=True)
@@ -516,34 +517,28 @@ def test_a_store_that_damages_whatever_is_written_is_given_up(tmp_path, monkeypa
 # Rules
 
 
-COUNTDOWN = """
-from typing import NamedTuple
-
-class Countdown(NamedTuple):
-    size: int = 400
-    worst: int = 0
-
-    def initial(self): return self.size
-    def actions(self, state): return [1, 2, 3] if state > 2 else [1]
-    def result(self, state, action): return state - action
-    def is_terminal(self, state): return state == 0
-    def utility(self, state): return -1
-    def tier(self, state): return (self.size - state) * (-1 if self.worst and state == self.worst else 1)
-"""
+def countdown(folder):
+    """Rules of one's own, whose tiers may fall where a parameter says so."""
+    return write_rules(
+        folder / "countdown.py",
+        fields="size: int = 400\nworst: int = 0",
+        initial="self.size",
+        actions="[1, 2, 3] if state > 2 else [1]",
+        result="state - action",
+        is_terminal="state == 0",
+        tier="(self.size - state) * (-1 if self.worst and state == self.worst else 1)",
+    )
 
 
 def test_rules_of_ones_own(tmp_path):
-    file = tmp_path / "countdown.py"
-    file.write_text(COUNTDOWN)
-    assert solve(tmp_path / "b.lmdb", game=f"{file}::Countdown:40")[0] == alone(f"{file}::Countdown:40")
-    line = refused(tmp_path / "b.lmdb", game=f"{file}::Countdown:40,20")
+    game = countdown(tmp_path)
+    assert solve(tmp_path / "b.lmdb", game=f"{game}:40")[0] == alone(f"{game}:40")
+    line = refused(tmp_path / "b.lmdb", game=f"{game}:40,20")
     assert "tier" in line and "20" in line
 
 
 def test_a_node_that_has_other_rules_is_refused(tmp_path):
-    file = tmp_path / "countdown.py"
-    file.write_text(COUNTDOWN)
-    game = load_game(f"{file}::Countdown")
+    game = load_game(countdown(tmp_path))
     with pytest.raises(
         GameError, match=f"the node {HOST} of the cluster, with solverbook {__version__}, has other rul"
     ):

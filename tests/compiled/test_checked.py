@@ -10,6 +10,8 @@ from solver.rules.game import Rules, load_game
 from solver.sweep import exhaustive
 from tests import ROOT, checking
 from tests.games import CHANCE_GAMES, MORE_GAMES, SMALL_GAMES
+from tests.ways import slow
+from tests.written import write_rules
 
 pytest.importorskip("numba")
 QUICK = {
@@ -93,37 +95,6 @@ def test_all_odd_wide_functions_are_pythons_or_raise(tmp_path):
     assert calls > 50_000
 
 
-STAR = '''
-from typing import NamedTuple
-
-import numpy as np
-
-BITS = np.array([0, 1], np.int64)
-
-
-class Star(NamedTuple):
-    """Every action ends the game; the utility of one end in each {count} takes an operator to its limit."""
-
-    ends: int = 100
-
-    def initial(self):
-        return 0
-
-    def actions(self, state):
-        for action in range(1, self.ends):
-            yield action
-
-    def result(self, state, action):
-        return action
-
-    def is_terminal(self, state):
-        return state > 0
-
-    def utility(self, state):
-        top = (1 << 62) + (state & 1)
-{lines}
-        return 1 if state % 3 else -1
-'''
 LIMITS = (
     "top + top > 0",
     "top - -top > 0",
@@ -144,14 +115,19 @@ LIMITS = (
 
 
 def star(folder, limits):
-    """Rules of which end number 7 + 2 * i meets the limit of that index, and no other does."""
-    lines = "".join(
-        f"        if state == {7 + 2 * index}:\n            return 1 if {limit} else -1\n"
-        for index, limit in enumerate(limits)
+    """Rules of which every action ends the game; end 7 + 2 * i meets the limit of that index, and no other does."""
+    cases = [f"if state == {7 + 2 * i}:\n    return 1 if {limit} else -1" for i, limit in enumerate(limits)]
+    utility = ["top = (1 << 62) + (state & 1)", *cases, "return 1 if state % 3 else -1"]
+    return load_game(
+        write_rules(
+            folder / "star.py",
+            fields="ends: int = 100",
+            actions="yield from range(1, self.ends)",
+            result="action",
+            is_terminal="state > 0",
+            utility="\n".join(utility),
+        )
     )
-    path = folder / "star.py"
-    path.write_text(STAR.format(count=100, lines=lines))
-    return load_game(f"{path}::Star")
 
 
 def test_the_one_state_at_a_limit_is_noticed_or_right(tmp_path):
@@ -172,117 +148,56 @@ def test_the_one_state_at_a_limit_is_noticed_or_right(tmp_path):
 @pytest.mark.slow  # the backward pass names them in the same way
 def test_the_forward_pass_names_the_state_and_the_line(tmp_path):
     game = star(tmp_path, ["top + top > 0"])
-    with pytest.raises(UncompiledRules, match=r"state 7 fails with OverflowError: star.py line 30: .* beyond 64 bits"):
+    line = line_of(tmp_path / "star.py", "top + top")
+    with pytest.raises(UncompiledRules, match=f"state 7 fails with OverflowError: star.py line {line}: .* 64 bits"):
         exhaustive.solve(Rules(game))
 
 
-REWARDS = '''
-from typing import NamedTuple
+def rewards(folder, reward):
+    """A race to 30 whose steps score."""
+    fields, bodies = "score_game = True\ngoal: int = 30", {"utility": "0", "tier": "state", "reward": reward}
+    return Rules(load_game(write_rules(folder / "rewards.py", fields=fields, **bodies)))
 
 
-class Rewards(NamedTuple):
-    """A race to 30 in steps of 1 and 2; one step scores a sum that leaves 64 bits on the way."""
-
-    score_game = True
-    last: int = 30
-
-    def initial(self):
-        return 0
-
-    def tier(self, state):
-        return state
-
-    def actions(self, state):
-        yield 1
-        yield 2
-
-    def result(self, state, action):
-        return state + action
-
-    def is_terminal(self, state):
-        return state >= self.last
-
-    def utility(self, state):
-        return 0
-
-    def reward(self, state, action):
-        top = 1 << 62
-        if state == 17:
-            return (top * 2 >> 62) + action
-        return action
-'''
+def line_of(path, text):
+    return next(number for number, line in enumerate(path.read_text("utf-8").splitlines(), 1) if text in line)
 
 
 def test_the_backward_pass_names_the_state_and_the_line(tmp_path):
-    (tmp_path / "rewards.py").write_text(REWARDS)
-    with pytest.raises(UncompiledRules, match="state 17 fails with OverflowError: rewards.py line 33: "):
-        exhaustive.solve(Rules(load_game(f"{tmp_path / 'rewards.py'}::Rewards")))
-
-
-FRACTION = REWARDS.replace("return (top * 2 >> 62) + action", "return action / 2")
+    rules = rewards(tmp_path, "top = 1 << 62\nif state == 17:\n    return (top * 2 >> 62) + action\nreturn action")
+    line = line_of(tmp_path / "rewards.py", "top * 2")
+    with pytest.raises(UncompiledRules, match=f"state 17 fails with OverflowError: rewards.py line {line}: "):
+        exhaustive.solve(rules)
 
 
 def test_a_fraction_at_one_state_is_refused(tmp_path):
-    (tmp_path / "rewards.py").write_text(FRACTION)
+    rules = rewards(tmp_path, "if state == 17:\n    return action / 2\nreturn action")
     with pytest.raises(UncompiledRules, match="reward gives a float, maybe only in some states: it must give an int"):
-        exhaustive.solve(Rules(load_game(f"{tmp_path / 'rewards.py'}::Rewards")))
+        exhaustive.solve(rules)
 
 
-WIDE = """
-from typing import NamedTuple
-
-
-class Wide(NamedTuple):
-    bits = 100
-    ends: int = 14
-
-    def initial(self):
-        return 1 << 99
-
-    def actions(self, state):
-        for action in range(1, self.ends):
-            yield action
-
-    def result(self, state, action):
-        return (1 << 99) + (action << 64)
-
-    def is_terminal(self, state):
-        return state != 1 << 99
-
-    def utility(self, state):
-        action = (state >> 64) & 255
-        big = state | ((1 << 99) - 1)
-        if action == 1:
-            return 1 if (big << 28) > 0 else -1
-        if action == 2:
-            return 1 if big * big > 0 else -1
-        if action == 3:
-            return 1 if (big << 27) + (big << 27) > 0 else -1
-        if action == 4:
-            return 1 if big // (action - 4) > 0 else -1
-        if action == 5:
-            return 1 if big >> (action - 6) > 0 else -1
-        if action == 6:
-            return 1 if len(range(big)) > 0 else -1
-        if action == 7:
-            return 1 if (5, 6)[big - 2**70] == 5 else -1
-        if action == 8:
-            return 1 if (1 << (action - 9)) > 0 else -1
-        if action == 9:
-            return 1 if ((big << 40) & 255) == 0 else -1
-        if action == 10:
-            return 1 if (0 - big).bit_count() == 100 else -1
-        if action == 11:
-            return 1 if (big << 26) + (big << 26) > 0 else -1
-        if action == 12:
-            return 1 if -big - big - big < 0 else -1
-        return 1 if (big * 3) & 1 else -1
-"""
+WIDE_LIMITS = (
+    *("(big << 28) > 0", "big * big > 0", "(big << 27) + (big << 27) > 0", "big // (action - 4) > 0"),
+    *("big >> (action - 6) > 0", "len(range(big)) > 0", "(5, 6)[big - 2**70] == 5", "(1 << (action - 9)) > 0"),
+    *("((big << 40) & 255) == 0", "(0 - big).bit_count() == 100", "(big << 26) + (big << 26) > 0"),
+    *("-big - big - big < 0", "(big * 3) & 1"),
+)
 
 
 def test_wide_numbers_are_pythons_or_raise(tmp_path):
-    (tmp_path / "wide.py").write_text(WIDE)
-    game = load_game(f"{tmp_path / 'wide.py'}::Wide")
+    """The first eight raise; the others are right."""
+    cases = [f"if action == {i}:\n    return 1 if {limit} else -1" for i, limit in enumerate(WIDE_LIMITS, 1)]
+    utility = ["action = (state >> 64) & 255", "big = state | ((1 << 99) - 1)", *cases, "return 0"]
+    wide = write_rules(
+        tmp_path / "wide.py",
+        fields="bits = 100\nends: int = 14",
+        initial="1 << 99",
+        actions="yield from range(1, self.ends)",
+        result="(1 << 99) + (action << 64)",
+        is_terminal="state != 1 << 99",
+        utility="\n".join(utility),
+    )
+    game = load_game(wide)
     twins = agreement.Twins(game, False, True)
     ends = [game.result(game.initial(), action) for action in range(1, game.ends)]
     answers = [twins.compiled(end) for end in ends]
@@ -290,46 +205,25 @@ def test_wide_numbers_are_pythons_or_raise(tmp_path):
     assert answers[8:] == [twins.plain(end) for end in ends[8:]]
 
 
-LISTS = """
-from typing import NamedTuple
+LISTED = {"initial": "1 << 100", "starts": "[1 << 100, (1 << 100) + 1]", "is_terminal": "(state & 1023) >= self.goal"}
 
 
-class Lists(NamedTuple):
-    bits = 128
-    goal: int = 24
-
-    def initial(self):
-        return 1 << 100
-
-    def starts(self):
-        return [1 << 100, (1 << 100) + 1]
-
-    def actions(self, state):
-        {body}
-
-    def result(self, state, action):
-        return state + action
-
-    def is_terminal(self, state):
-        return (state & 1023) >= self.goal
-
-    def utility(self, state):
-        return -1
-"""
+def lists(folder, actions):
+    return load_game(write_rules(folder / "lists.py", fields="bits = 128\ngoal: int = 24", actions=actions, **LISTED))
 
 
 @pytest.mark.parametrize(
     "body",
     [
-        "return [action for action in (1, 2, 3) if (state & 1023) + action <= self.goal]",
-        pytest.param("moves = [1, 2]; return moves if state & 1 else moves[:1]", marks=pytest.mark.slow),
+        "[action for action in (1, 2, 3) if (state & 1023) + action <= self.goal]",
+        *slow("moves = [1, 2]; return moves if state & 1 else moves[:1]"),
     ],
+    ids=["list", "slice"],
 )
 def test_lists_of_moves_are_freed_once(tmp_path, body):
     from numba.core.runtime import _nrt_python, rtsys
 
-    (tmp_path / "lists.py").write_text(LISTS.format(body=body))
-    game = load_game(f"{tmp_path / 'lists.py'}::Lists")
+    game = lists(tmp_path, body)
     twins = agreement.Twins(game, False, False)
     states = [game.initial() + number for number in range(20)]
     _nrt_python.memsys_enable_stats()
@@ -340,33 +234,15 @@ def test_lists_of_moves_are_freed_once(tmp_path, body):
 
 
 def test_a_list_of_wide_moves_is_refused(tmp_path):
-    (tmp_path / "lists.py").write_text(LISTS.format(body="return [1 << 70, 1 << 71]"))
     with pytest.raises(UncompiledRules, match="actions gives a list of numbers beyond 63 bits: yield them"):
-        agreement.compare(load_game(f"{tmp_path / 'lists.py'}::Lists"), [1 << 100])
-
-
-PARAMETER = """
-import enum
-from typing import NamedTuple
-
-
-class Level(int):
-    def __add__(self, other):
-        return 7
-
-
-class Odd(NamedTuple):
-    level: int = Level(3)
-
-    def initial(self):
-        return 0
-"""
+        agreement.compare(lists(tmp_path, "[1 << 70, 1 << 71]"), [1 << 100])
 
 
 def test_a_parameter_with_operators_of_its_own_does_not_compile(tmp_path):
-    (tmp_path / "parameter.py").write_text(PARAMETER + LISTS[LISTS.index("    def starts") :].format(body="return [1]"))
+    level = "class Level(int):\n    def __add__(self, other):\n        return 7"
+    odd = write_rules(tmp_path / "parameter.py", head=level, fields="goal: int = Level(3)")
     with pytest.raises(UncompiledRules, match="a parameter is a Level: write a plain number"):
-        agreement.Twins(load_game(f"{tmp_path / 'parameter.py'}::Odd"), False, False).compiled(1)
+        agreement.Twins(load_game(odd), False, False).compiled(1)
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ from solver.rules import sources
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
 from tests import ROOT
+from tests.written import write_rules
 
 numba = pytest.importorskip("numba")
 
@@ -28,48 +29,16 @@ from solver.compiled.identity import are_cached, constants_of, identity_of  # no
 from solver.compiled.module import rules  # noqa: E402
 from solver.store import shared  # noqa: E402
 
-RACE = """
-    from typing import NamedTuple
-
-    class {name}(NamedTuple):
-        goal: int = {goal}
-
-        def initial(self):
-            return 0
-
-        def actions(self, state):
-            for step in range(1, 3):
-                if self._ahead(state{extra}) >= step:
-                    yield step
-
-        def result(self, state, action):
-            return state + action
-
-        def is_terminal(self, state):
-            return state == self.goal
-
-        def utility(self, state):
-            return {utility}
-
-        def tier(self, state):
-            return state
-
-        def _ahead(self, state{parameters}):
-            return self.goal - state
-"""
+AHEAD = "for step in range(1, 3):\n    if self._ahead(state{}) >= step:\n        yield step"
 
 
-def write_race(path, *, name="Race", goal=10, utility=-1, helper_parameters=0):
-    path.write_text(
-        textwrap.dedent(
-            RACE.format(
-                name=name,
-                goal=goal,
-                utility=utility,
-                extra=", 0" * helper_parameters,
-                parameters="".join(f", spare{i}" for i in range(helper_parameters)),
-            )
-        )
+def write_race(path, *, utility=-1, helper_parameters=0):
+    """Rules that ask a helper, which may take more parameters than it needs."""
+    spare = "".join(f", spare{i}" for i in range(helper_parameters))
+    helper = f"def _ahead(self, state{spare}):\n    return self.goal - state"
+    actions = AHEAD.format(", 0" * helper_parameters)
+    write_rules(
+        path, actions=actions, is_terminal="state == self.goal", utility=f"{utility}", tier="state", more=helper
     )
     return path
 
@@ -127,17 +96,6 @@ def test_a_second_process_loads_compiled_rules_of_a_users_file_and_an_edit_compi
     assert first[0] == second[0] == 1  # who cannot move loses: 10 % 3 != 0
     assert first[2] > 0 and second[1] > 0 == second[2]
     assert edited[0] == -1 and edited[2] > 0  # misere: 10 % 3 == 1
-
-
-@pytest.mark.slow
-def test_another_board_does_not_run_the_code_of_the_first(tmp_path):
-    body = """
-        from solver.compiled.module import rules
-        kernels = bind(rules, game, False)
-        root = len(rules.answer(kernels, "actions", game.initial()))
-    """
-    for board, moves in (("connect-four:4,3", 4), ("connect-four:3,4", 3), ("connect-four:4,3", 4)):
-        assert in_a_new_process(board, tmp_path, tmp_path, body)[0] == moves
 
 
 def test_equal_parameters_of_two_games_are_two_games(tmp_path):

@@ -14,6 +14,7 @@ from solver.compiled.lookahead.evaluation import Evaluation, estimates, game_of,
 from solver.rules.game import Rules, load_game
 from tests.games import EDGE_GAMES, SMALL_GAMES
 from tests.ways import slow, slowly
+from tests.written import write_rules
 
 
 def evaluation(game="connect-four:4,4", features=5, hidden=(3,)):
@@ -196,33 +197,9 @@ def test_without_features_the_bits_of_the_state_are_taken():
     ],
 )
 def test_bad_features_are_named(tmp_path, features, message):
-    path = tmp_path / "race.py"
-    path.write_text(f"""
-from typing import NamedTuple
-
-class Race(NamedTuple):
-    goal: int = 10
-
-    def initial(self):
-        return 0
-
-    def actions(self, state):
-        yield from (1, 2)
-
-    def result(self, state, action):
-        return state + action
-
-    def is_terminal(self, state):
-        return state >= self.goal
-
-    def utility(self, state):
-        return -1
-
-    def features(self, state):
-        yield from {features}
-""")
+    game = load_game(write_rules(tmp_path / "race.py", features=f"yield from {features}"))
     with pytest.raises(GameError, match=message):
-        check_game(load_game(f"{path}::Race"))
+        check_game(game)
 
 
 FEATURED = [name for name in (*SMALL_GAMES, *EDGE_GAMES[::2]) if Rules(load_game(name)).features is not None]

@@ -13,6 +13,7 @@ from solver.book import Book
 from tests import ROOT
 from tests.commands import run
 from tests.processes import command, digest, is_one_line, only, resumed
+from tests.written import write_rules
 
 pytest.importorskip("numba")
 GAME = "tic-tac-toe"
@@ -107,33 +108,9 @@ def test_a_book_that_another_process_reads_is_replaced_or_stays(tmp_path):
     assert only(tmp_path, "book.lmdb")
 
 
-ENDLESS = """
-from typing import NamedTuple
-
-class Endless(NamedTuple):
-    size: int = 1
-
-    def initial(self):
-        return 1
-
-    def actions(self, state):
-        while True:
-            pass
-
-    def result(self, state, action):
-        return state
-
-    def is_terminal(self, state):
-        return False
-
-    def utility(self, state):
-        return 0
-"""
-
-
 def test_rules_that_never_end_are_stopped(tmp_path):
     """On Windows too, which has no timer that sends a signal."""
-    (tmp_path / "endless.py").write_text(ENDLESS, encoding="utf-8")
+    write_rules(tmp_path / "endless.py", actions="while True:\n    pass")
     code = "from solver.check import conformance; conformance.SLOW = 0.3; import solver.__main__ as m; m.main()"
     done = subprocess.run(
         [sys.executable, "-c", code, "check", str(tmp_path / "endless.py")],

@@ -10,6 +10,7 @@ from solver.rules.game import load_game
 from solver.solving import pipeline
 from solver.verifying import verification
 from tests.commands import ok, run
+from tests.written import write_rules
 
 
 @pytest.fixture(scope="module")
@@ -104,23 +105,18 @@ def test_nothing_wrong_is_imported(solved, tmp_path):
     refused("finished", *lines, json.dumps({"state": finished, "score": 0, "distance": None}))
 
 
-ROUND = """
-from typing import NamedTuple
-class Round(NamedTuple):
-    score_game = True
-    size: int = 3
-    def initial(self): return 0
-    def actions(self, state): yield from (1, 2)
-    def result(self, state, action): return (state + action) % self.size if action == 1 else self.size
-    def is_terminal(self, state): return state == self.size
-    def utility(self, state): return 0
-"""
+ROUND = {
+    "fields": "score_game = True",
+    "result": "(state + action) % 3 if action == 1 else 3",
+    "is_terminal": "state == 3",
+    "utility": "0",
+}
 
 
 def test_margins_that_follow_from_themselves_prove_nothing(tmp_path):
-    (tmp_path / "round.py").write_text(ROUND)
+    game = write_rules(tmp_path / "round.py", **ROUND)
     (tmp_path / "round.jsonl").write_text("".join(f'{{"state":{state},"score":0}}\n' for state in range(3)))
-    command = ("import", tmp_path / "round.jsonl", f"{tmp_path}/round.py::Round", "-o", tmp_path / "round.lmdb")
+    command = ("import", tmp_path / "round.jsonl", game, "-o", tmp_path / "round.lmdb")
     code, _, err = run(*command)
     assert code == 2 and "--no-verify" in err
     assert "stored   3" in ok(*command, "--no-verify")

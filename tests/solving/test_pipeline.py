@@ -23,6 +23,7 @@ from solver.verifying.verification import verify
 from tests import naive
 from tests.games import MORE_GAMES, SMALL_GAMES
 from tests.ways import by_kernels, compiled, plainly, slow, slowly
+from tests.written import write_rules
 
 ONE_OF_EACH = {text.partition(":")[0]: text for text in reversed(SMALL_GAMES)}.values()
 MORE_BOARDS = [text for text in SMALL_GAMES if text not in ONE_OF_EACH]
@@ -64,8 +65,7 @@ def test_every_option_of_solve_gets_to_the_way(monkeypatch):
 def test_a_book_without_a_path_goes_when_it_is_closed(tmp_path, monkeypatch):
     plainly(monkeypatch)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    (tmp_path / "ring.py").write_text(SAME_TIER.format(tier="0"))
-    with pipeline.solve(f"{tmp_path / 'ring.py'}::Ring") as book:
+    with pipeline.solve(ring(tmp_path / "ring.py")) as book:
         assert book.path.parent.parent == tmp_path
         assert dict(book) == {state: value for state, value in naive.solve(book.game).items() if state}
         assert Player(book).value(1).value == book.root  # it knows rules of a user's own
@@ -206,40 +206,17 @@ def test_a_small_alphabeta_needs_no_compiler_and_is_the_same_book_without_one(tm
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 
 
-SAME_TIER = """
-from typing import NamedTuple
-
-
-class Ring(NamedTuple):
-    size: int = 9
-
-    def initial(self):
-        return 1
-
-    def actions(self, state):
-        yield 1
-        yield 2
-
-    def result(self, state, action):
-        return (state + action) % self.size
-
-    def is_terminal(self, state):
-        return state == 0
-
-    def utility(self, state):
-        return -1
-
-    def tier(self, state):
-        return {tier}
-"""
+def ring(path, **bodies):
+    """Nine places in a ring, in one tier: who comes to the first wins."""
+    bodies = {"initial": "1", "result": "(state + action) % self.goal", "is_terminal": "state == 0", **bodies}
+    return write_rules(path, name="Ring", fields="goal: int = 9", tier=bodies.pop("tier", "0"), **bodies)
 
 
 @compiled
 @pytest.mark.interpreted
 def test_moves_inside_a_tier_turn_to_retrograde_analysis(tmp_path, monkeypatch):
     by_kernels(monkeypatch)
-    (tmp_path / "ring.py").write_text(SAME_TIER.format(tier="0"))
-    game = load_game(f"{tmp_path / 'ring.py'}::Ring")
+    game = load_game(ring(tmp_path / "ring.py"))
     said = []
     with pipeline.solve(game, tmp_path / "ring.lmdb", say=said.append) as book:
         assert (book.header.method, book.root, said) == ("retrograde", naive.solve(game)[1], [])
@@ -247,84 +224,42 @@ def test_moves_inside_a_tier_turn_to_retrograde_analysis(tmp_path, monkeypatch):
         pipeline.solve(game, method="minimax")
 
 
-STARTS = """
-    def starts(self):
-        yield 5
-        yield 3
-"""
-
-
 @pytest.mark.parametrize("arrays", [False, pytest.param(True, marks=compiled)])
 @pytest.mark.interpreted
 def test_the_start_is_solved_though_starts_does_not_name_it(tmp_path, monkeypatch, arrays):
     if arrays:
         by_kernels(monkeypatch)
-    text = SAME_TIER.replace("(state + action) % self.size", "state + action").replace("state == 0", "state >= 9")
-    (tmp_path / "several.py").write_text(text.format(tier="state") + STARTS)
-    game = load_game(f"{tmp_path / 'several.py'}::Ring")
+    game = load_game(write_rules(tmp_path / "several.py", initial="1", starts="yield 5\nyield 3", tier="state"))
     with pipeline.solve(game, tmp_path / "book.lmdb") as book:
-        assert (book.root, book.header.stored) == (naive.solve(game)[1], 8)
-    assert verify(tmp_path / "book.lmdb", game).states == 8
+        assert (book.root, book.header.stored) == (naive.solve(game)[1], 9)
+    assert verify(tmp_path / "book.lmdb", game).states == 9
 
 
 @compiled
 def test_rules_that_numba_cannot_compile_are_solved_plainly(tmp_path, monkeypatch):
     by_kernels(monkeypatch)
-    sum_ = "__import__('operator').add(state, action)"
-    text = SAME_TIER.format(tier="state").replace("(state + action) % self.size", sum_)
-    (tmp_path / "dynamic.py").write_text(text.replace("state == 0", "state >= self.size"))
+    dynamic = write_rules(tmp_path / "dynamic.py", result="__import__('operator').add(state, action)", tier="state")
     said = []
-    with pipeline.solve(f"{tmp_path / 'dynamic.py'}::Ring", tmp_path / "ring.lmdb", say=said.append) as book:
-        assert (book.header.method, book.header.stored) == ("minimax", 8)
+    with pipeline.solve(dynamic, tmp_path / "ring.lmdb", say=said.append) as book:
+        assert (book.header.method, book.header.stored) == ("minimax", 10)
     assert "cannot be compiled" in said[0]
 
 
-MARGINS = """
-from typing import NamedTuple
-
-
-class Stones(NamedTuple):
-    score_game = True
-
-    def initial(self):
-        return 12
-
-    def actions(self, state):
-        yield 1
-        yield 2
-
-    def result(self, state, action):
-        return {result}
-
-    def is_terminal(self, state):
-        return state <= 0 or state >= 1000
-
-    def utility(self, state):
-        return 3 - state % 7
-"""
-TIER = """
-    def tier(self, state):
-        return {tier}
-"""
 DOWN, ROUND = "max(state - action, 0)", "(state + action) % 20 + 1"
 
 
-@pytest.fixture
-def stones(tmp_path):
-    def load(name, result, tier=None):
-        text = MARGINS.format(result=result) + (TIER.format(tier=tier) if tier else "")
-        (tmp_path / f"{name}.py").write_text(text)
-        return load_game(f"{tmp_path / name}.py::Stones")
-
-    return load
+def stones(path, result, **bodies):
+    """Margins, with a tier or without."""
+    bodies = {"initial": "12", "is_terminal": "state <= 0 or state >= 1000", "utility": "3 - state % 7", **bodies}
+    return load_game(write_rules(path, fields="score_game = True", result=result, **bodies))
 
 
 @compiled
 @pytest.mark.parametrize("method", ["auto", pytest.param("minimax", marks=pytest.mark.slow)])
 @pytest.mark.interpreted
-def test_scores_without_a_tier_are_solved_plainly_and_by_the_sweep(tmp_path, monkeypatch, stones, method):
+def test_scores_without_a_tier_are_solved_plainly_and_by_the_sweep(tmp_path, monkeypatch, method):
     by_kernels(monkeypatch)
-    game, said = stones("flat", DOWN), []
+    game, said = stones(tmp_path / "flat.py", DOWN), []
     with pipeline.solve(game, tmp_path / "fast.lmdb", method=method, say=said.append) as book:
         assert (book.header.method, book.header.stored) == ("retrograde" if method == "auto" else "minimax", 12)
     assert len(said) == (0 if method == "auto" else 1)
@@ -336,15 +271,12 @@ def test_scores_without_a_tier_are_solved_plainly_and_by_the_sweep(tmp_path, mon
 
 @compiled
 @pytest.mark.parametrize("scores", [False, True])
-def test_scores_with_moves_inside_a_tier_are_solved_plainly_where_these_score(tmp_path, stones, scores):
-    from tests.interpreted import interpret
-
-    with pytest.MonkeyPatch.context() as patch:
-        interpret(patch)
-        by_kernels(patch)
-        tier = "(12 - state) // 5" + ("\n    def reward(self, state, action):\n        return 1" if scores else "")
-        game, said = stones("steps", DOWN, tier), []
-        book = pipeline.solve(game, tmp_path / "steps.lmdb", checkpoint=0, say=said.append)
+@pytest.mark.interpreted
+def test_scores_with_moves_inside_a_tier_are_solved_plainly_where_these_score(tmp_path, monkeypatch, scores):
+    by_kernels(monkeypatch)
+    rewards = {"reward": "1"} if scores else {}
+    game, said = stones(tmp_path / "steps.py", DOWN, tier="(12 - state) // 5", **rewards), []
+    book = pipeline.solve(game, tmp_path / "steps.lmdb", checkpoint=0, say=said.append)
     method = "minimax" if scores else "retrograde"
     assert (book.header.method, book.header.stored, len(book.header.tiers)) == (method, 12, 3)
     assert not scores or "has a move that scores and stays in its tier" in said[-1]
@@ -352,13 +284,12 @@ def test_scores_with_moves_inside_a_tier_are_solved_plainly_where_these_score(tm
 
 
 @compiled
-@pytest.mark.parametrize("tier", [*slow(None), "7"])
-def test_scores_with_cycles_are_solved(monkeypatch, tmp_path, stones, tier):
-    from tests.interpreted import interpret
-
-    interpret(monkeypatch)
+@pytest.mark.parametrize("tier", [{}, {"tier": "7"}], ids=["flat", "tier"])
+@pytest.mark.interpreted
+def test_scores_with_cycles_are_solved(monkeypatch, tmp_path, tier):
     by_kernels(monkeypatch)
-    game = stones(f"round{tier}", ROUND, tier)
+    monkeypatch.setattr(plain, "random_games", lambda game, progress: [])  # they have no end
+    game = stones(tmp_path / "round.py", ROUND, **tier)
     with pipeline.solve(game, tmp_path / "round.lmdb") as book:
         assert {value.score for value in book.values()} == {0}, "it has no end"
     with pytest.raises(MethodError, match="has cycles, which minimax cannot solve: use retrograde analysis"):

@@ -224,7 +224,7 @@ def test_the_command_proves_and_the_others_take_its_book(tmp_path, short_turns):
     assert "win for the side to move at #8" in Book(book).header.verdict
     assert "the first player gets at least the value of each" in ok("verify", book, "--play", "-q")
     asking = ("start", "--live", "--budget", "0.01", "-q")
-    assert "or solver prove hex:8 --from POSITION, which says who wins" in run("query", "hex:8", *asking)[2]
+    assert "or solver prove hex:5 --from POSITION, which says who wins" in run("query", "hex:5", *asking)[2]
     assert "prove" not in run("query", "quixo:4", *asking)[2]
     code, _, err = run("prove", "clobber", "--time", "0s", "--table", "64K", "-q")
     assert code == 7 and re.search("clobber is not proved after 10[0-9] nodes of alpha-beta$", err.strip())

@@ -20,10 +20,9 @@ from solver.rules.game import load_game
 from solver.solving import pipeline
 from solver.solving.ways import plain
 from tests.commands import run
-from tests.compiled.test_compiled import write_race
 from tests.processes import BY_KERNELS
-from tests.solving.test_pipeline import SAME_TIER
 from tests.ways import by_kernels, compiled, plainly
+from tests.written import write_rules
 
 REFUSED = [
     ("coins", {"table": 1 << 20}, "--table has no effect with the sweep: omit it; it is for --method alphabeta"),
@@ -117,9 +116,9 @@ def test_free_memory_is_what_the_control_groups_leave(tmp_path, files, free):
 
 
 def test_bad_rules_of_a_user_are_refused_before_solving(tmp_path):
-    (tmp_path / "bad.py").write_text(SAME_TIER.format(tier="9 - state").replace("% self.size", "% self.size - 1"))
+    bad = write_rules(tmp_path / "bad.py", result="(state + action) % 10 - 1", tier="9 - state")
     with pytest.raises(GameError, match="state"):
-        pipeline.solve(load_game(f"{tmp_path / 'bad.py'}::Ring"), tmp_path / "bad.lmdb")
+        pipeline.solve(load_game(bad), tmp_path / "bad.lmdb")
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".lmdb"] == []
 
 
@@ -141,10 +140,9 @@ def test_rules_that_fail_where_no_random_game_went_are_named_with_the_state(tmp_
     if kernels:
         by_kernels(monkeypatch)
     monkeypatch.setattr(plain, "random_games", lambda game, progress: [])
-    text = SAME_TIER.replace("(state + action) % self.size", "state + action + 0 // (7 - state)")
-    (tmp_path / "failing.py").write_text(text.replace("state == 0", "state >= 9").format(tier="state"))
+    failing = write_rules(tmp_path / "failing.py", result="state + action + 0 // (7 - state)", tier="state")
     with pytest.raises(GameError, match=r"state 7.*fails: ZeroDivisionError"):
-        pipeline.solve(load_game(f"{tmp_path / 'failing.py'}::Ring"), tmp_path / "book.lmdb")
+        pipeline.solve(load_game(failing), tmp_path / "book.lmdb")
     assert [path.name for path in tmp_path.glob("book*")] == []
 
 
@@ -209,16 +207,15 @@ def test_no_input_is_waited_for_or_without_end(tmp_path, monkeypatch, command, c
 @pytest.mark.parametrize(
     ("body", "code", "message"),
     [
-        ("def result(self, state, action): return len([0] * (1 << 60))", 6, "state 0: .*MemoryError"),
-        ("def tier(self, state): return (1 << 64) + state", 2, "state 0.*: has tier 18446744073709551616"),
-        ("def actions(self, state): return None", 2, "state 0: actions\\(0\\) fails"),
+        ({"result": "len([0] * (1 << 60))"}, 6, "state 0: .*MemoryError"),
+        ({"tier": "(1 << 64) + state"}, 2, "state 0.*: has tier 18446744073709551616"),
+        ({"actions": "None"}, 2, r"state 0: actions\(0\) fails"),
     ],
 )
 def test_rules_that_fail_are_told_from_memory_that_does_not_suffice(tmp_path, body, code, message):
-    path = write_race(tmp_path / "race.py")
-    path.write_text(path.read_text("utf-8") + f"\n\nclass Odd(Race):\n    {body}\n")
+    odd = write_rules(tmp_path / "race.py", **body)
     for command in ("solve", "check", "line", "play"):
-        found, _, err = run(command, f"{path}::Odd", "-q", stdin="quit\n")
+        found, _, err = run(command, odd, "-q", stdin="quit\n")
         assert found == code and re.match(f"Error: .*{message}", err), err
 
 
@@ -338,34 +335,14 @@ def test_without_a_place_for_its_cache_numba_compiles_all_the_same(monkeypatch):
         extras.has_cache.cache_clear()
 
 
-CHANGING = """
+COUNTED = """
 from functools import cache
-from typing import NamedTuple
 
-COUNT, SEEN = 0, {{}}
+COUNT, SEEN = 0, {}
 
 @cache
 def is_over(state):
-    return state == 0
-
-class Counting(NamedTuple):
-    coins: int = 9
-
-    def initial(self):
-        return self.coins
-
-    def actions(self, state):
-        yield 1
-
-    def result(self, state, action):
-        {result}
-        return state - action
-
-    def is_terminal(self, state):
-        return is_over(state)
-
-    def utility(self, state):
-        return -1
+    return state == 9
 """
 
 
@@ -378,8 +355,12 @@ def test_rules_that_change_what_they_name_are_refused(tmp_path, monkeypatch, res
     """Their book would be one of other rules at once. What is kept by functools.cache is no rule."""
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
     path = tmp_path / "book.lmdb"
-    (tmp_path / "counting.py").write_text(CHANGING.format(result=result))
-    game = load_game(f"{tmp_path / 'counting.py'}::Counting")
+    result = f"{result}\nreturn state + action"
+    game = load_game(
+        write_rules(
+            tmp_path / "counting.py", head=COUNTED, actions="yield 1", result=result, is_terminal="is_over(state)"
+        )
+    )
     if changed is None:
         with pipeline.solve(game, path, **options) as book:
             assert book.root.score

@@ -1,0 +1,28 @@
+"""Rules as a user writes them into a file: a race in steps of 1 and 2, some of whose methods are others."""
+
+import textwrap
+
+BODIES = {
+    "initial": "0",
+    "actions": "yield 1\nyield 2",
+    "result": "state + action",
+    "is_terminal": "state >= self.goal",
+    "utility": "-1",
+}
+ARGUMENTS = {"initial": "self", "starts": "self", **dict.fromkeys(("result", "again", "reward"), "self, state, action")}
+
+
+def write_rules(path, *, name="Race", fields="goal: int = 10", head="", more="", **bodies):
+    """Write rules whose methods have these bodies, lines or an expression, and return their name for `load_game`.
+
+    `head` comes before the class, and `more` behind its methods.
+    """
+    lines = ["from typing import NamedTuple", *head.splitlines(), f"class {name}(NamedTuple):"]
+    lines += textwrap.indent(fields, " " * 4).splitlines()
+    for method, body in (BODIES | bodies).items():
+        is_expression = not any(word in body for word in ("return ", "yield ", "pass"))
+        lines.append(f"    def {method}({ARGUMENTS.get(method, 'self, state')}):")
+        lines += textwrap.indent(f"return {body}" if is_expression else body, " " * 8).splitlines()
+    lines += textwrap.indent(textwrap.dedent(more), " " * 4).splitlines()
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return f"{path}::{name}"
