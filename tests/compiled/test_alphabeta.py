@@ -21,7 +21,7 @@ pytest.importorskip("numba")
 
 from solver.compiled.exact import searcher as searcher_module  # noqa: E402
 from solver.compiled.exact import team as together  # noqa: E402
-from solver.compiled.exact.searcher import Searcher, Team, new_table  # noqa: E402
+from solver.compiled.exact.searcher import TABLE_BYTES, Searcher, Team, new_table  # noqa: E402
 
 SETS = DATA / "connect-four"
 
@@ -186,10 +186,11 @@ def test_a_game_with_cycles_is_refused():
 class Stakes(NamedTuple):
     """Each adds 1, 2 or 3 to a sum, twice; the margin is the sum's rest by 5, less 2, times a stake of 2 ** exponent.
 
-    A state is the ply, the sum 2 bits on, and the exponent 6 bits on.
+    It is the utility of the end, or what the last move scores. A state is the ply, the sum 2 bits on, and the exponent
+    6 bits on.
     """
 
-    narrow: bool = True
+    by_moves: bool = False
     score_game = True
 
     def initial(self):
@@ -203,20 +204,28 @@ class Stakes(NamedTuple):
     def result(self, state, action):
         return state + 1 + 4 * action
 
+    def reward(self, state, action):
+        child = self.result(state, action)
+        return -self._margin(child) if self.by_moves and self.is_terminal(child) else 0
+
     def is_terminal(self, state):
         return state & 3 == 3
 
     def utility(self, state):
+        return 0 if self.by_moves else self._margin(state)
+
+    def _margin(self, state):
         return ((state >> 2 & 15) % 5 - 2) * (1 << (state >> 6))
 
     def bounds(self, state):
         most = 2 << (state >> 6)
-        return (-most, most) if self.narrow else (-(1 << 60), 1 << 60)
+        return -most, most
 
 
 @pytest.mark.slow
-def test_margins_beyond_the_tables_fields_are_refused_and_never_wrong():
-    game = Stakes()
+@pytest.mark.parametrize("by_moves", [False, True])
+def test_margins_beyond_the_tables_fields_are_refused_and_never_wrong(by_moves):
+    game = Stakes(by_moves)
     searcher = Searcher(game)
     refused = set()
     for exponent in range(50):
@@ -232,65 +241,6 @@ def test_margins_beyond_the_tables_fields_are_refused_and_never_wrong():
     for exponent in range(23, 50):
         with pytest.raises(UncompiledRules):
             large.value(exponent << 6)
-
-
-class Edges(NamedTuple):
-    """Dots and boxes, two by two: a state is the edges drawn, and 12 bits on the exponent of what a box is worth."""
-
-    score_game = True
-
-    def initial(self):
-        return 0
-
-    def actions(self, state):
-        for edge in range(12):
-            if not state >> edge & 1:
-                yield edge
-
-    def result(self, state, action):
-        return state | 1 << action
-
-    def again(self, state, action):
-        return self._boxes(state | 1 << action) > self._boxes(state)
-
-    def reward(self, state, action):
-        return self._boxes(state | 1 << action) - self._boxes(state) << (state >> 12)
-
-    def replies(self, state):
-        return ~state & 4095
-
-    def is_terminal(self, state):
-        return state & 4095 == 4095
-
-    def utility(self, state):
-        return 0
-
-    def _boxes(self, state):
-        count = 0
-        for row in range(2):
-            for column in range(2):
-                edges = 5 << 2 * row + column | 3 << 6 + 3 * row + column  # below and above, left and right
-                count += 1 if state & edges == edges else 0
-        return count
-
-
-@pytest.mark.slow
-def test_what_moves_score_is_counted_and_who_scores_moves_again():
-    game = Edges()
-    searcher = Searcher(game)
-    truth = naive.solve(game)
-    assert truth[0] == Value(2)  # Barker and Korf 2012
-    for state, value in truth.items():
-        assert searcher.value(state) == value
-        assert searcher.reaches(state, value) or state == 4095
-    assert all(merit == truth[state].score for state, merit in searcher.exact().items())
-    for exponent in range(0, 52, 3):
-        try:
-            assert searcher.value(exponent << 12) == Value(2 << exponent)
-        except UncompiledRules:
-            assert exponent > 18
-        else:
-            assert exponent < 24
 
 
 class Patience(NamedTuple):
@@ -350,30 +300,17 @@ def test_a_null_window_says_whether_a_state_reaches_a_value():
     assert lost > 20
 
 
-# Wilson; Irving, Donkers and Uiterwijk 2000; Takeshita and others 2015
-MARGINS = [("kalah:4,4", 2), ("othello:4,4", -8), ("othello:6,4", 16), ("dots-and-boxes:3,3", -3)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("text", "value"), MARGINS)
-def test_published_margins(text, value):
-    game = load_game(text)
-    assert Searcher(game).value(game.initial()) == Value(value)
-
-
-@pytest.mark.slow
-def test_kalah_of_six_houses_and_four_seeds():
-    """Irving, Donkers and Uiterwijk 2000: the first player wins by 10. About a minute."""
-    game = load_game("kalah:6,4")
-    assert Searcher(game, table=1 << 30).value(game.initial()) == Value(10)
-
-
-# who wins, by Irving, Donkers and Uiterwijk 2000, where the margin is not in our source
+# Wilson; Irving, Donkers and Uiterwijk 2000; Barker and Korf 2012; Takeshita and others 2015
+MARGINS = {"kalah:4,4": 2, "othello:4,4": -8, "othello:6,4": 16, "dots-and-boxes:3,3": -3, "dots-and-boxes:2,2": 2}
+# About a minute; who wins, where the margin is not in our source: by Irving, Donkers and Uiterwijk 2000
+MARGINS |= {"kalah:6,4": 10}
 KALAH = {"3,6": -1, "4,5": 1, "4,6": 0, "5,2": 0, "5,3": 1, "5,4": 1, "6,1": 1, "6,2": 1, "6,3": 1}
+OUTCOMES = {f"kalah:{size}": score for size, score in KALAH.items()}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("size", "score"), KALAH.items())
-def test_published_winners_of_kalah(size, score):
-    game = load_game(f"kalah:{size}")
-    assert Searcher(game, outcomes=True).value(game.initial()) == Value(score)
+@pytest.mark.parametrize("text", [*MARGINS, *OUTCOMES])
+def test_published_margins_and_winners(text):
+    game = load_game(text)
+    searcher = Searcher(game, outcomes=text in OUTCOMES, table=1 << 30 if text == "kalah:6,4" else TABLE_BYTES)
+    assert searcher.value(game.initial()) == Value((MARGINS | OUTCOMES)[text])

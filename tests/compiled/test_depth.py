@@ -2,7 +2,6 @@
 
 import json
 import random
-from typing import NamedTuple
 
 import pytest
 from click.testing import CliRunner
@@ -15,6 +14,7 @@ from solver.play.player import Player
 from solver.rules.game import Rules, load_game
 from solver.search import Budget, heuristic
 from tests import naive
+from tests.search.test_search import Bold
 from tests.ways import slow
 
 np = pytest.importorskip("numpy")
@@ -157,28 +157,6 @@ def test_many_states_at_once_are_searched_as_one_by_one(workers, monkeypatch):
             assert action == found.action == list(game.actions(state))[place]
             score, distance = found.value
             assert merit == (score if distance is None else score * (WIN - distance))
-
-
-class Bold(NamedTuple):
-    """Coins with an estimate that is not below the utilities from ten coins on."""
-
-    def initial(self):
-        return 30
-
-    def actions(self, state):
-        yield from range(1, min(3, state) + 1)
-
-    def result(self, state, action):
-        return state - action
-
-    def is_terminal(self, state):
-        return state == 0
-
-    def utility(self, state):
-        return -1
-
-    def evaluate(self, state):
-        return 0.5 if state < 10 else 1
 
 
 @pytest.mark.slow

@@ -41,25 +41,6 @@ def test_what_is_written_is_read(tmp_path, hidden):
     assert (tmp_path / "a.eval").read_bytes() == (tmp_path / "b.eval").read_bytes()
 
 
-def test_estimates_are_what_the_layers_say():
-    one = evaluation(hidden=())
-    weights, biases = one.layers[0]
-    table = np.arange(15, dtype=np.int16).reshape(3, 5)
-    by_hand = [
-        np.tanh(sum(float(w) * int(x) for w, x in zip(weights[:, 0], row, strict=True)) + biases[0]) for row in table
-    ]
-    assert np.allclose(estimates(one, table), np.clip(by_hand, -files.LIMIT, files.LIMIT), atol=1e-6)
-    large = one._replace(layers=[(weights * 1000, biases)])
-    assert np.abs(estimates(large, table)).max() < 1
-    net = evaluation(hidden=(3,))._replace(activation="relu")
-    (first, bias), (last, end) = net.layers
-    assert np.allclose(
-        estimates(net, table),
-        np.clip(np.tanh(np.maximum(table @ first + bias, 0) @ last + end)[:, 0], -files.LIMIT, files.LIMIT),
-        atol=1e-6,
-    )
-
-
 def test_the_largest_weights_have_no_infinite_sums():
     widths, most = (5, 1024, 1024, 1024, 1), np.float32(files.MOST_WEIGHT)
     signs = np.resize([1, -1], 1024).astype(np.float32) * most

@@ -1,6 +1,5 @@
 """Modules of games whose states take more than 63 bits: what WebAssembly lacks, and both hosts against plain Python."""
 
-import ctypes
 import json
 import random
 import shutil
@@ -83,67 +82,6 @@ def positions(game, count, seed=1):
             state = game.result(state, chance.choice(list(game.actions(state))))
         found.append(state)
     return found
-
-
-def machine(text):
-    """Functions of LLVM code that is compiled here, on numbers in the memory, by their names."""
-    import llvmlite.binding as llvm
-
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    module = llvm.parse_assembly(text)
-    module.verify()
-    engine = llvm.create_mcjit_compiler(module, llvm.Target.from_default_triple().create_target_machine())
-    engine.finalize_object()
-
-    def asked(name, width, one, other):
-        places = [
-            (ctypes.c_uint8 * (width // 8))(*(number % (1 << width)).to_bytes(width // 8, "little"))
-            for number in (one, other, 0)
-        ]
-        ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(engine.get_function_address(name))(*places)
-        return int.from_bytes(places[2], "little", signed=True)
-
-    return asked
-
-
-CALLER = """
-define void @ask{name}(ptr %a, ptr %b, ptr %c) {{
-  %one = load i{width}, ptr %a, align 1
-  %other = load {second}, ptr %b, align 1
-  {line}
-  store i{width} %found, ptr %c, align 1
-  ret void
-}}
-"""
-
-
-def numbers(chance, width):
-    for _ in range(60):
-        size = chance.randrange(1, width)
-        yield chance.getrandbits(size) * chance.choice((1, -1))
-
-
-def test_what_is_lent_computes_as_python_does():
-    from solver.compiled.module.code import LENT
-
-    lines = (
-        "%found = call i128 @{}(i128 %one, {} %other)".format(name, "i128" if "mul" in name else "i32") for name in LENT
-    )
-    callers = (
-        CALLER.format(name=name, width=128, line=line, second="i128" if "mul" in name else "i32")
-        for name, line in zip(LENT, lines, strict=True)
-    )
-    ask, chance = machine("".join([*LENT.values(), *callers])), random.Random(1)
-    for number in numbers(chance, 128):
-        by, other = chance.randrange(128), chance.getrandbits(128)
-        for name, found in (
-            ("__ashlti3", number << by),
-            ("__lshrti3", number % (1 << 128) >> by),
-            ("__ashrti3", number >> by),
-        ):
-            assert (ask(f"ask{name}", 128, number, by) - found) % (1 << 128) == 0, (name, number, by)
-        assert (ask("ask__multi3", 128, number, other) - number * other) % (1 << 128) == 0
 
 
 def test_a_host_refuses_states_that_lie_elsewhere(tmp_path):

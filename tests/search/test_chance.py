@@ -3,17 +3,15 @@
 import itertools
 import math
 import random
-import re
 from fractions import Fraction
 from typing import NamedTuple
 
 import pytest
 
 from solver.base.errors import BudgetExceeded, GameError, MethodError
-from solver.check.conformance import check_game
 from solver.rules.game import load_game
 from solver.search import Budget, expectiminimax, value_iteration
-from tests import ROOT, chance, dice_games
+from tests import chance, dice_games
 from tests.games import CHANCE_ACYCLIC, CHANCE_CYCLIC, CHANCE_GAMES
 from tests.oracles import CHANCE_ORACLES, LAST_CHECKERS, PIGLET
 from tests.ways import slow, slowly
@@ -214,18 +212,6 @@ def throwing(pieces, rules):
 
 def test_placements_of_ur_are_the_published_ones():
     assert [throwing(7, 0), throwing(5, 1), throwing(7, 2)] == [137_892_016, 41_254_034, 500_981_472]
-
-
-def test_the_guide_shows_a_dice_race_that_works(tmp_path):
-    guide = (ROOT / "docs" / "guides" / "dice.md").read_text("utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
-    (tmp_path / "dash.py").write_text(next(block for block in blocks if "class Dash" in block))
-    game = load_game(f"{tmp_path / 'dash.py'}::Dash")
-    check_game(game)
-    found = expectiminimax.solve(game)
-    assert found.table == chance.solve(game, symmetry=True)
-    assert '>>> expectiminimax.solve(load_game("dash.py::Dash"))' in guide
-    assert f"\n{found.value.score!r}\n" in guide and f"wins {wins(found.value.score)}".replace("/", " of ") in guide
 
 
 class Ways(NamedTuple):

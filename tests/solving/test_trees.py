@@ -9,7 +9,7 @@ import pytest
 
 from solver.games.tree import Tree, written
 from solver.report import trees
-from solver.search import expectiminimax
+from solver.search import alphabeta, expectiminimax
 from solver.search.trace import trace
 from solver.solving import pipeline
 from tests.commands import ok, run
@@ -61,8 +61,8 @@ def strange_tree(chance, depth):
     return {kind: below} if kind else below
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_the_trace_is_the_textbooks_visit(seed):
+@pytest.mark.parametrize("seed", range(80))
+def test_the_trace_is_the_textbooks_visit_and_so_is_alpha_betas(seed):
     chance = random.Random(seed)
     make = strange_tree if seed % 2 else random_tree
     nodes = [make(chance, 5) for _ in range(3)]
@@ -73,6 +73,10 @@ def test_the_trace_is_the_textbooks_visit(seed):
     found = trace(tree, tree.payoff)
     assert found.nodes[0].value == value
     assert [(*node.before, node.value) for node in found.nodes.values()] == visited
+    if make is random_tree:
+        result = alphabeta.solve(tree)
+        assert result.value.score == (value if root == "max" else -value)
+        assert {leaf for leaf in tree.leaves() if leaf in result.table} == {*tree.leaves()} & {*found.nodes}
     for node in found.nodes.values():  # what it claims of the true value
         truth = textbook_value(tree, node.state)
         assert node.low <= truth <= node.high
