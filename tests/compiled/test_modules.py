@@ -133,71 +133,102 @@ def test_altered_modules_and_those_of_other_rules_are_said():
             Module(data, other)
 
 
-def test_what_does_not_end_is_ended_and_asked_anew(monkeypatch):
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """Busy as a machine may be, nothing is taken for endless but what is."""
+    monkeypatch.setattr("solver.wasm.host.CALL_SECONDS", 300.0)
+    monkeypatch.setattr("solver.wasm.watch.COMPILE_SECONDS", 300.0)
+
+
+@pytest.fixture
+def forge():
+    """Forges the module of tic-tac-toe, and loads it."""
     data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
-    state = rules.game.initial()
-    assert Module(forged(data), rules).value(state) == Value(0)
+    return lambda *changes, **more: Module(forged(data, *changes, **more), rules)
+
+
+def without(data, name):
+    return sealed(data[: -SEAL_BYTES - 7].replace(text(name) + b"\0", text(name[::-1]) + b"\0"))
+
+
+def changing(**sections):
+    return lambda data: with_sections(data, **sections)
+
+
+def forging(*bodies, **more):
+    return lambda data: forged(data, *bodies, **more)
+
+
+TABLE = bytes([1, 0x70, 0, 1])  # of one function at least
+NO_MODULE = "not a module of `solver build`"
+REFUSED = [
+    *((f"facts-{name.replace(' ', '-')}", forging(facts=facts), NO_MODULE) for name, facts in FACTS.items()),
+    ("start", changing(START=bytes([0])), NO_MODULE),
+    ("table", changing(TABLE=TABLE), NO_MODULE),
+    ("export", changing(TABLE=TABLE, MEMORY=None, EXPORT=bytes([1]) + text("memory") + bytes([1, 0])), NO_MODULE),
+    ("import", changing(IMPORT=bytes([0])), NO_MODULE),
+    ("element", changing(ELEMENT=bytes([0])), NO_MODULE),
+    ("crowded", crowded, NO_MODULE),
+    ("large", lambda data: data + bytes(MAX_MODULE_BYTES), "262,144 at most"),
+    ("memory", forging(memory=bytes([1, 0, *(255, 255, 3)])), "does not start"),
+    ("nested", forging({"utility": nested()}), "takes more than 512 MB to compile: build it again"),
+    ("body", forging({"utility": b"\0\x0b"}), "does not compile: build it again"),
+    ("begin", lambda data: without(data, "begin"), "the module lacks begin: build it again"),
+    ("utility", lambda data: without(data, "utility"), "the module lacks utility: build it again"),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "said"), REFUSED, ids=[name for name, *_ in REFUSED])
+def test_damaged_modules_are_refused(name, change, said):
+    with pytest.raises(DamagedBook, match=said):
+        Module(change(data_of("tic-tac-toe")), Rules(load_game("tic-tac-toe")))
+
+
+def test_facts_of_others_are_said_in_a_line(forge):
+    with pytest.raises(ForeignBook) as refusal:
+        forge(facts={"rules": "\x1b[2J\n" * 1000})
+    assert str(refusal.value).isprintable() and len(str(refusal.value)) < 500
+
+
+def test_what_takes_too_long_to_compile_is_ended(forge, monkeypatch):
+    """A minute and gigabytes for 40 KB: another process compiles, which has limits, and this one hears signals."""
+    monkeypatch.setattr("solver.wasm.watch.COMPILE_SECONDS", 0.001)
+    with pytest.raises(DamagedBook, match=r"takes more than 0\.001 seconds to compile: build it again"):
+        forge({"utility": FOR_EVER})
+    monkeypatch.setattr("sys.executable", "/no/python")
+    with pytest.raises(ResourceError, match=r"/no/python does not start \(No such file"):
+        forge({"utility": IDLE})
+
+
+def test_what_does_not_end_is_ended_and_asked_anew(forge, monkeypatch):
+    assert forge().value(0) == Value(0)
     for name in ("go_on", "begin", "found"):
-        module = Module(forged(data, {name: FOR_EVER}), rules)
+        module = forge({name: FOR_EVER})
         module.patience = 0.01
         for _ in range(2):
             with pytest.raises(UncompiledRules, match=rf"{name}.* fails in its module: it does not end$"):
-                module.value(state, seconds=0.01)
-        module.patience = 5.0
-        assert module.look(state, 9).value == Value(0)
-    for lazy in ({"go_on": IDLE}, {"look_on": IDLE}):
-        module = Module(forged(data, lazy), rules)
+                module.value(0, seconds=0.01)
+        module.patience = 300.0
+        assert module.look(0, 9).value == Value(0)
+    for lazy in ("go_on", "look_on"):
+        module = forge({lazy: IDLE})
         with pytest.raises(UncompiledRules, match="does not get on"):
-            module.look(state, 3) if "look_on" in lazy else module.value(state)
+            module.look(0, 3) if lazy == "look_on" else module.value(0)
     monkeypatch.setattr("solver.wasm.host.CALL_SECONDS", 0.01)
     with pytest.raises(DamagedBook, match="does not start: it does not end: build it again"):
-        Module(forged(data, {"lay_out": FOR_EVER}), rules)
+        forge({"lay_out": FOR_EVER})
 
 
-def test_a_module_has_the_memory_that_its_host_allows():
-    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
+def test_a_module_has_the_memory_that_its_host_allows(forge):
     for memory in (None, bytes([1, 0, 2])):  # bounded by itself, or not
-        module = Module(forged(data, {"settled": GREEDY}, memory), rules)
-        assert module.ask("settled", 0, 0) == -1 and module.value(rules.game.initial()) == Value(0)
-    with pytest.raises(DamagedBook, match="does not start"):
-        Module(forged(data, memory=bytes([1, 0, *(255, 255, 3)])), rules)
-
-
-@pytest.mark.parametrize("facts", FACTS.values(), ids=FACTS)
-def test_facts_that_are_none_are_refused(facts):
-    with pytest.raises(DamagedBook, match="not a module of `solver build`"):
-        facts_of(forged(data_of("tic-tac-toe"), facts=facts))
-
-
-def test_facts_of_others_are_said_in_a_line():
-    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
-    with pytest.raises(ForeignBook) as refusal:
-        Module(forged(data, facts={"rules": "\x1b[2J\n" * 1000}), rules)
-    assert str(refusal.value).isprintable() and len(str(refusal.value)) < 500
+        module = forge({"settled": GREEDY}, memory)
+        assert module.ask("settled", 0, 0) == -1 and module.value(0) == Value(0)
 
 
 def test_numbers_have_ten_bytes_at_most():
     assert Reader(bytes([255] * 9 + [1])).number() == (1 << 64) - 1
     with pytest.raises(ValueError, match="more than ten bytes"):
         Reader(bytes([128] * 1000 + [0])).number()
-
-
-def test_sections_that_no_module_of_ours_has_are_refused():
-    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
-    table = bytes([1, 0x70, 0, 1])  # of one function at least
-    exported = bytes([1]) + text("memory") + bytes([1, 0])
-    for altered in (
-        with_sections(data, START=bytes([0])),
-        with_sections(data, TABLE=table),
-        with_sections(data, TABLE=table, MEMORY=None, EXPORT=exported),
-        with_sections(data, IMPORT=bytes([0])),
-        with_sections(data, ELEMENT=bytes([0])),
-        crowded(data),
-    ):
-        with pytest.raises(DamagedBook, match="not a module of `solver build`"):
-            Module(altered, rules)
-    with pytest.raises(DamagedBook, match="262,144 at most"):
-        Module(data + bytes(MAX_MODULE_BYTES), rules)
 
 
 def test_no_module_is_built_that_hosts_refuse():
@@ -225,33 +256,9 @@ def test_an_export_of_another_kind_is_no_memory(monkeypatch):
         Module(with_sections(data, TABLE=bytes([1, 0x70, 0, 1]), EXPORT=exports), rules)
 
 
-def test_what_takes_too_much_to_compile_is_ended(monkeypatch):
-    """A minute and gigabytes for 40 KB: another process compiles, which has limits, and this one hears signals."""
-    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
-    with pytest.raises(DamagedBook, match="takes more than (5 seconds|512 MB) to compile: build it again"):
-        Module(forged(data, {"utility": nested()}), rules)
-    with pytest.raises(DamagedBook, match="does not compile: build it again"):
-        Module(forged(data, {"utility": b"\0\x0b"}), rules)
-    monkeypatch.setattr("solver.wasm.watch.COMPILE_SECONDS", 0.001)
-    with pytest.raises(DamagedBook, match=r"takes more than 0\.001 seconds to compile: build it again"):
-        Module(forged(data, {"utility": FOR_EVER}), rules)
-    monkeypatch.setattr("sys.executable", "/no/python")
-    with pytest.raises(ResourceError, match=r"/no/python does not start \(No such file"):
-        Module(forged(data, {"utility": IDLE}), rules)
-
-
-def test_estimates_that_are_no_numbers_are_refused():
-    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
+def test_estimates_that_are_no_numbers_are_refused(forge):
     with pytest.raises(UncompiledRules, match="no number"):
-        Module(forged(data, {"merit": NAN}), rules).look(rules.game.initial(), 3)
-
-
-def test_modules_that_lack_a_function_are_said():
-    data, rules = data_of("coins"), Rules(load_game("coins"))
-    for name in ("begin", "cut", "utility"):
-        other = data[: -SEAL_BYTES - 7].replace(text(name) + b"\0", text(name[::-1]) + b"\0")
-        with pytest.raises(DamagedBook, match=f"the module lacks {name}: build it again"):
-            Module(sealed(other), rules)
+        forge({"merit": NAN}).look(0, 3)
 
 
 def test_a_module_looks_254_plies_ahead_at_most():
