@@ -117,7 +117,6 @@ def test_rules_that_never_end_are_stopped(tmp_path):
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=120,
     )
     assert done.returncode == 2 and is_one_line(done.stderr), done
     assert "its rules take more than 0.3 seconds for a state: they must end" in done.stderr

@@ -38,20 +38,28 @@ pytest.importorskip("numba")
 pytestmark = [pytest.mark.faults, pytest.mark.posix("signals")]
 
 
-@pytest.mark.parametrize(("game", "every"), [("connect-four:4,6", 0.1), LONG["retrograde"]])
-def test_twenty_random_kills_give_the_same_book(tmp_path, game, every):
+KILLED = {
+    "sweep": ("connect-four:4,6", "--checkpoint", 0.1),
+    "retrograde": (LONG["retrograde"][0], "--checkpoint", LONG["retrograde"][1]),
+    "opening": ("connect-four:5,5", "--max-ply", 8),
+}
+
+
+@pytest.mark.parametrize("kind", KILLED)
+def test_twenty_random_kills_give_the_same_book(tmp_path, kind):
     """Row 1."""
-    expected, seconds = truth(game)
+    game, *words = KILLED[kind]
+    expected, seconds = truth(game, *words)
     chance = random.Random(1)
     book = tmp_path / "book.lmdb"
     for trial in range(20):
         kills = 0
         while not book.exists():
             process = subprocess.Popen(
-                command(game, book, "--checkpoint", every), cwd=ROOT, stdout=subprocess.DEVNULL, start_new_session=True
+                command(game, book, *words), cwd=ROOT, stdout=subprocess.DEVNULL, start_new_session=True
             )
             try:
-                assert process.wait(chance.uniform(0.2, 0.9) * seconds if kills < 1 + trial % 2 else 600) == 0
+                assert process.wait(chance.uniform(0.2, 0.9) * seconds if kills < 1 + trial % 2 else None) == 0
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
@@ -93,7 +101,7 @@ def test_signals_end_it_and_it_says_how_to_go_on(tmp_path, kind, number, code):
         )
         gets_on(process, book, 1 + trial)
         process.send_signal(number)
-        _, error = process.communicate(timeout=300)
+        _, error = process.communicate()
         if process.returncode:  # it may have been done
             assert process.returncode == code
             assert is_one_line(error) and f"go on with solver solve {game}" in error
@@ -108,7 +116,7 @@ def test_a_second_signal_ends_it_at_once(tmp_path):
     gets_on(process, tmp_path / "b.lmdb")
     process.send_signal(signal.SIGTERM)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(300) == 143
+    assert process.wait() == 143
 
 
 def test_control_c_in_a_terminal(tmp_path):
@@ -224,7 +232,7 @@ def test_twenty_solvers_at_once(tmp_path):
         )
         for _ in range(20)
     ]
-    errors = [solver.communicate(timeout=300)[1] for solver in solvers]
+    errors = [solver.communicate()[1] for solver in solvers]
     codes = [solver.returncode for solver in solvers]
     assert codes.count(0) >= 1 and set(codes) <= {0, 6}
     assert all("locked by process" in error for code, error in zip(codes, errors, strict=True) if code == 6)
@@ -269,45 +277,16 @@ for state in range(200_000):
     assert first and len(answers.splitlines()) == 2
 
 
-HOSTILE = [
-    ["--workers", "1000000000"],
-    ["--workers", "-1"],
-    ["--workers", "0"],
-    ["--workers", "1e309"],
-    ["--memory", "nan"],
-    ["--memory", "9223372036854775808G"],
-    ["--memory", "-1"],
-    ["--memory", "\u0661G"],
-    ["--checkpoint", "inf"],
-    ["--checkpoint", "nan"],
-    ["--max-ply", "18446744073709551616"],
-    ["--table", "0"],
-    ["--method", "../../etc"],
-]
-
-
-@pytest.mark.parametrize("options", HOSTILE, ids=" ".join)
-def test_hostile_options_are_refused_at_once(tmp_path, options):
-    """Row 26."""
-    code, error = solve("connect-four:4,4", tmp_path / "b.lmdb", *options)
-    assert code in (2, 6) and "Traceback" not in error, error
-    assert only(tmp_path)
-
-
-@pytest.mark.parametrize("kilobytes", [150_000, 350_000, 400_000, 450_000, 500_000, 600_000])
-@pytest.mark.parametrize("words", ["prove hex:3", "learn tic-tac-toe --states 200", "grow hex:3 --positions 20"])
+@pytest.mark.parametrize("kilobytes", [150_000, 300_000, 350_000, 400_000, 450_000, 500_000, 600_000])
+@pytest.mark.parametrize(
+    "words",
+    ["prove hex:3", "learn tic-tac-toe --states 200", "grow hex:3 --positions 20", "solve connect-four:4,4"],
+    ids=["prove", "learn", "grow", "solve"],
+)
 def test_in_hardly_any_address_space_no_library_hangs(tmp_path, words, kilobytes):
+    """Libraries that cannot load, or get no buffers, are an error in a line; a solve may go on in plain Python."""
     limit = kilobytes << 10
     set_limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))  # noqa: E731
     command = [sys.executable, "-m", "solver", *words.split(), "-q", "-o", str(tmp_path / "made")]
-    done = subprocess.run(command, preexec_fn=set_limit, capture_output=True, text=True, cwd=ROOT, timeout=300)
+    done = subprocess.run(command, preexec_fn=set_limit, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0 or (done.returncode, is_one_line(done.stderr)) == (6, True), done.stderr
-
-
-@pytest.mark.parametrize("kilobytes", [200_000, 300_000, 350_000, 400_000, 450_000])
-def test_in_hardly_any_address_space_a_solve_ends(tmp_path, kilobytes):
-    """Libraries that cannot load, or get no buffers, are an error in a line, or plain Python solves the game."""
-    limit = kilobytes << 10
-    set_limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))  # noqa: E731
-    code, error = solve("connect-four:4,4", tmp_path / "book.lmdb", preexec_fn=set_limit)
-    assert code == 0 or (code, is_one_line(error)) == (6, True), error

@@ -2,11 +2,7 @@
 
 import itertools
 import random
-import signal
 import struct
-import subprocess
-import sys
-import time
 import zlib
 
 import pytest
@@ -245,27 +241,3 @@ def test_an_opening_book_equals_the_exhaustive_book(tmp_path):
         assert len(book) == 19_492
         assert all(whole[state] == value for state, value in book.items())
         assert book.header.root == Value(0)
-
-
-@pytest.mark.faults
-@pytest.mark.posix("signals")
-def test_a_book_killed_at_twenty_random_moments_is_the_same(tmp_path):
-    pytest.importorskip("numba")
-    command = [sys.executable, "-m", "solver", "solve", "connect-four:5,5", "--max-ply", "8", "-q", "-o"]
-    started = time.perf_counter()
-    subprocess.run([*command, "whole.lmdb"], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
-    whole = time.perf_counter() - started
-    chance = random.Random(3)
-    for trial in range(20):
-        name, kills = f"killed{trial}.lmdb", 0
-        while not (tmp_path / name).exists():
-            process = subprocess.Popen([*command, name], cwd=tmp_path, stdout=subprocess.DEVNULL)
-            try:
-                process.wait(chance.uniform(0.3, 1.0) * whole if kills < 3 else 60 + 10 * whole)
-            except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGKILL)
-                process.wait()
-                kills += 1
-        assert (tmp_path / name).read_bytes() == (tmp_path / "whole.lmdb").read_bytes()
-        (tmp_path / name).unlink()
-    assert [path.name for path in tmp_path.iterdir()] == ["whole.lmdb"]
