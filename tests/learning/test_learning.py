@@ -5,13 +5,11 @@ import math
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from solver import load_game, trim
 from solver.base import extras
 from solver.base.errors import ForeignBook, MethodError
 from solver.book import Book, Trim, shipped
-from solver.cli import main
 from solver.compiled.lookahead.evaluation import read, write
 from solver.learning import contest, samples
 from solver.learning.contenders import Setting, chooser, contender
@@ -23,9 +21,11 @@ from solver.learning.players import ByBook, Greedy, Random
 from solver.learning.standing import Z, elo, interval, standing
 from solver.learning.training import Model, learn
 from solver.play.grading import grade
+from solver.play.levels import LEVELS
 from solver.play.player import Player
 from solver.rules.game import Rules
 from solver.solving import pipeline
+from tests.commands import ok, run
 from tests.ways import slow
 
 
@@ -81,6 +81,7 @@ def test_margins_of_a_score_game():
 MORE = slow("tic-tac-toe", "hexapawn:4,4", "kalah:3,2", "dots-and-boxes:2,1")
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("name", ["connect-four:4,3", *MORE])
 def test_two_perfect_players_get_what_the_opening_is_worth(name, tmp_path):
     """Wins, margins, who moves again, and what moves score: the score of a game is the value of where it began."""
@@ -104,6 +105,7 @@ def test_two_perfect_players_get_what_the_opening_is_worth(name, tmp_path):
             assert rules.is_terminal(state)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("plies", [1, 2])
 def test_a_trimmed_book_plays_perfectly(plies, tmp_path):
     trim("tic-tac-toe", tmp_path / "trimmed.lmdb", Trim(plies=plies))
@@ -229,22 +231,23 @@ def test_figures_of_a_perfect_guess_are_perfect():
 
 
 @pytest.mark.slow
-def test_learning_from_searches():
-    found = learn(load_game("tic-tac-toe"), states=200, depth=3)
-    assert found.training["source"] == "searches of depth 3"
-    assert found.figures["sign"] > 0.7
-
-
-@pytest.mark.slow
-def test_margins_are_learned():
-    found = learn(book_of("kalah:3"), states=2000)
-    assert found.scale > 1 and found.figures["correlation"] > max(0.5, found.figures["evaluate_correlation"])
-
-
-@pytest.mark.slow
-def test_games_without_features_learn_by_the_bits_of_their_states():
-    found = learn(book_of("achi"), model=Model((16,)), states=2000)
-    assert found.figures["sign"] > 0.6
+@pytest.mark.parametrize(
+    ("name", "options", "least"),
+    [
+        ("tic-tac-toe", {"states": 200, "depth": 3}, {"sign": 0.7}),
+        ("kalah:3", {"states": 2000}, {"correlation": 0.5}),
+        ("achi", {"states": 2000, "model": Model((16,))}, {"sign": 0.6}),
+    ],
+    ids=["searches", "margins", "bits"],
+)
+def test_searches_margins_and_bits_of_states_are_learned(name, options, least):
+    source = load_game(name) if "depth" in options else book_of(name)
+    found = learn(source, **options)
+    assert all(found.figures[figure] > value for figure, value in least.items())
+    if "depth" in options:
+        assert found.training["source"] == "searches of depth 3"
+    if name == "kalah:3":
+        assert found.scale > 1 and found.figures["correlation"] > found.figures["evaluate_correlation"]
 
 
 @pytest.mark.slow
@@ -259,68 +262,60 @@ def test_evolution_beats_its_beginnings_and_is_the_same_again():
 # -- the command line
 
 
-def run(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
-
-
 def test_learn_and_match_from_the_command_line(tmp_path):
-    path = tmp_path / "a.eval"
-    done = run("learn", "connect-four:4,3", "-o", path, "--states", 2000, "-q")
-    assert done.exit_code == 0 and "sign" in done.output and "evaluate" in done.output
-    done = run("learn", "connect-four:4,3", "-o", path, "--states", 2000, "-q", "--json")
-    assert done.exit_code == 0, done.output
-    facts = json.loads(done.stdout)
+    path, games = tmp_path / "a.eval", tmp_path / "games.txt"
+    learning = ("learn", "connect-four:4,3", "-o", path, "--states", 2000, "-q")
+    out = ok(*learning)
+    assert "sign" in out and "evaluate" in out
+    facts = json.loads(ok(*learning, "--json"))
     assert facts["features"] == read(path).features and facts["training"]["states"] == 2000
-    games = tmp_path / "games.txt"
-    done = run(
-        *("match", path, "evaluate@1", "--games", 20, "--book", "connect-four:4,3", "--json", "-q", "--save", games)
-    )
-    assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
+    words = ("match", path, "evaluate@1", "--games", 20, "--book", "connect-four:4,3")
+    found = json.loads(ok(*words, "--json", "-q", "--save", games))
     assert found["games"] == 20 == found["wins"] + found["draws"] + found["losses"]
     assert found["low"] <= found["share"] <= found["high"]
     assert all(0 < graded["share_kept"] <= 1 for graded in found["grades"])
     assert len(games.read_text("utf-8").splitlines()) == 20
-    assert run("grade", "connect-four:4,3", games, "-q").exit_code == 0
-    done = run("match", path, "random", "--games", 20, "-q")
-    assert done.exit_code == 0 and "Elo" in done.output
+    ok("grade", "connect-four:4,3", games, "-q")
+    assert "Elo" in ok("match", path, "random", "--games", 20, "-q")
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "message"),
-    [
-        (("match", "nobody", "random", "--game", "tic-tac-toe"), 2, "no player 'nobody'"),
-        (("match", "random", "random"), 2, "--game"),
-        (("match", "random@2", "random", "--game", "tic-tac-toe"), 2, "only evaluations look"),
-        (("match", "evaluate@0", "random", "--game", "tic-tac-toe"), 2, "look ahead 1 to"),
-        (("match", "evaluate", "random", "--game", "nim"), 2, "no evaluate"),
-        (("match", "bad.eval", "random"), 5, "damaged"),
-        (("learn", "tic-tac-toe", "-o", "x.eval", "--hidden", "8"), 2, "--model network"),
-        (("learn", "tic-tac-toe", "-o", "x.eval", "--depth", "3"), 2, "leave it out"),
-        (("learn", "tic-tac-toe", "-o", "x.eval", "--generations", "3"), 2, "makes no use of --generations"),
-        (("learn", "tic-tac-toe", "-o", "x.eval", "--method", "evolve", "--states", "300"), 2, "no use of --states"),
-        (("learn", "tic-tac-toe", "-o", "nowhere/x.eval"), 2, "make it first"),
-        (("learn", "hexapawn", "-o", "x.eval"), 2, "too few to learn from"),
-        (("learn", "pig", "-o", "x.eval"), 2, "solve it and play from its book"),
-        (("learn", "piglet", "-o", "x.eval"), 2, "solve it and play from its book"),
-        (("learn", "piglet", "-o", "x.eval", "--method", "evolve"), 2, "solve it and play from its book"),
-        (("match", "evaluate", "random", "--game", "pig"), 2, "solve it and play from its book"),
-        (("match", "random", "alphabeta", "--game", "pig"), 2, "solve it and play from its book"),
-    ],
-)
+REFUSED = [
+    ("match nobody random --game tic-tac-toe", 2, "no player 'nobody'"),
+    ("match random random", 2, "--game"),
+    ("match random@2 random --game tic-tac-toe", 2, "only evaluations look"),
+    ("match evaluate@0 random --game tic-tac-toe", 2, "look ahead 1 to"),
+    ("match evaluate random --game nim", 2, "no evaluate"),
+    ("match bad.eval random", 5, "damaged"),
+    ("match connect-four@easy random --game connect-four", 2, "only complete books play at a level"),
+    ("match random@easy random --game connect-four", 2, "only complete books play at a level"),
+    ("match tic-tac-toe@strong random --game connect-four", 2, "no player"),
+    ("learn tic-tac-toe -o x.eval --hidden 8", 2, "--model network"),
+    ("learn tic-tac-toe -o x.eval --depth 3", 2, "leave it out"),
+    ("learn tic-tac-toe -o x.eval --generations 3", 2, "makes no use of --generations"),
+    ("learn tic-tac-toe -o x.eval --method evolve --states 300", 2, "no use of --states"),
+    ("learn tic-tac-toe -o nowhere/x.eval", 2, "make it first"),
+    ("learn hexapawn -o x.eval", 2, "too few to learn from"),
+    ("learn pig -o x.eval", 2, "solve it and play from its book"),
+    ("learn piglet -o x.eval", 2, "solve it and play from its book"),
+    ("learn piglet -o x.eval --method evolve", 2, "solve it and play from its book"),
+    ("match evaluate random --game pig", 2, "solve it and play from its book"),
+    ("match random alphabeta --game pig", 2, "solve it and play from its book"),
+]
+
+
+@pytest.mark.parametrize(("words", "code", "message"), REFUSED, ids=range(len(REFUSED)))
 def test_what_cannot_be_is_refused_in_one_line(words, code, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     whole = b"solver.eval\0" + bytes(100)
     (tmp_path / "bad.eval").write_bytes(whole[:12] + b"\1" + whole[13:])
-    done = run(*words, "-q")
-    assert done.exit_code == code and message in done.output
-    assert done.output.count("\n") == 1
+    found, out, error = run(*words.split(), "-q")
+    assert (found, out, error.count("\n")) == (code, "", 1) and message in error
 
 
 def test_a_missing_extra_names_the_remedy(monkeypatch):
     monkeypatch.setattr(extras.importlib.util, "find_spec", lambda name: None)
-    done = run("learn", "tic-tac-toe", "-o", "x.eval")
-    assert done.exit_code == 2 and "solverbook[learn]" in done.output
+    code, _, error = run("learn", "tic-tac-toe", "-o", "x.eval")
+    assert code == 2 and "solverbook[learn]" in error
 
 
 @pytest.mark.interpreted
@@ -332,3 +327,21 @@ def test_players_and_judges_of_another_game_are_refused():
     for door in (lambda: ByBook(board, book), lambda: judged(rules, played, book)):
         with pytest.raises(ForeignBook, match=refusal):
             door()
+
+
+# -- levels of play: each is stronger than the one below, and the same seed plays the same
+
+
+def elo_of(*words):
+    return json.loads(ok("match", *words, "--games", "100", "-q", "--json"))
+
+
+def test_each_level_beats_the_one_below():
+    names = [f"connect-four:4,4@{name}" for name in LEVELS]
+    for weak, strong in zip(names[:3], names[1:4], strict=True):
+        assert elo_of(strong, weak)["low"] > 0.5, (strong, weak)
+
+
+def test_the_same_seed_plays_the_same():
+    words = ("tic-tac-toe@easy", "tic-tac-toe@beginner")
+    assert elo_of(*words) == elo_of(*words) != elo_of(*words, "--seed", "1")
