@@ -139,47 +139,51 @@ def test_a_book_says_what_info_prints(tmp_path, monkeypatch):
         assert sum(book.counts.values()) == book.states == 765
 
 
+DOWN, ROUND = "max(state - action, 0)", "(state + action) % 20 + 1"
+
+
+def stones(path, result, **bodies):
+    """Margins, with a tier or without."""
+    bodies = {"initial": "12", "is_terminal": "state <= 0 or state >= 1000", "utility": "3 - state % 7", **bodies}
+    return load_game(write_rules(path, fields="score_game = True", result=result, **bodies))
+
+
+SAME = [  # games, the methods asked for, and those of their books
+    ("tic-tac-toe:3,2,2", "auto", "minimax"),
+    ("tic-tac-toe:3,2,2", "retrograde", "retrograde"),
+    ("dots-and-boxes:1,2", "auto", "minimax"),
+    ("STONES", "auto", "retrograde"),
+    *slow(("three-mens-morris:1", "auto", "retrograde"), ("tic-tac-toe", "auto", "minimax")),
+    *slow(("kalah:2,3", "auto", "minimax"), ("STONES", "minimax", "minimax")),
+]
+
+
 @compiled
-@pytest.mark.parametrize(
-    ("text", "method"),
-    [("tic-tac-toe:3,2,2", "retrograde"), pytest.param("three-mens-morris:1", "auto", marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize("case", SAME, ids="-".join)
 @pytest.mark.interpreted
-def test_plain_and_compiled_retrograde_books_are_the_same_bytes(tmp_path, monkeypatch, text, method):
+def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, case):
+    text, method, found = case
+    game = stones(tmp_path / "flat.py", DOWN) if text == "STONES" else load_game(text)
     by_kernels(monkeypatch)
-    header = pipeline.solve(load_game(text), tmp_path / "fast.lmdb", method=method).header
-    assert (header.method, header.tiers is None) == ("retrograde", method == "retrograde")
+    books, said = set(), []
+    for workers in (None, 1, 3):
+        with pipeline.solve(game, tmp_path / "fast.lmdb", method=method, workers=workers, say=said.append) as book:
+            assert book.header.method == found
+            assert text == "STONES" or (book.header.tiers is None) == (method == found)
+        books.add((tmp_path / "fast.lmdb").read_bytes())
+    assert (said == []) == (case[:2] != ("STONES", "minimax"))
     plainly(monkeypatch)
-    pipeline.solve(load_game(text), tmp_path / "plain.lmdb", method=method)
-    assert (tmp_path / "plain.lmdb").read_bytes() == (tmp_path / "fast.lmdb").read_bytes()
+    pipeline.solve(game, tmp_path / "plain.lmdb", method=method, say=said.append).close()
+    assert books == {(tmp_path / "plain.lmdb").read_bytes()}
+    assert "pip install 'solverbook[solve]'" in said[-1]
 
 
-@pytest.mark.parametrize("arrays", [False, pytest.param(True, marks=compiled)])
+@pytest.mark.parametrize("way", [plainly, pytest.param(by_kernels, marks=compiled)], ids=["plain", "kernels"])
 @pytest.mark.interpreted
-def test_retrograde_analysis_of_margins_heeds_tiers(monkeypatch, tmp_path, arrays):
-    (by_kernels if arrays else plainly)(monkeypatch)
+def test_retrograde_analysis_of_margins_heeds_tiers(monkeypatch, way):
+    way(monkeypatch)
     with pipeline.solve(load_game("kalah:2,2"), method="retrograde") as book, pipeline.solve("kalah:2,2") as other:
         assert dict(book.items()) == dict(other.items()) and book.header.tiers == other.header.tiers
-
-
-@compiled
-@pytest.mark.parametrize("text", ["tic-tac-toe:3,2,2", *slow("tic-tac-toe", "kalah:2,3"), "dots-and-boxes:1,2"])
-@pytest.mark.interpreted
-def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, text):
-    game = load_game(text)
-    pipeline.solve(game, tmp_path / "small.lmdb")
-    by_kernels(monkeypatch)
-    fast, said = tmp_path / "fast.lmdb", []
-    pipeline.solve(game, fast, say=said.append)
-    assert said == []
-    assert (tmp_path / "small.lmdb").read_bytes() == fast.read_bytes()
-    for workers in (1, 3):
-        pipeline.solve(game, tmp_path / "again.lmdb", workers=workers)
-        assert (tmp_path / "again.lmdb").read_bytes() == fast.read_bytes()
-    plainly(monkeypatch)
-    pipeline.solve(game, tmp_path / "plain.lmdb", say=said.append)
-    assert "pip install 'solverbook[solve]'" in said[0]
-    assert (tmp_path / "plain.lmdb").read_bytes() == fast.read_bytes()
 
 
 def test_games_with_cycles_are_solved_by_retrograde_analysis():
@@ -243,30 +247,6 @@ def test_rules_that_numba_cannot_compile_are_solved_plainly(tmp_path, monkeypatc
     with pipeline.solve(dynamic, tmp_path / "ring.lmdb", say=said.append) as book:
         assert (book.header.method, book.header.stored) == ("minimax", 10)
     assert "cannot be compiled" in said[0]
-
-
-DOWN, ROUND = "max(state - action, 0)", "(state + action) % 20 + 1"
-
-
-def stones(path, result, **bodies):
-    """Margins, with a tier or without."""
-    bodies = {"initial": "12", "is_terminal": "state <= 0 or state >= 1000", "utility": "3 - state % 7", **bodies}
-    return load_game(write_rules(path, fields="score_game = True", result=result, **bodies))
-
-
-@compiled
-@pytest.mark.parametrize("method", ["auto", pytest.param("minimax", marks=pytest.mark.slow)])
-@pytest.mark.interpreted
-def test_scores_without_a_tier_are_solved_plainly_and_by_the_sweep(tmp_path, monkeypatch, method):
-    by_kernels(monkeypatch)
-    game, said = stones(tmp_path / "flat.py", DOWN), []
-    with pipeline.solve(game, tmp_path / "fast.lmdb", method=method, say=said.append) as book:
-        assert (book.header.method, book.header.stored) == ("retrograde" if method == "auto" else "minimax", 12)
-    assert len(said) == (0 if method == "auto" else 1)
-    plainly(monkeypatch)
-    pipeline.solve(game, tmp_path / "plain.lmdb", method=method)
-    assert (tmp_path / "plain.lmdb").read_bytes() == (tmp_path / "fast.lmdb").read_bytes()
-    assert not (tmp_path / "fast.lmdb.work").exists()
 
 
 @compiled
