@@ -3,6 +3,7 @@
 Tasks run on threads here, since none of this depends on what runs them; `test_cluster_faults` has Ray.
 """
 
+import contextlib
 import errno
 import itertools
 import json
@@ -140,6 +141,23 @@ def solve(book, url=None, game=GAME, **options):
     found = digest(book)
     book.unlink()
     return found, said
+
+
+@contextlib.contextmanager
+def stopped(monkeypatch, before=None, change=None):
+    """Solves stop before a commit, or behind their first, in which some facts are others."""
+    commit = Store.commit
+
+    def stop(self, number, facts):
+        if number == before:
+            raise ResourceError("enough")
+        commit(self, number, facts | (change or {}))
+        if change is not None:
+            raise ResourceError("enough")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "commit", stop)
+        yield
 
 
 def refused(book, url=None, **options):
@@ -442,17 +460,9 @@ def test_a_solution_that_was_read_wrong_is_not_taken_for_wrong_rules(tmp_path, m
 @pytest.mark.parametrize("damage", [flip, truncate])
 def test_a_damaged_commit_is_refused(tmp_path, monkeypatch, damage):
     book = tmp_path / "b.lmdb"
-    commit = Store.commit
-
-    def stopped(self, number, facts):
-        if number == 7:
-            raise ResourceError("enough")
-        commit(self, number, facts)
-
-    monkeypatch.setattr(Store, "commit", stopped)
-    assert refused(book) == "enough"
+    with stopped(monkeypatch, before=7):
+        assert refused(book) == "enough"
     damage(tmp_path / "b.lmdb.shards/commit-000003")
-    monkeypatch.setattr(Store, "commit", commit)
     assert refused(book).endswith("commit-000003 is damaged: --restart discards what was done")
     (tmp_path / "b.lmdb.shards/notes").write_text("mine")
     assert solve(book, restart=True)[0] == alone(GAME)
@@ -461,14 +471,8 @@ def test_a_damaged_commit_is_refused(tmp_path, monkeypatch, damage):
 
 @pytest.mark.parametrize("change", [{"format": 1}, {"done": [["forward", [None, [], 1]]]}, {"done": [["lost", []]]}])
 def test_a_commit_of_another_version_is_refused(tmp_path, monkeypatch, change):
-    book, commit = tmp_path / "b.lmdb", Store.commit
-
-    def stopped(self, number, facts):
-        commit(self, number, facts | change)
-        raise ResourceError("enough")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Store, "commit", stopped)
+    book = tmp_path / "b.lmdb"
+    with stopped(monkeypatch, change=change):
         assert refused(book) == "enough"
     assert refused(book).endswith("b.lmdb.shards is of another solve or version: --restart discards it")
     assert solve(book, restart=True)[0] == alone(GAME)
@@ -486,17 +490,9 @@ def test_exact_values_may_not_be_off_on_a_cluster():
 
 
 def test_a_lost_commit_costs_what_came_after_it(tmp_path, monkeypatch):
-    commit = Store.commit
-
-    def stopped(self, number, facts):
-        if number == 9:
-            raise ResourceError("enough")
-        commit(self, number, facts)
-
-    monkeypatch.setattr(Store, "commit", stopped)
-    refused(tmp_path / "b.lmdb")
+    with stopped(monkeypatch, before=9):
+        refused(tmp_path / "b.lmdb")
     (tmp_path / "b.lmdb.shards/commit-000004").unlink()
-    monkeypatch.setattr(Store, "commit", commit)
     assert solve(tmp_path / "b.lmdb")[0] == alone(GAME)
     assert not any(tmp_path.iterdir())
 

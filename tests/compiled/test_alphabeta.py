@@ -81,15 +81,6 @@ def test_every_value_of_every_game_is_the_naive_twins(text, symmetry):
     assert_is_the_truth(text, symmetry)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("text", ["tic-tac-toe", "connect-four:4,3"])
-def test_outcomes_alone_are_the_signs(text):
-    game = load_game(text)
-    searcher = Searcher(game, outcomes=True)
-    for state, value in list(naive.solve(game).items())[:3000]:
-        assert searcher.value(state) == Value(value.score)
-
-
 @pytest.mark.parametrize(("name", "limit"), [("end-easy", 1000), ("middle-easy", 1000), ("begin-easy", 300)])
 def test_published_connect_four_scores(name, limit):
     searcher = Searcher(load_game("connect-four"))
