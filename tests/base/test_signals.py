@@ -24,30 +24,30 @@ def program(before, *arguments):
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=300,
         stdin=subprocess.DEVNULL,
     )
     return done.returncode, done.stdout, done.stderr
 
 
-@BOTH
-def test_a_signal_while_modules_are_imported(number, code):
-    sends = f"""
+WHILE_IMPORTING = """
 class Sends:
     def find_spec(self, name, path=None, target=None):
-        if name == "click":
-            os.kill(os.getpid(), {number})
+        if name == "{}":
+            os.kill(os.getpid(), {})
 sys.meta_path.insert(0, Sends())"""
-    ended, out, err = program(sends, "games")
-    assert (ended, out) == (code, "") and err in ("Error: interrupted\n", "Error: terminated\n")
 
 
 @BOTH
-def test_a_signal_while_the_interpreter_ends(number, code):
-    """From what is called at exit; what the command has printed stays."""
-    ended, out, err = program(f"import atexit\natexit.register(os.kill, os.getpid(), {number})", "--version")
-    assert ended == code
-    assert out.startswith("solver, version") and err in ("Error: interrupted\n", "Error: terminated\n")
+def test_a_signal_at_the_beginning_or_the_end_of_the_interpreter(number, code):
+    """While modules are imported, and from what is called at exit; what the command has printed stays."""
+    at_exit = f"import atexit\natexit.register(os.kill, os.getpid(), {number})"
+    for before, words, said in (
+        (WHILE_IMPORTING.format("click", number), "games", ""),
+        (at_exit, "--version", "solver"),
+    ):
+        ended, out, err = program(before, words)
+        assert ended == code and out.startswith(said) and bool(out) == bool(said)
+        assert err == {130: "Error: interrupted\n", 143: "Error: terminated\n"}[code]
 
 
 def test_whatever_comes_after_an_interruption_its_code_stays():
@@ -62,11 +62,8 @@ def said(message, code):
     atexit.register(lambda: [os.kill(os.getpid(), one) for one in (14, 2, 15)])
     return code
 cli._say = said
-class Sends:
-    def find_spec(self, name, path=None, target=None):
-        if name == "solver.cli.games":
-            os.kill(os.getpid(), 2)
-sys.meta_path.insert(0, Sends())"""
+"""
+    late += WHILE_IMPORTING.format("solver.cli.games", 2)
     assert program(late, "games") == (130, "", "\nError: interrupted\n")
 
 

@@ -110,16 +110,6 @@ def test_a_lock_goes_with_its_descriptor_and_its_process(tmp_path):
     os.close(third)
 
 
-def test_a_file_takes_the_place_of_another(tmp_path):
-    (tmp_path / "new").write_text("new")
-    (tmp_path / "old").write_text("old")
-    system.replace(tmp_path / "new", tmp_path / "old")
-    assert [path.name for path in tmp_path.iterdir()] == ["old"]
-    assert (tmp_path / "old").read_text("utf-8") == "new"
-    with pytest.raises(FileNotFoundError):
-        system.rename(tmp_path / "new", tmp_path / "other")
-
-
 def test_processes_live_until_they_end():
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     assert system.is_alive(child.pid)

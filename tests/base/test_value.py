@@ -7,7 +7,7 @@ import pytest
 from solver.base.errors import MethodError
 from solver.base.expectations import UNIT_BITS, Expectation, kind_of
 from solver.base.kinds import MARGIN, OUTCOME, WDL, Units
-from solver.base.value import WIN, Value, drop, lift, merit_of, terminal_merit, value_of
+from solver.base.value import WIN, Value, drop, lift, merit_of, value_of
 
 BEST_FIRST = [Value(1, 1), Value(1, 3), Value(1, 100), Value(0), Value(-1, 100), Value(-1, 2), Value(-1, 0)]
 
@@ -26,36 +26,11 @@ def test_a_merit_gives_its_value_back(win):
         assert value_of(merit_of(Value(margin), win), score_game=True, win=win) == Value(margin)
 
 
-@pytest.mark.parametrize(
-    ("child", "other_mover", "same_mover"),
-    [
-        (Value(-1, 0), Value(1, 1), Value(-1, 1)),
-        (Value(1, 4), Value(-1, 5), Value(1, 5)),
-        (Value(0), Value(0), Value(0)),
-    ],
-)
-def test_lift_is_one_ply_earlier(child, other_mover, same_mover):
-    assert value_of(lift(merit_of(child), False, False)) == other_mover
-    assert value_of(lift(merit_of(child), True, False)) == same_mover
-
-
-def test_margins_are_negated_and_nothing_else():
-    assert lift(5, False, True) == -5
-    assert lift(5, True, True) == 5
-
-
 def test_drop_undoes_lift():
     merits = [merit_of(value) for value in BEST_FIRST[:-1]]
     for merit, same_mover in itertools.product(merits, (False, True)):
         assert lift(drop(merit, same_mover, False), same_mover, False) == merit
         assert lift(drop(merit, same_mover, True), same_mover, True) == merit
-
-
-def test_terminal_merits():
-    values = [value_of(terminal_merit(utility, 0, False)) for utility in (1, 0, -1)]
-    assert values == [Value(1, 0), Value(0), Value(-1, 0)]
-    assert terminal_merit(-7, 0, True) == -7
-    assert value_of(terminal_merit(1, 3, False)) == Value(1, 3)
 
 
 def test_outcomes():

@@ -9,13 +9,6 @@ pytest.importorskip("numpy")
 from solver.base.parallel import Workers  # noqa: E402
 
 
-def test_results_come_in_order():
-    with Workers(3) as workers:
-        assert list(workers.map(lambda number: number * number, range(100))) == [
-            number * number for number in range(100)
-        ]
-
-
 def test_few_tasks_are_taken_ahead():
     taken = []
 

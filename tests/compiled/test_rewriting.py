@@ -21,7 +21,7 @@ numba = pytest.importorskip("numba")
 from solver.compiled import agreement  # noqa: E402
 from solver.compiled.advice import reason  # noqa: E402
 from solver.compiled.exact.searcher import Searcher  # noqa: E402
-from solver.compiled.rewriting import REFUSED, Rewriter, frozen  # noqa: E402
+from solver.compiled.rewriting import REFUSED, Rewriter  # noqa: E402
 
 HEAD = """
 import enum
@@ -268,15 +268,6 @@ def test_what_compiles_as_it_is_stays_as_it_is():
     rewriter = Rewriter(cls)
     for method in (cls.actions, cls.result, cls.is_terminal, cls.canonical):
         assert rewriter.rewritten(method) is method
-
-
-def test_frozen_data():
-    rows = ((1, 2), (3, 4))
-    assert frozen(rows) is rows
-    assert frozen([1, [2, 3]]) == (1, (2, 3))
-    assert [row.tolist() for row in frozen([[1], [], [2, 3]])] == [[1], [], [2, 3]]
-    assert [row.shape for row in frozen((((1, 2),), ()))] == [(1, 2), (0, 0)]
-    assert frozen(tuple(range(1000))).tolist() == list(range(1000))
 
 
 @pytest.mark.slow
