@@ -14,7 +14,7 @@ from solver.rules.reading import parse_position
 from solver.search import alphabeta
 from tests import DATA, naive
 from tests.games import ACYCLIC, STORES
-from tests.ways import until
+from tests.ways import slow, until
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -40,26 +40,6 @@ def pons(value, ply):
     return value.score * ((44 - ply - value.distance) // 2) if value.score else 0
 
 
-def assert_is_the_truth(text, symmetry):
-    game = load_game(text)
-    truth, folded = naive.solve(game), naive.solve(game, symmetry=symmetry)
-    searcher = Searcher(game, symmetry=symmetry)
-    for state, value in list(truth.items())[:3000]:
-        assert searcher.value(state) == value
-    canonical = game.canonical if symmetry and hasattr(game, "canonical") else lambda state: state
-    win = searcher_module.WIN
-    for state, merit in searcher.exact().items():
-        assert canonical(state) == state
-        value = folded[state]
-        assert merit == (value.score if value.distance is None else value.score * (win - value.distance))
-
-
-@pytest.mark.parametrize("text", ["connect-four:3,3,3"])
-@pytest.mark.interpreted
-def test_every_value_is_the_naive_twins(text):
-    assert_is_the_truth(text, symmetry=True)
-
-
 UNFOLDED = (  # one board of each game that has images
     "tic-tac-toe",
     "connect-four:4,3",
@@ -72,13 +52,28 @@ UNFOLDED = (  # one board of each game that has images
 )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("text", "symmetry"),
-    [*((text, True) for text in (*ACYCLIC, f"{STORES}:2,3")), *((text, False) for text in UNFOLDED)],
+    "case",
+    [
+        ("connect-four:3,3,3", True),
+        *slow(*((text, True) for text in (*ACYCLIC, f"{STORES}:2,3")), *((text, False) for text in UNFOLDED)),
+    ],
+    ids=lambda case: f"{case[0].rpartition('/')[2]}-{case[1]}",
 )
-def test_every_value_of_every_game_is_the_naive_twins(text, symmetry):
-    assert_is_the_truth(text, symmetry)
+@pytest.mark.interpreted
+def test_every_value_is_the_naive_twins(case):
+    text, symmetry = case
+    game = load_game(text)
+    truth, folded = naive.solve(game), naive.solve(game, symmetry=symmetry)
+    searcher = Searcher(game, symmetry=symmetry)
+    for state, value in list(truth.items())[:3000]:
+        assert searcher.value(state) == value
+    canonical = game.canonical if symmetry and hasattr(game, "canonical") else lambda state: state
+    win = searcher_module.WIN
+    for state, merit in searcher.exact().items():
+        assert canonical(state) == state
+        value = folded[state]
+        assert merit == (value.score if value.distance is None else value.score * (win - value.distance))
 
 
 @pytest.mark.parametrize(("name", "limit"), [("end-easy", 1000), ("middle-easy", 1000), ("begin-easy", 300)])

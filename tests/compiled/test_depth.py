@@ -25,8 +25,8 @@ from solver.compiled.lookahead.evaluation import Evaluation, estimates, identity
 from solver.compiled.lookahead.model import model_of, new_model, weighed  # noqa: E402
 from solver.compiled.lookahead.searches import Chooser, Lookahead  # noqa: E402
 
-GAMES = ("connect-four:4,3",)
 MORE = (
+    "connect-four:4,3",
     "othello:4,4",
     "hexapawn:3,4",
     "kalah:2,4,false",
@@ -65,8 +65,13 @@ def plain(game, state, depth, evaluate=None):
     return heuristic.search(game, state, depth=depth, evaluate=evaluate or rules.evaluate or (lambda state: 0))
 
 
-def assert_is_the_plain_search(text, count):
+@pytest.mark.parametrize(
+    "case", [("connect-four:4,3", 8), *slow(*((text, 60) for text in MORE))], ids=lambda case: case[0]
+)
+@pytest.mark.interpreted
+def test_values_and_moves_are_those_of_the_plain_search(case):
     """Value and action, at every depth, with what the table keeps of earlier searches and without."""
+    text, count = case
     game = load_game(text)
     ahead = Lookahead(game, table=1 << 16)
     truth = naive.solve(game) if text != "othello:4,4" else {}
@@ -83,18 +88,6 @@ def assert_is_the_plain_search(text, count):
                 assert found.value == truth[state]
             if wanted.value.distance is not None:
                 assert found.exact == wanted.exact
-
-
-@pytest.mark.parametrize("text", GAMES)
-@pytest.mark.interpreted
-def test_values_and_moves_are_those_of_the_plain_search(text):
-    assert_is_the_plain_search(text, 8)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("text", [*GAMES, *MORE])
-def test_values_and_moves_of_more_states_are_those_of_the_plain_search(text):
-    assert_is_the_plain_search(text, 60)
 
 
 def test_finished_states_are_what_the_rules_say():

@@ -72,47 +72,41 @@ def test_plain_python_ends_where_the_memory_does(monkeypatch, tmp_path):
 
 
 GIB = 1 << 30
+GROUPS = [  # of a process, files of control groups, free gibibytes
+    ("", {}, 10),
+    ("0::/", {"memory.max": "max"}, 10),
+    # the group's own limit, what files take of it not counted
+    (
+        "0::/a/b",
+        {
+            "a/b/memory.max": 8 * GIB,
+            "a/b/memory.current": 6 * GIB,
+            "a/b/memory.stat": f"anon 1\ninactive_file {2 * GIB}\n",
+        },
+        4,
+    ),
+    # that of the group around it
+    (
+        "0::/a/b",
+        {"a/memory.high": 3 * GIB, "a/memory.current": 0, "a/b/memory.max": 8 * GIB, "a/b/memory.current": 0},
+        3,
+    ),
+    # version 1, in a container that sees its own group as the top
+    (
+        "4:cpu:/x\n3:memory,hugetlb:/docker/1\n",
+        {"memory/memory.limit_in_bytes": 5 * GIB, "memory/memory.usage_in_bytes": GIB},
+        4,
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    ("files", "free"),
-    [
-        ({}, 10 * GIB),
-        ({"proc/self/cgroup": "0::/", "sys/fs/cgroup/memory.max": "max"}, 10 * GIB),
-        (
-            {  # the group's own limit, what files take of it not counted
-                "proc/self/cgroup": "0::/a/b",
-                "sys/fs/cgroup/a/b/memory.max": f"{8 * GIB}",
-                "sys/fs/cgroup/a/b/memory.current": f"{6 * GIB}",
-                "sys/fs/cgroup/a/b/memory.stat": f"anon 1\ninactive_file {2 * GIB}\n",
-            },
-            4 * GIB,
-        ),
-        (
-            {  # that of the group around it
-                "proc/self/cgroup": "0::/a/b",
-                "sys/fs/cgroup/a/memory.high": f"{3 * GIB}",
-                "sys/fs/cgroup/a/memory.current": "0",
-                "sys/fs/cgroup/a/b/memory.max": f"{8 * GIB}",
-                "sys/fs/cgroup/a/b/memory.current": "0",
-            },
-            3 * GIB,
-        ),
-        (
-            {  # version 1, in a container that sees its own group as the top
-                "proc/self/cgroup": "4:cpu:/x\n3:memory,hugetlb:/docker/1\n",
-                "sys/fs/cgroup/memory/memory.limit_in_bytes": f"{5 * GIB}",
-                "sys/fs/cgroup/memory/memory.usage_in_bytes": f"{1 * GIB}",
-            },
-            4 * GIB,
-        ),
-    ],
-)
-def test_free_memory_is_what_the_control_groups_leave(tmp_path, files, free):
+@pytest.mark.parametrize(("group", "files", "free"), GROUPS, ids=range(len(GROUPS)))
+def test_free_memory_is_what_the_control_groups_leave(tmp_path, group, files, free):
+    files = {f"sys/fs/cgroup/{name}": text for name, text in files.items()} | {"proc/self/cgroup": group}
     for name, text in {"proc/meminfo": f"MemTotal: 1 kB\nMemAvailable: {10 * GIB >> 10} kB\n", **files}.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    assert free_memory(tmp_path) == int(MEMORY_SHARE * free)
+        (tmp_path / name).write_text(str(text))
+    assert free_memory(tmp_path) == int(MEMORY_SHARE * free * GIB)
 
 
 def test_bad_rules_of_a_user_are_refused_before_solving(tmp_path):
