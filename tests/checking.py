@@ -5,7 +5,6 @@
 
 import importlib.util
 import operator
-import random
 import sys
 import tempfile
 import types
@@ -396,49 +395,36 @@ def refusal(function, width=None):
     return None
 
 
-class Writer:
-    """Writes random functions of a and b."""
+LEAVES = ("0", "1", "3", "7", "255", "62", "2**40", "-1", "(1 << 62)", "LONG[3]")
+TEMPLATES = (  # of expressions
+    *(f"({{}} {sign} {{}})" for sign in ("+", "-", "*", "&", "|", "^", "<<", ">>", "//", "%")),
+    *("(-{})", "(~{})", "abs({})", "({} > {})", "min({}, {})", "max({}, {})", "helper({}, {})"),
+    *("({} if {} < {} else {})", "({} if {} != {} else {})", "({} & 1023)", "({} & (1 << 62) - 1)"),
+    *("({}).bit_count()", "({}).bit_length()"),
+)
+STATEMENTS = (
+    *("{name} = {}", "if {} > {}:\n    {name} = {}", "if {} > {}:\n    {name} = {}\nelse:\n    {name} = {}"),
+    *("{name} = {}\nfor i in range({} & 7):\n    {name} = {name} - {} + i", "{name} = 0\n{name} |= {}"),
+)
 
-    def __init__(self, seed):
-        self.chance = random.Random(seed)
 
-    def body(self):
-        chance, names, lines = self.chance, ["a", "b"], []
-        for index in range(chance.randrange(1, 4)):
-            name = f"v{index}"
-            lines += self.statement(name, names)
-            names.append(name)
-        return "\n".join([*lines, f"return {self.expression(2, names)}"])
+def random_body(chance):
+    """The body of a random function of a and b."""
+    names, lines = ["a", "b"], []
 
-    def statement(self, name, names):
-        chance = self.chance
-        value = self.expression(3, names)
-        kind = chance.randrange(4)
-        if kind == 0:
-            return [f"{name} = {value}"]
-        if kind == 1:
-            other = ["else:", f"    {name} = {self.expression(2, names)}"] if chance.random() < 0.7 else []
-            return [f"if {self.expression(2, names)} > {self.expression(1, names)}:", f"    {name} = {value}", *other]
-        if kind == 2:
-            step = f"    {name} = {name} {chance.choice('+-*^')} {self.expression(1, [*names, 'i'])}"
-            return [f"{name} = {value}", f"for i in range({self.expression(1, names)} & 7):", step]
-        return [f"{name} = 0", f"{name} {chance.choice('+-|^')}= {value}"]
+    def filled(template, depth, **given):
+        parts = [expression(depth) for _ in range(template.count("{}"))]
+        return template.format(*parts, **given)
 
-    def expression(self, depth, names):
-        chance = self.chance
+    def expression(depth):
         if depth == 0 or chance.random() < 0.2:
-            return chance.choice([*names, "0", "1", "3", "7", "255", "62", "2**40", "-1", "(1 << 62)", "LONG[3]"])
-        parts = [self.expression(depth - 1, names) for _ in range(4)]
-        operators = ["+", "-", "*", "&", "|", "^", "<<", ">>", "//", "%"]
-        compared = chance.choice(["<", "==", ">=", "!="])
-        return chance.choice(
-            [f"({parts[0]} {chance.choice(operators)} {parts[1]})"] * 6
-            + [f"({chance.choice('-~+')}{parts[0]})", f"abs({parts[0]})", f"({parts[0]} > {parts[1]})"]
-            + [f"({parts[0]} if {parts[1]} {compared} {parts[2]} else {parts[3]})"]
-            + [f"{chance.choice(['min', 'max'])}({parts[0]}, {parts[1]})", f"helper({parts[0]}, {parts[1]})"]
-            + [f"({parts[0]} & {chance.choice(['255', '1023', '(1 << 62) - 1', '1'])})"]
-            + [f"({parts[0]}).{chance.choice(['bit_count', 'bit_length'])}()"]
-        )
+            return chance.choice([*names, *LEAVES])
+        return filled(chance.choice(TEMPLATES), depth - 1)
+
+    for index in range(chance.randrange(1, 4)):
+        lines.append(filled(chance.choice(STATEMENTS), 3, name=f"v{index}"))
+        names.append(f"v{index}")
+    return "\n".join([*lines, f"return {expression(2)}"])
 
 
 def table(folder):

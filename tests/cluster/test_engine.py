@@ -168,14 +168,6 @@ def test_a_worker_that_is_killed_costs_its_task_only(engine, tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
 
 
-@pytest.mark.slow
-@needs_ray
-@pytest.mark.parametrize("engine", [ray], indirect=True, ids=["ray"])
-def test_more_than_the_object_store_holds(engine):
-    numbers = [engine.submit(np.full, 5_000_000, number)[0] for number in range(12)]  # 480 MB; it has 307
-    assert [int(engine.result(handle).sum()) for handle in numbers] == [number * 5_000_000 for number in range(12)]
-
-
 @needs_ray
 @pytest.mark.parametrize("engine", [ray], indirect=True, ids=["ray"])
 def test_results_that_nobody_wants_are_let_go(engine):

@@ -16,7 +16,6 @@ import pytest
 
 from solver.base.errors import GameError
 from solver.rules import sources
-from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
 from tests import ROOT
 from tests.written import write_rules
@@ -119,31 +118,6 @@ def test_a_method_of_one_game_hides_no_parameter_of_another(tmp_path):
     (tmp_path / "field_race.py").write_text(text.replace("goal", "length").partition("\n    def length(self)")[0])
     for name in ("method_race.py", "field_race.py"):
         assert rules.answer(bind(rules, load_game(f"{tmp_path / name}::Race")), "actions", 0) == [1, 2]
-
-
-def test_fingerprint_sees_rules_helpers_and_parameters_but_no_comments(tmp_path):
-    path = write_race(tmp_path / "printed.py")
-    plain = fingerprint(load_game(f"{path}::Race"))
-    assert fingerprint(load_game(f"{path}::Race:11")) != plain
-    text = path.read_text("utf-8")
-    variants = {
-        "comment": (text.replace("return self.goal - state", "return self.goal - state  # ahead"), True),
-        "docstring": (text.replace("def initial(self):", 'def initial(self):\n        """The start."""'), True),
-        "text side": (text + "\n    def show(self, state):\n        return str(state)\n", True),
-        "helper": (text.replace("return self.goal - state", "return self.goal - state - 0"), False),
-        "rule": (text.replace("range(1, 3)", "range(1, 4)"), False),
-    }
-    for name, (source, same) in variants.items():
-        other = tmp_path / f"printed_{name.replace(' ', '_')}.py"
-        other.write_text(source)
-        assert (fingerprint(load_game(f"{other}::Race")) == plain) == same, name
-
-
-def test_rules_without_source_are_refused():
-    scope = {}
-    exec("from typing import NamedTuple\nclass Lost(NamedTuple):\n def initial(self): return 0", scope)  # noqa: S102
-    with pytest.raises(GameError, match="put the rules into a file"):
-        fingerprint(scope["Lost"]())
 
 
 def test_bit_count_and_bit_length_are_pythons():

@@ -263,20 +263,3 @@ def test_play_that_need_not_end_is_refused():
     with pytest.raises(MethodError, match="need not end, whatever the dice"):
         value_iteration.solve(Ways())
     assert not chance.ends_surely(chance.nodes_of(Ways()))
-
-
-def test_the_judge_judges():
-    """A coin that is thrown until it shows heads, by turns: who throws first wins 2 of 3."""
-
-    class Coin(NamedTuple):
-        initial = staticmethod(lambda: 0)
-        actions = result = None
-        to_move = staticmethod(lambda state: state % 2)
-        is_terminal = staticmethod(lambda state: state > 1)
-        utility = staticmethod(lambda state: 1)
-
-        def chance(self, state):
-            yield 1, state + 2
-            yield 1, 1 - state
-
-    assert chance.solve(Coin()) == {0: Fraction(1, 3), 1: Fraction(1, 3), 2: 1, 3: 1}
