@@ -14,6 +14,7 @@ from solver.solving import pipeline
 from tests.engines import Threads, alone, together
 from tests.sweep.test_margins import MAZE
 from tests.ways import slow
+from tests.written import write_rules
 
 pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -40,45 +41,26 @@ from solver.cluster import (  # noqa: E402
 )
 from solver.cluster.store import Store  # noqa: E402
 
-LADDER = '''
-from typing import NamedTuple
-
-class Ladder(NamedTuple):
-    """A graph like any other, in tiers: moves stay in two of three of them, lead to the next, or to the one behind."""
-    width: int = 40
-    height: int = 4
-
-    def tier(self, state):
-        return state // self.width
-
-    def mixed(self, state, salt):
-        number = (state * 2654435761 + salt * 668265263) & 0xFFFFFFFF
-        number = (number ^ number >> 15) * 2246822519 & 0xFFFFFFFF
-        return number ^ number >> 13
-
-    def initial(self):
-        return 0
-
-    def actions(self, state):
-        for action in range(2 + self.mixed(state, 9) % 3):
-            yield action
-
-    def result(self, state, action):
-        number, tier = self.mixed(state, action), self.tier(state)
-        up = 1 if tier % 3 == 1 or number % 8 == 0 else 0
-        if action == 3:
-            up += 1
-        return (tier + up) * self.width + number // 8 % self.width
-
-    def again(self, state, action):
-        return self.mixed(state, action + 5) % 4 == 0
-
-    def is_terminal(self, state):
-        return self.tier(state) >= self.height or self.mixed(state, 7) % 16 == 5
-
-    def utility(self, state):
-        return self.mixed(state, 8) % 3 - 1
-'''
+# A graph like any other, in tiers: moves stay in two of three of them, lead to the next, or to the one behind
+MIXED = """
+def mixed(self, state, salt):
+    number = (state * 2654435761 + salt * 668265263) & 0xFFFFFFFF
+    number = (number ^ number >> 15) * 2246822519 & 0xFFFFFFFF
+    return number ^ number >> 13
+"""
+LADDER = {
+    "fields": "width: int = 40\nheight: int = 4",
+    "tier": "state // self.width",
+    "actions": "for action in range(2 + self.mixed(state, 9) % 3):\n    yield action",
+    "result": """number, tier = self.mixed(state, action), self.tier(state)
+up = 1 if tier % 3 == 1 or number % 8 == 0 else 0
+if action == 3:
+    up += 1
+return (tier + up) * self.width + number // 8 % self.width""",
+    "again": "self.mixed(state, action + 5) % 4 == 0",
+    "is_terminal": "self.tier(state) >= self.height or self.mixed(state, 7) % 16 == 5",
+    "utility": "self.mixed(state, 8) % 3 - 1",
+}
 SMALL = "connect-four:3,3"
 QUICK = (SMALL, "dots-and-boxes:2,1", "piglet:3")
 SLOW = (
@@ -95,9 +77,7 @@ SLOW_CHANCE = ("piglet:4", "piglet", "pig:15")
 
 @pytest.fixture(scope="module")
 def ladder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("games") / "ladder.py"
-    path.write_text(LADDER)
-    return f"{path}::Ladder"
+    return write_rules(tmp_path_factory.mktemp("games") / "ladder.py", name="Ladder", more=MIXED, **LADDER)
 
 
 @pytest.fixture(autouse=True)

@@ -14,6 +14,7 @@ from solver.search import minimax
 from solver.solving import pipeline
 from solver.solving.ways import plain
 from tests import naive
+from tests.written import write_rules
 
 np = pytest.importorskip("numpy")
 numba = pytest.importorskip("numba")
@@ -27,7 +28,6 @@ HEAD = """
 import enum
 import functools
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -45,32 +45,15 @@ class Colour(enum.Enum):
 def parity(number):
     return bin(number).count("1") % 2
 
-
-class Rules(NamedTuple):
-    n: int = 40
-    k: int = 70
-
-    SIGNS = (1, -1, 1)
-    STEP = 3
-
-    def initial(self):
-        return 1
-
-    def actions(self, state):
-        yield from range(1, self.STEP + 1)
-
-    def result(self, state, action):
-        return {result}
-
-    def is_terminal(self, state):
-        return state >= self.n
-
-    def utility(self, state):
-        return {utility}
-
-    def tier(self, state):
-        return state
 """
+FIELDS = "n: int = 40\nk: int = 70\n\nSIGNS = (1, -1, 1)\nSTEP = 3"
+BODIES = {
+    "initial": "1",
+    "actions": "yield from range(1, self.STEP + 1)",
+    "is_terminal": "state >= self.n",
+    "utility": "-1 if state % 3 else 1",
+    "tier": "state",
+}
 EVERYTHING = """
     def worth(self, state):
         worth = bin(state).count("1") + 2 * any(state % d == 0 for d in (2, 5))
@@ -125,10 +108,16 @@ EVERYTHING = """
 """
 
 
-def load(folder, name, *, result="state + action", utility="-1 if state % 3 else 1", body=""):
+def load(folder, name, *, body="", **bodies):
+    """Rules with these methods, and what else stands behind them."""
     path = folder / f"{name}.py"
-    path.write_text(HEAD.format(result=result, utility=utility) + body)
-    return load_game(f"{path}::Rules")
+    text = write_rules(path, name="Rules", fields=FIELDS, head=HEAD, **{**BODIES, **bodies})
+    path.write_text(path.read_text("utf-8") + body)
+    return load_game(text)
+
+
+def line_of(path, text):
+    return next(number for number, line in enumerate(path.read_text("utf-8").splitlines(), 1) if text in line)
 
 
 @pytest.mark.slow
@@ -216,7 +205,8 @@ def test_the_line_and_what_to_write_instead_are_named(tmp_path, body, advice):
     text = "\n    def worth(self, state):\n" + textwrap.indent(body, " " * 8) + "\n\nTAKEN = {1, 2}\n"
     game = load(tmp_path, "advised", body=text)
     told = reason(type(game), "No implementation of function found in solver/sweep/forward.py (103)")
-    assert advice in told and told.startswith("advised.py line 5")
+    _, _, number = told.partition(":")[0].partition("advised.py line ")
+    assert advice in told and int(number) > line_of(tmp_path / "advised.py", "def worth")
     assert "forward" not in told
 
 
@@ -231,7 +221,8 @@ def test_print_never_compiles(tmp_path):
     assert Rewriter(type(shown)).rewritten(type(shown).result) is type(shown).result
     with pytest.raises(ValueError, match="Cannot determine Numba type"):
         numba.typeof(REFUSED)
-    assert "`print` does not belong into rules" in reason(type(game), 'File "printing.py", line 38')
+    line = line_of(tmp_path / "printing.py", "return self.worth(state)")
+    assert "`print` does not belong into rules" in reason(type(game), f'File "printing.py", line {line}')
 
 
 @pytest.mark.parametrize("text", ["tic-tac-toe", "mu-torere", "kalah:2,2"])
@@ -256,9 +247,8 @@ def test_a_solution_that_the_plain_rules_do_not_give_is_not_believed(text):
 def test_the_line_that_numba_names_comes_first(tmp_path):
     body = "\n    def worth(self, state):\n        a = {1: 2}\n        b = {3}\n        return a, b\n"
     game = load(tmp_path, "placed", body=body)
-    lines = (tmp_path / "placed.py").read_text("utf-8").splitlines()
     for text, told in (("a = {1: 2}", "dicts do not compile"), ("b = {3}", "sets do not compile")):
-        line = next(number for number, one in enumerate(lines, 1) if text in one)
+        line = line_of(tmp_path / "placed.py", text)
         report = f'File "../{tmp_path.name}/placed.py", line {line}:\n    def initial(self):'
         assert reason(type(game), report).startswith(f"placed.py line {line}: {told}")
 

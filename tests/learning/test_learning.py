@@ -206,17 +206,6 @@ def test_learning_from_a_book_beats_the_rules_own_evaluate(hidden, tmp_path):
     assert (tmp_path / "a.eval").read_bytes() == (tmp_path / "b.eval").read_bytes()
 
 
-@pytest.mark.slow
-def test_what_is_learned_beats_chance_on_a_tiny_game(tmp_path):
-    book = book_of("tic-tac-toe")
-    write(tmp_path / "a.eval", learn(book, states=500))
-    setting = Setting(Rules(book.game))
-    players = [chooser(contender(name), setting) for name in (str(tmp_path / "a.eval"), "random")]
-    found = match(setting.rules, *players, games=24, plies=2).standing
-    assert found.wins + found.draws + found.losses == 24
-    assert found.low > 0.6
-
-
 @pytest.mark.interpreted
 def test_figures_of_a_perfect_guess_are_perfect():
     book = book_of("tic-tac-toe")
