@@ -7,7 +7,6 @@ import zlib
 
 import pytest
 
-from solver.base import extras
 from solver.base.errors import ResourceError, UncompiledRules
 from solver.base.options import Options
 from solver.base.value import Value, merit_of
@@ -19,17 +18,13 @@ from solver.solving.job import Job
 from solver.solving.ways import entries, opening
 from solver.verifying import verification
 from tests import naive
-from tests.ways import slow
-
-KERNELS = extras.has_kernels()
-if KERNELS:
-    from tests.interpreted import interpret
+from tests.ways import compiled, plainly, slow
 
 
 @pytest.mark.parametrize("symmetry", [True, False])
 @pytest.mark.parametrize("text", [*slow("tic-tac-toe", "connect-four:4,3"), "kalah:2,3", "dots-and-boxes:2,1", "coins"])
 def test_every_state_to_the_ply_and_no_other_has_its_value(monkeypatch, text, symmetry):
-    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    plainly(monkeypatch)
     game = load_game(text)
     truth = naive.solve(game, symmetry=symmetry)
     for max_ply in (0, 1, 3):
@@ -64,32 +59,26 @@ def arrays(monkeypatch):
     return plies
 
 
-def plainly(*arguments):
-    """The same in plain Python."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(opening, "PLAIN_LIMIT", 1 << 60)
-        return opening.plies(*arguments)
-
-
 PLIED = ("kalah:2,3", "coins", "mu-torere", "pong-hau-ki", "hexapawn", "tic-tac-toe", "three-mens-morris:1")
 
 
 @pytest.mark.parametrize("symmetry", [True, *slow(False)])
 @pytest.mark.parametrize("text", PLIED)
-def test_plies_by_arrays_are_the_plain_ones(monkeypatch, arrays, text, symmetry):
+@pytest.mark.interpreted
+def test_plies_by_arrays_are_the_plain_ones(monkeypatch, text, symmetry, request):
     """With cycles, with moves that lead to an earlier ply, and where there is nothing more to reach."""
-    interpret(monkeypatch)
     rules = Rules(load_game(text), symmetry)
     layers = opening.plies(rules, 7)
-    assert layers == plainly(rules, 7)
+    request.getfixturevalue("arrays")
+    assert layers == opening.plies(rules, 7)
     some = opening.plies(rules, 7, lambda count: count > 5)
     assert some == layers[: len(some)] and len(some) < len(layers)
 
 
 @pytest.mark.parametrize("symmetry", [True, False])
 @pytest.mark.parametrize("text", ["tic-tac-toe", "connect-four:4,3", "kalah:2,3", "dots-and-boxes:2,1", "coins"])
-def test_merits_by_arrays_are_true(monkeypatch, arrays, text, symmetry):
-    interpret(monkeypatch)
+@pytest.mark.interpreted
+def test_merits_by_arrays_are_true(arrays, text, symmetry):
     game = load_game(text)
     rules, truth = Rules(game, symmetry), naive.solve(game, symmetry=symmetry)
     layers = opening.plies(rules, 4)
@@ -101,9 +90,10 @@ def test_merits_by_arrays_are_true(monkeypatch, arrays, text, symmetry):
         assert found == [merits[state] for state in layer] or (found is None and text in ("kalah:2,3", "coins"))
 
 
-def test_plies_that_fail_to_compile_are_gone_on_with_plainly(monkeypatch, arrays):
+def test_plies_that_fail_to_compile_are_gone_on_with_plainly(monkeypatch, request):
     rules = Rules(load_game("connect-four:4,3"))
-    layers = plainly(rules, 5)
+    layers = opening.plies(rules, 5)
+    arrays = request.getfixturevalue("arrays")
 
     def fail_later(*arguments):
         yield layers[1]
@@ -113,13 +103,13 @@ def test_plies_that_fail_to_compile_are_gone_on_with_plainly(monkeypatch, arrays
     assert opening.plies(rules, 5) == layers
 
 
-@pytest.mark.skipif(not KERNELS, reason="the extra [solve] is not installed")
+@compiled
 @pytest.mark.interpreted
 def test_the_book_of_the_kernels_is_the_plain_one(tmp_path, monkeypatch, arrays):
     game = load_game("connect-four:3,4,3")
     pipeline.solve(game, tmp_path / "one.lmdb", max_ply=5, workers=1)
     pipeline.solve(game, tmp_path / "three.lmdb", max_ply=5, workers=3, table=1 << 12)
-    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    plainly(monkeypatch)
     pipeline.solve(game, tmp_path / "plain.lmdb", max_ply=5)
     books = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert set(books) == {"one.lmdb", "three.lmdb", "plain.lmdb"}  # no journal is left
@@ -134,7 +124,7 @@ class Killed(BaseException):
 
 
 def test_an_interrupted_solve_goes_on_where_it_was(tmp_path, monkeypatch):
-    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    plainly(monkeypatch)
     game, path = load_game("tic-tac-toe"), tmp_path / "book.lmdb"
     pipeline.solve(game, tmp_path / "whole.lmdb", max_ply=4)
     searched = []
@@ -178,7 +168,7 @@ def test_a_damaged_journal_is_believed_up_to_the_damage(tmp_path):
 
 def test_a_journal_of_version_1_is_taken_over_byte_by_byte(tmp_path, monkeypatch):
     """Books of many hours are begun by one release and finished by the next; the order of records means nothing."""
-    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    plainly(monkeypatch)
     game, path = load_game("tic-tac-toe"), tmp_path / "book.lmdb"
     pipeline.solve(game, tmp_path / "whole.lmdb", max_ply=4)
     deepest = opening.plies(Rules(game), 4)[-1]
@@ -212,7 +202,7 @@ def test_a_journal_of_another_solve_is_refused_and_restart_discards_it(tmp_path)
         assert journal.merits == {}
 
 
-@pytest.mark.skipif(not KERNELS, reason="the extra [solve] is not installed")
+@compiled
 @pytest.mark.parametrize("options", [{"max_ply": 3}, {"method": "alphabeta"}], ids=str)
 def test_rules_that_numba_cannot_compile_are_searched_plainly(tmp_path, monkeypatch, options):
     from solver.compiled.exact import searcher
@@ -226,7 +216,7 @@ def test_rules_that_numba_cannot_compile_are_searched_plainly(tmp_path, monkeypa
         patch.setattr(entries, "PLAIN_LIMIT", 0)  # as if it were too large for plain Python alone
         pipeline.solve(load_game("coins"), tmp_path / "fast.lmdb", say=said.append, **options)
     assert len(said) == 1 and said[0].endswith("a generator")
-    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    plainly(monkeypatch)
     pipeline.solve(load_game("coins"), tmp_path / "plain.lmdb", **options)
     assert (tmp_path / "plain.lmdb").read_bytes() == (tmp_path / "fast.lmdb").read_bytes()
 
