@@ -1,8 +1,8 @@
 """`verify` finds every kind of wrong book, with the kernels and without."""
 
+import functools
 import re
 from collections import Counter
-from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -22,36 +22,49 @@ from tests.ways import compiled, what_is_marked_by_kernels
 
 __all__ = ["what_is_marked_by_kernels"]  # a fixture
 
-GAME = "connect-four:4,3,3"
+GAME = "connect-four:3,3,3"
+KINDS = ("kalah:2,2", "mu-torere", "coins:9", "nim:1,2,3", "othello:4,2")  # margins, cycles, no symmetry, passes
 
 
-@pytest.fixture(params=["plain", "compiled"])
-def way(request, monkeypatch):
-    """Verify in both ways."""
+@pytest.fixture
+def verify(request, monkeypatch):
+    """`verification.verify` in the way that the test asks for, "plain" or "compiled", however small the book is."""
     if request.param == "plain":
         monkeypatch.setattr(extras, "has_kernels", lambda: False)
     else:
         pytest.importorskip("numba")
-        monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)  # small books are verified in plain Python alone
-    return request.param
+        monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
+    return verification.verify
+
+
+both_ways = pytest.mark.parametrize("verify", ["plain", "compiled"], indirect=True)
 
 
 @pytest.fixture(scope="module")
-def solved(tmp_path_factory):
-    """A right book's header and values."""
-    path = tmp_path_factory.mktemp("verified") / "book.lmdb"
-    pipeline.solve(load_game(GAME), path)
-    with Book(path) as book:
-        return path, book.header, dict(book.items())
+def right(tmp_path_factory):
+    """`right(text)`: the path of a right book of a game, its header and its values."""
+
+    @functools.cache
+    def solved(text):
+        with pipeline.solve(load_game(text), tmp_path_factory.mktemp("verified") / "book.lmdb") as book:
+            return book.path, book.header, dict(book.items())
+
+    return solved
+
+
+@pytest.fixture
+def solved(right):
+    return right(GAME)
 
 
 def tampered(path, header, values, **changes):
     """A book of these values, its checksums in order, and whatever follows from sums in its header, too."""
     facts = header_of(values)
     extra = len(values) - header.stored
-    row = max(range(len(header.tiers)), key=lambda row: header.tiers[row].win)
-    tiers = list(header.tiers)
-    tiers[row] = tiers[row]._replace(states=tiers[row].states + extra, win=tiers[row].win + extra)
+    tiers = list(header.tiers or ())
+    if tiers:
+        row = max(range(len(tiers)), key=lambda row: tiers[row].win)
+        tiers[row] = tiers[row]._replace(states=tiers[row].states + extra, win=tiers[row].win + extra)
     numbers = Counter(values.values())
     fields = {
         "palette": facts.palette,
@@ -60,7 +73,7 @@ def tampered(path, header, values, **changes):
         "stored": len(values),
         "states": header.states + extra,
         "counts": {**header.counts, "win": header.counts["win"] + extra},
-        "tiers": tiers,
+        "tiers": tiers or None,
         **changes,
     }
     states = sorted(values)
@@ -69,18 +82,20 @@ def tampered(path, header, values, **changes):
     return path
 
 
+@both_ways
+@pytest.mark.interpreted
 @pytest.mark.parametrize("codec", KEYED_BY_STATE)
-def test_a_right_book_is_verified(tmp_path, solved, way, codec):
+def test_a_right_book_is_verified(tmp_path, solved, verify, codec):
     _, header, values = solved
-    report = verification.verify(tampered(tmp_path / "right.lmdb", header, values, codec=codec))
+    report = verify(tampered(tmp_path / "right.lmdb", header, values, codec=codec))
     assert (report.states, report.closed) == (len(values), True)
     state = max(state for state, value in values.items() if value.score)
     wrong = {**values, state: Value(0)}
     with pytest.raises(DamagedBook, match="solve again"):
-        verification.verify(tampered(tmp_path / "wrong.lmdb", header, wrong, codec=codec))
+        verify(tampered(tmp_path / "wrong.lmdb", header, wrong, codec=codec))
 
 
-@pytest.mark.parametrize("text", ["kalah:2,3", "dots-and-boxes:2,2", "mu-torere", "othello:4,2", "coins", "nim"])
+@pytest.mark.parametrize("text", [*KINDS, "dots-and-boxes:2,2"])
 def test_books_of_all_kinds_are_verified(tmp_path, monkeypatch, text):
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
     for method in ("auto", "alphabeta") if text != "mu-torere" else ("auto",):
@@ -88,48 +103,48 @@ def test_books_of_all_kinds_are_verified(tmp_path, monkeypatch, text):
         assert verification.verify(tmp_path / "book.lmdb").closed == (method == "auto")
 
 
-CHANGES = {
-    "another score": lambda value: Value(0) if value.score else Value(1, 3),
-    "a ply too many": lambda value: Value(value.score, value.distance + 2) if value.score else Value(-1, 2),
-    "the opposite": lambda value: Value(-value.score, value.distance) if value.score else Value(1, 1),
-}
+def another(change):
+    """The values of books, each with one wrong value: of the first state, the last, and two between."""
+
+    def forge(header, values):
+        states = sorted(values)
+        for part in (0.0, 0.31, 0.77, 1.0):
+            state = states[int(part * (len(states) - 1))]
+            value = change(values[state])
+            yield {**values, state: Value(value.score) if header.score_game else value}, {}
+
+    return forge
 
 
-@pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("part", [0.0, 0.31, 0.77, 1.0])
-def test_any_wrong_value_is_found(tmp_path, solved, way, change, part):
-    _, header, values = solved
-    states = sorted(values)
-    state = states[int(part * (len(states) - 1))]
-    wrong = {**values, state: CHANGES[change](values[state])}
-    with pytest.raises(DamagedBook, match="solve again"):
-        verification.verify(tampered(tmp_path / "wrong.lmdb", header, wrong))
+def lie(change):
+    """The right values, under a header of which some fields lie."""
+    return lambda header, values: [(values, change(header))]
 
 
-def test_a_missing_state_is_found(tmp_path, solved, way):
-    _, header, values = solved
-    state = sorted(values)[len(values) // 2]
-    less = {one: value for one, value in values.items() if one != state}
-    with pytest.raises(DamagedBook, match="lacks|solve again"):
-        verification.verify(tampered(tmp_path / "less.lmdb", header, less))
+def without_a_state(header, values):
+    gone = [state for state, value in values.items() if value.score > 0]
+    yield {state: value for state, value in values.items() if state != gone[len(gone) // 2]}, {}
 
 
-def test_a_stray_state_is_found(tmp_path, solved, way):
-    _, header, values = solved
-    game = load_game(GAME)
-    stray = next(
-        state
-        for state in range(2**12, 2**16)
-        if state not in values and not game.is_terminal(state) and game.canonical(state) == state
-    )
-    with pytest.raises(DamagedBook):
-        verification.verify(tampered(tmp_path / "more.lmdb", header, {**values, stray: Value(0)}))
+def with_a_stray(header, values):
+    game = load_game(header.game)
+    fit = (state for state in range(2**8, 2**12) if state not in values and game.canonical(state) == state)
+    yield {**values, next(state for state in fit if not game.is_terminal(state)): Value(0)}, {}
 
 
-def test_a_wrong_root_is_found(tmp_path, solved, way):
-    _, header, values = solved
-    with pytest.raises(DamagedBook, match="the start"):
-        verification.verify(tampered(tmp_path / "root.lmdb", header, values, root=Value(0)))
+def with_unfounded_wins(header, values):
+    """Values that agree with each other but not with any distance."""
+    yield {state: value if value.score else Value(1, 7) for state, value in values.items()}, {"tiers": None}
+
+
+def with_the_last_longest_win(header, values):
+    last = max(state for state in values if values[state] == Value(1, header.longest[0]))
+    yield values, {"longest": (header.longest[0], last)}
+
+
+def in_margins(header, values):
+    margins = {"score_game": True, "root": Value(header.root.score), "longest": None}
+    yield {state: Value(value.score) for state, value in values.items()}, margins
 
 
 def moved(header, source, target, *fields):
@@ -150,10 +165,13 @@ def one_more(header):
 
 def one_drawn(header):
     """A lost state counted as drawn."""
-    tiers = list(header.tiers)
+    tiers, counts = list(header.tiers), header.counts
     tiers[4] = tiers[4]._replace(draw=tiers[4].draw + 1, loss=tiers[4].loss - 1)
-    counts = header.counts
     return {"tiers": tiers, "counts": {**counts, "draw": counts["draw"] + 1, "loss": counts["loss"] - 1}}
+
+
+def in_one_tier(header):
+    return {"tiers": [TierCount(0, header.states, header.terminal, *header.counts.values())]}
 
 
 def slower(header):
@@ -161,64 +179,80 @@ def slower(header):
     return {"palette": [value if value.score >= 0 else Value(-1, value.distance + 1) for value in header.palette]}
 
 
-LIES = {
-    "a state of another tier": lambda header, values: moved(header, 3, 4, "states", "win"),
-    "a finished state of another tier": lambda header, values: moved(header, -2, -3, "terminal"),
-    "tiers of other numbers": lambda header, values: {
-        "tiers": [tier._replace(tier=tier.tier + 1) for tier in header.tiers]
-    },
-    "a finished state more": lambda header, values: one_more(header),
-    "a loss counted as a draw": lambda header, values: one_drawn(header),
-    "another value's state": lambda header, values: {
-        "numbers": [header.numbers[0] - 1, header.numbers[1] + 1, *header.numbers[2:]]
-    },
-    "another longest win": lambda header, values: {"longest": (header.longest[0], header.longest[1] + 1)},
-    "a longest win that is not the first": lambda header, values: {
-        "longest": (header.longest[0], max(state for state in values if values[state] == Value(1, header.longest[0])))
-    },
-    "another root": lambda header, values: {"root": header.palette[0]},
-    "a palette of other distances": lambda header, values: slower(header),
-    "another board": lambda header, values: {"game": "connect-four:3,4"},
+ALL = (GAME, *KINDS)
+DISTANT = (GAME, "mu-torere", "coins:9", "nim:1,2,3")  # whose values have distances
+ONE = (GAME,)
+FORGERIES = {  # the books that are forged, what is altered, and the refusal
+    "another score": (ALL, another(lambda value: Value(0) if value.score else Value(1, 3)), ""),
+    "a ply too many": (
+        DISTANT,
+        another(lambda value: Value(value.score, value.distance + 2) if value.score else Value(-1, 2)),
+        "",
+    ),
+    "the opposite": (
+        ALL,
+        another(lambda value: Value(-value.score, value.distance) if value.score else Value(1, 1)),
+        "",
+    ),
+    "a state less": (
+        ALL[:-1],  # in which a win is stored
+        without_a_state,
+        "",
+    ),
+    "a stray": (ONE, with_a_stray, ""),
+    "another root": (ONE, lie(lambda header: {"root": header.palette[0]}), "the start"),
+    "a state of another tier": (ONE, lie(lambda header: moved(header, 3, 4, "states", "win")), ""),
+    "a finished state of another tier": (ONE, lie(lambda header: moved(header, -2, -3, "terminal")), ""),
+    "tiers of other numbers": (
+        ONE,
+        lie(lambda header: {"tiers": [tier._replace(tier=tier.tier + 1) for tier in header.tiers]}),
+        "",
+    ),
+    "a finished state more": (ONE, lie(one_more), "its header counts"),
+    "a loss counted as a draw": (ONE, lie(one_drawn), "its header counts"),
+    "a state of another value": (
+        ONE,
+        lie(lambda header: {"numbers": [header.numbers[0] - 1, header.numbers[1] + 1, *header.numbers[2:]]}),
+        "other numbers of states",
+    ),
+    "another longest win": (ONE, lie(lambda header: {"longest": (header.longest[0], header.longest[1] + 1)}), ""),
+    "a longest win that is not the first": (ONE, with_the_last_longest_win, "the first of the longest wins"),
+    "a palette of other distances": (ONE, lie(slower), ""),
+    "another board": (ONE, lie(lambda header: {"game": "connect-four:3,4"}), ""),
+    "no symmetry": (ONE, lie(lambda header: {"symmetry": False}), "child that the book lacks"),
+    "margins": (ONE, in_margins, "says score_game True, the rules do not"),
+    "tiers of a game without": (("mu-torere",), lie(in_one_tier), "lists tiers, the rules know none"),
+    "symmetry of a game without": (("coins:9",), lie(lambda header: {"symmetry": True}), "the rules know no symmetry"),
+    "unfounded wins": (("mu-torere",), with_unfounded_wins, "than its children give it"),
 }
 
 
-@pytest.mark.parametrize("lie", LIES)
-def test_a_header_that_lies_is_found(tmp_path, solved, way, lie):
+@pytest.mark.parametrize(
+    ("text", "forgery", "verify"),
+    [
+        pytest.param(text, name, way, id=f"{name.replace(' ', '-')}-{text}-{way}")
+        for name, (texts, *_) in FORGERIES.items()
+        for text in texts
+        for way in (("plain", "compiled") if text == GAME else ("plain",))
+    ],
+    indirect=["verify"],
+)
+@pytest.mark.interpreted
+def test_a_forgery_is_refused(tmp_path, right, text, forgery, verify):
     """The header agrees with itself, and all checksums are right."""
-    _, header, values = solved
-    assert header.numbers[1] > 1
-    path = tampered(tmp_path / "lie.lmdb", header, values, **LIES[lie](header, values))
-    with pytest.raises((DamagedBook, ForeignBook), match=r"(solve again|the book .*)$") as refused:
-        verification.verify(path, load_game(GAME))
-    assert "malformed" not in str(refused.value)
+    _, header, values = right(text)
+    _, forge, words = FORGERIES[forgery]
+    for altered, changes in forge(header, values):
+        path = tampered(tmp_path / "forged.lmdb", header, altered, **changes)
+        with pytest.raises((DamagedBook, ForeignBook), match=rf"{words}.*(solve again|the book .*)$") as refused:
+            verify(path, load_game(text))
+        assert "malformed" not in str(refused.value)
 
 
-def test_a_book_that_denies_what_its_rules_know_is_refused(tmp_path, solved, monkeypatch):
-    monkeypatch.setattr(extras, "has_kernels", lambda: False)
-    _, header, values = solved
-    path = tmp_path / "lie.lmdb"
-    with pytest.raises(DamagedBook, match="child that the book lacks"):
-        verification.verify(tampered(path, header, values, symmetry=False))
-    scores = {state: Value(value.score) for state, value in values.items()}
-    margins = {"score_game": True, "root": Value(header.root.score), "longest": None}
-    with pytest.raises(DamagedBook, match="says score_game True, the rules do not"):
-        verification.verify(tampered(path, header, scores, **margins))
-    pipeline.solve(load_game("mu-torere"), path)
-    with Book(path) as book:
-        whole, drawn = book.header, dict(book.items())
-    tiers = [TierCount(0, whole.states, whole.terminal, *whole.counts.values())]
-    with pytest.raises(DamagedBook, match="lists tiers, the rules know none"):
-        verification.verify(tampered(path, whole._replace(tiers=tiers), drawn))
-    pipeline.solve(load_game("coins"), path)
-    with Book(path) as book:
-        whole, moves = book.header, dict(book.items())
-    with pytest.raises(DamagedBook, match="says that it is folded, the rules know no symmetry"):
-        verification.verify(tampered(path, whole, moves, symmetry=True))
-
-
-def test_a_sample_is_verified_in_plain_python(tmp_path, solved, monkeypatch):
+@pytest.mark.interpreted
+def test_a_sample_is_verified_in_plain_python(tmp_path, right, monkeypatch):
     """As if the compiled rules had confirmed a book that the plain ones do not."""
-    path, header, values = solved
+    path, header, values = right("connect-four:4,3,3")
     assert verification.verify(path).plain == len(values)
     monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
     monkeypatch.setattr(verification, "_stays_by_kernels", lambda *arguments: True)
@@ -241,7 +275,9 @@ def kernels(monkeypatch):
     def put(**others):
         def bound(*arguments, **options):
             made = vars(bind(*arguments, **options))
-            return SimpleNamespace(**made | {name: partial(other, made[name]) for name, other in others.items()})
+            return SimpleNamespace(
+                **made | {name: functools.partial(other, made[name]) for name, other in others.items()}
+            )
 
         monkeypatch.setattr(audit, "bind", bound)
 
@@ -290,6 +326,7 @@ LIARS = {
 }
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("liar", LIARS)
 def test_plain_python_judges_where_kernels_differ(tmp_path, solved, kernels, liar):
     """A right book is proved, and the report says why plain Python judged; a wrong one is wrong."""
@@ -304,6 +341,7 @@ def test_plain_python_judges_where_kernels_differ(tmp_path, solved, kernels, lia
         verification.verify(tampered(tmp_path / "wrong.lmdb", header, {**values, state: Value(0)}))
 
 
+@pytest.mark.interpreted
 def test_a_book_too_large_for_plain_python_is_refused(solved, kernels, monkeypatch):
     """Where kernels and plain Python differ, nobody can judge; a fault of the whole book stays one."""
     monkeypatch.setattr(verification, "PLAIN_BYTES", 1 << 40)
@@ -338,11 +376,13 @@ def test_plain_python_searches_where_the_compiled_search_differs(tmp_path, monke
             pass
 
     path = tmp_path / "opening.lmdb"
-    pipeline.solve(load_game(GAME), path, max_ply=4)
+    with monkeypatch.context() as patch:
+        patch.setattr(extras, "has_kernels", lambda: False)
+        pipeline.solve(load_game(GAME), path, max_ply=4)
     monkeypatch.setattr(searcher, "Team", Liar)
     monkeypatch.setattr(searching, "SOON", 0.0)
     monkeypatch.setattr(searching, "is_built_in", lambda name: False)
-    report = verification.verify(path)
+    report = verification.verify(path, search=1e9)
     assert (report.verdict, report.by_search) == ("proved", report.to_search)
     assert re.search({"wrong": "in plain Python, win in 99 compiled", "failing": "line 27"}[liar], report.note)
 
@@ -403,18 +443,19 @@ def test_a_book_of_rules_that_compile_to_others_is_proved(tmp_path, monkeypatch,
         verification.verify(path, game)
 
 
+@pytest.mark.interpreted
 def test_a_book_beyond_the_memory_is_verified_in_files_and_passes(tmp_path, solved, monkeypatch):
     pytest.importorskip("numba")
     from solver.verifying import audit
 
     path, header, values = solved
-    monkeypatch.setattr(audit, "LEAST_SPAN", 500)
+    monkeypatch.setattr(audit, "LEAST_SPAN", 50)
     with Book(path) as book:
-        audit.check_values(book, Rules(book.game), memory=1000)
+        audit.check_values(book, Rules(book.game), memory=100)
     state = max(values)
     wrong = {one: value for one, value in values.items() if one != state} | {state - 1: values[state]}
     with Book(tampered(tmp_path / "wrong.lmdb", header, wrong)) as book, pytest.raises(DamagedBook):
-        audit.check_values(book, Rules(book.game), memory=1000)
+        audit.check_values(book, Rules(book.game), memory=100)
 
 
 def test_memory_is_bounded(solved, monkeypatch):
@@ -426,23 +467,9 @@ def test_memory_is_bounded(solved, monkeypatch):
         verification.verify(solved[0])
 
 
-def test_a_book_of_other_rules_is_refused(solved, way):
-    path, _, _ = solved
+def test_a_book_of_other_rules_is_refused(solved):
     with pytest.raises(ForeignBook, match="was made by rules"):
-        verification.verify(path, load_game("connect-four:3,4"))
-
-
-def test_a_ring_of_unfounded_wins_is_found(tmp_path):
-    """Values that agree with each other but not with any distance (a cycle of unsupported wins and losses)."""
-    game = load_game("mu-torere")
-    pipeline.solve(game, tmp_path / "right.lmdb")
-    with Book(tmp_path / "right.lmdb") as book:
-        header, values = book.header, dict(book.items())
-    header = header._replace(tiers=[TierCount(0, header.states, header.terminal, *header.counts.values())])
-    drawn = {state for state, value in values.items() if value.score == 0}
-    wrong = {state: Value(1, 7) if state in drawn else value for state, value in values.items()}
-    with pytest.raises(DamagedBook):
-        verification.verify(tampered(tmp_path / "ring.lmdb", header, wrong, tiers=None))
+        verification.verify(solved[0], load_game("connect-four:3,4"))
 
 
 TOP = """
