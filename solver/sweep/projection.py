@@ -177,12 +177,15 @@ def key_bytes(forward: Forward, stored: int) -> float:
     taken, groups = 0.0, 0
     for low, high in key_ranges[:: max(1, len(key_ranges) // PARTS)]:
         states = joined(runs, low, high)
+        # The first splitter may be the least key: no state lies below it
+        if not len(states):
+            continue
         firsts = np.arange(0, max(1, len(states) - together + 1), together)
         distance = states[np.minimum(firsts + together - 1, len(states) - 1)] - states[firsts]
         widths = np.select([distance < 1 << 8, distance < 1 << 16, distance < 1 << 32], [1, 2, 4], 8)
         taken += float(np.minimum(distance / 8 / GROUP_STATES, widths).sum())
         groups += len(firsts)
-    return taken / groups
+    return taken / max(1, groups)
 
 
 def _largest_cycle(forward: Forward, projected: Estimate) -> tuple[int, States, int] | None:
