@@ -347,17 +347,17 @@ FILED = 768 << 20
     ("text", "memory"),
     [
         ("connect-four:4,5", None),
-        ("breakthrough:3,5,2", None),
-        ("kalah:4,2", None),
-        ("dao", None),
-        ("chess-ending:KPK", None),
+        ("quixo:3", None),
         *(
             pytest.param(text, memory, marks=pytest.mark.slow)
             for text, memory in (
                 ("connect-four:5,5", FILED + (64 << 20)),
                 ("quixo:4", FILED),
                 ("teeko", 1 << 30),
+                ("breakthrough:3,5,2", None),
                 ("kalah:4,3", None),
+                ("dao", None),
+                ("chess-ending:KPK", None),
                 ("neutreeko", None),
                 ("fox-and-hounds", None),
                 ("bagh-chal", None),
@@ -369,6 +369,11 @@ def test_disk_at_its_peak_is_within_a_fifth(tmp_path, monkeypatch, text, memory)
     expected = estimation.of_sweep(load_game(text), memory=memory, seconds=60.0)
     assert expected.counted
     assert expected.disk == pytest.approx(disk_of(text, tmp_path, monkeypatch, memory), rel=0.2)
+
+
+def test_keys_are_measured_where_no_state_lies_below_the_first_splitter(small):
+    census = projection.census(load_game("hare-and-hounds"), seconds=1e9)
+    assert census.counted and 0 < census.keys < 8
 
 
 def test_memory_that_is_too_little_is_named():
