@@ -158,7 +158,7 @@ def compiled_ranks(request, tmp_path):
     def ordered(step, least=0, merits=(WIN - 1, 2 - WIN), left=0, extra=""):
         path = tmp_path / "stack.py"
         path.write_text(STACK.replace("STEP", str(step)).replace("LEAST", str(least)) + extra)
-        rules = Rules(load_game(f"{path}::Stack"))
+        rules = Rules(load_game(f"{path}::Stack:{9 + least}"))  # no kernels of other ranks
         parts = [([*range(begin, min(begin + 7, 61))], [begin % 2] * min(7, 61 - begin)) for begin in range(1, 61, 7)]
         with Workers(request.param) as team:
             pieces = [*Compiled(ranked.Ranks(rules, [*map(value_of, merits)], left)).parts(parts, 60, 7, team)]
@@ -169,6 +169,7 @@ def compiled_ranks(request, tmp_path):
     return ordered
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("step", [1 << 56, *slow(1)])
 def test_states_are_sorted_by_rank_even_beyond_ranks_that_one_number_holds(compiled_ranks, step):
     parts, ranks, indices = compiled_ranks(step)
@@ -177,6 +178,7 @@ def test_states_are_sorted_by_rank_even_beyond_ranks_that_one_number_holds(compi
     assert ranks == sorted(truth)
 
 
+@pytest.mark.interpreted
 def test_the_first_wrong_state_is_named_whatever_the_threads(compiled_ranks):
     with pytest.raises(GameError, match="state 1, which play reaches, has no number"):
         compiled_ranks(1, least=20)
@@ -295,9 +297,9 @@ def test_values_that_rules_tell_are_compared_before_they_are_left_out(tmp_path, 
 
 
 @pytest.mark.slow
-def test_many_values_are_told_by_the_rules(small):
+def test_many_values_are_told_by_the_rules():
     """What a win, a threat or a single reply tells has no index in the book, and is answered all the same."""
-    with Book(small) as book:
+    with solve("connect-four:4,3", codec="ranked") as book:
         rules = Rules(book.game)
         assert book.codec_keys.tells
         told = [state for state in book if book.codec_keys._told(state) != (None, [])]
@@ -389,7 +391,7 @@ def test_a_larger_ranked_book_answers_the_same(tmp_path):
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     path = tmp_path_factory.mktemp("ranked") / "book.lmdb"
-    solve("connect-four:4,3", path, codec="ranked").close()
+    solve("connect-four:3,3,3", path, codec="ranked").close()
     return path
 
 

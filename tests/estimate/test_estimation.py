@@ -78,7 +78,7 @@ def test_a_tier_with_cycles_that_was_not_reached_is_met_in_samples(small):
         for one in team.forward(load_game("three-mens-morris:1"), work, symmetry=True):
             if len(one.layers) == 3:
                 break
-        estimate = projection.estimated(one, 5.0)
+        estimate = projection.estimated(one, 1e9)
     assert (len(estimate.sizes), estimate.cyclic, estimate.whole) == (7, True, True)
 
 
@@ -151,7 +151,7 @@ def test_walkers_count_as_the_sweep_does(small, monkeypatch):
         *_, whole = team.forward(load_game("y:3"), work, symmetry=False)
         layers = list(whole.layers)
         whole.layers[4:] = []
-        found = walking.walked(whole, team, 60.0)
+        found = walking.walked(whole, team, 1e9)
     wanted = [layer.end - layer.begin for layer in layers[4:-1]]
     assert [tier.kept for tier in found.tiers] == pytest.approx(wanted, rel=0.25)
     assert [tier.reached for tier in found.tiers] == pytest.approx([layer.reached for layer in layers[4:-1]], rel=0.25)
@@ -165,7 +165,7 @@ def test_memory_for_bounds_is_that_of_a_solve(tmp_path, monkeypatch, small, text
     monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
     with pipeline.solve(load_game(text), tmp_path / "book.lmdb"):
         pass
-    narrowed = projection.census(load_game(text), seconds=60).narrowed
+    narrowed = projection.census(load_game(text), seconds=1e9).narrowed
     assert 0.8 * max(needed) < narrowed <= 1.05 * max(needed)
 
 
@@ -186,7 +186,7 @@ def test_counting_takes_the_workers_it_is_given(monkeypatch, small):
             super().__init__(count)
 
     monkeypatch.setattr(projection, "Workers", Counted)
-    assert estimation.of_sweep(load_game("tic-tac-toe:3,2,2"), workers=3, seconds=60.0).counted
+    assert estimation.of_sweep(load_game("tic-tac-toe:3,2,2"), workers=3, seconds=1e9).counted
     assert counts == [3]
 
 
@@ -272,7 +272,7 @@ def parts_of(text, seconds):
 def test_a_search_of_all_parts_finds_all_states(small):
     game = load_game(f"{SKIRMISH}:3,2,2")
     states = [state for state in naive.enumerate_states(game) if not game.is_terminal(state)]
-    whole = parts_of(f"{SKIRMISH}:3,2,2", 60.0)[-1]
+    whole = parts_of(f"{SKIRMISH}:3,2,2", 1e9)[-1]
     assert (whole.share, whole.reached) == (1, len(states))
 
 
@@ -280,7 +280,7 @@ def test_a_part_tells_of_the_states_that_it_missed(small, monkeypatch):
     monkeypatch.setattr(thinning, "SEEDS", 20)
     game = load_game(f"{SKIRMISH}:3,3,2")
     states = [state for state in naive.enumerate_states(game) if not game.is_terminal(state)]
-    for part in parts_of(f"{SKIRMISH}:3,3,2", 60.0)[-2:]:
+    for part in parts_of(f"{SKIRMISH}:3,3,2", 1e9)[-2:]:
         assert part.reached <= 1.2 * part.share * len(states)
         assert part.estimate == pytest.approx(len(states), rel=0.25)
 
@@ -366,7 +366,7 @@ FILED = 768 << 20
     ],
 )
 def test_disk_at_its_peak_is_within_a_fifth(tmp_path, monkeypatch, text, memory):
-    expected = estimation.of_sweep(load_game(text), memory=memory, seconds=60.0)
+    expected = estimation.of_sweep(load_game(text), memory=memory, seconds=1e9)
     assert expected.counted
     assert expected.disk == pytest.approx(disk_of(text, tmp_path, monkeypatch, memory), rel=0.2)
 

@@ -84,7 +84,7 @@ def test_the_tiers_of_a_game_that_can_be_counted_are_counted(small):
     from solver.sweep import projection
 
     rules, states = small
-    census = projection.census(rules.game, seconds=60, tiers=True)
+    census = projection.census(rules.game, seconds=1e9, tiers=True)
     assert (census.counted, census.whole) == (True, True)
     for tier in census.tiers:
         mine = [state for state in states if rules.tier(state) == tier.number]
@@ -181,7 +181,7 @@ def test_tasks_and_bytes_are_those_of_a_solve(text, least, counted, monkeypatch)
 
     monkeypatch.setattr(sharding, "MIN_TASK_STATES", least)
     cluster = Cluster(1, 2, 8 << 30)
-    tiers = phases.predict(projection.census(load_game(text), seconds=60, tiers=True).tiers, COSTS, cluster)
+    tiers = phases.predict(projection.census(load_game(text), seconds=1e9, tiers=True).tiers, COSTS, cluster)
     found = counted(text, cluster)
     for name in ("advance", "gather", "request", "answer", "fold"):
         mine = [phase for tier in tiers for phase in tier.phases if phase.name == name]
@@ -199,15 +199,17 @@ def run(*arguments):
 
 
 def test_the_command_plans():
-    result = run("connect-four:4,3", "--seconds", "60", "--cluster", "nodes=2,cores=4,memory=16G,network=10G,price=3")
+    result = run(
+        "connect-four:4,3", "--seconds", "100000", "--cluster", "nodes=2,cores=4,memory=16G,network=10G,price=3"
+    )
     assert result.exit_code == 0, result.output
     assert "5,525 states, counted" in result.output and "price" in result.output
-    assert len(result.output.splitlines()) == 1 + 13 + 7
+    assert len([line for line in result.stdout.splitlines() if line[:6].strip().isdigit()]) == 13  # a row a tier
 
 
 @pytest.mark.slow
 def test_the_plan_as_json():
-    facts = json.loads(run("connect-four:4,3", "--seconds", "60", "--cluster", "local:2", "--json").output)
+    facts = json.loads(run("connect-four:4,3", "--seconds", "100000", "--cluster", "local:2", "--json").output)
     assert (facts["game"], facts["states"], len(facts["tiers"])) == ("connect-four:4,3", 5_525, 13)
     phases = [phase["name"] for phase in facts["tiers"][3]["phases"]]
     assert phases == ["advance", "gather", "request", "answer", "fold"]
@@ -218,7 +220,7 @@ def test_the_command_refuses_what_it_cannot_plan():
     assert run("connect-four:4,3", "--cluster", "many").exit_code == 2
     assert run("connect-four:4,3", "--cluster", "local:2", "--max-ply", "3").exit_code == 2
     with pytest.raises(MethodError, match="moves that stay in their tier"):
-        planning.of_cluster(load_game("mu-torere"), parse_cluster("local:2"), seconds=60.0)
+        planning.of_cluster(load_game("mu-torere"), parse_cluster("local:2"), seconds=1e9)
 
 
 @pytest.fixture(scope="module")

@@ -102,22 +102,24 @@ def test_unique_all_along_is_what_the_naive_values_say(game):
     assert {puzzle.state for puzzle in some} <= ways["first"] and {puzzle.state for puzzle in every} <= ways["all"]
 
 
-def test_counts_of_connect_four():
-    """Wins in 7: 1,433, with one winning move 1,165, with one all along 799; in 9 and more 336 and 119."""
+@pytest.mark.parametrize(
+    ("shortest", "longest", "counts"),
+    [(9, 99, (451, 336, 119)), pytest.param(7, 7, (1433, 1165, 799), marks=pytest.mark.slow)],
+)
+def test_counts_of_connect_four(shortest, longest, counts):
+    """Wins in so many plies, those with one winning move, and those with one all along."""
     player = Player("connect-four:4,4", live=False)
-    for shortest, longest, counts in ((7, 7, (1433, 1165, 799)), (9, 99, (451, 336, 119))):
-        states = list(finding._candidates(player.solution, "win", shortest, longest, finding.silent))
-        unique = [
-            sum(finding._puzzle(player, state, "win", how) is not None for state in states) for how in ("first", "all")
-        ]
-        assert (len(states), *unique) == counts
+    states = list(finding._candidates(player.solution, "win", shortest, longest, finding.silent))
+    ways = ("first", "all")
+    unique = [sum(finding._puzzle(player, state, "win", how) is not None for state in states) for how in ways]
+    assert (len(states), *unique) == counts
 
 
 def test_puzzles_are_hard_ones_first_and_not_alike():
-    found = solver.find_puzzles("connect-four:4,4", 12, win_in=(5, 9), unique="all")
+    found = solver.find_puzzles("connect-four:4,3", 12, win_in=(5, 9), unique="all")
     assert len(found) == 12
     assert [puzzle.difficulty for puzzle in found] == sorted((puzzle.difficulty for puzzle in found), reverse=True)
-    player, rules = Player("connect-four:4,4"), Rules(load_game("connect-four:4,4"))
+    player, rules = Player("connect-four:4,3"), Rules(load_game("connect-four:4,3"))
     near = set()
     for puzzle in found:
         around = finding._around(player, puzzle)
@@ -125,7 +127,7 @@ def test_puzzles_are_hard_ones_first_and_not_alike():
         near |= around
         winning = [move.action for move in player.analyse(puzzle.state) if move.value.score > 0]
         assert winning == [puzzle.solution] and rules.canonical(puzzle.state) == puzzle.state
-    assert found == solver.find_puzzles("connect-four:4,4", 12, win_in=(5, 9), unique="all")
+    assert found == solver.find_puzzles("connect-four:4,3", 12, win_in=(5, 9), unique="all")
 
 
 def test_a_puzzle_that_contradicts_the_rules_is_damage():
@@ -173,17 +175,18 @@ def test_goals_that_do_not_fit_are_refused(options, message):
 
 
 def test_books_without_puzzles_are_refused(tmp_path):
-    with pytest.raises(MethodError, match="values of kalah:3 have no win: choose the goal margin"):
-        solver.find_puzzles("kalah:3")
-    with pytest.raises(MethodError, match="game of chance"):
-        solver.find_puzzles("pig:15")
     solver.solve("tic-tac-toe", tmp_path / "opening.lmdb", max_ply=3).close()
-    with pytest.raises(MethodError, match="puzzles need a complete book"):
-        solver.find_puzzles(tmp_path / "opening.lmdb")
+    for source, words in (
+        ("kalah:3", "values of kalah:3 have no win: choose the goal margin"),
+        ("pig:15", "game of chance"),
+        (tmp_path / "opening.lmdb", "puzzles need a complete book"),
+    ):
+        with pytest.raises(MethodError, match=words):
+            solver.find_puzzles(source)
 
 
 def test_the_command_prints_boards_json_tables_and_tasks():
-    options = ("puzzles", "connect-four:4,4", "-n", "3", "--win-in", "5..9")
+    options = ("puzzles", "connect-four:4,3", "-n", "3", "--win-in", "5..9")
     assert ok(*options).startswith("1. One move wins in 9. #")
     facts = [json.loads(line) for line in ok(*options, "--json").splitlines()]
     rows = list(csv.DictReader(io.StringIO(ok(*options, "--format", "csv"))))
@@ -191,12 +194,12 @@ def test_the_command_prints_boards_json_tables_and_tasks():
     tasks = [json.loads(line) for line in ok(*options, "--format", "tasks").splitlines()]
     for task in tasks:
         assert task["answer"] in task["legal"] and "Answer with one move." in task["prompt"]
-        assert solver.score_answer("connect-four:4,4", task["state"], task["answer"]) == 1.0
-    code, _, err = run("puzzles", "connect-four:4,4", "--win-in", "40")
+        assert solver.score_answer("connect-four:4,3", task["state"], task["answer"]) == 1.0
+    code, _, err = run("puzzles", "connect-four:4,3", "--win-in", "40")
     assert code == 3 and "has no such puzzle: widen --win-in" in err
 
 
-@pytest.mark.parametrize(("name", "boards"), [("connect-four:4,4", 6), ("hexapawn", 2), ("kalah:3,3", 2)])
+@pytest.mark.parametrize(("name", "boards"), [("connect-four:4,3", 6), ("hexapawn", 2), ("dots-and-boxes", 2)])
 def test_the_sheet_has_a_board_for_each_puzzle_and_the_solutions(tmp_path, name, boards):
     command = ("puzzles", name, "-n", str(boards), "-q", "--html")
     assert ok(*command, tmp_path / "sheet.html") == ok(*command, tmp_path / "again.html") == ""
@@ -209,4 +212,4 @@ def test_the_sheet_has_a_board_for_each_puzzle_and_the_solutions(tmp_path, name,
     assert "http-equiv" not in text and "<script" not in text
     if name.startswith("connect"):
         # A man more for the first player, red: the second is to move
-        assert "Yellow is to move. One move wins in 13 plies." in text
+        assert "Yellow is to move. One move wins in 9 plies." in text

@@ -393,7 +393,7 @@ def test_no_number_that_is_no_state_is_believed(small, tmp_path):
             values = {Rules(game).canonical(game.initial()): header.root, state: Value(1, 3)}
             path = forge(tmp_path / "odd.lmdb", game, values, "exact")
             try:
-                assert verify(path, game, search=0).verdict == "consistent"
+                assert verify(path, game, search=0.05).verdict == "consistent"  # no time suffices
             except DamagedBook:
                 assert state not in truth
 
