@@ -11,8 +11,10 @@ from collections import Counter
 
 import lmdb
 import msgpack
+import pytest
 
 from solver import load_game, solve
+from solver.base import extras
 from solver.base.expectations import Expectation
 from solver.base.value import Value, merit_of
 from solver.book import Header, write_book
@@ -23,6 +25,24 @@ KEYED_BY_STATE = ("instant", "compact")  # the codecs that take any states and v
 EVERY_KEYED = (*KEYED_BY_STATE, "fixed", "wide")  # and expectations, and states of more than 63 bits
 PART = 1 << 16  # a block of any codec
 VALUES = [Value(0), *(Value(1, one) for one in range(1, 30)), *(Value(-1, one) for one in range(30))]
+
+
+plainly_and_compiled = pytest.mark.parametrize("way", ["plain", "compiled"], indirect=True)
+plainly_and_slowly_compiled = pytest.mark.parametrize(
+    "way", ["plain", pytest.param("compiled", marks=pytest.mark.slow)], indirect=True
+)
+
+
+@pytest.fixture
+def way(request, monkeypatch):
+    """Books are read in plain Python a group at a time, or by kernels a segment at a time, however small they are."""
+    if request.param == "plain":
+        monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    else:
+        pytest.importorskip("numba")
+        for module in ("streaming", "bulk"):
+            monkeypatch.setattr(f"solver.book.{module}.PLAIN_LIMIT", 0)
+    return request.param
 
 
 def palette_of(values):

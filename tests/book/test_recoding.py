@@ -11,10 +11,12 @@ from solver import Player, solve, verify
 from solver.base import extras
 from solver.base.errors import BookError, DamagedBook
 from solver.base.value import Value
-from solver.book import Book, check_book, recoding, streaming
-from tests.books import KEYED_BY_STATE, write_values
+from solver.book import Book, check_book, recoding
+from tests.books import KEYED_BY_STATE, plainly_and_compiled, way, write_values
 from tests.commands import ok, run
 from tests.ways import slowly
+
+__all__ = ["way"]  # a fixture
 
 GAMES = ("tic-tac-toe", "connect-four:4,3", "kalah:2,3", "mu-torere", "nim", "coins:600", "chess-ending:KRK")
 
@@ -26,7 +28,7 @@ def packed_both_ways(path, folder, **options):
     return folder / "compact", folder / "instant"
 
 
-@pytest.mark.parametrize("text", slowly(GAMES[:-1], "connect-four:4,3"))
+@pytest.mark.parametrize("text", slowly(GAMES[:-1], "connect-four:4,3", "tic-tac-toe"))
 def test_every_codec_answers_what_the_others_answer(tmp_path, monkeypatch, text):
     """All states, states that are not there, all moves; solved or packed, the bytes are the same."""
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
@@ -113,13 +115,8 @@ def test_a_book_may_be_packed_in_its_place(tmp_path, is_read):
         assert (book.header.codec, dict(book.items())) == ("compact", values)
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_damaged_books_are_not_packed(tmp_path, monkeypatch, compiled):
-    if compiled:
-        pytest.importorskip("numba")
-        monkeypatch.setattr(streaming, "PLAIN_LIMIT", 0)
-    else:
-        monkeypatch.setattr(extras, "has_kernels", lambda: False)
+@plainly_and_compiled
+def test_damaged_books_are_not_packed(tmp_path, way):
     path, target = tmp_path / "book.lmdb", tmp_path / "target.lmdb"
     chance = random.Random(4)
     values = {chance.getrandbits(30): Value(1, chance.randrange(7)) for state in range(20_000)}

@@ -10,22 +10,15 @@ import pytest
 from solver import Book, Trim, diff, merge, pack, sample, solve, trim, verify
 from solver.base.errors import BookError, DamagedBook, ForeignBook, MethodError
 from solver.base.value import Value
-from solver.book import streaming
-from tests.books import write_values
+from tests.books import plainly_and_compiled, way, write_values
 from tests.commands import ok, run
 from tests.pages import write_grown
+
+__all__ = ["way"]  # a fixture
 
 GAME = "connect-four:3,3,3"
 PART = {"method": "alphabeta", "scope": "exact", "states": None, "terminal": None}  # of an incomplete book
 VALUES = [Value(1, distance) for distance in (1, 3, 5)] + [Value(0)] + [Value(-1, distance) for distance in (2, 4)]
-
-
-@pytest.fixture(params=["plain", "compiled"])
-def way(request, monkeypatch):
-    """Books read a group at a time, or by the kernels a segment at a time."""
-    if request.param == "compiled":
-        pytest.importorskip("numba")
-        monkeypatch.setattr(streaming, "PLAIN_LIMIT", 0)
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +33,7 @@ def some_values(seed, number=3000):
     return {state: chance.choice(VALUES) for state in chance.sample(range(20_000), number)}
 
 
+@plainly_and_compiled
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("codec", ["instant", "compact"])
 def test_a_diff_finds_each_state_that_differs(tmp_path, codec):
@@ -86,6 +80,7 @@ def test_the_command_ends_with_1_where_books_differ(tmp_path, c4):
     assert run("diff", c4, tmp_path / "none")[0] == 2
 
 
+@plainly_and_compiled
 @pytest.mark.usefixtures("way")
 def test_merged_parts_are_the_whole(tmp_path):
     """Two books of exact values that overlap; a part and the complete book."""
@@ -150,6 +145,7 @@ def test_books_that_do_not_go_together_are_not_merged(tmp_path, change, facts, e
     assert (tmp_path / "target").read_bytes() == before and len([*tmp_path.iterdir()]) == 3
 
 
+@plainly_and_compiled
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize(
     "choice",
