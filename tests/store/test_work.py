@@ -41,6 +41,9 @@ from solver.sweep.scale import Scale  # noqa: E402
 from solver.sweep.tally import Tally  # noqa: E402
 from tests.solutions import swept  # noqa: E402
 
+pytestmark = pytest.mark.interpreted
+GAME = "connect-four:3,3,3"
+
 
 @pytest.fixture(autouse=True)
 def by_kernels(monkeypatch):
@@ -83,14 +86,13 @@ def small_pieces(monkeypatch):
 
 
 STOPPED = ("connect-four:4,3", "kalah:2,3", "nim:2,3,4", "three-mens-morris:1", "nine-holes")
-SMALLER = ("kalah:2,2", "nim:1,2,3", "three-mens-morris:1")
+SMALLER = (GAME, "kalah:2,2", "nim:1,2,3", "three-mens-morris:1")
 
 
 @pytest.mark.parametrize(
     ("text", "memory", "times"),
     [
-        (STOPPED[0], None, 1),
-        *[pytest.param(text, None, 1, marks=pytest.mark.interpreted) for text in SMALLER],
+        *[(text, None, 1) for text in SMALLER],
         pytest.param(STOPPED[-1], None, 2, marks=pytest.mark.slow),
         pytest.param("three-mens-morris:1", 1 << 16, 2, marks=pytest.mark.slow),
         *[pytest.param(text, memory, 10, marks=pytest.mark.slow) for text in STOPPED for memory in (None, 1 << 16)],
@@ -124,21 +126,20 @@ def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, small_piece
 
 def test_a_short_solve_leaves_no_folder_when_it_is_stopped(tmp_path):
     with pytest.raises(Stopped):
-        pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb", progress=Stop(5))
+        pipeline.solve(load_game(GAME), tmp_path / "book.lmdb", progress=Stop(5))
     assert list(tmp_path.iterdir()) == []
 
 
-def interrupted(tmp_path, text="connect-four:4,3"):
+def interrupted(tmp_path):
     with pytest.raises(Stopped):
-        pipeline.solve(load_game(text), tmp_path / "book.lmdb", checkpoint=0, progress=Stop(8))
+        pipeline.solve(load_game(GAME), tmp_path / "book.lmdb", checkpoint=0, progress=Stop(8))
     return tmp_path / "book.lmdb.work"
 
 
-@pytest.mark.interpreted
 def test_another_game_is_refused_and_restart_discards(tmp_path):
     folder = interrupted(tmp_path)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    for game, options in (("connect-four:3,3", {}), ("connect-four:4,3", {"symmetry": False})):
+    for game, options in (("connect-four:3,3", {}), (GAME, {"symmetry": False})):
         with pytest.raises(ResourceError, match="belongs to another solve.*--restart"):
             pipeline.solve(load_game(game), tmp_path / "book.lmdb", **options)
     after = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -162,11 +163,11 @@ def test_a_removal_stopped_anywhere_leaves_no_checkpoint(tmp_path, monkeypatch, 
 
     with monkeypatch.context() as patch, pytest.raises(Stopped):
         patch.setattr(os, "unlink", stopping)
-        pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb", checkpoint=0)
+        pipeline.solve(load_game(GAME), tmp_path / "book.lmdb", checkpoint=0)
     expected = (tmp_path / "book.lmdb").read_bytes()
     (tmp_path / "book.lmdb").unlink()
     said = []
-    pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb", say=said.append)
+    pipeline.solve(load_game(GAME), tmp_path / "book.lmdb", say=said.append)
     assert (tmp_path / "book.lmdb").read_bytes() == expected
     assert [one.name for one in tmp_path.iterdir()] == ["book.lmdb"]
 
@@ -174,7 +175,7 @@ def test_a_removal_stopped_anywhere_leaves_no_checkpoint(tmp_path, monkeypatch, 
 def test_what_is_not_ours_stays(tmp_path):
     folder = interrupted(tmp_path)
     (folder / "notes.txt").write_text("mine")
-    pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb")
+    pipeline.solve(load_game(GAME), tmp_path / "book.lmdb")
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
 
 
@@ -195,7 +196,7 @@ def test_damage_is_refused_with_the_remedy(tmp_path, name, change, message):
     if change:
         (folder / name).write_bytes(change(data))
     with pytest.raises(ResourceError, match=f"{message}: --restart"):
-        pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb")
+        pipeline.solve(load_game(GAME), tmp_path / "book.lmdb")
 
 
 WHOLE = Checkpoint(
@@ -257,13 +258,13 @@ def test_one_solver_at_a_time(tmp_path):
 def test_a_full_disk_is_stopped_at_before_it_is_full(tmp_path, monkeypatch):
     monkeypatch.setattr(Work, "free", lambda self: 1000)
     with pytest.raises(ResourceError, match="is full \\(1,000 bytes free\\): make room, then the same command goes on"):
-        pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb")
+        pipeline.solve(load_game(GAME), tmp_path / "book.lmdb")
 
 
 def test_a_game_that_the_disk_cannot_hold_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(exhaustive, "TRIAL", 0.1)
-    monkeypatch.setattr(projection, "TIER_SAMPLE", 1 << 12)
-    monkeypatch.setattr(projection, "beyond", lambda forward, team, seconds: projection.estimated(forward, seconds))
+    monkeypatch.setattr(exhaustive, "TRIAL", 0.0)
+    monkeypatch.setattr(projection, "TIER_SAMPLE", 1 << 6)
+    monkeypatch.setattr(projection, "beyond", lambda forward, team, seconds: projection.estimated(forward, 1e9))
     monkeypatch.setattr(Work, "free", lambda self: 10 << 30)
     with pytest.raises(ResourceError, match="GiB of disk, 10 GiB are free.*--anyway"):
         pipeline.solve(load_game("connect-four"), tmp_path / "book.lmdb")
@@ -274,7 +275,7 @@ def test_a_game_is_refused_only_if_all_estimates_say_so_and_by_what_its_codec_ta
     def told(stored):
         return lambda forward, seconds, team=None: projection.Estimate([stored], True, False, [], 0.0)
 
-    game, numbered, book = load_game("connect-four:4,3"), load_game("tic-tac-toe:4,3,3"), tmp_path / "book.lmdb"
+    game, numbered, book = load_game(GAME), load_game("tic-tac-toe:3,2,2"), tmp_path / "book.lmdb"
     monkeypatch.setattr(exhaustive, "TRIAL", -1.0)
     monkeypatch.setattr(Work, "free", lambda self: 12 << 30)
     monkeypatch.setattr(projection, "estimated", told(1 << 40))
@@ -291,12 +292,11 @@ def test_a_disk_too_small_for_the_values_is_refused_unless_anyway(tmp_path, monk
     monkeypatch.setattr(Work, "free", lambda self: 70 << 20 if self.columns["states"].size == 0 else 1000)
     monkeypatch.setattr(Work, "about_to_write", lambda self, size: None)
     with pytest.raises(ResourceError, match="1,000 bytes are free: make room.*--anyway"):
-        pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb")
+        pipeline.solve(load_game(GAME), tmp_path / "book.lmdb")
     assert list(tmp_path.iterdir()) == []
-    assert pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb", anyway=True).path.exists()
+    assert pipeline.solve(load_game(GAME), tmp_path / "book.lmdb", anyway=True).path.exists()
 
 
-@pytest.mark.interpreted
 def test_a_tier_with_cycles_that_memory_cannot_hold_is_refused():
     with pytest.raises(ResourceError, match="states.*GiB of memory.*--memory"):
         swept(load_game("quixo:3"), memory=1 << 13)
@@ -372,7 +372,6 @@ def test_runs_of_far_keys_keep_few_files_open(tmp_path, monkeypatch):
         assert not [name for name in work.columns if name.startswith("runs")]
 
 
-@pytest.mark.interpreted
 def test_tiers_with_cycles_need_no_checkpoint_each(tmp_path, monkeypatch):
     """Only what the last checkpoint has of a tier whose states are taken back asks for another."""
     saved, checkpoint = [], Work.checkpoint
