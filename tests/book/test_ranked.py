@@ -372,16 +372,13 @@ def small(tmp_path_factory):
     return path
 
 
-def test_no_corruption_gives_a_wrong_value_or_a_signal(small):
-    refused, harmless = corrupt(small, 1, 15)
-    assert refused > 3
-    assert refused + harmless == 15
-
-
-@pytest.mark.faults
-@pytest.mark.parametrize("seed", range(2, 12))
-def test_no_corruption_of_ten_thousand_gives_a_wrong_value_or_a_signal(small, seed):
-    assert sum(corrupt(small, seed, 1000)) == 1000
+@pytest.mark.parametrize(
+    ("seed", "trials"),
+    [(1, 15), *(pytest.param(seed, 1000, marks=pytest.mark.faults) for seed in range(2, 12))],
+)
+def test_no_corruption_gives_a_wrong_value_or_a_signal(small, seed, trials):
+    refused, harmless = corrupt(small, seed, trials)
+    assert refused > 0.2 * trials and refused + harmless == trials
 
 
 def altered(book, body):
