@@ -26,7 +26,7 @@ from solver.base.errors import (
     StateTypeError,
 )
 from solver.base.value import Value
-from solver.book import Book, Header, check_book, write_book
+from solver.book import Book, check_book, write_book
 from solver.book.codecs import CODECS, Codec, compact, instant
 from solver.book.codecs.instant import GROUP_STATES
 from solver.book.sealing import PALETTE_KEY, SEGMENT_SIZE, part_key
@@ -470,9 +470,3 @@ def test_segments_fill_their_pages(sample):
     sizes = [len(record) for key, record in records_of(sample[0]).items() if len(key) == 8]
     assert max(sizes) <= SEGMENT_SIZE
     assert min(sizes[:-1]) > SEGMENT_SIZE - 1000
-
-
-def test_header_round_trip():
-    header = header_of(sample_values(5000), digest="0f" * 32).identified()
-    assert Header.unpack(header.pack()) == header
-    assert struct.unpack("<I", header.pack()[:4])[0] > 0

@@ -1,6 +1,7 @@
 """Opening books: often, in threads, processes and pickles, replaced meanwhile, by their digests; what is no book."""
 
 import concurrent.futures
+import contextlib
 import hashlib
 import multiprocessing
 import os
@@ -78,58 +79,54 @@ def test_readers_survive_a_fork_and_threads(either):
         assert processes.apply(_ask, (path, known[:50], [values[state] for state in known[:50]]))
 
 
+@contextlib.contextmanager
+def reading_meanwhile(read):
+    """Call `read` again and again in four threads; it must never fail."""
+    stop = threading.Event()
+
+    def reading():
+        while not stop.is_set():
+            read()
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        readers = [pool.submit(reading) for _ in range(4)]
+        try:
+            yield
+        finally:
+            stop.set()
+        for reader in readers:
+            reader.result()
+
+
 def test_closing_in_one_thread_while_others_read(sample):
     path, values = sample
     known = random.Random(4).sample(sorted(values), 500)
-    wrong = []
-    stop = threading.Event()
     box = [Book(path)]
 
     def read():
-        while not stop.is_set():
-            for state in known:
-                try:
-                    if box[0][state] != values[state]:
-                        wrong.append(state)
-                except BookError:
-                    pass
+        for state in known:
+            with contextlib.suppress(BookError):
+                assert box[0][state] == values[state]
 
-    threads = [threading.Thread(target=read) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for _ in range(40):
-        old, box[0] = box[0], Book(path)
-        old.close()
-    stop.set()
-    for thread in threads:
-        thread.join()
+    with reading_meanwhile(read):
+        for _ in range(40):
+            old, box[0] = box[0], Book(path)
+            old.close()
     box[0].close()
-    assert not wrong
 
 
 @pytest.mark.posix("replaces an open file")
 def test_readers_of_a_book_that_is_replaced_see_old_or_new(tmp_path):
     path = tmp_path / "book.lmdb"
     write_values(path, {state: Value(1) for state in range(1000)})
-    wrong = []
-    stop = threading.Event()
 
     def read():
-        while not stop.is_set():
-            with Book(path) as book:
-                scores = {book[state].score for state in range(0, 1000, 50)}
-                if len(scores) != 1:
-                    wrong.append(scores)
+        with Book(path) as book:
+            assert len({book[state].score for state in range(0, 1000, 50)}) == 1
 
-    threads = [threading.Thread(target=read) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for generation in range(2, 30):
-        write_values(path, {state: Value(generation) for state in range(1000)})
-    stop.set()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    with reading_meanwhile(read):
+        for generation in range(2, 30):
+            write_values(path, {state: Value(generation) for state in range(1000)})
 
 
 def test_books_are_compared_by_their_digests(sample, tmp_path):

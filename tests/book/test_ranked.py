@@ -351,20 +351,6 @@ def test_compiled_look_ups_refuse_it_too(tmp_path, way, sparse):
                 ask()
 
 
-@pytest.mark.slow
-def test_a_larger_ranked_book_answers_the_same(tmp_path):
-    pytest.importorskip("numba")
-    chance = random.Random(3)
-    with solve("connect-four:5,4", tmp_path / "book") as book:
-        header = recoding.pack(tmp_path / "book", tmp_path / "ranked", "ranked")
-        assert (tmp_path / "ranked").stat().st_size < 0.4 / 8 * 3_945_711
-        states = list(book)
-        with Book(tmp_path / "ranked") as found:
-            for state in (*chance.sample(states, 2_000), *(chance.randrange(max(states)) for _ in range(2_000))):
-                assert found.get(state) == book.get(state)
-    assert verify(tmp_path / "ranked").states == header.stored
-
-
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     path = tmp_path_factory.mktemp("ranked") / "book.lmdb"

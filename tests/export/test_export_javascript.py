@@ -13,12 +13,24 @@ from solver.book.codecs.instant import GROUP_STATES
 from solver.rules.game import load_game
 from solver.solving import pipeline
 from tests.books import KEYED_BY_STATE, sample_values, write_sample, write_values
-from tests.exports import FORMAT, SIMPLE, VECTOR, every_codec, exported, needs_node, node, resealed, small, with_facts
+from tests.exports import (
+    FORMAT,
+    SIMPLE,
+    VECTOR,
+    every_codec,
+    exported,
+    needs_node,
+    node,
+    read_by_node,
+    resealed,
+    small,
+    with_facts,
+)
 from tests.ways import slow
 
 __all__ = ["small"]  # a fixture
 
-GAMES = ("tic-tac-toe", "kalah:2,3", *slow("connect-four:4,4", "kalah:3,3"))
+GAMES = ("hexapawn", "kalah:2,3", *slow("tic-tac-toe"), *slow("connect-four:4,4", "kalah:3,3"))
 
 
 @pytest.fixture(scope="module", params=GAMES)
@@ -46,9 +58,14 @@ def test_javascript_reads_the_groups_of_the_documentation():
     assert node("groups") == [keyed, keyed, filled, counted, keyed]
 
 
+def answers(book, folder):
+    """What the reader says of a book, held against a table of it."""
+    return node("answers", exported(book, folder / "b.bin"), exported(book, folder / "b.csv", SIMPLE))
+
+
 @needs_node
 def test_javascript_answers_as_python(solved, tmp_path):
-    found = node("answers", exported(solved, tmp_path / "b.bin"), exported(solved, tmp_path / "b.csv", SIMPLE))
+    found = answers(solved, tmp_path)
     with Book(solved) as book:
         assert found["right"] == [len(book), len(book)]
         assert (found["entries"], found["length"]) == (len(book), len(book))
@@ -71,11 +88,9 @@ def test_javascript_reads_groups_of_any_kind(tmp_path, codec):
                 values[state] = Value(1, chance.randrange(different) * 2 + 1)
                 state += chance.randrange(spread) + 1
     values |= {state: Value(0), state + 99: Value(1, 2), state + 200: Value(-1, 0)}
-    for number, some in enumerate((VECTOR, values)):
+    for some in (VECTOR, values):
         write_values(tmp_path / "b.lmdb", some, facts={"codec": codec})
-        target = exported(tmp_path / "b.lmdb", tmp_path / f"{number}.bin")
-        found = node("answers", target, exported(tmp_path / "b.lmdb", tmp_path / f"{number}.csv", SIMPLE))
-        assert found["right"] == [len(some)] * 2
+        assert answers(tmp_path / "b.lmdb", tmp_path)["right"] == [len(some)] * 2
     if codec == "instant":
         assert kinds_of(tmp_path / "b.lmdb") == {mode: {2} if mode == 1 else {0, 1, 2, 4, 8} for mode in range(5)}
 
@@ -107,19 +122,15 @@ def test_javascript_reads_wide_states_and_estimates(tmp_path):
     facts |= {"states": None, "terminal": None, "counts": counts, "longest": longest}
     write_values(tmp_path / "b.lmdb", values, facts=facts)
     assert len(Book(tmp_path / "b.lmdb").directory) > 1
-    target = exported(tmp_path / "b.lmdb", tmp_path / "b.bin")
-    found = node("answers", target, exported(tmp_path / "b.lmdb", tmp_path / "b.csv", SIMPLE))
+    found = answers(tmp_path / "b.lmdb", tmp_path)
     assert found["right"] == [len(values)] * 2 and found["facts"]["estimate"]["depth"] == 2
 
 
 @needs_node
 @pytest.mark.slow
 def test_javascript_reads_a_book_of_many_values(tmp_path):
-    values = {state: Value(state * 31 % 70_000) for state in range(0, 210_000, 3)}
-    write_values(tmp_path / "b.lmdb", values)
-    target = exported(tmp_path / "b.lmdb", tmp_path / "b.bin")
-    found = node("answers", target, exported(tmp_path / "b.lmdb", tmp_path / "b.csv", SIMPLE))
-    assert found["right"] == [70_000] * 2
+    write_values(tmp_path / "b.lmdb", {state: Value(state * 31 % 70_000) for state in range(0, 210_000, 3)})
+    assert answers(tmp_path / "b.lmdb", tmp_path)["right"] == [70_000] * 2
 
 
 @needs_node
@@ -142,15 +153,15 @@ def test_javascript_bears_forged_files(tmp_path, codec):
         values = {state: value for state, value in sample_values(20, spread=spread, seed=2).items() if state < most}
         write_sample(tmp_path / "b.lmdb", values, codec)
         data = exported(tmp_path / "b.lmdb", tmp_path / "b.bin").read_bytes()
-        for _ in range(700):
+        for _ in range(300):
             forged.append(struct.pack("<I", len(data)) + resealed(data, chance))
     (tmp_path / "forged").write_bytes(b"".join(forged))
     found = node("forged", tmp_path / "forged", json.dumps({"states": [0, 1, 1000, 2**40]}))
-    assert set(found) <= {"read", "DamagedBook"} and sum(found.values()) == 2100 and found["DamagedBook"] > 1000
+    assert set(found) <= {"read", "DamagedBook"} and sum(found.values()) == 900 and found["DamagedBook"] > 400
 
 
 @needs_node
-def test_javascript_reads_over_http(small, tmp_path):
+def test_javascript_reads_over_http(tmp_path):
     write_values(tmp_path / "b.lmdb", sample_values(16_000, spread=10**12))
     target = exported(tmp_path / "b.lmdb", tmp_path / "b.bin")
     with Book(tmp_path / "b.lmdb") as book:
@@ -182,12 +193,14 @@ def test_answers_without_end_are_not_taken_in(small, tmp_path):
 
 
 @needs_node
-@pytest.mark.parametrize(("step", "error"), [(1e308, 0.5), (3.0, 2.0), (0.3, 0.2), (0.5, 0.1), (0.5, 1.0), (-0.5, 0.5)])
-def test_steps_that_are_none_are_refused_as_in_python(tmp_path, step, error):
+def test_steps_that_are_none_are_refused_as_in_python(tmp_path):
     """Values are whole numbers of steps: of 1e308 they were infinite."""
     write_sample(tmp_path / "b.lmdb", sample_values(9), "fixed")
     data = exported(tmp_path / "b.lmdb", tmp_path / "b.bin").read_bytes()
-    for steps, said in (((2.0**-30, 2.0**-31), "open"), ((step, error), "DamagedBook")):
-        facts = {"expectation": {"of": "utility", "step": steps[0], "error": steps[1]}}
-        (tmp_path / "b.bin").write_bytes(with_facts(data, facts))
-        assert node("opening", tmp_path / "b.bin").split(":")[0] == said
+    right = (2.0**-30, 2.0**-31)
+    for steps, said in (
+        ([right], "read"),
+        ([(1e308, 0.5), (3.0, 2.0), (0.3, 0.2), (0.5, 0.1), (0.5, 1.0), (-0.5, 0.5)], "DamagedBook"),
+    ):
+        facts = [{"expectation": {"of": "utility", "step": step, "error": error}} for step, error in steps]
+        assert read_by_node(tmp_path, [with_facts(data, one) for one in facts]) == {said: len(steps)}

@@ -48,7 +48,7 @@ def reader(tmp_path_factory):
 
 
 def asked(program, command, file, lines):
-    done = subprocess.run([program, command, file], input="\n".join(lines), capture_output=True, text=True, timeout=300)
+    done = subprocess.run([program, command, file], input="\n".join(lines), capture_output=True, text=True)
     return done.stdout.splitlines()
 
 
@@ -75,14 +75,14 @@ def agree(program, book, folder):
 
 @needs_c
 def test_it_reads_books_of_every_codec(reader, tmp_path):
-    with solver.solve("tic-tac-toe", tmp_path / "instant.lmdb", codec="instant") as book:
-        agree(reader, book, tmp_path)
-    with solver.solve("connect-four:4,3", tmp_path / "compact.lmdb", codec="compact") as book:
-        agree(reader, book, tmp_path)
-    with solver.solve("kalah:3,2", tmp_path / "margins.lmdb") as book:
-        agree(reader, book, tmp_path)
-    with solver.solve("backgammon-bearoff:2,3", tmp_path / "chance.lmdb") as book:
-        agree(reader, book, tmp_path)
+    for text, codec in (
+        ("hexapawn", "instant"),
+        ("connect-four:3,3,3", "compact"),
+        ("kalah:2,3", None),
+        ("backgammon-bearoff:2,3", None),
+    ):
+        with solver.solve(text, tmp_path / "book.lmdb", codec=codec) as book:
+            agree(reader, book, tmp_path)
     write_grown(tmp_path / "grown.lmdb")
     with Book(tmp_path / "grown.lmdb") as book:
         agree(reader, book, tmp_path)
@@ -92,7 +92,7 @@ def test_it_reads_books_of_every_codec(reader, tmp_path):
 def test_it_reads_states_of_many_words(reader, tmp_path):
     chance = random.Random(7)
     base = chance.getrandbits(500)
-    stored = {base + (chance.getrandbits(128) >> chance.choice((0, 60, 100))): value for value in VALUES * 400}
+    stored = {base + (chance.getrandbits(128) >> chance.choice((0, 60, 100))): value for value in VALUES * 60}
     write_values(tmp_path / "wide.lmdb", stored, facts={"codec": "wide", "state_bytes": 64})
     file = exported(tmp_path / "wide.lmdb", tmp_path / "wide.bin")
     lines = asked(reader, "wide", file, (state.to_bytes(64, "little").hex() for state in stored))
@@ -105,12 +105,15 @@ def test_it_reads_states_of_many_words(reader, tmp_path):
 
 @needs_c
 def test_it_refuses_ranked_books_and_other_files(reader, tmp_path):
-    with solver.solve("connect-four:4,3", tmp_path / "ranked.lmdb", codec="ranked") as book:
+    with solver.solve("connect-four:3,3,3", tmp_path / "ranked.lmdb", codec="ranked") as book:
         export(book, tmp_path / "ranked.bin")
-    assert asked(reader, "ask", tmp_path / "ranked.bin", [])[0].startswith("code -3 the book is ranked")
     (tmp_path / "text.bin").write_text("no book")
-    assert asked(reader, "ask", tmp_path / "text.bin", [])[0].startswith("code -1 the file is damaged")
-    assert asked(reader, "ask", tmp_path / "none.bin", [])[0].startswith("code -4 the file cannot be read")
+    for name, words in (
+        ("ranked", "code -3 the book is ranked"),
+        ("text", "code -1 the file is damaged"),
+        ("none", "code -4 the file cannot be read"),
+    ):
+        assert asked(reader, "ask", tmp_path / f"{name}.bin", [])[0].startswith(words)
 
 
 @pytest.fixture
@@ -175,7 +178,7 @@ def test_what_does_not_begin_as_a_book_is_not_read_to_its_end(reader, begin):
         asking.stdin.write(begin)
         asking.stdin.flush()
         # The pipe stays open: who reads on waits for ever
-        assert asking.wait(20) == 1
+        assert asking.wait(300) == 1
         assert asking.stdout.read().startswith(b"code -1")
 
 
@@ -186,9 +189,7 @@ def damaged(folder, compiler, count):
     for name, codec in books.items():
         with solver.solve(name, folder / f"{name}.lmdb", codec=codec) as book:
             export(book, folder / "whole.bin")
-        done = subprocess.run(
-            [program, "damage", folder / "whole.bin", str(count)], capture_output=True, text=True, timeout=1200
-        )
+        done = subprocess.run([program, "damage", folder / "whole.bin", str(count)], capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (0, "ok\n"), done.stdout + done.stderr[-2000:]
         (folder / "whole.bin").unlink()
 
@@ -263,9 +264,12 @@ def test_a_full_disk_leaves_no_folder(tmp_path, monkeypatch, language, folder):
 
 
 def test_what_does_not_go_with_a_reader_is_refused(tmp_path):
-    assert "leave out the others" in run("export", "nim", "--reader", "c", "-o", tmp_path)[2]
-    assert "leave out the others" in run("export", "--reader", "c", "--format", "csv", "-o", tmp_path)[2]
-    assert "name a folder" in run("export", "--reader", "c", "-o", "-")[2]
+    for arguments, words in (
+        (("nim", "--reader", "c", "-o", tmp_path), "leave out the others"),
+        (("--reader", "c", "--format", "csv", "-o", tmp_path), "leave out the others"),
+        (("--reader", "c", "-o", "-"), "name a folder"),
+    ):
+        assert words in run("export", *arguments)[2]
     (tmp_path / "file").write_text("")
     with pytest.raises(BookError, match="is not a folder"):
         write_reader("c", tmp_path / "file")

@@ -28,11 +28,11 @@ from tests.books import write_values
 from tests.commands import ok, run
 from tests.exports import needs_node, with_facts
 from tests.interpreted import interpret
-from tests.modules import exporting, forged, module_of, of_rules_alone
+from tests.modules import exporting, forged, of_rules_alone
 from tests.naive import enumerate_states
 from tests.ways import compiled, what_is_marked_by_kernels
 
-__all__ = ["module_of", "what_is_marked_by_kernels"]  # fixtures
+__all__ = ["what_is_marked_by_kernels"]  # a fixture
 
 verify = functools.partial(verification.verify, search=1e9)  # a search ends, however slow the machine is
 
@@ -745,19 +745,3 @@ def test_no_facts_of_a_book_are_believed(stairs, tmp_path):
         file.write_bytes(odd)
         code, found = checked(book, file)
         assert code == 2 and said in found
-
-
-@needs_node
-@compiled
-@pytest.mark.slow
-@pytest.mark.parametrize("text", ["tsoro-yematatu", "mu-torere"])
-def test_no_drawn_game_is_called_a_win(module_of, tmp_path, text):
-    """Whose play comes back, with tiers or without: all values agree with each other."""
-    game, rules = load_game(text), Rules(load_game(text), symmetry=False)
-    with pipeline.solve(game, symmetry=False) as book:
-        truth = {state: sign_of(value) for state, value in book.items()}
-    assert truth[rules.first()] == Value(0)
-    false = {state: truth[state] if truth[state].score else Value(1) for state in played_by(rules, 0)}
-    code, said = checked(prove_falsely(tmp_path / "forged.lmdb", game, false, 1), module_of(text))
-    assert code and ("play comes back to a position" in said or "has no tiers" in said)
-    assert "becomes draw" in refused(tmp_path / "forged.lmdb", game)
