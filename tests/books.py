@@ -175,6 +175,20 @@ def rewritten(path, target, change):
     return target
 
 
+RACE = """
+from typing import NamedTuple
+
+class Race(NamedTuple):
+    goal: int = 9
+    most: int = 3
+    def initial(self): return self.goal
+    def actions(self, state): yield from range(1, min(self.most, state) + 1)
+    def result(self, state, action): return state - action
+    def is_terminal(self, state): return state == 0
+    def utility(self, state): return -1
+    def tier(self, state): return self.goal - state
+"""
+
 RINGS = '''
 from typing import NamedTuple
 
@@ -183,45 +197,29 @@ class Ring(NamedTuple):
     """A stone goes round in a ring for ever. Who leaves the ring lets the other side win at once."""
 
     size: int = 5
-
-    def initial(self):
-        return 0
-
+    def initial(self): return 0
     def actions(self, state):
         yield 0
         if state < self.size:
             yield 1
-
     def result(self, state, action):
         if action == 0:
             return self.size + (state == self.size)
         return (state + 1) % self.size
-
-    def is_terminal(self, state):
-        return state > self.size
-
-    def utility(self, state):
-        return -1
-
-    def rank(self, state):
-        return state if state <= self.size else -1
-
-    def unrank(self, rank):
-        return rank if rank <= self.size else -1
+    def is_terminal(self, state): return state > self.size
+    def utility(self, state): return -1
+    def rank(self, state): return state if state <= self.size else -1
+    def unrank(self, rank): return rank if rank <= self.size else -1
 
 
 class Tiered(NamedTuple):
     size: int = 5
-
-    def tier(self, state):
-        return 2 * self.is_terminal(state)
+    def tier(self, state): return 2 * self.is_terminal(state)
 
 
 class Forced(NamedTuple):
     size: int = 5
-
-    def replies(self, state):
-        return 2 if state < self.size else 1
+    def replies(self, state): return 2 if state < self.size else 1
 
 
 for other in (Tiered, Forced):

@@ -21,21 +21,8 @@ from solver.book.doors import book_and_game, game_of
 from solver.book.naming import resolved
 from solver.export import export
 from solver.rules.game import RULES, game_text, rules_for
+from tests.books import RACE
 from tests.commands import ok, run
-
-RACE = """
-from typing import NamedTuple
-
-class Race(NamedTuple):
-    goal: int = 9
-    most: int = 3
-    def initial(self): return self.goal
-    def actions(self, state): yield from range(1, min(self.most, state) + 1)
-    def result(self, state, action): return state - action
-    def is_terminal(self, state): return state == 0
-    def utility(self, state): return -1
-    def tier(self, state): return self.goal - state
-"""
 
 
 @pytest.fixture(autouse=True)

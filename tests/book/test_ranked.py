@@ -21,7 +21,7 @@ from solver.edit.trimming import trim
 from solver.games.common import choices
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
-from tests.books import called_acyclic, corrupt, deflated, header_of, plainly_and_slowly_compiled, way
+from tests.books import RACE, called_acyclic, corrupt, deflated, header_of, plainly_and_slowly_compiled, way
 from tests.commands import ok, run
 from tests.games import EDGE_GAMES, SMALL_GAMES
 from tests.naive import enumerate_states
@@ -34,6 +34,11 @@ EDGES = [text for text in EDGE_GAMES if Rules(load_game(text)).rank]
 DENSITY = 3  # ranks for each state that play can reach, at most
 
 
+def reachable(rules):
+    """All states that play can reach, not folded."""
+    return set(enumerate_states(rules.game))
+
+
 HEAPS = '''
 from typing import NamedTuple
 
@@ -41,26 +46,15 @@ class Heaps(NamedTuple):
     """Three heaps of up to three as one number; who takes the last loses nothing but the game."""
 
     most: int = 3
-
-    def initial(self):
-        return self.most * 21
-
+    def initial(self): return self.most * 21
     def actions(self, state):
         for heap in range(3):
             for some in range(1, (state >> 2 * heap & 3) + 1):
                 yield 4 * heap + some
-
-    def result(self, state, action):
-        return state - ((action & 3) << 2 * (action >> 2))
-
-    def is_terminal(self, state):
-        return state == 0
-
-    def utility(self, state):
-        return -1
-
-    def tier(self, state):
-        return 9 - (state & 3) - (state >> 2 & 3) - (state >> 4 & 3)
+    def result(self, state, action): return state - ((action & 3) << 2 * (action >> 2))
+    def is_terminal(self, state): return state == 0
+    def utility(self, state): return -1
+    def tier(self, state): return 9 - (state & 3) - (state >> 2 & 3) - (state >> 4 & 3)
 '''
 RANKS = """
     def rank(self, state):
@@ -80,7 +74,7 @@ def write_rules(path, ranks):
 def test_ranks_are_a_dense_range_and_tell_their_states(text):
     """Of all states that play can reach, each has a rank of its own; the others are few, or no state at all."""
     rules = Rules(load_game(text))
-    states = enumerate_states(rules.game)
+    states = reachable(rules)
     ranks = {rules.rank(state): state for state in states}
     assert len(ranks) == len(states)
     assert all(rules.unrank(rank) == state for rank, state in ranks.items())
@@ -120,19 +114,7 @@ def test_compiled_choices_are_those_of_the_rules():
 
 
 STACK = """
-from typing import NamedTuple
-
-class Stack(NamedTuple):
-    stones: int = 9
-    def initial(self): return self.stones
-    def actions(self, state):
-        for some in range(1, min(2, state) + 1):
-            yield some
-    def result(self, state, action): return state - action
-    def is_terminal(self, state): return state == 0
-    def utility(self, state): return -1
-    def tier(self, state): return -state
-    def size(self): return self.stones + 1
+    def size(self): return self.goal + 1
     def rank(self, state): return (99 - state) * STEP if LEAST < state else -1
     def unrank(self, rank): return 99 - rank // STEP if rank % STEP == 0 and 0 < 99 - rank // STEP < 99 else -1
 """
@@ -147,8 +129,8 @@ def compiled_ranks(request, tmp_path):
 
     def ordered(step, least=0, merits=(WIN - 1, 2 - WIN), left=0, extra=""):
         path = tmp_path / "stack.py"
-        path.write_text(STACK.replace("STEP", str(step)).replace("LEAST", str(least)) + extra)
-        rules = Rules(load_game(f"{path}::Stack:{9 + least}"))  # no kernels of other ranks
+        path.write_text(RACE + STACK.replace("STEP", str(step)).replace("LEAST", str(least)) + extra)
+        rules = Rules(load_game(f"{path}::Race:{9 + least},2"))  # no kernels of other ranks
         parts = [([*range(begin, min(begin + 7, 61))], [begin % 2] * min(7, 61 - begin)) for begin in range(1, 61, 7)]
         with Workers(request.param) as team:
             pieces = [*Compiled(ranked.Ranks(rules, [*map(value_of, merits)], left)).parts(parts, 60, 7, team)]
@@ -256,7 +238,7 @@ def test_what_play_cannot_reach_is_missing_though_its_neighbours_answer(tmp_path
     """A board of as many stones of both, without a line, whose bottom row the first player cannot have left."""
     with solve("connect-four:3,3,3", codec="ranked", symmetry=False) as book:
         rules = Rules(book.game)
-        states = set(enumerate_states(rules.game))
+        states = reachable(rules)
         ranking = book.header.keys(rules)
         unreachable = [state for rank in range(1000) if (state := ranking.state(rank)) >= 0 and state not in states]
         assert len(unreachable) > 10
@@ -448,7 +430,7 @@ def test_opening_books_may_be_ranked(tmp_path, monkeypatch):
         solve("connect-four:3,3,3", tmp_path / "ranked", max_ply=4, codec="ranked") as other,
     ):
         assert dict(other.items()) == dict(book.items())
-        later = [state for state in enumerate_states(book.game) if state not in book]
+        later = [state for state in reachable(book.rules) if state not in book]
         assert [other.get(state) for state in later] == [None] * len(later)
 
 

@@ -44,36 +44,24 @@ class Ring(NamedTuple):
 
     size: int = 5
     open: bool = False  # the ring ends: at the last place one must give up
-
-    def initial(self):
-        return 0
-
+    def initial(self): return 0
     def actions(self, state):
         yield 0
         if not self.open or state // 2 < self.size - 1:
             yield 1
-
     def result(self, state, action):
         if action == 0:
             return 2 * self.size + (1 - state % 2)
         return 2 * ((state // 2 + 1) % self.size) + (1 - state % 2)
-
-    def to_move(self, state):
-        return state % 2
-
-    def is_terminal(self, state):
-        return state >= 2 * self.size
-
-    def utility(self, state):
-        return 1
+    def to_move(self, state): return state % 2
+    def is_terminal(self, state): return state >= 2 * self.size
+    def utility(self, state): return 1
 
 
 class Tiered(NamedTuple):
     size: int = 5
     open: bool = False
-
-    def tier(self, state):
-        return int(self.is_terminal(state))
+    def tier(self, state): return int(self.is_terminal(state))
 
 
 for name in ("initial", "actions", "result", "to_move", "is_terminal", "utility"):
@@ -486,32 +474,16 @@ class Toll(NamedTuple):
 
     stays: bool = True
     score_game = True
-
-    def initial(self):
-        return 0
-
+    def initial(self): return 0
     def actions(self, state):
         if state != 2:
             yield 0
-
-    def result(self, state, action):
-        return 2 if state == 0 else 1
-
-    def reward(self, state, action):
-        return 1 if state == 0 else 0
-
-    def to_move(self, state):
-        return 0
-
-    def tier(self, state):
-        return 0 if self.stays else (0, 3, 1, 2)[state]
-
-    def is_terminal(self, state):
-        return state == 1
-
-    def utility(self, state):
-        return 0
-
+    def result(self, state, action): return 2 if state == 0 else 1
+    def reward(self, state, action): return 1 if state == 0 else 0
+    def to_move(self, state): return 0
+    def tier(self, state): return 0 if self.stays else (0, 3, 1, 2)[state]
+    def is_terminal(self, state): return state == 1
+    def utility(self, state): return 0
     def chance(self, state):
         if state == 2:
             yield 1, 1
@@ -581,26 +553,14 @@ from typing import NamedTuple
 
 class Stairs(NamedTuple):
     """Go up a stair, or pass; who goes up the third wins. On the second one wins; below, all pass for ever."""
-
-    def initial(self):
-        return 0
-
+    def initial(self): return 0
     def actions(self, state):
         yield 0
         yield 1
-
-    def result(self, state, action):
-        return (state ^ 1) + 2 * action
-
-    def to_move(self, state):
-        return state % 2
-
-    def is_terminal(self, state):
-        return state >= 6
-
-    def utility(self, state):
-        return -1
-
+    def result(self, state, action): return (state ^ 1) + 2 * action
+    def to_move(self, state): return state % 2
+    def is_terminal(self, state): return state >= 6
+    def utility(self, state): return -1
     def tier(self, state):
         return state // 2
 '''

@@ -16,7 +16,7 @@ from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
 from solver.verifying import searching, verification
 from tests import naive
-from tests.books import KEYED_BY_STATE, header_of
+from tests.books import KEYED_BY_STATE, RACE, header_of
 from tests.interpreted import interpret
 from tests.ways import compiled, what_is_marked_by_kernels
 
@@ -379,34 +379,6 @@ def test_plain_python_searches_where_the_compiled_search_differs(tmp_path, monke
     assert re.search({"wrong": "in plain Python, win in 99 compiled", "failing": "line 27"}[liar], report.note)
 
 
-TAKING = """
-from typing import NamedTuple
-
-class Taking(NamedTuple):
-    coins: int = 400
-
-    def initial(self):
-        return self.coins
-
-    def actions(self, state):
-        yield 1
-        if state > 1:
-            yield 2
-        if state > 2 and {rule}:
-            yield 3
-
-    def result(self, state, action):
-        return state - action
-
-    def is_terminal(self, state):
-        return state == 0
-
-    def utility(self, state):
-        return -1
-
-    def tier(self, state):
-        return self.coins - state
-"""
 DIFFERENT = {  # rules that compile to others
     "a-shift": "1 << (62 + state % 4) > 0",
     "a-product": "state * (1 << 60) % 7 == 3",
@@ -421,8 +393,8 @@ DIFFERENT = {  # rules that compile to others
 def test_a_book_of_rules_that_compile_to_others_is_proved(tmp_path, monkeypatch, rule):
     pytest.importorskip("numba")
     monkeypatch.setattr(verification, "PLAIN_LIMIT", 0)
-    (tmp_path / "taking.py").write_text(TAKING.format(rule=DIFFERENT[rule]))
-    game = load_game(f"{tmp_path / 'taking.py'}::Taking")
+    (tmp_path / "taking.py").write_text(RACE.replace("min(self.most,", f"min(2 + int({DIFFERENT[rule]}),"))
+    game = load_game(f"{tmp_path / 'taking.py'}::Race:400")
     path = tmp_path / "taking.lmdb"
     pipeline.solve(game, path)  # in plain Python: it is small
     report = verification.verify(path, game)
@@ -472,20 +444,12 @@ LAST = 2**63 - 1
 class Top(NamedTuple):
     '''Coins, counted up to the last number of 63 bits, from which play ends.'''
     coins: int = 40
-
-    def initial(self):
-        return LAST - self.coins
-
+    def initial(self): return LAST - self.coins
     def actions(self, state):
         for coins in range(1, 4):
             yield coins
-
-    def result(self, state, action):
-        return state + action if action <= LAST - state else 0
-
-    def is_terminal(self, state):
-        return state == 0
-
+    def result(self, state, action): return state + action if action <= LAST - state else 0
+    def is_terminal(self, state): return state == 0
     def utility(self, state):
         return -1
 """
