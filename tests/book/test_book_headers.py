@@ -1,5 +1,6 @@
 """Headers that are damaged, of other formats, hostile, or that contradict themselves are refused."""
 
+import contextlib
 from pathlib import Path
 
 import msgpack
@@ -8,8 +9,9 @@ import pytest
 from solver.base.errors import DamagedBook, ForeignBook, GameError, MissingState
 from solver.base.value import Value
 from solver.book import Book, write_book
-from solver.book.format import HEADER_KEY
+from solver.book.format import HEADER_KEY, check_facts
 from solver.book.sealing import seal
+from solver.book.trim import Trim
 from solver.games import CATALOGUE, FROM_FILES
 from tests import make_fifo
 from tests.books import header_of, records_of, rewritten, sample_values, with_header, write_values
@@ -93,6 +95,41 @@ def lying(tmp_path_factory):
     return path, msgpack.unpackb(records_of(path)[HEADER_KEY][4:])
 
 
+SOURCE = "0" * 64
+TRIM = Trim(SOURCE, "complete", side="first", plies=2)
+TRIMMED = {"scope": "trimmed", "states": None, "terminal": None, "root": Value(1, 3), "trim": TRIM}
+WIDE = {"codec": "wide", "state_bytes": 16}
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        (TRIMMED, None),
+        (TRIMMED | {"trim": None}, "scope and trim"),
+        (TRIMMED | {"scope": "complete"}, "scope and trim"),
+        (TRIMMED | {"trim": TRIM._replace(plies=3)}, "makes up"),
+        (TRIMMED | {"trim": TRIM._replace(plies=True)}, "makes up"),
+        (TRIMMED | {"trim": TRIM._replace(side="third")}, "makes up"),
+        (TRIMMED | {"trim": TRIM._replace(source="here")}, "names no book"),
+        (TRIMMED | {"trim": TRIM._replace(scope="trimmed")}, "unknown method or scope"),
+        (TRIMMED | {"trim": TRIM._replace(max_ply=-1)}, "limits"),
+        (TRIMMED | {"trim": TRIM._replace(max_bytes=1 << 64)}, "limits"),
+        (TRIMMED | {"trim": Trim(SOURCE, "complete")}, "nothing out"),
+        (TRIMMED | {"states": 4}, "whole game without one"),
+        (TRIMMED | {"wdl": 1}, "distance"),
+        (TRIMMED | {"wdl": True}, "no value"),
+        (WIDE, None),
+        (WIDE | {"state_bytes": 12}, "differ|no size"),
+        (WIDE | {"state_bytes": 72}, "differ|no size"),
+        (WIDE | {"longest": (1, 1 << 128)}, "differ|no size"),
+    ],
+)
+def test_facts_of_trimmed_and_wide_books_that_contradict_themselves_are_refused(facts, message):
+    header = header_of({1: Value(1, 3), 2: Value(0), 3: Value(-1, 2)}, digest=SOURCE, **facts)
+    with pytest.raises(ValueError, match=message) if message else contextlib.nullcontext():
+        check_facts(header)
+
+
 @pytest.mark.parametrize("place", ["/dev/zero", "fifo", "exercise.json"])
 def test_a_book_opens_no_path_that_it_names(tmp_path, monkeypatch, place):
     monkeypatch.chdir(tmp_path)
@@ -120,16 +157,12 @@ def test_parameters_without_measure_in_a_header_take_neither_time_nor_memory(tmp
                 book[6]
 
 
-def bomb(depth):
-    return b"\x91" * depth + b"\x01"
-
-
 @pytest.mark.parametrize(
     "record",
     [
         b"",
         b"abc",
-        bomb(100_000),
+        b"\x91" * 100_000 + b"\x01",
         b"\xdb\xff\xff\xff\xff",
         b"\xdd\xff\xff\xff\xff",
         b"\xdf\xff\xff\xff\xff",

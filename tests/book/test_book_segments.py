@@ -1,6 +1,5 @@
 """Segments and groups: damaged, out of place, hostile with good checksums; what is read is what is checked."""
 
-import concurrent.futures
 import contextlib
 import itertools
 import random
@@ -28,60 +27,26 @@ from tests.books import (
     write_values,
 )
 
+ZERO, ONE = segment_key(0), segment_key(1)
+MISPLACED = {  # the records that are put in the place of others
+    "swapped": lambda records, others: {ZERO: records[ONE], ONE: records[ZERO]},
+    "duplicated": lambda records, others: {ZERO: records[ONE]},
+    "zeroed": lambda records, others: {ZERO: bytes(len(records[ZERO]))},
+    "missing": lambda records, others: {ZERO: None},
+    "of-another-book": lambda records, others: {ZERO: others[ZERO]},
+}
 
-def swap(records, first, second):
-    records[first], records[second] = records[second], records[first]
 
-
-@pytest.mark.parametrize("damage", ["swapped", "duplicated", "zeroed", "missing", "of another book"])
+@pytest.mark.parametrize("damage", MISPLACED)
 def test_segments_out_of_place_are_noticed(sample, tmp_path, damage):
     path, values = sample
-    records = records_of(path)
-    zero, one = segment_key(0), segment_key(1)
-    if damage == "swapped":
-        swap(records, zero, one)
-    elif damage == "duplicated":
-        records[zero] = records[one]
-    elif damage == "zeroed":
-        records[zero] = bytes(len(records[zero]))
-    elif damage == "missing":
-        del records[zero]
-    else:
-        other = tmp_path / "other.lmdb"
-        write_values(other, {**values, max(values) + 1: VALUES[0]})
-        records[zero] = records_of(other)[zero]
-    changed = rewritten(path, tmp_path / "damaged.lmdb", lambda key, record: records.get(bytes(key)))
+    write_values(tmp_path / "other.lmdb", {**values, max(values) + 1: VALUES[0]})
+    misplaced = MISPLACED[damage](records_of(path), records_of(tmp_path / "other.lmdb"))
+    changed = rewritten(path, tmp_path / "damaged.lmdb", lambda key, record: misplaced.get(key, record))
     with pytest.raises(DamagedBook), Book(changed) as book:
         book[min(values)]
     with pytest.raises(DamagedBook):
         check_book(changed)
-
-
-def test_hostile_segments_with_good_checksums_raise_nothing_else(either, tmp_path):
-    """Whatever a segment holds, a look-up answers, misses, or says damaged."""
-    path, values = either
-    chance = random.Random(7)
-    with Book(path) as book:
-        book_id = book.header.book_id
-    known = [state for state in sorted(values)[:5000:50]]
-    for trial in range(40):
-
-        def change(key, record):
-            if bytes(key) != segment_key(0):
-                return record
-            body = bytearray(record[4:])
-            for _ in range(50):
-                body[chance.randrange(min(len(body), 3000))] = chance.randrange(256)
-            return seal(book_id, 0, bytes(body))
-
-        changed = rewritten(path, tmp_path / f"hostile{trial}.lmdb", change)
-        try:
-            with Book(changed) as book:
-                for state in known:
-                    with contextlib.suppress(DamagedBook):
-                        book.get(state)
-        except DamagedBook:
-            pass
 
 
 @pytest.mark.parametrize("codec", EVERY_KEYED)
@@ -102,7 +67,7 @@ def test_whoever_reads_a_hostile_segment_is_told_of_damage_or_has_values(tmp_pat
         ]
         for _ in range(60):
             body = bytearray(record[4:])
-            for _ in range(chance.choice((1, 3))):
+            for _ in range(chance.choice((1, 3, 3, 50))):
                 body[start - 4 + chance.choice((chance.randrange(8), chance.randrange(600)))] = chance.randrange(256)
             altered = memoryview(seal(book.header.book_id, 0, bytes(body)))
             segment = segment_of(book.path, book.header, 0, book.directory[0], altered)
@@ -249,13 +214,3 @@ def test_a_compact_book_keeps_some_groups_decoded(tmp_path, monkeypatch):
     with Book(tmp_path / "book.lmdb") as book:
         for state in chance.choices(sorted(values), k=4000):
             assert [book.get(state + step) for step in (1, 0, -1)] == [values.get(state + step) for step in (1, 0, -1)]
-
-
-def test_threads_share_a_compact_book(compacted):
-    path, values = compacted
-    known = random.Random(3).choices(sorted(values), k=3000)
-    asked = [[state + step for state in known] for step in (0, 1, 0, 1, 0, 1)]
-    with Book(path) as book, concurrent.futures.ThreadPoolExecutor(6) as pool:
-        assert list(pool.map(lambda states: list(map(book.get, states)), asked)) == [
-            list(map(values.get, states)) for states in asked
-        ]

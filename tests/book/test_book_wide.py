@@ -15,7 +15,6 @@ from solver.base.errors import BookError, MissingState
 from solver.base.options import Options
 from solver.base.value import Value
 from solver.book import Book, check_book
-from solver.book.format import check_facts
 from solver.book.recoding import pack
 from solver.book.trim import Trim
 from solver.edit.comparing import diff, merge
@@ -26,7 +25,7 @@ from solver.games.connect_four import ConnectFour
 from solver.solving import pipeline
 from solver.solving.ways.grown import Plan
 from solver.verifying import verification
-from tests.books import VALUES, header_of, write_values
+from tests.books import VALUES, write_values
 
 FACTS = {"codec": "wide", "state_bytes": 16}
 verify = functools.partial(verification.verify, search=1e9)  # a search ends, however slow the machine is
@@ -75,14 +74,6 @@ def test_many_segments_and_parts_of_the_directory(tmp_path, monkeypatch):
             assert book.lookup([3**300, 1 << 64, -1], missing="mask").known.tolist() == [True, False, False]
             with pytest.raises(MissingState, match=f"lacks 2 of 3 states, the first is {1 << 64} "):
                 book.lookup([3**300, 1 << 64, -1])
-
-
-@pytest.mark.parametrize("changes", [{"state_bytes": 12}, {"state_bytes": 72}, {"longest": (1, 1 << 128)}])
-def test_headers_that_contradict_themselves_are_refused(changes):
-    header = header_of({1 << 100: Value(1, 1)}, digest="0" * 64, **FACTS)
-    check_facts(header)
-    with pytest.raises(ValueError, match="differ|no size"):
-        check_facts(header._replace(**changes))
 
 
 # -- books of games

@@ -7,11 +7,11 @@ import zlib
 
 import pytest
 
-from solver import Player, solve, verify
+from solver import solve, verify
 from solver.base import extras
 from solver.base.errors import BookError, DamagedBook, ForeignBook, GameError
 from solver.base.value import WIN, Value, value_of
-from solver.book import Book, check_book, recoding, streaming
+from solver.book import Book, recoding, streaming
 from solver.book.codecs import CODECS, ranked
 from solver.book.sealing import seal
 from solver.book.segments import segment_of
@@ -171,35 +171,6 @@ def test_the_fingerprint_of_the_rules_is_that_without_ranks(tmp_path):
     assert dict(Book(path, one).items()) == dict(solve(plain).items())
     with pytest.raises(ForeignBook, match="solve again"):
         Book(path, other)
-
-
-ANSWERED = ("connect-four:3,3,3", "dots-and-boxes:2,2")
-
-
-@pytest.mark.parametrize("text", [*ANSWERED, *slow("tic-tac-toe", "connect-four:3,4,3", "connect-four:4,3")])
-def test_a_ranked_book_answers_what_the_instant_one_answers(tmp_path, monkeypatch, text):
-    """All states, and of all else nothing: neighbours, random numbers, other ranks; the bytes come back."""
-    monkeypatch.setattr(extras, "has_kernels", lambda: False)
-    path, small, back = (tmp_path / name for name in ("book", "ranked", "back"))
-    chance = random.Random(1)
-    with solve(text, path) as book:
-        recoding.pack(path, small, "ranked")
-        recoding.pack(small, back, "instant")
-        assert back.read_bytes() == path.read_bytes()
-        rules = Rules(book.game)
-        with Book(small) as found:
-            assert dict(found.items()) == dict(book.items())
-            ranks = [rules.rank(state) for state in found]
-            assert ranks == sorted(ranks)
-            others = [chance.getrandbits(chance.choice((12, 24, 62, 70))) for _ in range(2000)]
-            near = [state ^ 1 << bit for state in chance.sample([*book], min(len(book), 60)) for bit in range(30)]
-            unranked = [rules.unrank(chance.randrange(3 * len(book) + 9)) for _ in range(2000)]
-            for state in (*book, *others, *near, *unranked, -1, 2**63):
-                assert found.get(state) == book.get(state)
-            player, other = Player(book), Player(found)
-            for state in chance.choices([*book], k=20):
-                assert [move.value for move in player.analyse(state)] == [move.value for move in other.analyse(state)]
-    assert check_book(small).stored == len(book)
 
 
 @pytest.mark.parametrize("text", ["connect-four:3,3,3", pytest.param("dots-and-boxes:2,2", marks=pytest.mark.slow)])

@@ -14,7 +14,6 @@ from solver.base.value import Value
 from solver.book import Book, check_book, recoding
 from tests.books import KEYED_BY_STATE, plainly_and_compiled, way, write_values
 from tests.commands import ok, run
-from tests.ways import slowly
 
 __all__ = ["way"]  # a fixture
 
@@ -28,25 +27,41 @@ def packed_both_ways(path, folder, **options):
     return folder / "compact", folder / "instant"
 
 
-@pytest.mark.parametrize("text", slowly(GAMES, "connect-four:4,3", "tic-tac-toe"))
-def test_every_codec_answers_what_the_others_answer(tmp_path, monkeypatch, text):
-    """All states, states that are not there, all moves; solved or packed, the bytes are the same."""
+ANSWERED = [(text, "compact") for text in GAMES] + [
+    (text, "ranked")
+    for text in ("connect-four:3,3,3", "dots-and-boxes:2,1", "tic-tac-toe", "connect-four:3,4,3", "connect-four:4,3")
+]
+LARGE = ("tic-tac-toe", "connect-four:3,4,3", "connect-four:4,3")
+
+
+@pytest.mark.parametrize(
+    ("text", "codec"), [pytest.param(*one, marks=pytest.mark.slow if one[0] in LARGE else []) for one in ANSWERED]
+)
+def test_every_codec_answers_what_the_others_answer(tmp_path, monkeypatch, text, codec):
+    """All states, of all else nothing: neighbours, random numbers, other ranks; solved or packed, the same bytes."""
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
-    path = tmp_path / "book.lmdb"
+    path, packed, back = (tmp_path / name for name in ("book", "packed", "back"))
     chance = random.Random(1)
-    with solve(text, path) as book, solve(text, tmp_path / "solved", codec="compact") as solved:
-        assert (book.header.codec, solved.header.codec) == ("instant", "compact")
-        compact, instant = packed_both_ways(path, tmp_path)
-        assert compact.read_bytes() == (tmp_path / "solved").read_bytes()
-        assert instant.read_bytes() == path.read_bytes()
-        assert solved.header._replace(codec="instant", digest=book.digest, book_id=book.header.book_id) == book.header
+    with solve(text, path, codec="instant") as book, solve(text, tmp_path / "solved", codec=codec) as solved:
+        recoding.pack(path, packed, codec)
+        recoding.pack(packed, back, "instant")
+        assert packed.read_bytes() == (tmp_path / "solved").read_bytes()
+        assert back.read_bytes() == path.read_bytes()
+        same = {name: getattr(book.header, name) for name in ("codec", "digest", "book_id", "rules")}
+        assert solved.header._replace(**same) == book.header
         assert dict(solved.items()) == dict(book.items()) and solved.digest != book.digest
-        for state in [*book, *(chance.getrandbits(chance.choice((4, 12, 24, 40, 62))) for _ in range(5000))]:
+        others = [chance.getrandbits(chance.choice((4, 12, 24, 40, 62, 70))) for _ in range(3000)]
+        near = [state ^ 1 << bit for state in chance.sample([*book], min(len(book), 60)) for bit in range(30)]
+        if codec == "ranked":
+            ranks = [book.rules.rank(state) for state in solved]
+            assert ranks == sorted(ranks)
+            others += [book.rules.unrank(chance.randrange(3 * len(book) + 9)) for _ in range(2000)]
+        for state in (*book, *others, *near, -1, 2**63):
             assert solved.get(state) == book.get(state)
         player, other = Player(book), Player(solved)
         for state in chance.choices(list(book), k=20):
             assert [move.value for move in player.analyse(state)] == [move.value for move in other.analyse(state)]
-    assert verify(compact).states == check_book(compact).stored == len(book)
+    assert verify(packed).states == check_book(packed).stored == len(book)
 
 
 def test_compiled_and_plain_packing_are_the_same_bytes_whatever_the_workers(tmp_path, monkeypatch):

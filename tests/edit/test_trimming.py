@@ -13,7 +13,6 @@ from solver.base.errors import BookError, DamagedBook, MethodError
 from solver.base.options import Options
 from solver.base.value import Value, sign_of
 from solver.book import Book, recoding, streaming
-from solver.book.format import check_facts
 from solver.book.trim import Trim
 from solver.edit import trimming
 from solver.rules.game import Rules, load_game
@@ -22,7 +21,7 @@ from solver.solving import pipeline
 from solver.solving.job import Job
 from solver.solving.ways import opening
 from solver.verifying import playing
-from tests.books import header_of, write_values
+from tests.books import write_values
 from tests.commands import ok, run
 from tests.ways import slow, slowly
 
@@ -255,40 +254,6 @@ def test_books_that_were_not_trimmed_say_nothing_of_it(books):
     with Book(books("tic-tac-toe")) as book:
         fields = msgpack.unpackb(book.header.packed()[4:])
         assert not {"trim", "wdl"} & set(fields)
-
-
-SOURCE = "0" * 64
-GOOD = Trim(SOURCE, "complete", side="first", plies=2)
-
-
-@pytest.mark.parametrize(
-    ("facts", "message"),
-    [
-        ({"trim": GOOD}, None),
-        ({"trim": None}, "scope and trim"),
-        ({"trim": GOOD, "scope": "complete"}, "scope and trim"),
-        ({"trim": GOOD._replace(plies=3)}, "makes up"),
-        ({"trim": GOOD._replace(plies=True)}, "makes up"),
-        ({"trim": GOOD._replace(side="third")}, "makes up"),
-        ({"trim": GOOD._replace(source="here")}, "names no book"),
-        ({"trim": GOOD._replace(scope="trimmed")}, "unknown method or scope"),
-        ({"trim": GOOD._replace(max_ply=-1)}, "limits"),
-        ({"trim": GOOD._replace(max_bytes=1 << 64)}, "limits"),
-        ({"trim": Trim(SOURCE, "complete")}, "nothing out"),
-        ({"trim": GOOD, "states": 4}, "whole game without one"),
-        ({"trim": GOOD, "wdl": 1}, "distance"),
-        ({"trim": GOOD, "wdl": True}, "no value"),
-    ],
-)
-def test_headers_that_contradict_themselves_are_refused(facts, message):
-    values = {1: Value(1, 3), 2: Value(0), 3: Value(-1, 2)}
-    whole = {"scope": "trimmed", "states": None, "terminal": None, "digest": SOURCE, "root": Value(1, 3)}
-    header = header_of(values, **{**whole, **facts})
-    if message is None:
-        check_facts(header)
-    else:
-        with pytest.raises(ValueError, match=message):
-            check_facts(header)
 
 
 def test_what_cannot_be_left_out_is_refused_in_a_line(books, tmp_path):

@@ -236,25 +236,42 @@ def test_compiled_rules_find_the_circle_too(files, tmp_path, monkeypatch, text):
     assert verify(tmp_path / "whole.lmdb", honest).verdict == "proved"
 
 
-def test_the_verdict_is_said_in_words_in_json_and_by_the_exit_code(files, tmp_path):
-    game, text = load_game(f"{files}/rings.py::Ring"), f"{files}/rings.py::Ring"
-    pipeline.solve(game, tmp_path / "proved.lmdb").close()
-    said = ok("verify", tmp_path / "proved.lmdb", "--game", text)
-    assert said.startswith(f"{tmp_path / 'proved.lmdb'}: proved: 10 states")
-    assert json.loads(ok("verify", tmp_path / "proved.lmdb", "--game", text, "--json"))["verdict"] == "proved"
-    forge(tmp_path / "wrong.lmdb", game, favouring(game, 0))
-    code, out, err = run("verify", tmp_path / "wrong.lmdb", "--game", text)
-    assert (code, out) == (5, "") and err.startswith("Error: wrong: ") and err.count("\n") == 1
-    code, out, _ = run("verify", tmp_path / "wrong.lmdb", "--game", text, "--json")
-    facts = json.loads(out)
-    assert (code, facts["verdict"]) == (5, "wrong") and "play comes back to state" in facts["basis"]
-
-
-def test_a_book_that_is_no_book_has_no_verdict(tmp_path):
-    assert run("verify", tmp_path / "none.lmdb", "--json")[:2] == (2, "")
+@pytest.fixture
+def judged(files, tmp_path):
+    """A folder of books for each verdict, and one with a file that is no book."""
+    ring = load_game(f"{files}/rings.py::Ring")
+    pipeline.solve(ring, tmp_path / "proved.lmdb").close()
+    forge(tmp_path / "wrong.lmdb", ring, favouring(ring, 0))
+    pipeline.solve("connect-four:3,2", tmp_path / "opening.lmdb", max_ply=3).close()
     (tmp_path / "text.lmdb").write_text("no book")
-    code, out, _ = run("verify", tmp_path / "text.lmdb", "--json")
-    assert code == 5 and json.loads(out)["verdict"] == "wrong"
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "code", "verdict", "words"),
+    [
+        ("proved", ["--game", "rings.py::Ring"], 0, "proved", "every value follows from its children"),
+        ("wrong", ["--game", "rings.py::Ring"], 5, "wrong", "play comes back to state"),
+        ("text", [], 5, "wrong", "is not an LMDB file"),
+        ("none", [], 2, None, "there is no file"),
+        ("opening", ["--search", "0"], 7, "consistent", "0 of 11 values proved by search in 0 s (--search)"),
+        ("opening", ["--search", "100000"], 0, "proved", "11 of 11 values proved by search, the others follow from"),
+    ],
+)
+def test_the_verdict_is_said_in_words_in_json_and_by_the_exit_code(
+    files, judged, monkeypatch, name, options, code, verdict, words
+):
+    monkeypatch.chdir(files)
+    path = judged / f"{name}.lmdb"
+    found, out, err = run("verify", path, *options)
+    assert found == code and words in out + err and (out if code in (0, 7) else err).count("\n") == 1
+    assert out.startswith(f"{path}: {verdict}: ") if code in (0, 7) else out == "" and err.startswith("Error: ")
+    found, out, _ = run("verify", path, *options, "--json")
+    assert found == code and (verdict is None) == (out == "")
+    if verdict:
+        facts = json.loads(out)
+        assert facts["verdict"] == verdict and words in facts["basis"]
+        assert name != "opening" or (facts["by_search"], facts["to_search"]) == (11 if code == 0 else 0, 11)
 
 
 @pytest.fixture(scope="module")
@@ -360,17 +377,6 @@ def test_an_opening_book_follows_from_its_deepest_ply(small, tmp_path):
     path = forge(tmp_path / "up.lmdb", game, false, "ply 3")
     assert verify(path, game, search=0).verdict == "consistent"
     assert "a search finds" in refused(path, game)
-
-
-def test_what_was_not_proved_is_said(small, tmp_path):
-    path = tmp_path / "three.lmdb"
-    pipeline.solve("connect-four:3,2", path, max_ply=3).close()
-    code, out, _ = run("verify", path, "--search", "0")
-    assert code == 7 and ": consistent: " in out and "0 of 11 values proved by search in 0 s (--search)" in out
-    code, out, _ = run("verify", path, "--search", "0", "--json")
-    facts = json.loads(out)
-    assert (code, facts["verdict"], facts["by_search"], facts["to_search"]) == (7, "consistent", 0, 11)
-    assert "11 of 11 values proved by search, the others follow from their children" in ok("verify", path)
 
 
 def test_no_number_that_is_no_state_is_believed(small, tmp_path):
