@@ -230,20 +230,6 @@ def test_the_same_content_is_the_same_bytes(tmp_path):
     assert len(digests) == 1
 
 
-def test_absent_states_are_missing_never_a_value(either):
-    path, values = either
-    with Book(path) as book:
-        chance = random.Random(5)
-        for _ in range(20_000):
-            state = chance.getrandbits(chance.choice((8, 20, 32, 63)))
-            assert book.get(state) == values.get(state)
-        for odd in (-1, 2**63, 2**200):
-            assert book.get(odd, "nothing") == "nothing"
-            assert odd not in book
-        with pytest.raises(MissingState, match=r"state 2305843009213693952 is not in sample.lmdb"):
-            book[2**61]
-
-
 def test_many_states_are_looked_up_at_once(either, tmp_path):
     np = pytest.importorskip("numpy")
     pytest.importorskip("numba")

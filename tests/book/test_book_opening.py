@@ -44,17 +44,6 @@ def test_one_file_may_be_opened_often(sample, tmp_path):
         assert first[state] == values[state]
 
 
-@pytest.mark.posix("replaces an open file")
-def test_a_replaced_book_is_a_new_book(tmp_path):
-    path = tmp_path / "book.lmdb"
-    write_values(path, {5: Value(1, 1)})
-    old = Book(path)
-    write_values(path, {5: Value(-1, 2)})
-    with Book(path) as new:
-        assert (old[5], new[5]) == (Value(1, 1), Value(-1, 2))
-    old.close()
-
-
 def _ask(path, states, expected):
     with Book(path) as book:
         return [book[state] for state in states] == expected

@@ -237,17 +237,6 @@ def test_a_checkpoint_of_another_version_is_refused(tmp_path, state):
                     exhaustive.solve(load_game("nim:1,2"), work)
 
 
-def test_what_was_written_after_the_checkpoint_is_cut_off(tmp_path):
-    with Work(tmp_path / "w", "one") as work:
-        column = work.column("states", np.int64)
-        column.append(np.arange(10))
-        work.checkpoint({"at": 10})
-        column.append(np.arange(5))
-    with Work(tmp_path / "w", "one") as work:
-        assert work.resumed == {"at": 10}
-        assert work.column("states", np.int64).view().tolist() == list(range(10))
-
-
 def test_one_solver_at_a_time(tmp_path):
     with Work(tmp_path / "w", "one"), pytest.raises(ResourceError, match="locked by process"):
         Work(tmp_path / "w", "one")
