@@ -8,13 +8,11 @@ import select
 import signal
 import struct
 import sys
-import time
 import traceback
 from pathlib import Path
 from typing import NamedTuple
 
 import click
-from click.testing import CliRunner
 
 from solver import __main__
 from solver.book import Book, shipped
@@ -60,131 +58,30 @@ class Leaving(Race):
 """
 CLASSES = ("Race", "Greedy", "High", "Low", "Broken", "Floating", "Silent", "Leaving", "Nobody", "", "NamedTuple")
 NUMBERS = (
-    "0",
-    "1",
-    "2",
-    "7",
-    "-1",
-    "",
-    "1e3",
-    "1e400",
-    "nan",
-    "inf",
-    "0x10",
-    "1_000",
-    "²",
-    str(1 << 63),
-    str(1 << 64),
+    "0", "1", "2", "7", "-1", "", "1e3", "1e400", "nan", "inf", "0x10", "1_000", "²", str(1 << 63), str(1 << 64),
     "9" * 5000,
-)
+)  # fmt: skip
 TEXTS = ("", " ", "-", "--", ".", "\n", "\udcff", "é" * 300, "%s", "{}", "=1+1", "a,b", "'", '"', "\\", "\x1b[31m")
 POSITIONS = (
-    "start",
-    "a1",
-    "5",
-    "5 1",
-    "1,2",
-    "#0",
-    "#1",
-    "#-1",
-    "#",
-    "#1e5",
-    f"#{1 << 62}",
-    f"#{1 << 64}",
-    "#" + "9" * 5000,
+    "start", "a1", "5", "5 1", "1,2", "#0", "#1", "#-1", "#", "#1e5", f"#{1 << 62}", f"#{1 << 64}", "#" + "9" * 5000,
     "1" * 5000,
-)
+)  # fmt: skip
 GAMES = (
-    "tic-tac-toe",
-    "coins:7,2",
-    "coins",
-    "nim:1,2",
-    "nim",
-    "piglet:3",
-    "hexapawn:3,3",
-    "tree:tree.json",
-    "tree:tree.json,min",
-    "tree:fifo",
-    "tree:zero",
-    "tree:odd.json",
-    "graph:moves.csv",
-    "moves.csv",
-    "odd.csv",
-    "graph:odd.json",
-    "graph:",
-    "openspiel:kuhn_poker",
-    "tree:",
-    "tree",
-    "coins:0",
-    "coins:-1",
-    "coins:7,2,true",
-    "coins:7,2,maybe",
-    "coins:coins=7",
-    "coins:coins=7,coins=7",
-    "coins:nothing=7",
-    "coins:1e9",
-    f"coins:{1 << 64}",
-    "coins:,",
-    "coins:;",
-    ":",
-    "::",
-    "::Race",
-    "connect-four:1000,1000",
-    "connect-four:4",
-    "kalah:0,0",
-    "nosuch",
-    "no-such:1",
-    "os::path",
-    "json::JSONDecoder",
-    "nosuch::Game",
-    "nosuch.py::Game",
-    "fifo.py::Race",
-    "zero.py::Race",
-    "folder.py::Race",
-    "empty.py::Race",
-    "loop.py::Race",
-    "torn.py::Race",
-    "../rules.py::Race",
-    "chess-ending:KQ",
-    "chess-ending:",
-    "pig:0",
-    "dots-and-boxes:1,1",
-)
+    "tic-tac-toe", "coins:7,2", "coins", "nim:1,2", "nim", "piglet:3", "hexapawn:3,3", "tree:tree.json",
+    "tree:tree.json,min", "tree:fifo", "tree:zero", "tree:odd.json", "graph:moves.csv", "moves.csv", "odd.csv",
+    "graph:odd.json", "graph:", "openspiel:kuhn_poker", "tree:", "tree", "coins:0", "coins:-1", "coins:7,2,true",
+    "coins:7,2,maybe", "coins:coins=7", "coins:coins=7,coins=7", "coins:nothing=7", "coins:1e9", f"coins:{1 << 64}",
+    "coins:,", "coins:;", ":", "::", "::Race", "connect-four:1000,1000", "connect-four:4", "kalah:0,0", "nosuch",
+    "no-such:1", "os::path", "json::JSONDecoder", "nosuch::Game", "nosuch.py::Game", "fifo.py::Race", "zero.py::Race",
+    "folder.py::Race", "empty.py::Race", "loop.py::Race", "torn.py::Race", "../rules.py::Race", "chess-ending:KQ",
+    "chess-ending:", "pig:0", "dots-and-boxes:1,1",
+)  # fmt: skip
 OUTPUTS = (
-    "out.lmdb",
-    "out.csv",
-    "out.jsonl",
-    "out.sqlite",
-    "out.bin",
-    "out.eval",
-    "out.png",
-    "out.svg",
-    "out/",
-    "site/../../x/",
-    "nosuch/out.lmdb",
-    "folder.py",
-    "fifo",
-    "zero",
-    "/dev/full",
-    "/dev/null",
-    "good.lmdb/",
-    "good.lmdb",
-    "",
-    ".",
-    "/",
-    "out",
-    "n" * 255,
-    "n" * 5000,
-    "n" * 240 + ".lmdb",
-    "\udcff.lmdb",
-    "\udcff.csv",
-    "\udcff/",
-    "new\nline.csv",
-    "dangling",
-    "loop.py",
-    "/proc/self/mem",
-    "good.lmdb/x/",
-)
+    "out.lmdb", "out.csv", "out.jsonl", "out.sqlite", "out.bin", "out.eval", "out.png", "out.svg", "out/",
+    "site/../../x/", "nosuch/out.lmdb", "folder.py", "fifo", "zero", "/dev/full", "/dev/null", "good.lmdb/",
+    "good.lmdb", "", ".", "/", "out", "n" * 255, "n" * 5000, "n" * 240 + ".lmdb", "\udcff.lmdb", "\udcff.csv",
+    "\udcff/", "new\nline.csv", "dangling", "loop.py", "/proc/self/mem", "good.lmdb/x/",
+)  # fmt: skip
 DEAR = {"check": 0.1, "estimate": 0.1, "learn": 0.2, "match": 0.3, "games": 0.3, "books": 0.3}  # or soon known
 STDIN = ("", "start\n", "q\n", "1\n2\nhint\nundo\nquit\n", "a1\nb2\nzz\n#5\n", "\0\xff\n", "[1, 2]\n", "\n\n\n")
 
@@ -244,12 +141,8 @@ def furnish(folder: Path) -> None:
     for name in ("fifo", "fifo.py"):
         os.mkfifo(folder / name)
     (folder / "folder.py").mkdir()
-    for name, target in (
-        ("zero", "/dev/zero"),
-        ("zero.py", "/dev/zero"),
-        ("loop.py", "loop.py"),
-        ("dangling", "nowhere"),
-    ):
+    links = {"zero": "/dev/zero", "zero.py": "/dev/zero", "loop.py": "loop.py", "dangling": "nowhere"}
+    for name, target in links.items():
         (folder / name).symlink_to(target)
 
 
@@ -379,11 +272,8 @@ def _become(line: list[str], folder: Path, stdin: str, outputs: list[int]) -> No
         os.close(writing)
         for descriptor, standard in zip((reading, *outputs), range(3), strict=True):
             os.dup2(descriptor, standard)
-        sys.stdin, sys.stdout, sys.stderr = (
-            os.fdopen(0),
-            os.fdopen(1, "w"),
-            os.fdopen(2, "w", errors="backslashreplace"),
-        )
+        sys.stdin, sys.stdout = os.fdopen(0), os.fdopen(1, "w")
+        sys.stderr = os.fdopen(2, "w", errors="backslashreplace")
         resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 28, 1 << 28))
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -410,25 +300,9 @@ def _wait(process: int) -> int | None:
         os.close(watched)
 
 
-def run_here(line: list[str], folder: Path, stdin: str) -> Ended:
-    """The same in this process, of a working folder that is `folder`: quicker, but nothing ends what hangs."""
-    result = CliRunner().invoke(main, line, input=stdin.encode(errors="surrogateescape"), prog_name="solver")
-    told = "" if result.exception is None or isinstance(result.exception, SystemExit) else "Traceback"
-    return Ended(line, result.exit_code, result.stdout, told or result.stderr)
-
-
-def faults(seed: int, count: int, folder: Path, run=run, say=None) -> list[tuple[str, Ended]]:
+def faults(seed: int, count: int, folder: Path) -> list[tuple[str, Ended]]:
     """The faults of so many command lines in a folder."""
     furnish(folder)
     chance = random.Random(seed)
-    found = []
-    for number in range(count):
-        line = command_line(chance, folder)
-        started = time.monotonic()
-        ended = run(line, folder, chance.choice(STDIN))
-        if say is not None:
-            say(number, ended, time.monotonic() - started)
-        fault = ended.fault()
-        if fault is not None:
-            found.append((fault, ended))
-    return found
+    ended = [run(command_line(chance, folder), folder, chance.choice(STDIN)) for _ in range(count)]
+    return [(fault, one) for one in ended if (fault := one.fault()) is not None]
