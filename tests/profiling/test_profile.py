@@ -1,6 +1,7 @@
 """Profiles against brute force and simulation, published figures, and the command."""
 
 import functools
+import itertools
 import json
 import math
 import random
@@ -19,14 +20,16 @@ from solver.profiling.measuring import PLAYERS
 from tests.commands import ok, run
 from tests.ways import slow
 
+profile_of = functools.cache(solver.profile)
 
-def by_recursion(name, first, second):
+
+def by_recursion(player, first, second):
     """The mean result of the first player by the definition of the players, for games without cycles."""
-    player = Player(name)
     game, rules = player.game, player.rules
+    analyse = functools.cache(player.analyse)
 
     def choices(who, state):
-        moves = player.analyse(state)
+        moves = analyse(state)
         if who == "perfect":
             return [move for move in moves if move.best]
         plies = int(who[-1]) if who.startswith("sees") else 0
@@ -48,18 +51,19 @@ def by_recursion(name, first, second):
     return mean(rules.canonical(game.initial()), 0)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def tic_tac_toe():
-    return solver.profile("tic-tac-toe")
+    return profile_of("tic-tac-toe")
 
 
-@pytest.mark.parametrize("first", PLAYERS)
-def test_results_are_those_of_brute_force(tic_tac_toe, first):
-    for second in PLAYERS:
-        outcomes = tic_tac_toe.of(first, second)
-        assert outcomes.mean == pytest.approx(by_recursion("tic-tac-toe", first, second))
+@pytest.mark.parametrize("name", ["hexapawn", *slow("tic-tac-toe")])
+def test_results_are_those_of_brute_force(name):
+    player = Player(name)
+    for outcomes in profile_of(name).matrix:
+        assert outcomes.mean == pytest.approx(by_recursion(player, outcomes.first, outcomes.second))
         assert outcomes.wins + outcomes.draws + outcomes.losses == pytest.approx(1)
         assert outcomes.error == 0 and outcomes.mean == pytest.approx(outcomes.wins - outcomes.losses)
+    assert {(one.first, one.second) for one in profile_of(name).matrix} == {*itertools.product(PLAYERS, repeat=2)}
 
 
 def test_random_players_of_tic_tac_toe(tic_tac_toe):
@@ -70,10 +74,10 @@ def test_random_players_of_tic_tac_toe(tic_tac_toe):
     assert {round(value.score) for _, value, _ in tic_tac_toe.first_moves} == {0} and len(tic_tac_toe.first_moves) == 9
 
 
-@pytest.mark.parametrize("name", ["mu-torere", *slow("kalah:3")])
+@pytest.mark.parametrize("name", ["pong-hau-ki", *slow("mu-torere", "kalah:3")])
 def test_random_play_lies_within_the_interval_of_a_simulation(name):
-    outcomes = solver.profile(name).of("random", "random")
-    rules, chance, results, games = Player(name).rules, random.Random(0), [], 1500
+    outcomes = profile_of(name).of("random", "random")
+    rules, chance, results, games = Player(name).rules, random.Random(0), [], 500
     for _ in range(games):
         state, mover, gained, plies = rules.game.initial(), 0, 0, 0
         while not rules.is_terminal(state) and plies < 1000:
@@ -91,9 +95,9 @@ def test_random_play_lies_within_the_interval_of_a_simulation(name):
     assert abs(outcomes.wins - wins) < 4 * 0.5 / math.sqrt(games)
 
 
-@pytest.mark.parametrize("name", ["tic-tac-toe", *slow("kalah:3", "three-mens-morris")])
+@pytest.mark.parametrize("name", ["hexapawn", *slow("tic-tac-toe", "kalah:3", "three-mens-morris")])
 def test_simulated_results_lie_within_their_intervals(name):
-    exact, simulated = solver.profile(name), solver.profile(name, games=80)
+    exact, simulated = profile_of(name), solver.profile(name, games=80)
     assert simulated.games == 80 and simulated.states is None and "perfect" not in simulated.players
     for outcomes in simulated.matrix:
         true = exact.of(outcomes.first, outcomes.second)
@@ -106,16 +110,15 @@ def test_simulated_results_lie_within_their_intervals(name):
 
 
 @pytest.mark.parametrize("plies", [1, 2])
-def test_a_trimmed_book_has_the_profile_of_the_whole(tic_tac_toe, tmp_path, plies):
-    solver.trim("tic-tac-toe", tmp_path / "trimmed.lmdb", Trim(plies=plies))
-    trimmed = solver.profile(tmp_path / "trimmed.lmdb")
-    assert trimmed == tic_tac_toe._replace(states=None)
+def test_a_trimmed_book_has_the_profile_of_the_whole(tmp_path, plies):
+    solver.trim("hexapawn", tmp_path / "trimmed.lmdb", Trim(plies=plies))
+    assert solver.profile(tmp_path / "trimmed.lmdb") == profile_of("hexapawn")._replace(states=None)
 
 
 def test_a_game_that_is_only_searched_is_simulated(tmp_path):
     out = ok("profile", "connect-four:5,3", "--games", "10", "-q", "--html", tmp_path / "report.html")
     assert out == "" and "10 simulated games" in (tmp_path / "report.html").read_text()
-    text = ok("profile", "tic-tac-toe", "--games", "10", "-q")
+    text = ok("profile", "hexapawn", "--games", "10", "-q")
     assert "simulated: 10 games for each pair" in text and "perfect" not in text
     rows = ok("profile", "nim:1..2,2", "--table", "--games", "10", "-q").splitlines()
     assert [row.split()[0] for row in rows[1:]] == ["nim:1,2", "nim:2,2"] and "?" in rows[1]
@@ -129,14 +132,14 @@ def test_a_game_that_is_only_searched_is_simulated(tmp_path):
 
 
 def test_perfect_play_that_never_ends_is_reported():
-    outcomes = solver.profile("mu-torere").of("perfect", "perfect")
+    outcomes = profile_of("pong-hau-ki").of("perfect", "perfect")
     assert outcomes.error == pytest.approx(1) and outcomes.draws == pytest.approx(1)
 
 
 def test_games_that_have_no_profile_are_refused(tmp_path):
     with pytest.raises(MethodError, match="pig:15 is a game of chance"):
         solver.profile("pig:15")
-    solver.solve("tic-tac-toe", tmp_path / "opening.lmdb", max_ply=3).close()
+    solver.trim("tic-tac-toe", tmp_path / "opening.lmdb", Trim(max_ply=3))
     with pytest.raises(MethodError, match="a profile needs a complete book"):
         solver.profile(tmp_path / "opening.lmdb")
     code, _, err = run("profile", "nim:1..9,1..9,1..9", "--table")
@@ -149,8 +152,8 @@ def test_the_command_prints_a_report_a_table_and_json():
     assert variants("nim:1..2,3") == ["nim:1,3", "nim:2,3"] and variants("nim") == ["nim"]
     table = ok("profile", "nim:1..2,1..2", "--table").splitlines()
     assert [line.split()[0] for line in table[1:]] == ["nim:1,1", "nim:1,2", "nim:2,1", "nim:2,2"]
-    facts = json.loads(ok("profile", "tic-tac-toe", "--json"))
-    assert len(facts["matrix"]) == 25 and facts["states"] == 765
+    facts = json.loads(ok("profile", "hexapawn", "--json"))
+    assert len(facts["matrix"]) == 25 and facts["states"] == profile_of("hexapawn").states
 
 
 def test_lengths_are_a_distribution(tic_tac_toe):
@@ -160,7 +163,7 @@ def test_lengths_are_a_distribution(tic_tac_toe):
         assert sum(ply * share for ply, share in enumerate(outcomes.lengths)) == pytest.approx(outcomes.length)
     assert tic_tac_toe.of("random", "random").lengths[5] == pytest.approx(1440 / 15120)
     assert (tic_tac_toe.states, tic_tac_toe.unfolded) == (765, 5478)
-    assert solver.profile("kalah:3").unfolded is None
+    assert profile_of("coins").unfolded is None
 
 
 def test_the_page_is_one_well_formed_file(tmp_path):
@@ -198,21 +201,18 @@ def test_a_table_measures_edited_rules_again(tmp_path, monkeypatch):
     assert len(kept.read_text().splitlines()) == 2
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
+def test_a_table_leaves_a_file_of_yours_alone(tmp_path):
+    kept = tmp_path / "notes"
+    for content, message in (
         ("my notes", "is no earlier result"),
         ("my notes\n", "is no earlier result"),
         ('{"solver profile": 1, "variant": "nim:1,2"}\n', "holds no rows"),
         ('{"solver profile": 1}\nmy notes', "holds no rows"),
         ('{"variant": "nim:1,2", "row": [], "facts": {}}\n', "another version"),
-    ],
-)
-def test_a_table_leaves_a_file_of_yours_alone(tmp_path, content, message):
-    kept = tmp_path / "notes"
-    kept.write_text(content)
-    code, _, error = run("profile", "nim:1..2,2", "--table", "-o", kept, "-q")
-    assert (code, kept.read_text()) == (2, content) and message in error
+    ):
+        kept.write_text(content)
+        code, _, error = run("profile", "nim:1..2,2", "--table", "-o", kept, "-q")
+        assert (code, kept.read_text()) == (2, content) and message in error, content
 
 
 @pytest.mark.posix("removes open files")

@@ -4,6 +4,7 @@ import ast
 import functools
 import subprocess
 import sys
+from typing import NamedTuple
 
 import pytest
 
@@ -58,27 +59,44 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
 }  # fmt: skip
 
 
+class Found(NamedTuple):
+    """The dotted names that a file imports, anywhere and at its top, and the lines where it asks what a game has."""
+
+    imports: list
+    at_top: list
+    asks: list
+
+
 @functools.cache
-def imports(path, top_level=False):
-    """Modules and packages imported by a file, names imported from them included, by their dotted names."""
-    tree, found = ast.parse(path.read_text("utf-8")), []
-    for node in tree.body if top_level else ast.walk(tree):
+def found_in(path):
+    """Read a file once: that takes longer than all questions about it."""
+    tree = ast.parse(path.read_text("utf-8"))
+    found = Found([], [], [])
+    for node in ast.walk(tree):
+        names = []
         if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
+            names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            found += [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", None) in ("hasattr", "getattr"):
+            asked = ast.unparse(node.args[0]).removeprefix("type(").rstrip(")")  # of a game or its class
+            if asked.rpartition(".")[2] in ("game", "cls", "rules"):
+                found.asks.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
+        found.imports.extend(names)
+        if node in tree.body:
+            found.at_top.extend(names)
     return found
 
 
 def packages(path):
     """The third-party packages among them."""
-    names = {name.partition(".")[0] for name in imports(path)}
+    names = {name.partition(".")[0] for name in found_in(path).imports}
     return names - {*sys.stdlib_module_names, "solver"}
 
 
 def rooms(path):
     """The rooms of `solver` among them: TYPE_CHECKING counts too."""
-    names = [name.split(".") for name in imports(path)]
+    names = [name.split(".") for name in found_in(path).imports]
     return {name[1] for name in names if name[0] == "solver"} & {*ALLOWED}
 
 
@@ -110,7 +128,7 @@ def test_no_module_is_above_itself():
     modules = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in PACKAGE.rglob("*.py")}
     below = {}
     for name, path in modules.items():
-        known = [one if one in modules else one.rpartition(".")[0] for one in imports(path)]
+        known = [one if one in modules else one.rpartition(".")[0] for one in found_in(path).imports]
         below[name] = {one for one in known if one in modules and one != name}
     while leaves := {name for name, others in below.items() if not others & {*below}}:
         below = {name: others for name, others in below.items() if name not in leaves}
@@ -128,17 +146,8 @@ def test_nothing_light_imports_the_kernels_at_its_top():
     for path in PACKAGE.rglob("*.py"):
         name = path.relative_to(PACKAGE).as_posix()
         if room_of(path) not in HOMES and name not in HEAVY_FILES:
-            loaded = [one for one in imports(path, top_level=True) if f"{one}.".startswith(tuple(heavy))]
+            loaded = [one for one in found_in(path).at_top if f"{one}.".startswith(tuple(heavy))]
             assert loaded == [], path
-
-
-def asked_of_games(path):
-    """Where a file asks a game by name what it has: `hasattr(game, ...)` or `getattr(self.game, ...)`."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", None) in ("hasattr", "getattr"):
-            asked = ast.unparse(node.args[0]).removeprefix("type(").rstrip(")")  # of a game or its class
-            if asked.rpartition(".")[2] in ("game", "cls", "rules"):
-                yield f"{path.relative_to(PACKAGE)}:{node.lineno}"
 
 
 def test_only_rules_ask_what_a_game_has():
@@ -146,8 +155,8 @@ def test_only_rules_ask_what_a_game_has():
     names = ("game.py", "protocol.py", "fingerprint.py", "meaning.py", "orbits.py", "width.py")
     duty = {PACKAGE / "check/conformance.py", PACKAGE / "compiled/rewriting.py", PACKAGE / "compiled/known.py"}
     duty |= {PACKAGE / "rules" / name for name in names}
-    assert [place for path in sorted({*PACKAGE.rglob("*.py")} - duty) for place in asked_of_games(path)] == []
-    assert list(asked_of_games(PACKAGE / "check/conformance.py"))  # the search finds what it looks for
+    assert [place for path in sorted({*PACKAGE.rglob("*.py")} - duty) for place in found_in(path).asks] == []
+    assert found_in(PACKAGE / "check/conformance.py").asks  # the search finds what it looks for
 
 
 def loaded_by(code, *arguments):
