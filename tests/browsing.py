@@ -13,10 +13,8 @@ from solver.export import export
 from solver.play.player import Player
 from solver.rules.game import load_game
 from solver.rules.reading import parse_position
-from solver.rules.words import in_words
 from solver.solving import pipeline
-from tests.web.test_chance_page import in_words as expected_in_words
-from tests.web.test_chance_page import said_of
+from tests.pages import said_of, words_of
 
 GAMES = (
     "connect-four:4,4",
@@ -188,21 +186,10 @@ class Page:
     def agrees(self):
         """Whether the page has the book's values of the position and of all moves."""
         position = parse_position(self.book.game, " ".join(self.played()) or "start")
-        if self.book.expectation is not None:
-            said = said_of(self.player, position)
-            assert self.moves == {name: (words, best) for name, words, best in said}
-            worth = expected_in_words(self.player.value(position.state).value, "utility")
-            assert not said or f"winning chance {worth}" in self.status
-            return True
-        answer, moves = self.player.examine(position.state)
-        said = {
-            self.rules.game.format_action(position.state, move.action)
-            if hasattr(self.rules.game, "format_action")
-            else str(move.action): (in_words(move.value, self.rules), move.best)
-            for move in moves
-        }
-        assert self.moves == said
-        assert not moves or in_words(answer.value, self.rules) in self.status.replace("\u2212", "-")
+        said = said_of(self.player, position)
+        assert self.moves == {name: (words, best) for name, (words, best) in said.items()}
+        value = words_of(self.player, self.player.value(position.state).value)
+        assert not said or value in self.status.replace("\u2212", "-")
         return True
 
 

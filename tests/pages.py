@@ -1,5 +1,6 @@
 """Helpers of the tests of pages: rules and pages in Node."""
 
+import decimal
 import json
 import random
 import re
@@ -11,9 +12,12 @@ import pytest
 
 from solver.base.estimates import Estimate, Estimated
 from solver.base.value import merit_of
-from solver.export import script, site
-from solver.rules.game import Rules, load_game
-from solver.rules.notation import first_position, next_position
+from solver.book import Book, shipped
+from solver.export import export, script, site
+from solver.rules.game import Rules, game_text, load_game
+from solver.rules.notation import chances, first_position, format_action, next_position
+from solver.rules.words import in_words
+from solver.solving import pipeline
 from tests import naive
 from tests.books import write_values
 
@@ -127,6 +131,46 @@ def node(command, *arguments):
     return json.loads(done.stdout)
 
 
+def ask(command, folder, asked, *more):
+    """What a command of port.mjs answers to a list of questions about the page in `folder`/site."""
+    (folder / "asked").write_text(json.dumps(asked))
+    return node(command, folder / "site", folder / "asked", *more)
+
+
+def ask_positions(command, folder, positions, *more):
+    """The same of positions, and the answers beside them, with minus signs of ASCII."""
+    asked = [[str(one.state), one.mover or 0, one.gained or 0] for one in positions]
+    answers = json.loads(json.dumps(ask(command, folder, asked, *more), ensure_ascii=False).replace("\u2212", "-"))
+    return zip(positions, answers, strict=True)
+
+
+def export_page(source, folder):
+    """Write the page of a book or a game into `folder`/site, beside what says to Node that it has modules."""
+    shutil.copy(site.WEB / "package.json", folder)
+    return export(source, f"{folder}/site/")
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Makes the page of a game, or of its book of another codec or method, once, and gives its folder."""
+    made = {}
+
+    def folder_of(name, game=None):
+        if name not in made:
+            folder = made[name] = tmp_path_factory.mktemp("page")
+            text, _, said = name.partition(" ")
+            options = {"method" if said == "nimbers" else "codec": said} if said else {}
+            if text == "awari":  # whose solve takes long
+                shutil.copy(shipped.path_of(game_text(load_game(text))), folder / "book.lmdb")
+            else:
+                pipeline.solve(game or load_game(text), folder / "book.lmdb", **options).close()
+            with Book(folder / "book.lmdb", game) as book:
+                export_page(book, folder)
+        return made[name]
+
+    return folder_of
+
+
 @pytest.fixture(scope="module")
 def modules(tmp_path_factory):
     """A folder in which Node finds what a game.js imports."""
@@ -148,14 +192,44 @@ def ported(folder, name, rules, records):
 
 
 def positions_of(rules, count, seed=3):
-    """Positions along random games, as `solver query` would be told them."""
+    """Positions along random games, as `solver query` would be told them; all outcomes of chance are as likely."""
     chance, found = random.Random(seed), []
     while len(found) < count:
         position = first_position(rules)
         while not rules.is_terminal(position.state) and position.ply < 40 and len(found) < count:
-            position = next_position(rules, position, chance.choice(list(rules.actions(position.state))))
+            outcomes = chances(rules.game, position.state)
+            choices = range(len(outcomes)) if outcomes else list(rules.actions(position.state))
+            position = next_position(rules, position, chance.choice(choices))
             found.append(position)
     return found
+
+
+def words_of(player, value):
+    """A value as a page has it; an expectation by decimals, as they are written."""
+    expectation = player.solution.expectation
+    if expectation is None:
+        return in_words(value, player.rules)
+    score = decimal.Decimal(value.score)
+    if expectation.of == "margin":
+        shown = abs(score).quantize(decimal.Decimal("0.01"), "ROUND_HALF_UP")
+        return ("+" if score > 0 else "-") * bool(shown) + str(shown)
+    number = 50 * (1 + score)
+    shown = number.quantize(decimal.Decimal("0.1"), "ROUND_HALF_UP")
+    if number in (0, 100):
+        return f"{int(number)} %"
+    low, high = decimal.Decimal("0.1"), decimal.Decimal("99.9")
+    return "< 0.1 %" if number < low else "> 99.9 %" if number > high else f"{shown} %"
+
+
+def said_of(player, position):
+    """What a page says of all moves, or of all that chance may do: {name: [value in words, whether it is best]}."""
+    state = position.state
+    said = {
+        format_action(player.game, state, move.action): [words_of(player, move.value), move.best]
+        for move in player.analyse(state)
+    }
+    outcomes = enumerate(player.outcomes(state), 1)
+    return said | {str(number): [words_of(player, one.value), False] for number, one in outcomes}
 
 
 def write_grown(path):

@@ -4,8 +4,7 @@ import { pathToFileURL } from "node:url";
 import { element } from "./dom.mjs";
 import { Book } from "../solver/web/reader/book.js";
 import { createBoard } from "../solver/web/site/board.js";
-import { decisive, sideOf } from "../solver/web/site/ending.js";
-import { changed, legend, news, odds, thrown } from "../solver/web/site/dice.js";
+import { odds } from "../solver/web/site/dice.js";
 import { chosenBy, LEVELS, Practical } from "../solver/web/site/opponent.js";
 import { firstDifference, recordOf } from "../solver/web/site/rules.js";
 import { chosen, examine, inAll, inParts, inWords, kindOf } from "../solver/web/site/values.js";
@@ -121,14 +120,6 @@ const commands = {
     return answers;
   },
 
-  /** How often each of outcomes of these weights is thrown, by random numbers all over the range; and at its very end. */
-  async throws() {
-    const outcomes = JSON.parse(paths[0]).map((weight, name) => ({ weight, name }));
-    const counts = outcomes.map(() => 0);
-    for (let at = 0; at < 3600; at++) counts[thrown(outcomes, () => (at + 0.5) / 3600).name]++;
-    return [counts, thrown(outcomes, () => 1 - Number.EPSILON / 2).name, odds(outcomes[0], outcomes)];
-  },
-
   /**
    * Of a JSON file of [{ about, rows, moves }], moves with their values: what the cells of the board show and say, at first
    * and, by its number, after a click on the first cell of a move that has several; and the arrows, [class, number].
@@ -151,24 +142,6 @@ const commands = {
       }
       return views;
     });
-  },
-
-  /** Of a JSON file of [group, rows, drawing, last]: the cells that decided the game, and whose men they are. */
-  async decisive() {
-    return JSON.parse(readFileSync(paths[0], "utf8")).map(([group, rows, drawing, last]) => {
-      const cells = decisive(group, rows, drawing, last);
-      return [cells, sideOf(cells, rows, drawing) ?? null];
-    });
-  },
-
-  /** Of [rows before, rows after]: the cells that a throw has changed. */
-  async changed() {
-    return JSON.parse(paths[0]).map(([before, after]) => changed(before, after));
-  },
-
-  /** Of [text before, text after, rows]: what a throw brings, and what is told beside the cells. */
-  async told() {
-    return JSON.parse(paths[0]).map(([before, after, rows]) => [news(before, after), rows && legend(after, rows)]);
   },
 };
 

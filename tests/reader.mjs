@@ -131,13 +131,16 @@ const commands = {
     return Book.open(bytes, { rules }).then(() => "open", (error) => `${error.name}: ${error.message}`);
   },
 
-  /** What each of some states is said to be worth, or the name of the error. */
+  /** Of books and rules in a file, [[path, path]]: what opening ends with, or what states 0 and 5 are worth or end with. */
   async each() {
-    const book = await Book.open(bytes, { rules }).catch((error) => error);
-    if (book instanceof Error) return `${book.name}: ${book.message}`;
-    const found = [];
-    for (const state of JSON.parse(more)) found.push(await book.get(state).then((value) => value?.score ?? null, (error) => error.name));
-    return found;
+    const ends = [];
+    for (const [path, module] of JSON.parse(new TextDecoder().decode(bytes))) {
+      const { rules } = await import(pathToFileURL(module));
+      const book = await Book.open(new Uint8Array(readFileSync(path)), { rules }).catch((error) => error);
+      if (book instanceof Error) ends.push(`${book.name}: ${book.message}`);
+      else ends.push(await Promise.all([0, 5].map((state) => book.get(state).then((value) => value?.score ?? null, (error) => error.name))));
+    }
+    return ends;
   },
 
   /** What opening says without the rules. */

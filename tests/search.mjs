@@ -20,7 +20,7 @@ async function end(copy) {
   let search;
   try {
     search = await (WebAssembly.validate(copy) ? Background : Search).open(copy, { patience: Number(patience) });
-    const budget = { milliseconds: 1000 };
+    const budget = { milliseconds: Math.max(1000, Number(patience) / 10) };
     const found = [await search.value(0n, budget), (await search.best(0n, budget))?.value];
     return found.map((value) => value?.outcome).join(" ");
   } catch (error) {

@@ -9,13 +9,13 @@ import pytest
 
 from solver.base.errors import GameError, MethodError
 from solver.base.value import lift_value
-from solver.book import Book, shipped
+from solver.book import Book
 from solver.export import export, script, site
 from solver.export.records import all_of, record_of, sampled
 from solver.games import CATALOGUE, FROM_FILES
 from solver.play.player import Player
 from solver.rules.boards.cells import drawing_of
-from solver.rules.game import Rules, game_text, load_game
+from solver.rules.game import Rules, load_game
 from solver.rules.notation import first_position, format_action
 from solver.rules.words import in_all, in_words, summary_of
 from solver.solving import pipeline
@@ -24,99 +24,68 @@ from tests.books import write_values
 from tests.commands import ok, run
 from tests.exports import needs_node
 from tests.modules import node as search_node
-from tests.pages import STRANGE, node, positions_of, write_grown
+from tests.pages import (
+    STRANGE,
+    ask,
+    ask_positions,
+    export_page,
+    node,
+    pages,
+    positions_of,
+    said_of,
+    words_of,
+    write_grown,
+)
+from tests.sweep.test_expectation import Bids
 from tests.ways import slow
 
+__all__ = ["pages"]  # a fixture
+
 DRAWN = (
-    "tic-tac-toe",
-    "connect-four:4,4",
-    "hexapawn",
-    "othello:4,2",
-    "nine-holes",
-    "neutreeko",
-    "fox-and-hounds:4",
-    "nannon:3,2,3",
-    "einstein:3,2",
-    "kalah:3,2",
-    "quixo",
-    "dots-and-boxes",
-    "l-game",
-    "mu-torere",
-    "pong-hau-ki",
-    "hare-and-hounds",
-    "nim",
-    "coins",
-    "animal-shogi",
-    "backgammon-bearoff:2,3",
-    "hypergammon",
-    "hex",
-    "checkers:4",
-)
-
-
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory):
-    """The page of a game, or of its book of another codec or method, made once; with what Node needs beside it."""
-    made = {}
-
-    def page(name):
-        if name not in made:
-            folder = tmp_path_factory.mktemp("page")
-            shutil.copy(site.WEB / "package.json", folder)
-            text, _, said = name.partition(" ")
-            asked = {"method" if said == "nimbers" else "codec": said} if said else {}
-            if text == "awari":
-                shutil.copy(shipped.path_of(game_text(load_game(text))), folder / "book.lmdb")
-            else:
-                pipeline.solve(load_game(text), folder / "book.lmdb", **asked).close()
-            with Book(folder / "book.lmdb") as book:
-                export(book, f"{folder}/site/")
-            made[name] = folder
-        return made[name]
-
-    return page
+    "tic-tac-toe", "connect-four:4,4", "hexapawn", "othello:4,2", "nine-holes", "neutreeko", "fox-and-hounds:4",
+    "nannon:3,2,3", "einstein:3,2", "kalah:3,2", "quixo", "dots-and-boxes", "l-game", "mu-torere", "pong-hau-ki",
+    "hare-and-hounds", "nim", "coins", "animal-shogi", "backgammon-bearoff:2,3", "hypergammon", "hex", "checkers:4",
+)  # fmt: skip
+WITHOUT_CHANCE = [
+    *("tic-tac-toe", "dots-and-boxes:2,2 ranked"),
+    *slow("dots-and-boxes:2,2", "nine-holes", "connect-four:4,4", "kalah:3,2", "connect-four:4,3 ranked", "awari"),
+]
+WITH_CHANCE = ["pig:10", "einstein:3,2", "bids", *slow("nannon:3,2,3", "backgammon-bearoff:1", "ur:1")]
 
 
 @needs_node
-@pytest.mark.parametrize(
-    "name",
-    [
-        *["tic-tac-toe", "dots-and-boxes:2,2 ranked"],
-        *slow("dots-and-boxes:2,2", "nine-holes", "connect-four:4,4", "kalah:3,2", "connect-four:4,3 ranked", "awari"),
-    ],
-)
-def test_a_page_says_what_a_player_says(pages, name, tmp_path):
-    folder = pages(name)
-    with Book(folder / "book.lmdb") as book:
+@pytest.mark.parametrize("name", [*WITHOUT_CHANCE, *WITH_CHANCE])
+def test_a_page_says_what_a_player_says(pages, name):
+    game = Bids() if name == "bids" else None
+    folder = pages(name, game)
+    with Book(folder / "book.lmdb", game) as book:
         player, rules = Player(book), book.rules
-        positions = positions_of(rules, 150)
-        asked = [[str(one.state), one.mover or 0, one.gained or 0] for one in positions]
-        (tmp_path / "asked").write_text(json.dumps(asked))
-        answers = node("answers", folder / "site", tmp_path / "asked")
-        for position, answer in zip(positions, answers, strict=True):
+        for position, answer in ask_positions("answers", folder, positions_of(rules, 120)):
             value, moves = player.examine(position.state)
-            said = {
-                format_action(rules.game, position.state, move.action): [in_words(move.value, rules), move.best]
-                for move in moves
-            }
-            assert {name: [words.replace("\u2212", "-"), best] for name, words, best in answer["moves"]} == said
-            if moves:
-                assert answer["words"].replace("\u2212", "-") == in_all(value.value, rules, position.gained)
+            outcomes = player.outcomes(position.state)
+            assert {name: [words, best] for name, words, best in answer["moves"]} == said_of(player, position)
+            if moves and not outcomes:
+                best = player.best(position.state)
+                assert answer["chosen"] == format_action(rules.game, position.state, best)
+            if moves and book.expectation is None:
+                assert answer["words"] == in_all(value.value, rules, position.gained)
+            elif moves or outcomes:
+                assert words_of(player, value.value) in answer["words"]
+            else:
+                assert answer["chosen"] is None
             assert answer["record"] == record_of(rules, position, keys=book.codec_keys)
-            best = player.best(position.state) if moves else None
-            assert answer["chosen"] == (best if best is None else format_action(rules.game, position.state, best))
+            likely = [number / total for number, total in (map(int, one.split("/")) for one in answer["odds"])]
+            assert (answer["byChance"], likely) == (bool(outcomes), [one.probability for one in outcomes])
 
 
 @needs_node
 @pytest.mark.parametrize("name", ["tic-tac-toe", "nim:2,3 nimbers"])
-def test_a_page_of_a_book_without_distances_says_none(pages, name, tmp_path):
+def test_a_page_of_a_book_without_distances_says_none(pages, name):
     folder = pages(name)
     with Book(folder / "book.lmdb") as book:
         player, game = Player(book), book.game
         positions = [one for one in positions_of(player.rules, 100) if not game.is_terminal(one.state)]
-        (tmp_path / "asked").write_text(json.dumps([[str(one.state), one.mover, 0] for one in positions]))
-        answers = node("answers", folder / "site", tmp_path / "asked", "wdl")
-        for position, answer in zip(positions, answers, strict=True):
+        for position, answer in ask_positions("answers", folder, positions, "wdl"):
             value, moves = player.examine(position.state)
             said = {format_action(game, position.state, move.action): move.value.outcome for move in moves}
             assert answer["words"] == value.value.outcome
@@ -125,66 +94,43 @@ def test_a_page_of_a_book_without_distances_says_none(pages, name, tmp_path):
 
 
 @needs_node
-@pytest.mark.parametrize("kept", ["a few plies", "every third"])
+@pytest.mark.parametrize("kept", [*slow("a few plies"), "every third"])
 def test_of_what_a_book_lacks_two_plies_are_searched(tmp_path, kept, monkeypatch):
     """An opening book, and one with holes: what is said is right, and where two plies tell it, it is said."""
+    monkeypatch.setattr(site, "module_of", lambda *asked: None)
     with pipeline.solve(load_game("connect-four:4,3,3")) as whole:
         rules, player = Rules(whole.game), Player(whole)
         stays = {"a few plies": lambda state: rules.tier(state) < 4, "every third": lambda state: state % 3 == 0}[kept]
-        facts = {
-            "game": whole.header.game,
-            "rules": whole.header.rules,
-            "method": "alphabeta",
-            "scope": "exact",
-            "symmetry": True,
-            "states": None,
-            "terminal": None,
-            "tiers": None,
-        }
+        facts = {"game": whole.header.game, "rules": whole.header.rules, "method": "alphabeta", "scope": "exact"}
+        facts |= {"symmetry": True, "states": None, "terminal": None, "tiers": None}
         write_values(tmp_path / "b.lmdb", {one: value for one, value in whole.items() if stays(one)}, facts=facts)
-        shutil.copy(site.WEB / "package.json", tmp_path)
-        monkeypatch.setattr(site, "module_of", lambda *asked: None)
+        positions = [one for one in positions_of(rules, 150) if not rules.is_terminal(one.state)]
         with Book(tmp_path / "b.lmdb") as book:
-            export(book, f"{tmp_path}/site/")
-            positions = [one for one in positions_of(rules, 150) if not rules.is_terminal(one.state)]
-            (tmp_path / "asked").write_text(json.dumps([[str(one.state), one.mover, 0] for one in positions]))
-            answers = node("answers", tmp_path / "site", tmp_path / "asked")
+            export_page(book, tmp_path)
             stored = sum(rules.canonical(one.state) in book for one in positions)
-        known = [is_right(*pair, player, rules) for pair in zip(positions, answers, strict=True)]
+        known = [is_right(*pair, player, rules) for pair in ask_positions("answers", tmp_path, positions)]
         assert stored + 20 < sum(known) < len(known)
-        stopped = node("stopped", tmp_path / "site", tmp_path / "asked", 3)
-        fewer = [is_right(*pair, player, rules) for pair in zip(positions, stopped, strict=True)]
-        assert stored < sum(fewer) < sum(known) and max(answer["asked"] for answer in stopped) == 4
-
-
-@pytest.fixture(scope="module")
-def grown(tmp_path_factory):
-    """The page of a grown book, and the book."""
-    folder = tmp_path_factory.mktemp("grown")
-    write_grown(folder / "book.lmdb")
-    shutil.copy(site.WEB / "package.json", folder)
-    with Book(folder / "book.lmdb") as book, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(site, "module_of", lambda *asked: None)
-        export(book, f"{folder}/site/")
-    return folder
+        stopped = list(ask_positions("stopped", tmp_path, positions, 3))
+        fewer = [is_right(*pair, player, rules) for pair in stopped]
+        assert stored < sum(fewer) < sum(known) and max(answer["asked"] for _, answer in stopped) == 4
 
 
 @needs_node
-def test_a_page_of_a_grown_book_tells_estimates_from_what_is_exact(grown, tmp_path):
+def test_a_page_of_a_grown_book_tells_estimates_from_what_is_exact(tmp_path, monkeypatch):
     """What is said to be exact is; what a player has from the book as an estimate is said to be one, with its depth."""
-    with Book(grown / "book.lmdb") as book:
+    monkeypatch.setattr(site, "module_of", lambda *asked: None)
+    write_grown(tmp_path / "book.lmdb")
+    with Book(tmp_path / "book.lmdb") as book:
+        export_page(book, tmp_path)
         game, player, truth, kinds = book.game, Player(book, live=False), naive.solve(book.game), set()
         positions = [one for one in positions_of(player.rules, 150) if not game.is_terminal(one.state)]
-        (tmp_path / "asked").write_text(json.dumps([[str(one.state), one.mover, 0] for one in positions]))
-        answers = node("answers", grown / "site", tmp_path / "asked")
-        for position, answer in zip(positions, answers, strict=True):
+        for position, answer in ask_positions("answers", tmp_path, positions):
             known, moves = player.examine(position.state)
             names = {format_action(game, position.state, move.action): move for move in moves}
             asked = [(truth[position.state], known, answer["words"])]
             for name, words, _ in answer["moves"]:
                 asked.append((lift_value(truth[names[name].child], False), names[name], words))
-            for value, told, words in asked:
-                kinds.add(agreed(value, told, words.replace("\u2212", "-")))
+            kinds |= {agreed(*one) for one in asked}
             best = {name for name, _, is_best in answer["moves"] if is_best}
             if all(move.source == "book" and not move.exact for move in moves):
                 assert best == {name for name, move in names.items() if move.best}
@@ -247,37 +193,62 @@ def test_a_summary_has_numbers_for_parameters():
         assert "`" not in words and not re.search(r"\b(\w+) \1\b", words), words
 
 
-@pytest.fixture
-def tabled(tmp_path):
-    """The book of a game of a few positions whose board has no translation."""
-    text = STRANGE.replace('        """All of it in one text."""', "        import re")
-    (tmp_path / "tabled.py").write_text(text)
-    with pipeline.solve(load_game(f"{tmp_path}/tabled.py::Strange"), tmp_path / "tabled.lmdb") as book:
-        yield book
+COIN = '''
+from typing import NamedTuple
+
+
+class Coin(NamedTuple):
+    """Heads wins, tails hands the coin on, three times."""
+
+    def initial(self): return 0
+
+    def actions(self, state):
+        if state % 2 == 0:
+            yield 0
+
+    def result(self, state, action): return state + 1
+
+    def chance(self, state):
+        if state % 2 and state < 7:
+            yield 1, 8 + self.to_move(state)
+            yield 3, state + 1
+
+    def to_move(self, state): return state // 2 % 2 if state < 8 else state - 8
+
+    def is_terminal(self, state): return state > 5
+
+    def utility(self, state): return 1 if state > 7 else 0
+
+    def tier(self, state): return state
+
+    def show(self, state):
+        import re
+        return f"{re.sub('x', 'y', 'x')} {state}"
+'''
+LEVERS = STRANGE.replace('        """All of it in one text."""', "        import re")
 
 
 @needs_node
-def test_rules_without_translation_are_a_table_where_the_game_is_small(tabled, tmp_path):
-    export(tabled, f"{tmp_path}/site/")
-    shutil.copy(site.WEB / "package.json", tmp_path)
-    rules, player = Rules(tabled.game), Player(tabled)
-    assert "tabled([" in (tmp_path / "site" / "game.js").read_text("utf-8")
-    (tmp_path / "asked").write_text(json.dumps([[record["state"], record["mover"], 0] for record in all_of(rules, 99)]))
-    answers = node("answers", tmp_path / "site", tmp_path / "asked")
-    assert [answer["record"] for answer in answers] == all_of(rules, 99)
-    assert answers[0]["words"] == in_words(player.value(0).value, rules)
-
-
-@needs_node
-def test_text_without_translation_is_numbers_where_the_game_is_large(tabled, tmp_path, monkeypatch):
-    monkeypatch.setattr(script, "TABLED", 5)
-    (note,) = export(tabled, f"{tmp_path}/site/")
-    assert re.match(r"Strange.show, line \d+ of tabled.py: 'import re' has .*: the page shows states by", note)
-    shutil.copy(site.WEB / "package.json", tmp_path)
-    assert node("differences", tmp_path / "site" / "game.js") == {}
-    (tmp_path / "asked").write_text(json.dumps([["3", 1, 0]]))
-    (answer,) = node("answers", tmp_path / "site", tmp_path / "asked")
-    assert answer["record"]["board"] == "#3" and answer["moves"][0][0] == "+1"
+@pytest.mark.parametrize("text", [LEVERS, COIN], ids=["moves", "dice"])
+def test_rules_without_translation_are_a_table_where_the_game_is_small_else_numbers(tmp_path, monkeypatch, text):
+    (tmp_path / "rules.py").write_text(text)
+    (tmp_path / "large").mkdir()
+    with pipeline.solve(load_game(f"{tmp_path}/rules.py"), tmp_path / "book.lmdb") as book:
+        rules, player = Rules(book.game), Player(book)
+        export_page(book, tmp_path)
+        assert "tabled([" in (tmp_path / "site" / "game.js").read_text("utf-8")
+        records = all_of(rules, 99)
+        answers = ask("answers", tmp_path, [[record["state"], record["mover"], 0] for record in records])
+        assert [answer["record"] for answer in answers] == records and len(records) > 8
+        assert words_of(player, player.value(0).value) in answers[0]["words"]
+        monkeypatch.setattr(script, "TABLED", 3)
+        (note,) = export_page(book, tmp_path / "large")
+    assert re.match(
+        r"\w+\.show, line \d+ of rules.py: 'import re' has no translation.*: the page shows states by", note
+    )
+    assert node("differences", tmp_path / "large" / "site" / "game.js") == {}
+    (answer,) = ask("answers", tmp_path / "large", [["2", 1, 0]])
+    assert answer["record"]["board"] == "#2" and answer["moves"][0][0] == ("+1" if text == LEVERS else "0")
 
 
 def refusing(name):
@@ -301,13 +272,12 @@ def test_where_rules_have_no_translation_the_module_tells_them(pages, tmp_path, 
     monkeypatch.setattr(script, "translation", refusing(name))
     by_module = name in ("actions", "canonical")
     with Book(path) as book:
-        notes = export(book, f"{tmp_path}/site/")
+        notes = export_page(book, tmp_path)
     instead = {"cells": "boards as text", "format_action": "moves by their numbers"}
     assert by_module != bool(notes) and all(note.endswith(instead[name]) for note in notes)
     assert (tmp_path / "site" / "game.wasm").exists() == by_module
     assert ("'wasm-unsafe-eval'" in (tmp_path / "site" / "index.html").read_text("utf-8")) == by_module
     assert '"searches":false' in (tmp_path / "site" / "game.js").read_text("utf-8")
-    shutil.copy(site.WEB / "package.json", tmp_path)
     assert node("differences", tmp_path / "site" / "game.js") == {}
 
 
@@ -320,8 +290,7 @@ def test_modules_are_built_for_rules_that_have_no_translation(pages, tmp_path, m
     monkeypatch.setattr(script, "TABLED", 5)
     monkeypatch.setattr(script, "translation", refusing("rank" if "ranked" in name else "is_terminal"))
     with Book(path) as book:
-        assert export(book, f"{tmp_path}/site/") == []
-    shutil.copy(site.WEB / "package.json", tmp_path)
+        assert export_page(book, tmp_path) == []
     assert "...module.rules" in (tmp_path / "site" / "game.js").read_text("utf-8")
     assert node("differences", tmp_path / "site" / "game.js") == {}
 
@@ -371,8 +340,7 @@ def test_rules_that_compile_have_pages_though_they_do_not_translate(tmp_path):
     (tmp_path / "kayles.py").write_text(KAYLES)
     rules = Rules(load_game(f"{tmp_path}/kayles.py::Kayles"))
     assert "else of a loop" in str(script.refusal(rules, ["actions"]))
-    assert export(rules.game, f"{tmp_path}/site/") == []
-    shutil.copy(site.WEB / "package.json", tmp_path)
+    assert export_page(rules.game, tmp_path) == []
     game = tmp_path / "site" / "game.js"
     text = game.read_text("utf-8")
     assert node("differences", game) == {} and "$show" in text and "$actions" not in text
@@ -483,27 +451,23 @@ def test_a_folder_with_anything_else_is_left_alone(pages, tmp_path, monkeypatch)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "index.html").write_text("mine")
     (tmp_path / "file").write_text("mine")
+    (tmp_path / "empty").mkdir()
     shutil.copytree(pages("tic-tac-toe") / "site", tmp_path / "ours")
     (tmp_path / "ours" / "CNAME").write_text("mine")
-    for name, reason in (
-        ("mine", "holds files that are no page"),
-        ("ours/", "holds CNAME"),
-        ("file/", "is not a folder"),
-    ):
-        code, out, err = run("export", book, "-o", f"{tmp_path}/{name}")
-        assert (code, out) == (2, "") and reason in err and err.count("\n") == 1
-    code, _, err = run("export", book, "-o", tmp_path / "site")
-    assert code == 2 and "or a folder for a page, with a slash: site/" in err
-    code, _, err = run("export", book, "-o", f"{tmp_path}/nowhere/site/")
-    assert code == 2 and "does not exist" in err
-    code, _, err = run("export", book, "-o", f"{tmp_path}/site/", "--columns", "state")
-    assert code == 2 and "holds the whole book" in err
-    assert (tmp_path / "mine" / "index.html").read_text("utf-8") == "mine"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "mine", "ours"]
-    (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
-    code, _, err = run("export", book, "-o", ".")
-    assert code == 2 and "is the current folder" in err
+    for target, reason, *options in (
+        (f"{tmp_path}/mine", "holds files that are no page"),
+        (f"{tmp_path}/ours/", "holds CNAME"),
+        (f"{tmp_path}/file/", "is not a folder"),
+        (f"{tmp_path}/site", "or a folder for a page, with a slash: site/"),
+        (f"{tmp_path}/nowhere/site/", "does not exist"),
+        (f"{tmp_path}/site/", "holds the whole book", "--columns", "state"),
+        (".", "is the current folder"),
+    ):
+        code, out, err = run("export", book, "-o", target, *options)
+        assert (code, out) == (2, "") and reason in err and err.count("\n") == 1
+    assert (tmp_path / "mine" / "index.html").read_text("utf-8") == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "file", "mine", "ours"]
     monkeypatch.chdir(tmp_path)
     assert "627 states" in ok("export", book, "-o", tmp_path / "empty")
 
@@ -542,16 +506,18 @@ def test_rules_draw_boards(pages):
                 assert not place or pushes or any(before[cell] != after[cell] for cell in place), (name, move)
 
 
+ROWS, CELLS = "rows of one length, a character a cell", "cells are numbered"
+TWO = 'cells(self, state, mover): return [".."]'
+
+
 @pytest.mark.parametrize(
     ("method", "message"),
     [
-        ('cells(self, state, mover): return ["..", "."]', "rows of one length, a character a cell"),
-        ("cells(self, state, mover): return []", "rows of one length, a character a cell"),
-        (
-            'cells(self, state, mover): return [".."]\n    def place(self, state, action): return [2]',
-            "cells are numbered",
-        ),
+        ('cells(self, state, mover): return ["..", "."]', ROWS),
+        ("cells(self, state, mover): return []", ROWS),
+        (f"{TWO}\n    def place(self, state, action): return [2]", CELLS),
     ],
+    ids=["rows", "none", "outside"],
 )
 def test_boards_that_are_none_are_refused(tmp_path, method, message):
     (tmp_path / "rules.py").write_text(STRANGE.replace("def initial", f"def {method}\n\n    def initial"))

@@ -3,6 +3,8 @@
 import json
 import random
 
+import pytest
+
 from solver.base.value import Value, merit_of
 from solver.export.records import record_of, sampled
 from solver.games import CATALOGUE, FROM_FILES
@@ -12,12 +14,24 @@ from solver.rules.game import Rules, load_game
 from solver.rules.reading import parse_position
 from tests.exports import needs_node
 from tests.pages import node
+from tests.ways import slow
 
 pytestmark = needs_node
 
 VALUES = [Value(0), *(Value(score, distance) for score in (1, -1) for distance in range(1, 60))]
-NAMES = ["chess-ending:KBNK", *(name for name in CATALOGUE if name not in (*FROM_FILES, "chess-ending"))]
-DRAWN = [rules for rules in map(Rules, map(load_game, NAMES)) if is_drawn(rules.game)]
+# One of each kind of board: columns, moves of two and three clicks, captures, drops, pits, edges, points and dice
+SOME = (
+    "connect-four", "tic-tac-toe", "hexapawn", "checkers", "animal-shogi", "kalah", "dots-and-boxes", "nine-holes",
+    "nine-mens-morris", "quixo", "hex", "hypergammon", "chess-ending:KBNK", "amazons",
+)  # fmt: skip
+
+
+def drawn(names):
+    """The rules of these games, or of all games whose boards are drawn."""
+    catalogue = ["chess-ending:KBNK", *(name for name in CATALOGUE if name not in (*FROM_FILES, "chess-ending"))]
+    found = [rules for rules in map(Rules, map(load_game, names or catalogue)) if is_drawn(rules.game)]
+    assert len(found) == len(SOME) if names else len(found) > 60
+    return found
 
 
 def board_of(rules, record, values):
@@ -61,32 +75,22 @@ def check(board, views):
     return choices
 
 
-def test_in_every_game_a_cell_shows_the_best_of_its_moves(tmp_path):
-    """Values are random, so nothing depends on the order of the moves."""
-    chance = random.Random(1)
-    asked = [
-        (rules.name, board_of(rules, record, chance.choices(VALUES, k=len(record["moves"]))))
-        for rules in DRAWN
-        for record in sampled(rules, 10, seed=3)
-        if record["moves"] and "weight" not in record["moves"][0]
-    ]
-    choices = dict.fromkeys((name for name, _ in asked), 0)
-    for (name, board), views in zip(asked, views_of(tmp_path, [board for _, board in asked]), strict=True):
-        choices[name] += check(board, views)
-    assert sum(count > 0 for count in choices.values()) > 35
-
-
-def test_in_every_game_arrows_have_a_length_at_every_ply_of_random_games(tmp_path):
-    """Dice that move two checkers of backgammon leave no arrow without a direction."""
-    asked = []
-    dice = [Rules(load_game(name)) for name in ("hypergammon:1", "hypergammon:2")]
-    for rules, count in [*((rules, 20) for rules in DRAWN), *((rules, 60) for rules in dice)]:
+@pytest.mark.parametrize("names", [SOME, *slow(None)], ids=["some", "all"])
+def test_in_every_game_a_cell_shows_the_best_of_its_moves_and_arrows_have_a_length(tmp_path, names):
+    """Values are random, so nothing depends on the order of the moves; some dice of backgammon move two checkers."""
+    chance, asked = random.Random(1), []
+    dice = [(Rules(load_game(name)), 20 if names else 60) for name in ("hypergammon:1", "hypergammon:2")]
+    for rules, count in [*((rules, 8 if names else 20) for rules in drawn(names)), *dice]:
         for record in sampled(rules, count, seed=5):
             if record["moves"] and "weight" not in record["moves"][0]:
-                asked.append(board_of(rules, record, [Value(0)] * len(record["moves"])))
-    views = views_of(tmp_path, asked)
-    outlines = [outline for seen in views for view in seen.values() for outline in view["outlines"]]
-    assert len(outlines) > 1000 and not [outline for outline in outlines if "NaN" in outline]
+                values = chance.choices(VALUES, k=len(record["moves"]))
+                asked.append((rules.name, board_of(rules, record, values)))
+    choices, outlines = dict.fromkeys((name for name, _ in asked), 0), []
+    for (name, board), views in zip(asked, views_of(tmp_path, [board for _, board in asked]), strict=True):
+        choices[name] += check(board, views)
+        outlines += [outline for view in views.values() for outline in view["outlines"]]
+    assert sum(count > 0 for count in choices.values()) > (6 if names else 35)
+    assert len(outlines) > (200 if names else 1000) and not [outline for outline in outlines if "NaN" in outline]
 
 
 def test_men_of_hexapawn_have_the_values_of_the_player(tmp_path):
@@ -106,6 +110,6 @@ def test_an_arrow_of_several_moves_has_the_colour_of_the_best(tmp_path):
     """Two moves go to one cell, as promotions do: one arrow leads there."""
     moves = [{"name": name, "place": [2, 0], "child": "0", "mover": 1, "gain": 0} for name in ("queen", "knight")]
     for order in (1, -1):
-        board = board_of(DRAWN[0], {"board": ["..", "P."], "moves": moves}, VALUES[1:3][::order])
+        board = board_of(Rules(load_game("hexapawn")), {"board": ["..", "P."], "moves": moves}, VALUES[1:3][::order])
         (views,) = views_of(tmp_path, [board])
         assert views["start"]["arrows"] == ["arrow win best"] and views["start"]["cells"][2][0] == "win in 1"

@@ -2,7 +2,6 @@
 
 import json
 import random
-import shutil
 import struct
 
 import pytest
@@ -12,13 +11,13 @@ from solver.base import extras
 from solver.book import Book, recoding
 from solver.book.trim import Trim
 from solver.edit.trimming import trim
-from solver.export import export, script, site
+from solver.export import script
 from solver.export.records import sampled
 from solver.rules.game import Rules, load_game
 from tests.book.test_ranked import RANKS, reachable, write_rules
 from tests.books import called_acyclic
 from tests.exports import SIMPLE, exported, needs_node, node, resealed, with_facts
-from tests.pages import named, positions_of
+from tests.pages import export_page, named, positions_of
 from tests.pages import node as page_node
 from tests.ways import slow
 
@@ -30,15 +29,7 @@ RANKED = {  # those whose rules tell values, and those whose ranks are the state
     "dots-and-boxes:2,1": {},
 }
 BARE = ("connect-four:3,4,3 bare", "tic-tac-toe bare", "breakthrough:3,3,1 bare")  # without distances
-SLOW = (
-    *BARE,
-    "six-mens-morris:3",
-    "connect-four:3,4,3",
-    "connect-four:3,3,3",
-    "tic-tac-toe",
-    "tic-tac-toe opening",
-    "connect-four:4,3",
-)
+SLOW = (*BARE, "six-mens-morris:3", "connect-four:4,3", *(name for name in RANKED if name != "dots-and-boxes:2,1"))
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +40,6 @@ def ranked(tmp_path_factory):
     def of(name, **options):
         if name not in made:
             folder = tmp_path_factory.mktemp("ranked")
-            shutil.copy(site.WEB / "package.json", folder)
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(extras, "has_kernels", lambda: "5,4" in name)  # a small game needs none
                 text, _, kind = name.partition(" ")
@@ -58,7 +48,7 @@ def ranked(tmp_path_factory):
                     trim(folder / "book.lmdb", folder / "bare.lmdb", Trim(), wdl=True)
                     (folder / "bare.lmdb").replace(folder / "book.lmdb")
                 with Book(folder / "book.lmdb") as book:
-                    export(book, f"{folder}/site/")
+                    export_page(book, folder)
             made[name] = folder
         return made[name]
 
@@ -98,8 +88,8 @@ def test_random_states_of_a_larger_game_answer_as_in_python(ranked, tmp_path):
 
 @needs_node
 def test_a_wrong_rank_is_found_before_the_page_answers(ranked):
-    rules = Rules(load_game("connect-four:4,3"))
-    with Book(ranked("connect-four:4,3") / "book.lmdb") as book:
+    rules = Rules(load_game("connect-four:3,3,3"))
+    with Book(ranked("connect-four:3,3,3", symmetry=False) / "book.lmdb") as book:
         keys = book.codec_keys
     names = [*named(rules), "rank", "unrank", "outlook", "replies"]
     records = sampled(rules, 60, keys=keys)
@@ -132,13 +122,29 @@ export const rules = {
 HALVED = "tier: (state) => (state > 5n ? 2n : 0n)"  # all in even tiers: each is told by others, for ever
 FORCED = "replies: (state) => (state < 5n ? 2n : 1n)"
 TURNS = "tier: (state) => 0n, to_move: (state) => state % 2n"
-ENDLESS, STORED = [*["DamagedBook"] * 5, 1], [0, 0, 0, 0, 0, 1]
+ENDLESS, STORED = ["DamagedBook", 1], [0, 1]
+CONTRADICTED = "DamagedBook: the facts contradict each other, or the version"
+
+
+def each(folder, *books):
+    """What JavaScript says of books, each given as bytes and what the rules of the ring have more."""
+    pairs = []
+    for number, (data, more) in enumerate(books):
+        pairs.append([f"{folder}/{number}.bin", f"{folder}/{number}.mjs"])
+        (folder / f"{number}.bin").write_bytes(data)
+        (folder / f"{number}.mjs").write_text(RING.replace("MORE", more))
+    (folder / "pairs").write_text(json.dumps(pairs))
+    return node("each", folder / "pairs")
 
 
 @needs_node
-@pytest.mark.parametrize(
-    ("sparse", "more", "said"),
-    [
+def test_a_book_that_denies_the_cycles_of_its_game_does_not_hang(tmp_path):
+    """Values that rest on each other are refused, and no other error."""
+    data = []
+    for sparse, name in enumerate(("Ring", "Ring", "Tiered")):
+        _, path = called_acyclic(tmp_path, name, sparse)
+        data.append(exported(path, tmp_path / f"{sparse}.export.bin").read_bytes())
+    cases = (
         (2, HALVED, ENDLESS),
         (1, FORCED, ENDLESS),
         (0, FORCED, ENDLESS),
@@ -146,39 +152,20 @@ ENDLESS, STORED = [*["DamagedBook"] * 5, 1], [0, 0, 0, 0, 0, 1]
         (0, HALVED, STORED),
         (1, TURNS, "DamagedBook: the facts leave out what these rules do not tell: solve the book again"),
         (2, "", "TypeError: the book leaves out what moves tell: give rules with actions, result, utility and tier"),
-    ],
-)
-def test_a_book_that_denies_the_cycles_of_its_game_does_not_hang(tmp_path, sparse, more, said):
-    """Values that rest on each other are refused, and no other error."""
-    _, path = called_acyclic(tmp_path, "Ring" if sparse < 2 else "Tiered", sparse)
-    target = exported(path, tmp_path / "b.bin")
-    (tmp_path / "ring.mjs").write_text(RING.replace("MORE", more))
-    found = node("each", target, json.dumps([0, 1, 2, 3, 4, 5]), tmp_path / "ring.mjs")
-    assert found == said
+    )
+    said = each(tmp_path, *((data[sparse], more) for sparse, more, _ in cases))
+    assert said == [expected for *_, expected in cases]
 
 
 @needs_node
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"sparse": 0},
-        {"sparse": 3},
-        {"sparse": "2"},
-        {"sparse": True},
-        {"wdl": False},
-        {"method": "retrograde"},
-        {"scope": "ply 3"},
-        {"codec": "compact"},
-        {"estimate": {"depth": 1}},
-    ],
-)
-def test_facts_that_contradict_each_other_are_refused(tmp_path, changes):
+def test_facts_that_contradict_each_other_are_refused(tmp_path):
     _, path = called_acyclic(tmp_path, "Tiered", 1)
     data = exported(path, tmp_path / "b.bin").read_bytes()
-    (tmp_path / "ring.mjs").write_text(RING.replace("MORE", HALVED))
-    for facts, said in (({}, "open"), (changes, "DamagedBook: the facts contradict each other, or the version")):
-        (tmp_path / "b.bin").write_bytes(with_facts(data, facts))
-        assert node("opening", tmp_path / "b.bin", "", tmp_path / "ring.mjs") == said
+    wrong = [{"sparse": sparse} for sparse in (0, 3, "2", True)]
+    wrong += [{"wdl": False}, {"method": "retrograde"}, {"scope": "ply 3"}, {"codec": "compact"}]
+    changed = [with_facts(data, changes) for changes in ({}, *wrong, {"estimate": {"depth": 1}})]
+    opened, *refused = each(tmp_path, *((one, HALVED) for one in changed))
+    assert isinstance(opened, list) and refused == [CONTRADICTED] * 9
 
 
 @needs_node
@@ -204,11 +191,9 @@ def test_without_rules_a_ranked_book_says_what_it_wants(ranked):
 def test_text_without_translation_is_numbers(tmp_path):
     """Small as the game is: a table has no ranks."""
     game = load_game(write_rules(tmp_path / "heaps.py", RANKS + "\n    def show(self, state):\n        import re\n"))
-    with solve(game, tmp_path / "book.lmdb") as book:
-        export(book, f"{tmp_path}/table/")
+    solve(game, tmp_path / "book.lmdb").close()
     recoding.pack(tmp_path / "book.lmdb", tmp_path / "ranked.lmdb", "ranked", game)
     with Book(tmp_path / "ranked.lmdb", game) as book:
-        (note,) = export(book, f"{tmp_path}/site/")
+        (note,) = export_page(book, tmp_path)
     assert "'import re' has no translation to JavaScript: the page shows states by their numbers" in note
-    shutil.copy(site.WEB / "package.json", tmp_path)
     assert page_node("differences", tmp_path / "site" / "game.js") == {}

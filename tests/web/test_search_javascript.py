@@ -20,12 +20,12 @@ from solver.book import shipped
 from solver.export import export, site
 from solver.play import modules
 from solver.rules.game import Rules, load_game
-from solver.solving import pipeline
 from solver.wasm import binary
 from tests import ROOT, naive
 from tests.commands import ok, run
 from tests.exports import needs_node
 from tests.modules import FACTS, FOR_EVER, GREEDY, IDLE, NAN, crowded, forged, module_of, mutants, node, with_sections
+from tests.pages import export_page
 from tests.pages import node as port
 from tests.play.test_player import THIRD
 from tests.ways import slow
@@ -35,7 +35,7 @@ __all__ = ["module_of"]  # a fixture
 pytestmark = needs_node
 COMPILED = 'import { readFileSync } from "node:fs"; const module = new WebAssembly.Module(readFileSync("game.wasm"));'
 QUICK = "tic-tac-toe"
-GAMES = (QUICK, "coins", "hexapawn", "dots-and-boxes", *slow("connect-four:4,3,3", "kalah:2,2", "othello:4,2"))
+GAMES = (QUICK, "dots-and-boxes", *slow("coins", "hexapawn", "connect-four:4,3,3", "kalah:2,2", "othello:4,2"))
 
 
 def asked(folder, states):
@@ -131,26 +131,26 @@ def test_types_declare_what_is_exported():
         assert re.findall(pattern, types, re.M) == re.findall(pattern, text, re.M)
 
 
-def harm(folder, modules, patience=10_000):
+def ends_of(command, folder, modules, *more):
+    """What a command of search.mjs says of a list of modules."""
     path = folder / "modules"
     path.write_text(json.dumps([base64.b64encode(module).decode() for module in modules]))
-    return node("harm", path, path, patience)
+    return node(command, path, path, *more)
+
+
+PATIENT = 600_000  # milliseconds, which no machine takes
 
 
 def test_what_does_not_end_is_ended_with_its_worker(module_of, tmp_path):
     data = module_of(QUICK).read_bytes()
     loops = [forged(data, {name: FOR_EVER}) for name in ("go_on", "is_terminal", "lay_out")]
     lazy = [forged(data, {"go_on": IDLE}), forged(data, memory=bytes([1, 0, 2]))]
-    idle, unbounded = harm(tmp_path, lazy)
-    assert set(harm(tmp_path, loops, 200)) == {"Error: the module does not end what it was asked, and was ended"}
+    idle, unbounded = ends_of("harm", tmp_path, lazy, PATIENT)
+    assert set(ends_of("harm", tmp_path, loops, 200)) == {
+        "Error: the module does not end what it was asked, and was ended"
+    }
     assert idle == f"Error: {QUICK}: the module does not get on"
     assert unbounded == "draw draw"  # the host bounds it
-
-
-def openings(folder, modules):
-    path = folder / "modules"
-    path.write_text(json.dumps([base64.b64encode(module).decode() for module in modules]))
-    return node("openings", path, path)
 
 
 def test_what_no_module_of_ours_has_is_refused_before_it_is_compiled(module_of, tmp_path):
@@ -173,15 +173,16 @@ def test_what_no_module_of_ours_has_is_refused_before_it_is_compiled(module_of, 
         start + "it has instructions that no module of ours has": forged(data, {"utility": bytes([0, 0xFD, 0x0B])}),
         "ForeignModule: the module has more than 262144 bytes: build it again": data + bytes(1 << 18),
     }
-    ends, megabytes = openings(tmp_path, said.values())
+    ends, megabytes = ends_of("openings", tmp_path, said.values())
     assert ends == [*said] and megabytes < 500
 
 
-@pytest.mark.parametrize("facts", FACTS.values(), ids=FACTS)
-def test_facts_that_are_none_are_refused(module_of, tmp_path, facts):
-    ((end,), _) = openings(tmp_path, [forged(module_of(QUICK).read_bytes(), facts=facts)])
-    what = "the module's format is undefined, not 1" if facts == FACTS["a fraction"] else "this is not a module of"
-    assert end.startswith(f"ForeignModule: {what}") and end.endswith("build it again")
+def test_facts_that_are_none_are_refused(module_of, tmp_path):
+    data = module_of(QUICK).read_bytes()
+    ends, _ = ends_of("openings", tmp_path, [forged(data, facts=facts) for facts in FACTS.values()])
+    for name, end in zip(FACTS, ends, strict=True):
+        what = "the module's format is undefined, not 1" if name == "a fraction" else "this is not a module of"
+        assert end.startswith(f"ForeignModule: {what}") and end.endswith("build it again"), name
 
 
 def test_files_and_answers_without_end_are_no_modules(module_of, tmp_path):
@@ -201,26 +202,24 @@ def test_a_module_has_the_memory_that_its_host_allows(module_of, tmp_path):
     for memory in (None, bytes([1, 0, 2]), bytes([1, 1, 2, 255, 255, 1])):
         (tmp_path / "greedy.wasm").write_bytes(forged(data, {"utility": GREEDY}, memory))
         assert node("greed", tmp_path / "greedy.wasm") == [-1, -1]
-    (end,) = harm(tmp_path, [forged(data, {"merit": NAN})])
+    (end,) = ends_of("harm", tmp_path, [forged(data, {"merit": NAN})], PATIENT)
     assert end == f"Error: {QUICK}: the module's estimate is no number"
 
 
 @pytest.mark.parametrize("count", [10, *slow(2000)])
 def test_altered_modules_sealed_anew_do_no_harm(module_of, tmp_path, count):
     """They are refused, trapped, ended, or answer: rightly or not, a seal is against accidents."""
-    ends = harm(tmp_path, mutants(module_of(QUICK).read_bytes(), count))
+    ends = ends_of("harm", tmp_path, mutants(module_of(QUICK).read_bytes(), count), 10_000)
     assert len(ends) == count and any(end.startswith("ForeignModule: ") for end in ends)
     assert all(end and len(end.splitlines()) == 1 and len(end) < 1000 for end in ends)
 
 
 def test_the_example_plays_by_the_book_then_by_the_search(module_of, tmp_path, monkeypatch):
     """And what is exported names the module that it has, and lets it be compiled."""
-    pipeline.solve(load_game(QUICK), tmp_path / "whole.lmdb").close()
-    solver.trim(tmp_path / "whole.lmdb", tmp_path / "short.lmdb", solver.Trim(max_ply=1))
+    solver.trim(QUICK, tmp_path / "short.lmdb", solver.Trim(max_ply=1))
     monkeypatch.setattr(site, "module_of", lambda *asked: module_of(QUICK).read_bytes())
     with solver.Book(tmp_path / "short.lmdb") as book:
-        export(book, f"{tmp_path}/site/")
-    shutil.copy(site.WEB / "package.json", tmp_path)
+        export_page(book, tmp_path)
     cases = (("", "book", "score: 0"), ("a1 a2 a3", "search", "exact: true"), ("a1 a2 b1 b2 c1", "", "over"))
     for line, by, said in cases:
         script = ROOT / "examples" / "node.mjs"
@@ -231,8 +230,7 @@ def test_the_example_plays_by_the_book_then_by_the_search(module_of, tmp_path, m
 
 
 def test_a_page_of_a_whole_book_has_no_module(tmp_path):
-    pipeline.solve(load_game(QUICK), tmp_path / "whole.lmdb").close()
-    with solver.Book(tmp_path / "whole.lmdb") as book:
+    with solver.Book(QUICK) as book:
         export(book, f"{tmp_path}/site/")
     assert not (tmp_path / "site" / "game.wasm").exists()
     assert "script-src 'self';" in (tmp_path / "site" / "index.html").read_text("utf-8")
