@@ -5,13 +5,14 @@ import random
 
 import pytest
 
-from solver import Book, Player, grade, load_game, solve
+from solver import Book, Player, Trim, grade, load_game, solve, trim
 from solver.base import errors
 from solver.rules.game import Rules
 from solver.rules.notation import format_action
 from solver.solving.ways.grown import positions_of
 from tests import naive
 from tests.commands import ok, run
+from tests.ways import slow
 
 
 def random_game(game, chance, most=40):
@@ -31,7 +32,9 @@ def worth(rules, values, state, action):
     return rules.gain(state, action) + sign * score, None if distance is None else distance + 1
 
 
-@pytest.mark.parametrize("text", ["tic-tac-toe", "connect-four:4,3", "kalah:2,3", "dots-and-boxes:2,1", "mu-torere"])
+@pytest.mark.parametrize(
+    "text", ["hexapawn", "kalah:2,3", "dots-and-boxes:2,1", "mu-torere", *slow("tic-tac-toe", "connect-four:4,3")]
+)
 def test_every_move_is_judged_as_the_naive_twin_does(tmp_path, text):
     game = load_game(text)
     rules, values, chance = Rules(game), naive.solve(game), random.Random(1)
@@ -58,25 +61,22 @@ def test_every_move_is_judged_as_the_naive_twin_does(tmp_path, text):
         assert {worth(rules, values, one.state, names[name]) for name in one.best} == {one.before}
 
 
-def test_a_book_that_plays_itself_makes_no_mistake(tmp_path):
-    with solve("connect-four:4,3", tmp_path / "book.lmdb") as book:
-        player = Player(book)
-        line = "".join(str(action + 1) for action, _ in player.line(book.game.initial()))
-        grades = grade(player, [line])
-    assert grades.total == (12, 12, 12) and grades.sides == [(6, 6, 6)] * 2 and grades.blunders == []
+def test_a_book_that_plays_itself_makes_no_mistake():
+    player = Player("connect-four:4,4")
+    line = "".join(str(action + 1) for action, _ in player.line(player.game.initial()))
+    grades = grade(player, [line])
+    assert grades.total == (16, 16, 16) and grades.sides == [(8, 8, 8)] * 2 and grades.blunders == []
 
 
-@pytest.mark.interpreted
 def test_what_a_book_does_not_know_is_not_judged(tmp_path):
-    solve("connect-four:4,3", tmp_path / "opening.lmdb", max_ply=3).close()
+    trim("connect-four:4,4", tmp_path / "opening.lmdb", Trim(max_ply=3))
     with Book(tmp_path / "opening.lmdb") as book:
         grades = grade(Player(book, live=False), ["112233"])
     assert (grades.total.moves, grades.unknown) == (3, 3)
 
 
 def test_the_command_counts_lines_and_names_the_wrong_one(tmp_path):
-    book = tmp_path / "book.lmdb"
-    solve("tic-tac-toe", book).close()
+    book = "tic-tac-toe"
     games = "a1 b2 c3\n\na1 b1 b2 a2\n"
     facts = json.loads(ok("grade", book, "-", "--json", stdin=games))
     assert (facts["games"], facts["moves"], facts["unknown"], facts["kept"]) == (2, 7, 0, 6)
@@ -91,9 +91,9 @@ def test_the_command_counts_lines_and_names_the_wrong_one(tmp_path):
         grade(Player(opened), ["a1 a1"])
 
 
-def test_remarks_and_empty_lines_are_no_games(tmp_path):
+def test_remarks_and_empty_lines_are_no_games():
     games = "# openings\n1234\n\n  ; more\n1 2 3 4  ; main line\n1 2 # of two\n"
-    with solve("connect-four:4,3", tmp_path / "book.lmdb") as book:
+    with Book("connect-four:4,4") as book:
         grades = grade(book, games.splitlines())
         assert (grades.games, grades.total.moves) == (3, 10)
         for game, message in (("12#3", "line 2: move 3"), ('[Event "?"]', "line 2: .* is a head of PGN")):
@@ -102,8 +102,7 @@ def test_remarks_and_empty_lines_are_no_games(tmp_path):
         assert [*map(len, positions_of(Rules(book.game), games.splitlines()))] == [1, 1, 1, 1, 1]
 
 
-def test_progress_counts_the_moves(tmp_path):
+def test_progress_counts_the_moves():
     steps = []
-    with solve("tic-tac-toe", tmp_path / "book.lmdb") as book:
-        grade(book, ["a1 b2 c3", "", "a1 b2"], progress=lambda *step: steps.append(step))
+    grade("tic-tac-toe", ["a1 b2 c3", "", "a1 b2"], progress=lambda *step: steps.append(step))
     assert steps == [("grade", moves, None) for moves in range(1, 6)]

@@ -29,7 +29,13 @@ def lifted(value, same_mover):
     return Value(score, None if value.distance is None else value.distance + 1)
 
 
-@pytest.mark.parametrize("text", [*SMALL_GAMES, *slow(*MORE_GAMES)])
+QUICK = (
+    "tic-tac-toe:3,2,2", "connect-four:4,3", "coins", "nim:1,2,3,misere=true", "hexapawn", "dots-and-boxes:2,1",
+    "kalah:2,3", "othello:4,2", "mu-torere", "quixo:2", "hare-and-hounds",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [*QUICK, *slow(*(text for text in SMALL_GAMES + MORE_GAMES if text not in QUICK))])
 def test_answers_from_a_solution_are_the_naive_twins(text):
     game = load_game(text)
     truth = naive.solve(game)
@@ -63,14 +69,26 @@ def test_a_live_search_answers_like_the_naive_twin(text):
         assert answer.source == ("terminal" if game.is_terminal(state) else "search")
 
 
-@pytest.mark.parametrize("text", ["tic-tac-toe", "hexapawn", "nannon:3,2,3"])
-def test_what_is_no_state_is_refused(text):
+DOORS = ("value", "best", "choose", "analyse", "examine", "outcomes", "check", "line")
+
+
+def asked(player, door, state):
+    """A player's answers at one entrance, to the end."""
+    answer = getattr(player, door)(state)
+    return list(answer) if door == "line" else answer
+
+
+@pytest.mark.parametrize("text", ["tic-tac-toe", "coins", "nannon:3,2,3"])
+def test_what_is_no_state_is_refused_at_every_door(text):
     """The rules need not bear it, or may take it for the end of the game."""
-    player = Player({}, load_game(text))
-    for state in (-1, -(2**70), 2**63, 2**63 + 7):
-        for ask in (player.value, player.best, player.choose, player.analyse):
-            with pytest.raises(PositionError, match=f"{state} is not a state: states are whole numbers from 0"):
-                ask(state)
+    for player in (Player(text), Player({}, text, live=False)) if text == "tic-tac-toe" else (Player({}, text),):
+        for door in DOORS:
+            for odd in (4.0, "4", True, None, (4,)):
+                with pytest.raises(StateTypeError, match="is not a state: pass an int or a NumPy integer"):
+                    asked(player, door, odd)
+            for state in (-1, -(2**70), 2**63, 2**63 + 7):
+                with pytest.raises(PositionError, match=f"{state} is not a state: states are whole numbers from 0"):
+                    asked(player, door, state)
 
 
 def test_a_state_without_moves_that_is_not_over_is_refused():
@@ -128,22 +146,18 @@ def test_a_complete_book_is_never_searched_past(tmp_path):
             Player(book, load_game("connect-four:3,4"))
 
 
-DOORS = ("value", "best", "choose", "analyse", "examine", "outcomes", "check", "line")
+REACHED = [("tic-tac-toe", "instant"), ("hexapawn", "compact"), ("dots-and-boxes", "ranked")]
+REACHED += [("domineering:3,3", "trimmed"), ("hexapawn", "wdl")]
+MORE_REACHED = [(game, form) for game in ("tic-tac-toe", "dots-and-boxes") for form in ("compact", "trimmed")]
+MORE_REACHED += [("tic-tac-toe", "ranked"), ("tic-tac-toe", "wdl"), ("hexapawn", "trimmed"), ("domineering:3,3", "wdl")]
 
 
-def asked(player, door, state):
-    """A player's answers at one entrance, to the end."""
-    answer = getattr(player, door)(state)
-    return list(answer) if door == "line" else answer
-
-
-@pytest.mark.parametrize("game", ["tic-tac-toe", "hexapawn", "dots-and-boxes", "domineering:3,3"])
-@pytest.mark.parametrize("form", ["instant", "compact", "ranked", "trimmed", "without distances"])
+@pytest.mark.parametrize(
+    ("game", "form"), [*REACHED, *(pytest.param(*one, marks=pytest.mark.slow) for one in MORE_REACHED)]
+)
 def test_a_position_that_play_cannot_reach_is_refused_at_every_door(tmp_path, game, form):
     """And no other; what is answered agrees with its moves."""
     game, path = load_game(game), tmp_path / "book.lmdb"
-    if form == "ranked" and Rules(game).rank is None or form == "without distances" and Rules(game).margins:
-        pytest.skip("this game has no such book")
     pipeline.solve(game, path, codec=form if form in CODECS else None).close()
     if form not in CODECS:
         trim(path, tmp_path / "small.lmdb", Trim(plies=int(form == "trimmed")), wdl=form != "trimmed")
@@ -236,17 +250,6 @@ def test_numbers_of_numpy_are_states_as_pythons_are(text):
                     assert same == answer and repr(same) == repr(answer), (door, kind)
 
 
-@pytest.mark.parametrize("odd", [4.0, "4", True, None, (4,)])
-def test_what_is_no_whole_number_is_no_state(odd):
-    for player in (Player("tic-tac-toe"), Player({}, "coins", live=False)):
-        for door in DOORS:
-            with pytest.raises(StateTypeError, match="is not a state: pass an int or a NumPy integer"):
-                asked(player, door, odd)
-        for state in (-1, 1 << 63):
-            with pytest.raises(PositionError, match="is not a state: states are whole numbers from 0"):
-                asked(player, "value", state)
-
-
 def test_where_the_budget_ends_the_heuristic_answers_and_says_so():
     player = Player({}, load_game("tic-tac-toe:4,4,4"), nodes=300)
     answer = player.value(player.game.initial())
@@ -326,29 +329,19 @@ def test_the_chosen_move_keeps_the_value_without_valuing_all_moves():
     truth = naive.solve(game)
     player, thorough = Player({}, game, seconds=None), Player({}, game, seconds=None)
     player.prepare()
-    for state in random.Random(5).sample(sorted(truth), 80):
+    for state in random.Random(5).sample(sorted(truth), 40):
         if not game.is_terminal(state):
             move = player.choose(state)
             assert (move.value, move.child_value, move.best) == (truth[state], truth[move.child], True)
             assert move.action in [move.action for move in thorough.analyse(state) if move.best]
 
 
-THINNED = (
-    "tic-tac-toe:3,2,2",
-    "connect-four:4,3",
-    "nim:1,2,3,misere=true",
-    "hexapawn:3,4",
-    "dots-and-boxes:2,2",
-    "kalah:3,2",
-    "fox-and-hounds:4",
-    "mu-torere",
-    "three-mens-morris:1",
-    "hare-and-hounds",
-)
+THINNED = ("tic-tac-toe:3,2,2", "connect-four:4,3", "nim:1,2,3,misere=true", "kalah:3,2", "mu-torere")
+MORE_THINNED = ("hexapawn:3,4", "dots-and-boxes:2,2", "fox-and-hounds:4", "three-mens-morris:1", "hare-and-hounds")
 
 
 @pytest.mark.parametrize("share", [0, 0.3])
-@pytest.mark.parametrize("text", THINNED)
+@pytest.mark.parametrize("text", [*THINNED, *slow(*MORE_THINNED)])
 def test_a_state_has_the_value_that_its_moves_tell_and_no_other(text, share):
     """Two plies are looked ahead, with nothing in the book or a part of it, folded, and without a live search."""
     game = load_game(text)
@@ -482,8 +475,7 @@ def test_a_player_is_named_and_pickled():
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["mu-torere", "three-mens-morris:1", "hare-and-hounds", "quixo:2", "kalah:2,3", "othello:4,2", "hexapawn:3,4"],
+    "text", ["mu-torere", "kalah:2,3", "othello:4,2", *slow("three-mens-morris:1", "quixo:2", "hexapawn:3,4")]
 )
 def test_what_is_forced_is_found_within_any_budget_and_nothing_else_is_claimed(text):
     game = load_game(text)
@@ -506,7 +498,7 @@ def test_unknown_moves_are_preferred_to_known_losses_and_wins_to_all():
     game = load_game("neutreeko")
     chance = random.Random(1)
     decided = 0
-    for _ in range(12):
+    for _ in range(6):
         state = game.initial()
         for _ in range(9):
             if not game.is_terminal(state):

@@ -1,6 +1,7 @@
 """Practical play against the full computation, in plain Python; levels of play; and what refuses them."""
 
 import functools
+import itertools
 import random
 
 import pytest
@@ -13,6 +14,7 @@ from solver.play.practical import LOOKS, Practical
 from solver.rules.game import Rules, load_game
 from tests.commands import ok, run
 from tests.naive import solve
+from tests.ways import slow
 
 
 class Definition:
@@ -77,23 +79,23 @@ def first_best(state, moves, results):
     return results[0]
 
 
-@pytest.mark.parametrize("plies", [0, 2, 4])
-@pytest.mark.parametrize("name", ["tic-tac-toe", "nim:2,3,4", "hexapawn:3,3"])
-@pytest.mark.parametrize("own", [True, False])
-def test_practical_play_gains_most_of_what_can_be_gained(name, plies, own):
+@pytest.mark.parametrize("name", ["nim:2,3,4", "hexapawn:3,3", *slow("tic-tac-toe")])
+def test_practical_play_gains_most_of_what_can_be_gained(name):
     rules = Rules(load_game(name))
     values = {rules.canonical(state): value for state, value in solve(rules.game).items()}
-    definition, practical = Definition(rules, values, plies), Practical(rules, values.get, plies)
+    for plies, own in itertools.product((0, 2, 4), (True, False)):
+        definition, practical = Definition(rules, values, plies), Practical(rules, values.get, plies)
 
-    def chosen(state, moves, results):
-        actions = {rules.result(state, action): action for action in rules.actions(state)}
-        rated = practical.expectations(state, [actions[move[0]] for move in moves])
-        return results[rated.index(max(rated))]
+        def chosen(state, moves, results, rate=practical.expectations):
+            actions = {rules.result(state, action): action for action in rules.actions(state)}
+            rated = rate(state, [actions[move[0]] for move in moves])
+            return results[rated.index(max(rated))]
 
-    least, most = definition.result(first_best, own), definition.result(full, own)
-    assert definition.result(chosen, own) >= least + 0.85 * (most - least) - 1e-9
+        least, most = definition.result(first_best, own), definition.result(full, own)
+        assert definition.result(chosen, own) >= least + 0.85 * (most - least) - 1e-9
 
 
+@pytest.mark.slow
 def test_figures_of_connect_four():
     """The gain of exact practical play on connect-four 4x4 against an opponent that sees two plies: 0.427 to 0.798."""
     with solver.Book(Player("connect-four:4,4").solution.path) as book:
@@ -106,7 +108,7 @@ def test_figures_of_connect_four():
 def test_it_never_gives_value_away_and_changes_no_value(name):
     plain, practical = Player(name), Player(name, method="practical")
     chance = random.Random(0)
-    for _ in range(6):
+    for _ in range(3):
         state = plain.game.initial()
         for _ in range(30):
             if plain.game.is_terminal(state):
@@ -138,13 +140,8 @@ def test_query_shows_the_chances_of_every_move_and_says_that_they_are_estimates(
 
 
 def test_levels_have_names_and_numbers():
-    assert [level_of(str(number)).name for number in (1, 4, 5, 8, 10)] == [
-        "beginner",
-        "easy",
-        "medium",
-        "hard",
-        "perfect",
-    ]
+    names = ["beginner", "easy", "medium", "hard", "perfect"]
+    assert [level_of(str(number)).name for number in (1, 4, 5, 8, 10)] == names
     assert level_of("hard") is LEVELS["hard"]
     for text in ("0", "11", "expert", ""):
         with pytest.raises(ValueError, match="is no level: choose beginner"):

@@ -179,6 +179,13 @@ def test_the_command_speaks_until_quit_or_the_end_of_the_input():
 
 # -- engines as players
 
+PATIENT = 600.0  # seconds, which no engine takes that answers at all
+
+
+@pytest.fixture(autouse=True)
+def engines_have_time_to_start(monkeypatch):
+    monkeypatch.setattr(engines, "GREETING", PATIENT)
+
 
 def scripted(*words):
     return command_line(sys.executable, "-SE", SCRIPTED, *words)
@@ -193,12 +200,13 @@ class Impatient(engines.Process):
         super().tell(line)
 
     def ask(self, line, awaited, seconds):
-        return super().ask(line, awaited, 0.01 if awaited == "bestmove" and self.stones == 2 else seconds)
+        never = awaited == "bestmove" and self.stones == 2
+        return super().ask(line, awaited, 0.01 if never else seconds)
 
 
-def played(*words, **limits):
+def played(*words):
     rules = Rules(load_game("tic-tac-toe"))
-    engine = Engine(rules, scripted(*words), Limits(**limits), processes=2)
+    engine = Engine(rules, scripted(*words), Limits(grace=PATIENT), processes=2)
     try:
         return match(rules, engine, Random(1), games=4, plies=1), engine
     finally:
@@ -227,7 +235,7 @@ def test_games_are_lost_by_rule(reason, monkeypatch):
     monkeypatch.setattr(engines, "LAST", 0.01)
     if reason == "silence":
         monkeypatch.setattr(engines, "Process", Impatient)
-    found, engine = played(reason, 2, grace=60)
+    found, engine = played(reason, 2)
     said = found.games[1].split()[0] if reason == "illegal" else ""
     assert sorted(engine.forfeits)[0] == Forfeit(1, reason, said)
     assert [one.game for one in sorted(engine.forfeits)] == [1, 3] and found.forfeits == [engine.forfeits, []]
