@@ -19,26 +19,17 @@ from tests.commands import ok, run
 from tests.play.test_player import THIRD
 from tests.ways import until
 
-HEAD = "from typing import NamedTuple\n\n"
-RING = """
+RING = """from typing import NamedTuple
+
 class Ring(NamedTuple):
     size: int = 50
-
-    def initial(self):
-        return 1
-
+    def initial(self): return 1
     def actions(self, state):
         yield 1
         yield 2
-
-    def result(self, state, action):
-        return (state + action) % self.size
-
-    def is_terminal(self, state):
-        return state == {end}
-
-    def utility(self, state):
-        return -1
+    def result(self, state, action): return (state + action) % self.size
+    def is_terminal(self, state): return state == {end}
+    def utility(self, state): return -1
 """
 
 
@@ -46,10 +37,15 @@ class Ring(NamedTuple):
 def ring(tmp_path):
     def write(name, *more, end="0"):
         path = tmp_path / name
-        path.write_text(HEAD + RING.format(end=end) + "\n".join(f"    {line}" for line in more))
+        path.write_text(RING.format(end=end) + "\n".join(f"    {line}" for line in more))
         return path
 
     return write
+
+
+@pytest.fixture(autouse=True)
+def there_is_time_for_all_games(monkeypatch):
+    monkeypatch.setattr(conformance, "PLAYED_SECONDS", 1000.0)
 
 
 @pytest.fixture
@@ -187,22 +183,19 @@ def test_work_in_a_pipe_has_lines_that_say_how_far_it_is(monkeypatch, capfd):
     assert Bars(quiet=True)._lines is None
 
 
-@pytest.mark.parametrize(
-    ("report", "line"),
-    [
+def test_a_line_of_progress():
+    for report, line in (
         (("compile", 0, 0, ""), "compile ..., 20 s"),
         (("forward", 3_000, None, ""), "forward: 3,000 positions, 20 s"),
         (("verify", 2_500, 10_000, ""), "verify: 2,500 of 10,000 positions, 25 %, 20 s, about 30 s left of this step"),
         (("verify", 10_000, 10_000, "tier 3"), "verify: 10,000 of 10,000 positions, 100 %, 20 s, tier 3"),
-    ],
-)
-def test_a_line_of_progress(report, line):
-    lines = common._Lines()
-    lines.stop()  # a clock set back would start the thread
-    lines.see(report[0], 0, report[2], "")
-    lines._started, lines._begun = 100.0, 110.0
-    lines.see(*report)
-    assert lines.line(120.0) == line
+    ):
+        lines = common._Lines()
+        lines.stop()  # a clock set back would start the thread
+        lines.see(report[0], 0, report[2], "")
+        lines._started, lines._begun = 100.0, 110.0
+        lines.see(*report)
+        assert lines.line(120.0) == line
 
 
 @pytest.mark.slow
@@ -213,17 +206,13 @@ def test_rules_of_wide_states_are_checked():
 SEEN = "import functools\nSEEN = {}\n"
 
 
-@pytest.mark.parametrize(
-    ("actions", "changed"),
-    [("SEEN[len(SEEN)] = 1; ", "SEEN"), ("", None)],
-)
-def test_check_refuses_rules_that_change_what_they_name_as_solve_does(ring, monkeypatch, actions, changed):
+def test_check_refuses_rules_that_change_what_they_name_as_solve_does(ring, monkeypatch):
     path = ring("changing.py")
-    path.write_text(SEEN + path.read_text("utf-8").replace("        yield 1", f"        {actions}yield 1"))
-    if changed is None:
-        assert "keep the protocol" in ok("check", path) and pipeline.check_game(path)
-        return
-    words = f"changing.py::Ring: {changed} changed while the rules ran"
+    text = SEEN + path.read_text("utf-8")
+    path.write_text(text)
+    assert "keep the protocol" in ok("check", path) and pipeline.check_game(path)
+    path.write_text(text.replace("        yield 1", "        SEEN[len(SEEN)] = 1; yield 1"))
+    words = "changing.py::Ring: SEEN changed while the rules ran"
     assert words in run("check", path, "--quick")[2] and words in run("solve", path)[2]
     with pytest.raises(GameError, match=words):
         pipeline.check_game(path)
@@ -239,22 +228,18 @@ def test_check_says_how_many_games_it_had_the_time_for(ring, monkeypatch):
     assert "random games (of 100, for lack of time) keep the protocol" in ok("check", ring("slow.py"), "--quick")
 
 
-TURN = "def to_move(self, state): return {}"
-
-
-@pytest.mark.parametrize(
-    ("method", "hint"),
-    [
-        (TURN.format("0"), True),
-        (TURN.format("state % 2"), False),
-        ("def again(self, state, action): return True", True),
-        ("def again(self, state, action): return state == 1", False),
-        ("", False),
-    ],
-)
-def test_rules_that_never_pass_the_turn_on_get_a_hint(ring, method, hint):
-    path = ring("turn.py", method)
-    assert ("warning: the same player is to move in every state" in ok("check", path, "--quick")) == hint
+def test_rules_that_never_pass_the_turn_on_get_a_hint(ring):
+    for number, (method, hint) in enumerate(
+        (
+            ("def to_move(self, state): return 0", True),
+            ("def to_move(self, state): return state % 2", False),
+            ("def again(self, state, action): return True", True),
+            ("def again(self, state, action): return state == 1", False),
+            ("", False),
+        )
+    ):
+        said = ok("check", ring(f"turn{number}.py", method), "--quick")
+        assert ("warning: the same player is to move in every state" in said) == hint, method
 
 
 def test_an_error_in_rules_is_told_once_with_the_last_line_of_the_users_files(ring, tmp_path, monkeypatch):
@@ -271,7 +256,7 @@ def test_an_error_in_rules_is_told_once_with_the_last_line_of_the_users_files(ri
         patch.setattr(conformance, "PLAYED_SECONDS", 0.0)
         pipeline.solve(path)
     path.write_text(late)
-    assert re.search(r"state 1: result\(1, 1\) fails: NameError in late.py line 15: name 'step'", run("check", path)[2])
+    assert re.search(r"state 1: result\(1, 1\) fails: NameError in late.py line 9: name 'step'", run("check", path)[2])
     path.write_text("from beside import nothing\n" + late)
     assert "cannot be imported: ImportError in late.py line 1: cannot import name" in run("check", path)[2]
     path.write_text("import beside\n" + late)

@@ -130,24 +130,12 @@ from typing import NamedTuple
 
 class Heap(NamedTuple):
     size: int = 5
-
-    def initial(self):
-        return self.size
-
-    def actions(self, state):
-        yield 1
-
-    def result(self, state, action):
-        return state - action
-
-    def is_terminal(self, state):
-        return state == 0
-
-    def utility(self, state):
-        return -1
-
-    def show(self, state):
-        return f"{state} <left> & more"
+    def initial(self): return self.size
+    def actions(self, state): yield 1
+    def result(self, state, action): return state - action
+    def is_terminal(self, state): return state == 0
+    def utility(self, state): return -1
+    def show(self, state): return f"{state} <left> & more"
 """
 
 

@@ -525,24 +525,12 @@ from typing import NamedTuple
 
 class Third(NamedTuple):
     goal: int = 9
-
-    def initial(self):
-        return 0
-
-    def actions(self, state):
-        yield 1
-
-    def result(self, state, action):
-        return state + action
-
-    def is_terminal(self, state):
-        return state == self.goal
-
-    def utility(self, state):
-        return -1
-
-    def to_move(self, state):
-        return state % 3
+    def initial(self): return 0
+    def actions(self, state): yield 1
+    def result(self, state, action): return state + action
+    def is_terminal(self, state): return state == self.goal
+    def utility(self, state): return -1
+    def to_move(self, state): return state % 3
 """
 
 

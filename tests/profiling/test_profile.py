@@ -244,9 +244,7 @@ from typing import NamedTuple
 class Race(NamedTuple):
     goal: int = 8
     def initial(self): return 0
-    def actions(self, state):
-        yield 1
-        yield 2
+    def actions(self, state): yield from (1, 2)
     def result(self, state, action): return state + action
     def is_terminal(self, state): return state >= self.goal
     def utility(self, state): return -1

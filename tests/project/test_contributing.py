@@ -25,27 +25,14 @@ SUBTRACTION = '''
 
 from typing import NamedTuple
 
-
 class Subtraction(NamedTuple):
     heap: int = 21
-
-    def initial(self):
-        return self.heap << 1
-
-    def to_move(self, state):
-        return state & 1
-
-    def actions(self, state):
-        return range(1, min(3, state >> 1) + 1)
-
-    def result(self, state, action):
-        return (state - 2 * action) ^ 1
-
-    def is_terminal(self, state):
-        return state < 2
-
-    def utility(self, state):
-        return -1
+    def initial(self): return self.heap << 1
+    def to_move(self, state): return state & 1
+    def actions(self, state): return range(1, min(3, state >> 1) + 1)
+    def result(self, state, action): return (state - 2 * action) ^ 1
+    def is_terminal(self, state): return state < 2
+    def utility(self, state): return -1
 '''
 
 

@@ -16,21 +16,11 @@ RULES = """from typing import NamedTuple
 
 class Race(NamedTuple):
     goal: int = 21
-
-    def initial(self):
-        return 0
-
-    def actions(self, state):
-        return range(1, min(3, self.goal - state) + 1)
-
-    def result(self, state, action):
-        return state + action
-
-    def is_terminal(self, state):
-        return state == self.goal
-
-    def utility(self, state):
-        return -1
+    def initial(self): return 0
+    def actions(self, state): return range(1, min(3, self.goal - state) + 1)
+    def result(self, state, action): return state + action
+    def is_terminal(self, state): return state == self.goal
+    def utility(self, state): return -1
 """
 
 
