@@ -7,9 +7,11 @@ from typing import NamedTuple
 import pytest
 
 import solver
-from solver.base.errors import DamagedBook, ForeignBook, GameError, LayoutError, UncompiledRules
+from solver.base.errors import DamagedBook, ForeignBook, GameError, LayoutError, MethodError, UncompiledRules
+from solver.export import export, layout
 from solver.export.layout import layout_of
 from solver.rules.game import Rules, load_game
+from tests.ways import slow
 
 
 def player_of(text):
@@ -25,25 +27,21 @@ def openspiel():
     return openspiel
 
 
-@pytest.mark.parametrize("text", ["nim:1,2", "coins:4;"])
+@pytest.fixture
+def parquet():
+    return pytest.importorskip("pyarrow.parquet")
+
+
+BOARDS = ("hexapawn", "tic-tac-toe:3,2,3", "nim:1,2,3", "connect-four:3,2,3", "dots-and-boxes:2,1")
+
+
+@pytest.mark.parametrize("text", ["nim:1,2", "coins:4;", *slow(*BOARDS)])
 def test_no_one_gains_on_the_policy_of_a_book(openspiel, text):
     import pyspiel
     from open_spiel.python.algorithms.exploitability import exploitability
 
     game = pyspiel.load_game("solverbook", {"game": text})
     assert exploitability(game, openspiel.PlayerPolicy(game, player_of(text.rstrip(";")))) == pytest.approx(0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "text", ["hexapawn", "tic-tac-toe:3,2,3", "nim:1,2,3", "connect-four:3,2,3", "dots-and-boxes:2,1"]
-)
-def test_no_one_gains_on_the_policy_of_a_book_of_a_board_game(openspiel, text):
-    import pyspiel
-    from open_spiel.python.algorithms.exploitability import exploitability
-
-    game = pyspiel.load_game("solverbook", {"game": text})
-    assert exploitability(game, openspiel.PlayerPolicy(game, player_of(text))) == pytest.approx(0)
 
 
 @pytest.mark.parametrize("text", ["hexapawn", "dots-and-boxes:2,1", "nannon:6,2"])
@@ -126,9 +124,7 @@ def test_a_book_teaches_and_plays(pettingzoo):
         environment.unwrapped.step(1)
 
 
-def test_a_training_set_has_what_every_move_gives_away(tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet")
-    from solver.export import export
+def test_a_training_set_has_what_every_move_gives_away(parquet, tmp_path):
     from solver.export.training import split_of
 
     with solver.solve("hexapawn", symmetry=False) as book:
@@ -149,8 +145,11 @@ def test_a_training_set_has_what_every_move_gives_away(tmp_path):
             assert sum(row["legal"]) == len(moves) == sum(regret is not None for regret in row["regret"])
         assert table.schema.metadata[b"shape"] == b"[3, 3, 3]"
         assert json.loads(table.schema.metadata[b"actions"]) == list(layout.actions)
-        with pytest.raises(solver.MethodError, match=r"a training set is a \.parquet"):
+        with pytest.raises(MethodError, match=r"a training set is a \.parquet"):
             export(book, tmp_path / "hexapawn.csv", training=True)
+    (tmp_path / "moves.csv").write_text("state,action,next,reward\na,x,b,\na,y,c,\nb,,,1\nc,,,-1\n")
+    with solver.solve(f"{tmp_path}/moves.csv") as book, pytest.raises(MethodError, match="is a graph: .*PlayerPolicy"):
+        export(book, tmp_path / "moves.parquet", training=True)
     shares = [split_of(state) for state in range(2000)]
     assert 1500 < shares.count("train") < 1700 and 130 < shares.count("test") < 270
 
@@ -181,61 +180,33 @@ class Overflowing(NamedTuple):
 
 def training_set(book, path, monkeypatch, many):
     """The bytes of a training set, made by compiled rules from so many states on."""
-    from solver.export import export, training
+    from solver.export import training
 
     monkeypatch.setattr(training, "PLAIN_LIMIT", many)
     export(book, path, training=True)
     return path.read_bytes()
 
 
+GAMES = [("hexapawn", {}), ("connect-four:3,3,3", {"codec": "ranked"}), ("pig:5", {}), (Overflowing(), {})]
+MORE_GAMES = [("hexapawn", {"symmetry": False}), ("dots-and-boxes:2", {}), ("pong-hau-ki", {}), ("chopsticks", {})]
+MORE_GAMES += [("shut-the-box:4", {}), ("backgammon-bearoff:3,3", {}), ("hexapawn", {"wdl": True})]
+
+
 @pytest.mark.parametrize(
-    ("game", "options"),
-    [
-        ("hexapawn", {}),
-        ("hexapawn", {"symmetry": False}),
-        ("connect-four:3,3,3", {"codec": "ranked"}),
-        ("dots-and-boxes:2", {}),
-        ("pong-hau-ki", {}),
-        ("chopsticks", {}),
-        ("pig:5", {}),
-        ("shut-the-box:4", {}),
-        ("backgammon-bearoff:3,3", {}),
-        (Overflowing(), {}),
-    ],
+    ("game", "options"), [*GAMES, *(pytest.param(*one, marks=pytest.mark.slow) for one in MORE_GAMES)]
 )
-def test_compiled_training_sets_are_those_of_plain_python(game, options, tmp_path, monkeypatch):
-    pytest.importorskip("pyarrow")
-    with solver.solve(game, tmp_path / "book.lmdb", **options) as book:
+def test_compiled_training_sets_are_those_of_plain_python(parquet, game, options, tmp_path, monkeypatch):
+    path = tmp_path / "book.lmdb"
+    solver.solve(game, path, **{name: value for name, value in options.items() if name != "wdl"}).close()
+    if options.get("wdl"):  # a book without distances
+        path = tmp_path / "wdl.lmdb"
+        solver.trim(tmp_path / "book.lmdb", path, solver.Trim(), wdl=True)
+    with solver.Book(path, None if isinstance(game, str) else game) as book:
         plain = training_set(book, tmp_path / "plain.parquet", monkeypatch, 1 << 60)
         assert training_set(book, tmp_path / "compiled.parquet", monkeypatch, 0) == plain
 
 
-def test_compiled_training_sets_of_books_without_distances(tmp_path, monkeypatch):
-    pytest.importorskip("pyarrow")
-    from solver.book.trim import Trim
-    from solver.edit.trimming import trim
-
-    solver.solve("hexapawn", tmp_path / "book.lmdb").close()
-    trim(tmp_path / "book.lmdb", tmp_path / "wdl.lmdb", Trim(), wdl=True)
-    with solver.Book(tmp_path / "wdl.lmdb") as book:
-        plain = training_set(book, tmp_path / "plain.parquet", monkeypatch, 1 << 60)
-        assert training_set(book, tmp_path / "compiled.parquet", monkeypatch, 0) == plain
-
-
-def test_graphs_teach_nothing(tmp_path):
-    pytest.importorskip("pyarrow")
-    from solver.export import export
-
-    (tmp_path / "moves.csv").write_text("state,action,next,reward\na,x,b,\na,y,c,\nb,,,1\nc,,,-1\n")
-    with (
-        solver.solve(f"{tmp_path}/moves.csv") as book,
-        pytest.raises(solver.MethodError, match="is a graph: .*PlayerPolicy"),
-    ):
-        export(book, tmp_path / "moves.parquet", training=True)
-
-
-def test_plain_python_makes_the_rows_that_compiled_rules_refuse(tmp_path, monkeypatch):
-    pytest.importorskip("pyarrow")
+def test_plain_python_makes_the_rows_that_compiled_rules_refuse(parquet, tmp_path, monkeypatch):
     from solver.export import batches, training
 
     monkeypatch.setattr(training, "ROW_GROUP", 16)
@@ -255,11 +226,8 @@ def test_plain_python_makes_the_rows_that_compiled_rules_refuse(tmp_path, monkey
 
 
 @pytest.mark.parametrize("text", ["pig:5", "breakthrough:3,4"])
-def test_a_training_set_has_the_layout_of_its_environment(text, tmp_path):
+def test_a_training_set_has_the_layout_of_its_environment(parquet, text, tmp_path):
     """Of a folded book, too, which has moves of one image alone."""
-    parquet = pytest.importorskip("pyarrow.parquet")
-    from solver.export import export
-
     with solver.solve(text) as book:
         export(book, tmp_path / "book.parquet", training=True)
         layout = layout_of(Rules(book.game))
@@ -269,10 +237,7 @@ def test_a_training_set_has_the_layout_of_its_environment(text, tmp_path):
     assert json.loads(schema.metadata[b"planes"]) == [*layout.symbols, "second player to move"]
 
 
-def test_a_training_set_tells_a_lacking_layout_from_a_damaged_book(tmp_path, monkeypatch):
-    pytest.importorskip("pyarrow")
-    from solver.export import export, layout
-
+def test_a_training_set_tells_a_lacking_layout_from_a_damaged_book(parquet, tmp_path, monkeypatch):
     usual = load_game("hexapawn").layout()
     with solver.solve("hexapawn") as book:
         monkeypatch.setattr(type(book.game), "layout", lambda self: ("W", usual[1]))
@@ -280,13 +245,13 @@ def test_a_training_set_tells_a_lacking_layout_from_a_damaged_book(tmp_path, mon
             export(book, tmp_path / "book.parquet", training=True)
         monkeypatch.undo()
 
-        usual_board = layout.board_of
+        board_of = layout.board_of
 
-        def board_of(game, state, mover):
+        def failing(game, state, mover):
             if state != game.initial():
                 raise GameError("rows of one length")
-            return usual_board(game, state, mover)
+            return board_of(game, state, mover)
 
-        monkeypatch.setattr(layout, "board_of", board_of)
+        monkeypatch.setattr(layout, "board_of", failing)
         with pytest.raises(DamagedBook, match="is not a state of its game"):
             export(book, tmp_path / "book.parquet", training=True)
