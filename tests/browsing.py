@@ -17,29 +17,15 @@ from solver.solving import pipeline
 from tests.pages import said_of, words_of
 
 GAMES = (
-    "connect-four:4,4",
-    "tic-tac-toe",
-    "mu-torere",
-    "kalah:3,2",
-    "hexapawn",
-    "connect-four:4,3 ranked",
-    "pig:10",
-    "einstein:3,2",
-    "chess-ending:KPK",
-)
+    "connect-four:4,4", "tic-tac-toe", "mu-torere", "kalah:3,2", "hexapawn", "connect-four:4,3 ranked", "pig:10",
+    "einstein:3,2", "chess-ending:KPK",
+)  # fmt: skip
 DESKTOP, PHONE = (1200, 900), (360, 780)
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-dev-shm-usage",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-ipc-flooding-protection",  # which ends the 200th change of an address within seconds
-)
+FLAGS = (  # the last one: the 200th change of an address within seconds would end it
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--disable-ipc-flooding-protection",
+)  # fmt: skip
 
 
 class Host(http.server.SimpleHTTPRequestHandler):

@@ -1,13 +1,12 @@
 // What pytest asks of a page's modules: node port.mjs COMMAND FILE...; prints JSON.
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { element } from "./dom.mjs";
+import { check, viewsOf } from "./boards.mjs";
 import { Book } from "../solver/web/reader/book.js";
-import { createBoard } from "../solver/web/site/board.js";
 import { odds } from "../solver/web/site/dice.js";
 import { chosenBy, LEVELS, Practical } from "../solver/web/site/opponent.js";
 import { firstDifference, recordOf } from "../solver/web/site/rules.js";
-import { chosen, examine, inAll, inParts, inWords, kindOf } from "../solver/web/site/values.js";
+import { chosen, examine, inAll, inWords, kindOf } from "../solver/web/site/values.js";
 import { bestPlay, givenAway, inSteps } from "../solver/web/site/why.js";
 
 const [command, ...paths] = process.argv.slice(2);
@@ -120,27 +119,11 @@ const commands = {
     return answers;
   },
 
-  /**
-   * Of a JSON file of [{ about, rows, moves }], moves with their values: what the cells of the board show and say, at first
-   * and, by its number, after a click on the first cell of a move that has several; and the arrows, [class, number].
-   */
+  /** Of a JSON file of boards with values: for each, cells with moves of different values, cells that are wrong, outlines of arrows. */
   async boards() {
-    return JSON.parse(readFileSync(paths[0], "utf8")).map(({ about, rows, moves }) => {
-      const place = element("div");
-      const board = createBoard(place, () => {}, about.drawing);
-      board.draw(rows, moves.map((move) => ({ ...move, kind: kindOf(move.value, about), words: inWords(move.value, about), parts: inParts(move.value, about) })));
-      const seen = () => ({
-        cells: place.children.slice(1).map((cell) => [cell.text, cell.attributes["aria-label"]]),
-        arrows: place.children[0].withClass("arrow").map((arrow) => arrow.attributes.class),
-        outlines: place.children[0].withClass("arrow").map((arrow) => arrow.attributes.d),
-      });
-      const views = { start: seen() };
-      for (const cell of new Set(moves.filter((move) => move.place.length > 1).map((move) => move.place[0]))) {
-        board.letGo();
-        place.children[1 + cell].onclick();
-        views[cell] = seen();
-      }
-      return views;
+    return JSON.parse(readFileSync(paths[0], "utf8")).map((board) => {
+      const views = viewsOf(board);
+      return { ...check(board, views), outlines: Object.values(views).flatMap(({ outlines }) => outlines) };
     });
   },
 };

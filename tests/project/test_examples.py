@@ -16,18 +16,10 @@ EXAMPLES = ROOT / "examples"
 SLURM = EXAMPLES / "slurm.sh"
 # what each directive may be: https://slurm.schedmd.com/sbatch.html
 DIRECTIVES = {
-    "job-name": r"\S+",
-    "nodes": r"\d+(-\d+)?",
-    "ntasks-per-node": r"\d+",
-    "cpus-per-task": r"\d+",
-    "mem": r"\d+[KMGT]?",
-    "exclusive": "",
-    "time": r"(\d+-)?\d+(:\d\d){0,2}",
-    "signal": r"([RB]{1,2}:)?\w+(@\d+)?",
-    "requeue": "",
-    "open-mode": "append|truncate",
-    "output": r"\S+",
-}
+    "job-name": r"\S+", "nodes": r"\d+(-\d+)?", "ntasks-per-node": r"\d+", "cpus-per-task": r"\d+",
+    "mem": r"\d+[KMGT]?", "exclusive": "", "time": r"(\d+-)?\d+(:\d\d){0,2}", "signal": r"([RB]{1,2}:)?\w+(@\d+)?",
+    "requeue": "", "open-mode": "append|truncate", "output": r"\S+",
+}  # fmt: skip
 STAND_IN = """#!/bin/bash
 printf '%s\\n' "$(basename "$0") $*" >>"$RECORD"
 {body}
@@ -57,14 +49,10 @@ def job(tmp_path):
             (folder / name).write_text(STAND_IN.format(body=body))
             (folder / name).chmod(0o755)
         environment = {
-            "PATH": f"{folder}:{os.environ['PATH']}",
-            "HOME": str(tmp_path),
-            "RECORD": str(tmp_path / "record"),
-            "SLURM_JOB_ID": "4711",
-            "SLURM_JOB_NODELIST": "a[1-3]",
-            "SLURM_JOB_NUM_NODES": "3",
+            "PATH": f"{folder}:{os.environ['PATH']}", "HOME": str(tmp_path), "RECORD": str(tmp_path / "record"),
+            "SLURM_JOB_ID": "4711", "SLURM_JOB_NODELIST": "a[1-3]", "SLURM_JOB_NUM_NODES": "3",
             "SLURM_CPUS_PER_TASK": "8",
-        }
+        }  # fmt: skip
         arguments = arguments or ("connect-four:6,6", "/shared/store", "/shared/book.lmdb")
         process = subprocess.Popen(
             ["bash", SLURM, *arguments], env=environment, start_new_session=True, stderr=subprocess.PIPE, text=True
@@ -165,39 +153,19 @@ def test_the_command_lines_of_the_examples_are_solves():
 # The fields of https://ray-project.github.io/kuberay/reference/api/ (ray.io/v1), as far as they may be of use here; a
 # field that is not in these lists is refused by the operator, or ignored.
 RAY_JOB = {
-    "entrypoint": str,
-    "submissionMode": str,
-    "backoffLimit": int,
-    "activeDeadlineSeconds": int,
-    "shutdownAfterJobFinishes": bool,
-    "ttlSecondsAfterFinished": int,
-    "suspend": bool,
-    "submitterPodTemplate": dict,
-    "submitterConfig": dict,
-    "runtimeEnvYAML": str,
-    "metadata": dict,
-    "rayClusterSpec": dict,
-}
+    "entrypoint": str, "submissionMode": str, "backoffLimit": int, "activeDeadlineSeconds": int,
+    "shutdownAfterJobFinishes": bool, "ttlSecondsAfterFinished": int, "suspend": bool, "submitterPodTemplate": dict,
+    "submitterConfig": dict, "runtimeEnvYAML": str, "metadata": dict, "rayClusterSpec": dict,
+}  # fmt: skip
 RAY_CLUSTER = {
-    "rayVersion": str,
-    "authOptions": dict,
-    "enableInTreeAutoscaling": bool,
-    "autoscalerOptions": dict,
-    "gcsFaultToleranceOptions": dict,
-    "headGroupSpec": dict,
-    "workerGroupSpecs": list,
-}
+    "rayVersion": str, "authOptions": dict, "enableInTreeAutoscaling": bool, "autoscalerOptions": dict,
+    "gcsFaultToleranceOptions": dict, "headGroupSpec": dict, "workerGroupSpecs": list,
+}  # fmt: skip
 HEAD_GROUP = {"template": dict, "rayStartParams": dict, "serviceType": str}
 WORKER_GROUP = {
-    "groupName": str,
-    "replicas": int,
-    "minReplicas": int,
-    "maxReplicas": int,
-    "numOfHosts": int,
-    "idleTimeoutSeconds": int,
-    "rayStartParams": dict,
-    "template": dict,
-}
+    "groupName": str, "replicas": int, "minReplicas": int, "maxReplicas": int, "numOfHosts": int,
+    "idleTimeoutSeconds": int, "rayStartParams": dict, "template": dict,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
