@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import json
 from typing import NamedTuple
+from urllib.parse import unquote
 
 
 class Heard(NamedTuple):
@@ -14,14 +15,27 @@ class Heard(NamedTuple):
     body: bytes
 
     @property
+    def text(self):
+        return gzip.decompress(self.body) if self.headers.get("content-encoding") == "gzip" else self.body
+
+    @property
     def facts(self):
-        text = gzip.decompress(self.body) if self.headers.get("content-encoding") == "gzip" else self.body
-        return json.loads(text)
+        return json.loads(self.text)
 
     @property
     def lines(self):
-        text = gzip.decompress(self.body) if self.headers.get("content-encoding") == "gzip" else self.body
-        return [json.loads(line) for line in text.splitlines()]
+        return [json.loads(line) for line in self.text.splitlines()]
+
+
+def scope_of(method, target, **headers):
+    """What a server says of a request before its body."""
+    path, _, query = target.partition("?")
+    return {
+        **{"type": "http", "method": method, "path": unquote(path), "raw_path": path.encode(), "root_path": ""},
+        **{"query_string": query.encode(), "scheme": "http", "http_version": "1.1", "asgi": {"version": "3.0"}},
+        **{"server": ("127.0.0.1", 80), "client": ("127.0.0.1", 1)},
+        "headers": [(name.replace("_", "-").lower().encode(), text.encode()) for name, text in headers.items()],
+    }
 
 
 class Client:
@@ -41,23 +55,6 @@ class Client:
 
     async def asked(self, method, target, body=b"", gone=None, **headers):
         """`gone` is an event: the client has hung up."""
-        from urllib.parse import unquote
-
-        path, _, query = target.partition("?")
-        scope = {
-            "type": "http",
-            "method": method,
-            "path": unquote(path),
-            "raw_path": path.encode(),
-            "root_path": "",
-            "query_string": query.encode(),
-            "scheme": "http",
-            "http_version": "1.1",
-            "server": ("127.0.0.1", 80),
-            "headers": [(name.replace("_", "-").lower().encode(), text.encode()) for name, text in headers.items()],
-            "asgi": {"version": "3.0"},
-            "client": ("127.0.0.1", 1),
-        }
         self.heard = heard = []  # whatever is raised
         asked = []
 
@@ -71,6 +68,6 @@ class Client:
         async def send(message):
             heard.append(message)
 
-        await self.application(scope, receive, send)
+        await self.application(scope_of(method, target, **headers), receive, send)
         said = {name.decode(): text.decode() for name, text in heard[0]["headers"]}
         return Heard(heard[0]["status"], said, b"".join(one.get("body", b"") for one in heard[1:]))

@@ -35,14 +35,9 @@ def serving(*arguments, head_time=None):
     code = f"from solver.__main__ import main; from solver.serve import heads; heads.HEAD_TIME = {head_time}; main()"
     program = ["-m", "solver"] if head_time is None else ["-c", code]
     command = [sys.executable, *program, "serve", *arguments, "--port", "0"]
-    with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
-    ) as process:
+    own = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=ROOT, env=own, **pipes) as process:
         try:
             url = process.stdout.readline().partition(" ")[0]
             assert url.startswith("http://127.0.0.1:"), process.stderr.read()
@@ -158,7 +153,7 @@ def test_a_port_that_is_taken_is_refused(workers):
 def exchanged(url, *parts):
     """The status and JSON that come back for parts of a request, sent one after the other until the server hangs up."""
     host, port = re.fullmatch("http://(.*):(.*)/", url).groups()
-    with socket.create_connection((host, int(port)), timeout=60) as line:
+    with socket.create_connection((host, int(port)), timeout=300) as line:
         for part in parts:
             line.sendall(part)
         with line.makefile("rb") as heard:
@@ -172,7 +167,7 @@ def test_heads_that_are_too_long_are_refused_in_a_line():
     long = b"x-long: " + b"a" * 200_000
     many = b"".join(b"x-%d: %s\r\n" % (number, b"a" * 1000) for number in range(70))
     fits = b"".join(b"x-%d: %s\r\n" % (number, b"a" * 1000) for number in range(60))
-    with serving("tic-tac-toe", "--workers", "1") as (_, url):
+    with serving("tic-tac-toe", "--workers", "1", head_time=3600) as (_, url):
         for status, parts in (
             (200, [get, b" HTTP/1.1\r\n" + fits + close]),
             (414, [b"GET /" + b"a" * 9_000 + b" HTTP/1.1\r\n" + close]),
@@ -195,7 +190,7 @@ def test_connections_that_wait_for_a_head_for_too_long_are_closed():
         host, port = re.fullmatch("http://(.*):(.*)/", url).groups()
 
         def opened(sent, answer=b"", more=b""):
-            line = stack.enter_context(socket.create_connection((host, int(port)), timeout=60))
+            line = stack.enter_context(socket.create_connection((host, int(port)), timeout=300))
             line.sendall(sent)
             assert not answer or line.recv(1 << 16).startswith(answer)
             line.sendall(more)
