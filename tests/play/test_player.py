@@ -29,33 +29,49 @@ def lifted(value, same_mover):
     return Value(score, None if value.distance is None else value.distance + 1)
 
 
-QUICK = (
-    "tic-tac-toe:3,2,2", "connect-four:4,3", "coins", "nim:1,2,3,misere=true", "hexapawn", "dots-and-boxes:2,1",
-    "kalah:2,3", "othello:4,2", "mu-torere", "quixo:2", "hare-and-hounds",
-)  # fmt: skip
+SOME = ("tic-tac-toe:3,2,2", "connect-four:4,3", "nim:1,2,3,misere=true", "kalah:3,2", "mu-torere")
+MORE = ("hexapawn:3,4", "dots-and-boxes:2,2", "fox-and-hounds:4", "three-mens-morris:1", "hare-and-hounds")
+WHOLE = (*SOME, "coins", "hexapawn", "dots-and-boxes:2,1", "othello:4,2", "quixo:2", "hare-and-hounds")
 
 
-@pytest.mark.parametrize("text", [*QUICK, *slow(*(text for text in SMALL_GAMES + MORE_GAMES if text not in QUICK))])
-def test_answers_from_a_solution_are_the_naive_twins(text):
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        *((text, share) for text in SOME for share in (0, 0.3)),
+        *(pytest.param(text, share, marks=pytest.mark.slow) for text in MORE for share in (0, 0.3)),
+        *((text, 1) for text in WHOLE),
+        *(pytest.param(text, 1, marks=pytest.mark.slow) for text in SMALL_GAMES + MORE_GAMES if text not in WHOLE),
+    ],
+)
+def test_a_state_has_the_value_that_its_moves_tell_and_no_other(text, share):
+    """Two plies are looked ahead, with nothing in the book, a part or all of it, folded, and without a live search."""
     game = load_game(text)
-    truth = naive.solve(game)
-    canonical = Rules(game).canonical
-    player = Player({canonical(state): value for state, value in truth.items() if not game.is_terminal(state)}, game)
-    for state in list(truth)[:400]:
-        answer = player.value(state)
-        assert (answer.value, answer.exact) == (truth[state], True)
-        assert answer.source == ("terminal" if game.is_terminal(state) else "book")
+    truth, rules, chosen = naive.solve(game), Rules(game), random.Random(4)
+    book = {rules.canonical(state): value for state, value in truth.items() if not game.is_terminal(state)}
+    player = Player({state: value for state, value in book.items() if chosen.random() < share}, game, live=False)
+    told = 0
+    for state in chosen.sample(sorted(truth), min(200 if share == 1 else 100, len(truth))):
+        answer, moves = player.examine(state)
+        assert player.value(state) == answer and player.analyse(state) == moves
+        assert answer.value == (truth[state] if answer.exact else None)
+        assert answer.estimate in (None, truth[state].score)
+        assert all(move.child_value in (None, truth[move.child]) for move in moves)
         if game.is_terminal(state):
+            assert (answer.source, answer.exact, moves) == ("terminal", True, [])
             with pytest.raises(PositionError):
                 player.best(state)
-            assert player.analyse(state) == []
             continue
-        moves = player.analyse(state)
         assert sorted(move.action for move in moves) == sorted(game.actions(state))
-        assert moves[0].value == truth[state]
-        assert player.best(state) in [move.action for move in moves if move.best]
-        for move in moves:
-            assert move.child_value == truth[move.child]
+        sure = [move for move in moves if move.exact and move.value.score > 0 and not rules.scores]
+        assert answer.exact or not (sure and answer.estimate is None)
+        assert answer.exact or not (all(move.exact for move in moves) or Value(1, 1) in [one.value for one in moves])
+        assert share < 1 or (answer.source, answer.exact) == ("book", True)
+        if answer.exact and answer.source != "book" or share == 1:
+            told += 1
+            move = player.choose(state)
+            assert (move.value, move.child_value, move.best) == (truth[state], truth[move.child], True)
+            assert moves[0].value == truth[state]
+    assert told
 
 
 @pytest.mark.parametrize("text", ["connect-four:3,3,3", "kalah:2,3", "hexapawn:3,4", "coins", "mu-torere"])
@@ -334,38 +350,6 @@ def test_the_chosen_move_keeps_the_value_without_valuing_all_moves():
             move = player.choose(state)
             assert (move.value, move.child_value, move.best) == (truth[state], truth[move.child], True)
             assert move.action in [move.action for move in thorough.analyse(state) if move.best]
-
-
-THINNED = ("tic-tac-toe:3,2,2", "connect-four:4,3", "nim:1,2,3,misere=true", "kalah:3,2", "mu-torere")
-MORE_THINNED = ("hexapawn:3,4", "dots-and-boxes:2,2", "fox-and-hounds:4", "three-mens-morris:1", "hare-and-hounds")
-
-
-@pytest.mark.parametrize("share", [0, 0.3])
-@pytest.mark.parametrize("text", [*THINNED, *slow(*MORE_THINNED)])
-def test_a_state_has_the_value_that_its_moves_tell_and_no_other(text, share):
-    """Two plies are looked ahead, with nothing in the book or a part of it, folded, and without a live search."""
-    game = load_game(text)
-    truth, rules = naive.solve(game), Rules(game)
-    chosen = random.Random(4)
-    book = {rules.canonical(state): value for state, value in truth.items() if not game.is_terminal(state)}
-    player = Player({state: value for state, value in book.items() if chosen.random() < share}, game, live=False)
-    told = 0
-    for state in chosen.sample(sorted(truth), min(100, len(truth))):
-        answer = player.value(state)
-        assert answer.value == (truth[state] if answer.exact else None)
-        assert answer.estimate in (None, truth[state].score)
-        assert player.examine(state)[0] == answer
-        moves = player.analyse(state)
-        assert all(move.child_value in (None, truth[move.child]) for move in moves)
-        sure = [move for move in moves if move.exact and move.value.score > 0 and not rules.scores]
-        assert answer.exact or not (sure and answer.estimate is None)
-        assert answer.exact or not (all(move.exact for move in moves) or Value(1, 1) in [one.value for one in moves])
-        if answer.exact and answer.source == "search":
-            told += 1
-            move = player.choose(state)
-            assert (move.value, move.child_value, move.best) == (truth[state], truth[move.child], True)
-            assert player.analyse(state)[0].value == truth[state]
-    assert told
 
 
 @pytest.mark.parametrize("text", ["backgammon-bearoff:2,4", "einstein:3,1"])
