@@ -20,6 +20,7 @@ from solver.export.site import title_of
 from solver.rules.game import Rules
 from solver.rules.reading import parse_position
 from solver.rules.words import in_words
+from tests import DATA
 from tests.browsing import DESKTOP, PHONE, Host, Page, books, driver, host, one_page, page
 from tests.pages import write_grown
 
@@ -133,40 +134,7 @@ def test_axe_finds_nothing(page):
     page.driver.get_log("browser")  # axe itself asks for what the policy refuses
 
 
-CROWDED = """
-const frame = (one, out) => { // with the outline
-  const { left, top, right, bottom } = one.getBoundingClientRect();
-  return { left: left - out, top: top - out, right: right + out, bottom: bottom + out };
-};
-const ends = [["left", "right"], ["top", "bottom"]];
-const inside = (one, other) => ends.every(([low, high]) => one[low] >= other[low] && one[high] <= other[high]);
-const apart = (one, other) => ends.some(([low, high]) => one[high] <= other[low] || other[high] <= one[low]);
-const chips = [...document.querySelectorAll(".cell .chip:not(:empty)")];
-return chips.filter((chip) => {
-  const taken = frame(chip, chip.classList.contains("best") ? 2 : 0);
-  const fits = chip.scrollWidth <= chip.clientWidth && inside(taken, frame(chip.closest(".cell"), 0.5));
-  return !fits || chips.some((other) => other !== chip && !apart(taken, frame(other, 0)));
-}).map((chip) => chip.parentElement.outerHTML);
-"""
-
-CONTRASTS = """
-const light = (color) => { // relative luminance, WCAG 2
-  const parts = color.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255)
-    .map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
-};
-const behind = (one) => {
-  for (; one; one = one.parentElement) {
-    const color = getComputedStyle(one).backgroundColor;
-    if (color !== "rgba(0, 0, 0, 0)") return color;
-  }
-};
-return [...document.querySelectorAll("body *")].filter((one) => one.checkVisibility() && !one.disabled &&
-  [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim())).map((one) => {
-    const pair = [light(getComputedStyle(one).color), light(behind(one))].sort((a, b) => b - a);
-    return [one.outerHTML.slice(0, 80), (pair[0] + 0.05) / (pair[1] + 0.05)];
-  });
-"""
+CROWDED, CONTRASTS = ((DATA / f"{name}.js").read_text("utf-8") for name in ("crowded", "contrasts"))
 
 
 @one_page(0)

@@ -19,7 +19,7 @@ from solver.rules.game import Rules, load_game
 from solver.rules.notation import first_position, format_action
 from solver.rules.words import in_all, in_words, summary_of
 from solver.solving import pipeline
-from tests import naive
+from tests import DATA, naive
 from tests.books import write_values
 from tests.commands import ok, run
 from tests.exports import needs_node
@@ -193,38 +193,7 @@ def test_a_summary_has_numbers_for_parameters():
         assert "`" not in words and not re.search(r"\b(\w+) \1\b", words), words
 
 
-COIN = '''
-from typing import NamedTuple
-
-
-class Coin(NamedTuple):
-    """Heads wins, tails hands the coin on, three times."""
-
-    def initial(self): return 0
-
-    def actions(self, state):
-        if state % 2 == 0:
-            yield 0
-
-    def result(self, state, action): return state + 1
-
-    def chance(self, state):
-        if state % 2 and state < 7:
-            yield 1, 8 + self.to_move(state)
-            yield 3, state + 1
-
-    def to_move(self, state): return state // 2 % 2 if state < 8 else state - 8
-
-    def is_terminal(self, state): return state > 5
-
-    def utility(self, state): return 1 if state > 7 else 0
-
-    def tier(self, state): return state
-
-    def show(self, state):
-        import re
-        return f"{re.sub('x', 'y', 'x')} {state}"
-'''
+COIN = (DATA / "coin.txt").read_text("utf-8")  # dice
 LEVERS = STRANGE.replace('        """All of it in one text."""', "        import re")
 
 
@@ -295,49 +264,11 @@ def test_modules_are_built_for_rules_that_have_no_translation(pages, tmp_path, m
     assert node("differences", tmp_path / "site" / "game.js") == {}
 
 
-KAYLES = '''
-from typing import NamedTuple
-
-class Kayles(NamedTuple):
-    """Knock down one of `pins` pins in a row, or two neighbours; who knocks down the last wins."""
-
-    pins: int = 16
-
-    def initial(self): return (1 << self.pins) - 1
-
-    def actions(self, state):
-        for pin in range(self.pins):
-            for last in (pin, pin + 1):
-                for one in range(pin, last + 1):
-                    if not state >> one & 1:
-                        break
-                else:
-                    yield 2 * pin + last - pin
-
-    def result(self, state, action):
-        return state & ~((3 if action % 2 else 1) << action // 2)
-
-    def is_terminal(self, state): return state == 0
-
-    def utility(self, state): return -1
-
-    def tier(self, state):
-        count = 0
-        for pin in range(self.pins):
-            count += 1 - (state >> pin & 1)
-        return count
-
-    def show(self, state): return " ".join("|" if state >> pin & 1 else "." for pin in range(self.pins))
-
-    def format_action(self, state, action): return f"{action // 2 + 1}{'-' * (action % 2)}"
-'''
-
-
 @needs_node
 @pytest.mark.slow
 def test_rules_that_compile_have_pages_though_they_do_not_translate(tmp_path):
     """`else` after a loop has no translation. There is no book: who begins wins, by keeping the two halves alike."""
-    (tmp_path / "kayles.py").write_text(KAYLES)
+    shutil.copy(DATA / "kayles.txt", tmp_path / "kayles.py")
     rules = Rules(load_game(f"{tmp_path}/kayles.py::Kayles"))
     assert "else of a loop" in str(script.refusal(rules, ["actions"]))
     assert export_page(rules.game, tmp_path) == []
