@@ -18,44 +18,10 @@ from solver import __main__
 from solver.book import Book, shipped
 from solver.book.sealing import seal, segment_key
 from solver.cli import COMMANDS, main
+from tests import DATA
 from tests.books import rewritten
 
 SECONDS = 300.0  # after which a command hangs
-RULES = """
-from typing import NamedTuple
-
-class Race(NamedTuple):
-    goal: int = 6
-    def initial(self): return 0
-    def actions(self, state):
-        for steps in range(1, 3):
-            yield steps
-    def result(self, state, action): return state + action
-    def is_terminal(self, state): return state >= self.goal
-    def utility(self, state): return -1
-    def tier(self, state): return state
-
-class Greedy(Race):
-    def result(self, state, action): return len([0] * (1 << 60))
-
-class High(Race):
-    def tier(self, state): return (1 << 64) + state
-
-class Low(Race):
-    def tier(self, state): return state - (1 << 70)
-
-class Broken(Race):
-    def actions(self, state): yield 1 // (state - 3)
-
-class Floating(Race):
-    def result(self, state, action): return state + action / 2
-
-class Silent(Race):
-    def actions(self, state): return None
-
-class Leaving(Race):
-    def result(self, state, action): raise SystemExit(3)
-"""
 CLASSES = ("Race", "Greedy", "High", "Low", "Broken", "Floating", "Silent", "Leaving", "Nobody", "", "NamedTuple")
 NUMBERS = (
     "0", "1", "2", "7", "-1", "", "1e3", "1e400", "nan", "inf", "0x10", "1_000", "²", str(1 << 63), str(1 << 64),
@@ -121,7 +87,7 @@ def furnish(folder: Path) -> None:
         "empty": b"",
         "empty.py": b"",
         "torn.py": b"class Race(:\n",
-        "rules.py": RULES.encode(),
+        "rules.py": (DATA / "fuzzed.txt").read_bytes(),
         "tree.json": b"[[3, 12, 8], [2, 4, 6], [14, 5, 2]]",
         "moves.csv": b"state,action,next,reward\na,x,b,\na,y,c,1\nb,z,a,\nb,w,d,1\n",
         "odd.csv": b"state,next,player,weight\na,b,,1/0\n",

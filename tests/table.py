@@ -9,7 +9,7 @@ from solver.book import shipped
 from solver.games import CATALOGUE
 from solver.report import games
 from solver.rules.game import is_score_game, load_game
-from tests import ROOT
+from tests import DATA, ROOT
 from tests.oracles import CHANCE_ORACLES, ELSEWHERE, NIMBERS, ORACLES, SOURCES, WINNERS, Oracle
 
 GUIDE = ROOT / "docs" / "reference" / "games.md"
@@ -23,54 +23,7 @@ COUNTED = {  # what a page says, and the number in it
     r"(\d+)\s+catalogue\s+entries": lambda: len(tomllib.loads((ROOT / "books" / "catalog.toml").read_text("utf-8"))),
 }
 QUICK = 12_100  # the most states that plain minimax solves in the quick tests
-HEAD = """# Games
-
-Which games come with the package? And how do you know that their values are right? This page lists all {count} built-in
-games. Then it shows the published figures that our results match.
-
-## The games by group
-
-{groups}
-`solver games` lists the games with their parameters. `solver games NAME` prints the rules of one. In names such as
-`connect-four:5,4` a board is always width, then height.
-
-| name | covers |
-| --- | --- |
-| `tic-tac-toe` | any m,n,k game |
-| `checkers` | English draughts |
-| `chess-ending` | endings from KQK to KBNK |
-| `chess-duel` | endings from KPKP to KQKQ |
-| `minichess` | chess on nine squares |
-| `tree` | [a game tree](../guides/trees.md) from a textbook |
-| `graph` | [a table of moves or an OpenSpiel game or a GDL file](../guides/other-games.md) |
-
-You can solve a file or a game of OpenSpiel by its own name: `solver solve moves.csv`, `solver solve rules.kif` or
-`solver solve "openspiel:breakthrough(rows=4,columns=4)"`. Their books keep the texts of the positions.
-
-Some boards are too large to solve. You can still play and learn there: [wide boards](../guides/wide-boards.md). Some
-kinds of game have no place here, such as games of three players: [limits](limits.md).
-
-## How to read the tables
-
-Each row holds one figure from one source against our result.
-
-| column | content |
-| --- | --- |
-| game | the game and its parameters. If a source has several boards, this is the largest that we compared |
-| figure | the figure of the source |
-| ours | our result. If it differs, the reason follows |
-| source | the publication; else an independent program or independent rules. They share no code with this package |
-| test | the test or the script that compares the two; for `books/catalog.toml` the recorded solve |
-
-- *States* are the positions that play can reach. They include finished games.
-- *Folded* means that symmetric positions count once. Without this word each of them counts.
-- *Won*, *drawn* and *lost* are for the side to move.
-- *Longest win* is the longest one that a position has, counted in plies (a ply is one move of one player).
-- *Placements* are all ways to place the men, even if play cannot reach them.
-
-If you add a game, add its figures to `tests/oracles.py`. Then run `make tables`, which writes this page. A test
-compares the two.
-"""
+HEAD = (DATA / "games.md").read_text("utf-8")  # the page before its tables
 
 
 class Row(NamedTuple):

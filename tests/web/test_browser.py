@@ -4,7 +4,6 @@
 """
 
 import os
-import random
 import re
 import shutil
 import time
@@ -13,13 +12,10 @@ from pathlib import Path
 import pytest
 
 import solver
-from solver.base.value import lift_value
-from solver.book import Book, shipped
+from solver.book import Book
 from solver.export import export, site
 from solver.export.site import title_of
-from solver.rules.game import Rules
 from solver.rules.reading import parse_position
-from solver.rules.words import in_words
 from tests import DATA
 from tests.browsing import DESKTOP, PHONE, Host, Page, books, driver, host, one_page, page
 from tests.pages import write_grown
@@ -299,49 +295,6 @@ def test_past_its_book_the_page_searches_on(page, books, host, short):
         page.wait(lambda before=before: len(page.played()) == before + 2 or not page.moves)
         page.wait(lambda: "Red to move" in page.status or not page.moves)
     assert "Yellow wins" in page.status or "drawn" in page.status
-
-
-@one_page(0)
-def test_the_page_of_seven_by_six_plays_perfectly_from_any_position(page, books, host):
-    """Of 300 positions of all plies it knows the value and a best move: what book and Numba's search say."""
-    from solver.compiled.exact.searcher import Searcher
-
-    book = solver.Book(shipped.path_of("connect-four"))
-    export(book, f"{books}/seven/")
-    rules, searcher = Rules(book.game), Searcher(book.game)
-    page.address = f"{host}/seven/"
-    page.open()
-    for moves, state in positions_of_play(rules, 300):
-        page.script("location.hash = arguments[0]", f"#moves={','.join(moves)}")
-        page.wait(lambda moves=moves: page.played() == moves and re.search("Best: |wins|drawn", page.status))
-        if rules.is_terminal(state):
-            continue
-        value = judged(book, searcher, rules, state)
-        assert in_words(value, rules) in page.status.replace("\u2212", "-"), (moves, value)
-        best = [int(name) - 1 for name, (_, is_best) in page.moves.items() if is_best]
-        assert best
-        for action in best:
-            child = rules.result(state, action)
-            assert lift_value(judged(book, searcher, rules, child), False) == value
-
-
-def judged(book, searcher, rules, state):
-    """What a state is worth, by the rules, the book, or else the search that Numba compiles."""
-    return rules.ended(state) if rules.is_terminal(state) else book.get(rules.canonical(state)) or searcher.value(state)
-
-
-def positions_of_play(rules, count):
-    """Moves and states of random games, as many of each ply as of any other."""
-    chance, found = random.Random(0), []
-    while len(found) < count:
-        state, moves = rules.game.initial(), []
-        for _ in range(len(found) % 43):
-            if not rules.is_terminal(state):
-                action = chance.choice(list(rules.actions(state)))
-                state, moves = rules.result(state, action), [*moves, str(action + 1)]
-        if len(moves) == len(found) % 43 or chance.random() < 0.01:
-            found.append((moves, state))
-    return found
 
 
 @one_page(1)
