@@ -21,6 +21,7 @@ from solver.report.answers import Answers
 from solver.report.games import GROUPS, facts
 from solver.report.records import Child, line_of
 from solver.rules.notation import parse_action, show
+from tests import DATA
 from tests.commands import ok, run
 from tests.ways import slow
 
@@ -211,44 +212,8 @@ def test_verify_and_its_refusal(book, tmp_path):
     assert run("verify", tmp_path / "damaged.lmdb")[0] == 5
 
 
-UNREACHED = ("query {book}", "query {book} --json", "query {book} --no-moves --book-only", "line {book}")
-UNREACHED += ("play {book} --from", "query tic-tac-toe -q")
-ILL = [
-    ("query {book} zz", 4, "choose one of"),
-    ("query {book} 'a1 a1'", 4, "move 2"),
-    ("query missing.lmdb start", 2, "no book"),
-    ("query no-such-game start", 2, "no-such-game"),
-    ("query connect-four:1000,1000 start", 2, ""),
-    ("solve connect-four:-1,4", 2, ""),
-    ("solve connect-four:4,4,4,4,4", 2, ""),
-    ("solve connect-four:width=4,wide=4", 2, "wide"),
-    ("solve connect-four:1e309,4", 2, ""),
-    ("solve coins --workers 0", 2, "workers"),
-    ("solve coins --workers 1000000000", 2, "workers"),
-    ("solve coins --memory -1", 2, "no size"),
-    ("solve coins --memory nan", 2, "no size"),
-    ("solve coins --memory 100", 6, "memory"),
-    ("solve mu-torere --method minimax", 2, "retrograde"),
-    ("solve missing.py::Game", 2, "missing.py"),
-    ("solve tic-tac-toe --pruned", 2, "tree"),
-    ("solve tic-tac-toe --pruned -o b.lmdb", 2, "--output has no effect with --pruned"),
-    ("solve tic-tac-toe --pruned --method minimax", 2, "--method has no effect with --pruned"),
-    ("solve tic-tac-toe --restart", 2, "--restart needs a book"),
-    ("solve tic-tac-toe --checkpoint 0", 2, "--checkpoint needs a book"),
-    ("solve tic-tac-toe --table 1G", 2, "--table has no effect with the sweep"),
-    ("solve mu-torere --method alphabeta", 2, "cycles"),
-    ("solve mu-torere --max-ply 40", 2, "cycles"),
-    ("solve tree:missing.json", 2, "missing.json"),
-    ("solve coins -o no/such/folder/book.lmdb", 2, "folder"),
-    ("info {text}", 5, "not an LMDB file"),
-    ("info .", 5, "not a regular file"),
-    ("verify missing.lmdb", 2, "no file"),
-    ("verify {book} --memory 100", 6, "memory"),
-    ("info", 2, "Missing argument"),
-    ("bogus", 2, "No such command"),
-    ("play {book} --from zz", 4, "not a legal move"),
-    *((f"{command} '#7'", 4, "play cannot reach state 7, as the complete book") for command in UNREACHED),
-]
+# Commands, their exit codes, and a part of their message
+ILL = [line.split("\t") for line in (DATA / "refused.tsv").read_text("utf-8").splitlines()[1:]]
 
 
 def errors_of(err):
@@ -282,7 +247,7 @@ def test_bad_input_gets_one_line_and_a_code(book, tmp_path, monkeypatch, command
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text").write_text("no book" * 1000)
     actual, out, err = run(*shlex.split(command.format(book=book, text="text")))
-    assert (actual, out) == (code, ""), err
+    assert (actual, out) == (int(code), ""), err
     (error,) = errors_of(err)
     assert message in error
 
