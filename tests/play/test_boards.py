@@ -10,11 +10,9 @@ from collections import Counter
 from xml.etree import ElementTree
 
 import pytest
-from click.testing import CliRunner
 
 import solver
 from solver.base.errors import BookError, MethodError, PositionError
-from solver.cli import main
 from solver.games import CATALOGUE
 from solver.play import showing
 from solver.play.analysis import Answer
@@ -24,6 +22,7 @@ from solver.rules.boards.labels import label_of, marks_of
 from solver.rules.boards.surfaces import OWN_MEN
 from solver.rules.game import Rules
 from solver.rules.notation import chances, first_position, format_action, next_position
+from tests.commands import run
 from tests.project.test_imports import PACKAGE, loaded_by
 
 SITE = PACKAGE / "web" / "site"
@@ -60,11 +59,6 @@ def invented(rules, position):
         name = format_action(rules.game, position.state, action)
         told.append(label_of(name, cells, rules, values[number % 4], None, number == 0))
     return told
-
-
-def run(*arguments):
-    result = CliRunner().invoke(main, [*map(str, arguments)], prog_name="solver")
-    return result.exit_code, result.stdout, result.stderr
 
 
 def parsed(text):
@@ -106,23 +100,18 @@ def test_every_game_is_drawn(name):
             assert top + float(rect.get("height")) <= height
 
 
-def test_every_move_without_cells_is_named_below():
+def test_what_cells_do_not_tell_is_told_in_words(tmp_path):
+    """Moves without cells below the board, numbers, and a game without cells as its text."""
     rules = Rules(solver.load_game("nogo"))
     position = first_position(rules)
-    said = " ".join(words_of(parsed(showing.drawn(rules, position, invented(rules, position)))))
-    assert all(f"{one.name}: {one.words}" in said for one in invented(rules, position))
-
-
-def test_boards_of_numbers_tell_them():
+    told = invented(rules, position)
+    said = " ".join(words_of(parsed(showing.drawn(rules, position, told))))
+    assert all(f"{one.name}: {one.words}" in said for one in told)
     assert {"0", "4"} <= {*words_of(parsed(solver.board("kalah:6,4")))}
     assert "0 of 100" in words_of(parsed(solver.board("pig")))
     assert {"24", "off", "bar"} <= {*words_of(parsed(solver.board("hypergammon")))}
-
-
-def test_a_game_without_cells_is_drawn_as_its_text(tmp_path):
     (tmp_path / "heap.py").write_text(HEAP)
-    root = parsed(solver.board(f"{tmp_path / 'heap.py'}::Heap:7"))
-    assert words_of(root) == ["7 <left> & more"]
+    assert words_of(parsed(solver.board(f"{tmp_path / 'heap.py'}::Heap:7"))) == ["7 <left> & more"]
 
 
 HEAP = """
@@ -177,18 +166,15 @@ def test_analyse_returns_a_list_that_shows_itself():
     assert "<svg" in html and "draw for the side to move" in html and ">b1<" in html
 
 
-def test_the_moves_of_a_finished_position_are_a_board_alone():
-    state = first_position(Rules(player().game)).state
-    while not player().game.is_terminal(state):
-        state = player().game.result(state, player().best(state))
-    assert "the game is over: draw" in player().analyse(state)._repr_html_()
-
-
-def test_an_answer_shows_its_board():
+def test_an_answer_and_a_finished_position_show_their_boards():
     answer = player().value(131073)
     assert answer == (solver.Value(0), True, "book", None) and repr(answer).startswith("Answer(value=")
     assert "draw for the side to move" in answer._repr_html_() and "from: book" in answer._repr_html_()
     assert Answer(None, False, "missing")._repr_html_() is None
+    state = player().game.initial()
+    while not player().game.is_terminal(state):
+        state = player().game.result(state, player().best(state))
+    assert "the game is over: draw" in player().analyse(state)._repr_html_()
 
 
 @pytest.mark.parametrize("name", ["connect-four:4,4", "kalah:3", "pig:15", "tic-tac-toe"])
@@ -240,28 +226,22 @@ def test_a_position_is_written_as_svg(tmp_path):
     assert not {*fills} & {*looks.VALUES.values()}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        (["start", "a1", "--svg", "board.svg"], 2, "--svg draws one position: name one POSITION"),
-        (["-", "--svg", "board.svg"], 2, "--svg draws one position"),
-        (["start", "--svg", "board.png"], 2, "a board is written as SVG: name a .svg file"),
-        (["start", "--svg", "nowhere/board.svg"], 2, "the folder nowhere does not exist"),
-        (["z9", "--svg", "board.svg"], 4, "not a legal move"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(tmp_path, monkeypatch, arguments, code, said):
+def test_what_cannot_be_drawn_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    found, _, error = run("query", "tic-tac-toe", *arguments)
-    assert (found, said in error) == (code, True), (found, error)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_boards_are_saved_as_svg_alone(tmp_path):
+    for arguments, code, said in (
+        ("start a1 --svg board.svg", 2, "--svg draws one position: name one POSITION"),
+        ("- --svg board.svg", 2, "--svg draws one position"),
+        ("start --svg board.png", 2, "a board is written as SVG: name a .svg file"),
+        ("start --svg nowhere/board.svg", 2, "the folder nowhere does not exist"),
+        ("z9 --svg board.svg", 4, "not a legal move"),
+    ):
+        found, _, error = run("query", "tic-tac-toe", *arguments.split())
+        assert (found, said in error) == (code, True), (found, error)
     with pytest.raises(MethodError, match="name a .svg file"):
-        solver.board("tic-tac-toe").save(tmp_path / "board.html")
+        solver.board("tic-tac-toe").save("board.html")
     with pytest.raises(BookError):
-        solver.board("tic-tac-toe").save(tmp_path / "nowhere" / "board.svg")
+        solver.board("tic-tac-toe").save("nowhere/board.svg")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_pictures_load_nothing_heavy_and_only_when_asked_for():
