@@ -78,16 +78,21 @@ def matches(expected: str, printed: str) -> bool:
     return re.fullmatch(pattern, printed.rstrip()) is not None
 
 
-def by_shell(command: str) -> str:
+def shell(command: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a command in a shell with a text for its input."""
+    return subprocess.run(["bash", "-c", command], input=text, capture_output=True, text=True)
+
+
+def by_shell(command: str, text: str | None = None) -> str:
     """Run a command that must succeed in a shell, and return what it prints."""
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=600)
+    done = shell(command, text)
     assert done.returncode == 0, f"$ {command}\n{done.stderr}"
     return done.stdout
 
 
 def failing(command: str) -> str:
     """Run a command that must fail, and return its error."""
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=600)
+    done = shell(command)
     assert done.returncode != 0, f"$ {command}\n{done.stdout}"
     return done.stderr[max(0, done.stderr.find("Error: ")) :]
 
@@ -103,9 +108,7 @@ def in_process(command: str) -> str:
             code, text, error = run(*words[1:], stdin=text)
             assert code == 0 or part is not parts[-1], f"$ {command}\n{error}"
         else:
-            done = subprocess.run(["bash", "-c", part], input=text, capture_output=True, text=True, timeout=600)
-            assert done.returncode == 0, f"$ {command}\n{done.stderr}"
-            text = done.stdout
+            text = by_shell(part, text)
     return text
 
 

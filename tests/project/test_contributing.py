@@ -76,17 +76,8 @@ def find(segment, key):
     return indices[keys.index(key)] if key in keys else None
 
 
-PLAIN = codecs.Codec(
-    "plain",
-    99,
-    group=64,
-    groups=64,
-    block=64,
-    state_bytes=13,
-    encode_chunk=encode_chunk,
-    finder=lambda: find,
-    decode=decode,
-)
+FUNCTIONS = {"encode_chunk": encode_chunk, "finder": lambda: find, "decode": decode}
+PLAIN = codecs.Codec("plain", 99, group=64, groups=64, block=64, state_bytes=13, **FUNCTIONS)
 
 
 def test_every_codec_has_a_reader_for_pages():

@@ -42,15 +42,8 @@ def searches():
 def proofs():
     alphabeta, proof = searches()
     kinds = [shape(getattr(module, name)) for module in (alphabeta, proof) for name in ("Frame", "Field")]
-    return (
-        kinds,
-        shape(alphabeta.Move),
-        proof.ENTRIES,
-        proof.FIELDS,
-        proof.PROOF_SHIFT,
-        proof.REFUTATION_SHIFT,
-        proof.WORK_SHIFT,
-    )
+    numbers = (proof.ENTRIES, proof.FIELDS, proof.PROOF_SHIFT, proof.REFUTATION_SHIFT, proof.WORK_SHIFT)
+    return kinds, shape(alphabeta.Move), *numbers
 
 
 def works():

@@ -45,7 +45,15 @@ def test_every_version_that_is_asked_for_has_a_lower_bound():
     assert len(asked) > 10 and all(re.fullmatch(r"[a-z-]+>=[\d.]+(; sys_platform != 'linux')?", one) for one in asked)
 
 
-WITHOUT_NAMES_OF_ITS_OWN = """
+def printed(script, **own):
+    """What a script prints in a process of its own: settings made by others would count no more."""
+    own |= {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", script], env=os.environ | own, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+WITHOUT_NAMES_OF_NUMBAS_OWN = """
 import sys
 
 sys.modules["solver.compiled.linking"] = None
@@ -55,6 +63,24 @@ from solver.compiled import agreement, inlining
 assert "pipeline_class" not in inlining.PART
 agreement.compare(load_game("coins:8"), range(9))
 """
+WITHOUT_NAMES_OF_RAYS_OWN = """
+from solver.cluster import on_ray
+
+def add(one, other):
+    return one + other
+
+on_ray.private_part = lambda *wanted: None
+with on_ray.opened("local:1", 1 << 30) as engine:
+    print(engine.result(engine.submit(add, 1, 2)[0]))
+"""
+
+
+@pytest.mark.slow
+def test_without_names_of_numbas_and_rays_own_rules_compile_and_a_cluster_runs(tmp_path):
+    pytest.importorskip("numba")
+    assert printed(WITHOUT_NAMES_OF_NUMBAS_OWN, NUMBA_CACHE_DIR=str(tmp_path)) == ""
+    pytest.importorskip("ray")
+    assert printed(WITHOUT_NAMES_OF_RAYS_OWN).split()[-1] == "3"
 
 
 def test_without_names_of_numbas_own_parts_are_compiled_like_any_function(monkeypatch):
@@ -65,14 +91,6 @@ def test_without_names_of_numbas_own_parts_are_compiled_like_any_function(monkey
     assert "pipeline_class" not in runpy.run_path(str(parts))["PART"]
     monkeypatch.undo()
     assert "pipeline_class" in runpy.run_path(str(parts))["PART"]
-
-
-@pytest.mark.slow
-def test_without_names_of_numbas_own_rules_compile(tmp_path):
-    pytest.importorskip("numba")
-    own = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", WITHOUT_NAMES_OF_ITS_OWN], env=own, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_code_whose_place_is_not_told_is_said_in_one_line():
@@ -116,27 +134,6 @@ def test_a_warning_says_what_happens_without_names_of_rays_own():
         assert other._private.node is None
     lost = [str(one.message).rpartition(": ")[2] for one in warned]
     assert lost[:3] == ["an autoscaler starts", "a log forwarder starts", "a page starts"] and "loopback" in lost[3]
-
-
-WITHOUT_NAMES_OF_RAYS_OWN = """
-from solver.cluster import on_ray
-
-def add(one, other):
-    return one + other
-
-on_ray.private_part = lambda *wanted: None
-with on_ray.opened("local:1", 1 << 30) as engine:
-    print(engine.result(engine.submit(add, 1, 2)[0]))
-"""
-
-
-@pytest.mark.slow
-def test_without_names_of_rays_own_a_cluster_runs():
-    """In a process that has not imported Ray, as the one of a solve: settings would count no more."""
-    pytest.importorskip("ray")
-    own = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", WITHOUT_NAMES_OF_RAYS_OWN], env=own, capture_output=True, text=True)
-    assert done.returncode == 0 and done.stdout.split()[-1] == "3", done.stderr
 
 
 def test_the_image_copies_files_that_are_there_and_installs_extras_that_exist():
