@@ -25,6 +25,41 @@ def begun(game, position=None, **options):
     return environment
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Observation:UserWarning", "ignore:The old environment:DeprecationWarning")
+@pytest.mark.parametrize("text", ["tic-tac-toe", "dots-and-boxes:2,2", "pig:10", "nim:1,3", "kalah:3,2"])
+def test_the_api_test_passes(text):
+    from pettingzoo.test import api_test, seed_test
+
+    api_test(env(text), num_cycles=100)
+    seed_test(lambda: env(text), num_cycles=20)
+
+
+def test_a_book_teaches_and_plays():
+    player = solver.Player(solver.solve("hexapawn"), live=False)
+    environment = env("hexapawn", teacher=player, render_mode="ansi")
+    opponent = Opponent(player)
+    environment.reset(seed=0)
+    rewards = {}
+    for agent in environment.agent_iter():
+        seen, reward, terminated, truncated, info = environment.last()
+        rewards[agent] = reward
+        if terminated or truncated:
+            environment.step(None)
+            continue
+        assert (info["best_mask"] <= seen["action_mask"]).all() and info["best_mask"].any()
+        assert info["value"] == (1 if agent == "player_1" else -1)
+        legal = [action for action, is_legal in enumerate(seen["action_mask"]) if is_legal]
+        environment.step(opponent(environment) if agent == "player_1" else legal[0])
+    assert rewards == {"player_0": -1.0, "player_1": 1.0}
+    assert environment.render().count("\n") == 3
+    with pytest.raises(GameError, match="no render_mode 'gif'"):
+        env("hexapawn", render_mode="gif")
+    environment.reset()
+    with pytest.raises(GameError, match="action 1 is not legal here"):
+        environment.unwrapped.step(1)
+
+
 def test_a_teacher_or_an_opponent_of_another_game_is_refused():
     refusal = r"made by rules \w{8} \(connect-four:4,4\), the environment by \w{8} \(tic-tac-toe\)"
     with pytest.raises(ForeignBook, match=f"the teacher was {refusal}"):

@@ -11,8 +11,55 @@ pyspiel = pytest.importorskip("pyspiel")
 np = pytest.importorskip("numpy")
 
 from solver.adapters import openspiel, theirs  # noqa: E402
+from tests.ways import slow  # noqa: E402
 
 openspiel.register()
+
+
+def player_of(text):
+    return solver.Player(solver.solve(text), live=False)
+
+
+BOARDS = ("hexapawn", "tic-tac-toe:3,2,3", "nim:1,2,3", "connect-four:3,2,3", "dots-and-boxes:2,1")
+
+
+@pytest.mark.parametrize("text", ["nim:1,2", "coins:4;", *slow(*BOARDS)])
+def test_no_one_gains_on_the_policy_of_a_book(text):
+    from open_spiel.python.algorithms.exploitability import exploitability
+
+    game = pyspiel.load_game("solverbook", {"game": text})
+    assert exploitability(game, openspiel.PlayerPolicy(game, player_of(text.rstrip(";")))) == pytest.approx(0)
+
+
+@pytest.mark.parametrize("text", ["hexapawn", "dots-and-boxes:2,1", "nannon:6,2"])
+def test_openspiel_finds_our_games_in_order(text):
+    game = pyspiel.load_game("solverbook", {"game": text})
+    pyspiel.random_sim_test(game, num_sims=2, serialize=True, verbose=False)
+    state = game.new_initial_state()
+    assert str(state).strip() and not state.is_terminal()
+
+
+def test_returns_are_those_of_our_rules():
+    game = pyspiel.load_game("solverbook", {"game": "dots-and-boxes:1,1"})
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        state.apply_action(state.legal_actions()[0])
+    assert state.returns() == [-1.0, 1.0]  # the fourth line makes the box
+
+
+def test_a_bot_wins_what_is_won():
+    game = pyspiel.load_game("nim(pile_sizes=1;2)")
+    bot = openspiel.PlayerBot(player_of("openspiel:nim(pile_sizes=1;2)"))
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        policy, action = bot.step_with_policy(state)
+        assert {known for known, _ in policy} == set(state.legal_actions()) and dict(policy)[action]
+        state.apply_action(action if state.current_player() == 0 else state.legal_actions()[0])
+        bot.inform_action(state, 0, action)
+    assert state.returns()[0] == 1.0
+    other = pyspiel.load_game("tic_tac_toe").new_initial_state()
+    with pytest.raises(ForeignBook, match="openspiel:nim.*, the state of tic_tac_toe.*: solve openspiel:tic_tac_toe"):
+        bot.step(other)
 
 
 def test_a_game_that_openspiel_cut_at_a_comma_is_refused():
@@ -150,7 +197,7 @@ def test_an_evaluator_goes_with_their_search():
     from open_spiel.python.algorithms import mcts
 
     game = pyspiel.load_game("solverbook(game=hexapawn)")
-    evaluator = openspiel.PlayerEvaluator(solver.Player(solver.solve("hexapawn"), live=False))
+    evaluator = openspiel.PlayerEvaluator(player_of("hexapawn"))
     state = game.new_initial_state()
     assert evaluator.evaluate(state).tolist() == [-1, 1]
     state.apply_action(mcts.MCTSBot(game, 2, 10, evaluator).step(state))
@@ -166,7 +213,7 @@ def best(evaluator, state):
 
 def test_an_evaluator_counts_what_was_scored_before():
     game = pyspiel.load_game("solverbook(game=dots-and-boxes:1;1)")
-    evaluator = openspiel.PlayerEvaluator(solver.Player(solver.solve("dots-and-boxes:1,1"), live=False))
+    evaluator = openspiel.PlayerEvaluator(player_of("dots-and-boxes:1,1"))
     state = game.new_initial_state()
     while not state.is_terminal():
         assert evaluator.evaluate(state).tolist() == [-1, 1]  # the second player closes the only box

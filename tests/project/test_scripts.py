@@ -1,4 +1,4 @@
-"""The measure behind the warnings of `make lint`: lines of code alone count."""
+"""The scripts: benchmarks read other programs, and the measure behind the warnings of `make lint` counts code alone."""
 
 import shutil
 import subprocess
@@ -60,3 +60,38 @@ def test_lint_runs_all_tools_and_then_fails_if_one_did(tmp_path, failing):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     ran = [line.split()[0] for line in done.stdout.splitlines() if line.endswith(" ran")]
     assert (ran, done.returncode == 0) == (["ruff", "ruff", "mypy", "python"], failing is None)
+
+
+PROGRAM = """
+import sys
+for line in sys.stdin:
+    moves = line.strip()
+    print({answer})
+"""
+
+
+@pytest.mark.posix("counts the time of children")
+def test_another_program_is_timed_and_its_scores_are_read(tmp_path):
+    pytest.importorskip("numba")
+    import bench_search
+
+    program = tmp_path / "program.py"
+    for answer, scores in (
+        ("moves, -3, 17, 0.5", [-3, -3]),
+        ("f'score: {len(moves)} nodes: 12'", [2, 3]),
+        ("'nothing' if moves == '12' else '7'", [None, 7]),
+        ("'4') if moves == '12' else sys.exit(0", [4, None]),
+    ):
+        program.write_text(PROGRAM.format(answer=answer))
+        seconds, found = bench_search.ask(f"{sys.executable} {program}", ["12", "334"])
+        assert found == scores and seconds > 0
+    report = bench_search.compare(f"{sys.executable} {program}", [("12", -3), ("334", 7)], 1.0)
+    assert report["wrong"] == 2  # another score, and none
+
+
+@pytest.mark.posix("counts the time of children")
+def test_processes_are_timed_with_their_bytecode_written(monkeypatch):
+    import benchmark
+
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    assert benchmark.run([sys.executable, "-c", "import sys; print(sys.dont_write_bytecode)"]).output == "False\n"
