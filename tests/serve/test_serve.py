@@ -302,7 +302,7 @@ def test_a_search_ends_when_it_is_told_to(monkeypatch):
     assert not facts.exact
 
 
-def test_searchers_are_kept_for_few_games(monkeypatch):
+def test_searchers_and_replies_are_kept_as_far_as_there_is_room(monkeypatch):
     monkeypatch.setattr(searches, "MAX_SEARCHES", 2)
     monkeypatch.setattr(searches, "ANSWERS", 2)
     pool = searches.Searches(1)
@@ -312,9 +312,6 @@ def test_searchers_are_kept_for_few_games(monkeypatch):
     for one in (second, third):
         pool.player_of(one)
     assert list(pool.players) == ["hex", "nim"]
-
-
-def test_replies_are_kept_as_far_as_there_is_room():
     kept, scope = Kept(most=10_000), {"query_string": b""}
     for number in range(10):
         kept.keep({**scope, "raw_path": b"%d" % number}, Reply(b"x", cache=FOREVER))

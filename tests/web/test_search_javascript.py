@@ -38,10 +38,10 @@ QUICK = "tic-tac-toe"
 GAMES = (QUICK, "dots-and-boxes", *slow("coins", "hexapawn", "connect-four:4,3,3", "kalah:2,2", "othello:4,2"))
 
 
-def asked(folder, states):
-    path = folder / "asked"
-    path.write_text(json.dumps(list(map(str, states))))
-    return path
+def ask(command, module, folder, asked, *more):
+    """What a command of search.mjs says of a module and a list of states, or of files."""
+    (folder / "asked").write_text(json.dumps([str(one) for one in asked]))
+    return node(command, module, folder / "asked", *more)
 
 
 def some(truth, count, seed=1):
@@ -56,7 +56,7 @@ def said(value):
 def test_answers_are_the_naive_twins(module_of, tmp_path, name):
     rules, truth = Rules(load_game(name)), naive.solve(load_game(name))
     states = some(truth, 150)
-    answers = node("answers", module_of(name), asked(tmp_path, states))
+    answers = ask("answers", module_of(name), tmp_path, states)
     for state, answer in zip(states, answers, strict=True):
         assert answer["value"] == said(truth[state]) and answer["known"] == [said(truth[state]), True]
         moves = moves_of(rules, truth, state)
@@ -83,7 +83,7 @@ def moves_of(rules, truth, state):
 def test_null_windows_bound_a_value(module_of, tmp_path):
     truth = naive.solve(load_game(QUICK))
     states = [state for state in some(truth, 60) if not 0 < (truth[state].distance or 9) < 2]
-    for state, answer in zip(states, node("bounds", module_of(QUICK), asked(tmp_path, states)), strict=True):
+    for state, answer in zip(states, ask("bounds", module_of(QUICK), tmp_path, states), strict=True):
         assert answer == [True, False, True], (state, truth[state])
 
 
@@ -91,7 +91,7 @@ def test_what_a_budget_leaves_open_is_an_estimate(module_of, tmp_path):
     game = load_game(QUICK)
     open_states = [state for state in naive.solve(game) if not game.is_terminal(state)]
     early = sorted(open_states)[:5] + [game.initial()]
-    for value, exact, unknown, best in node("budgets", module_of(QUICK), asked(tmp_path, early)):
+    for value, exact, unknown, best in ask("budgets", module_of(QUICK), tmp_path, early):
         assert unknown == 0 and (exact or best is not None)
         assert value is None or exact or value[1] is None or value[0]
 
@@ -100,14 +100,14 @@ def test_what_a_budget_leaves_open_is_an_estimate(module_of, tmp_path):
 def test_where_alpha_beta_does_not_end_estimates_are_left(module_of, tmp_path):
     endless = tmp_path / "endless.wasm"
     endless.write_bytes(forged(module_of(QUICK).read_bytes(), {"go_on": bytes([0, 0x42, 2, 0x0B])}))  # i64.const 2
-    exact, unknown, moves = node("endless", endless, asked(tmp_path, [load_game(QUICK).initial()]))
+    exact, unknown, moves = ask("endless", endless, tmp_path, [load_game(QUICK).initial()])
     assert not exact and not unknown and moves
 
 
 def test_questions_are_answered_in_turn(module_of, tmp_path):
     game = load_game(QUICK)
     states = [game.initial(), *some(naive.solve(game), 20)]
-    moves, values, _ = node("turns", module_of(QUICK), asked(tmp_path, states))
+    moves, values, _ = ask("turns", module_of(QUICK), tmp_path, states)
     assert moves and values == [said(naive.solve(game)[state]) for state in states]
 
 
@@ -133,9 +133,7 @@ def test_types_declare_what_is_exported():
 
 def ends_of(command, folder, modules, *more):
     """What a command of search.mjs says of a list of modules."""
-    path = folder / "modules"
-    path.write_text(json.dumps([base64.b64encode(module).decode() for module in modules]))
-    return node(command, path, path, *more)
+    return ask(command, folder / "asked", folder, [base64.b64encode(module).decode() for module in modules], *more)
 
 
 PATIENT = 600_000  # milliseconds, which no machine takes
@@ -189,8 +187,8 @@ def test_files_and_answers_without_end_are_no_modules(module_of, tmp_path):
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "large").touch()
     os.truncate(tmp_path / "large", 1 << 40)
-    (tmp_path / "paths").write_text(json.dumps([f"{tmp_path}/fifo", "/dev/zero", f"{tmp_path}/large"]))
-    ends, megabytes = node("files", module_of(QUICK), tmp_path / "paths")
+    files = (tmp_path / "fifo", "/dev/zero", tmp_path / "large")
+    ends, megabytes = ask("files", module_of(QUICK), tmp_path, files)
     file = "ForeignModule: IT is not a regular file: name one that `solver build` wrote"
     many = "ForeignModule: the module has more than 262144 bytes: build it again"
     assert ends == [file, file, many, many] and megabytes < 500
