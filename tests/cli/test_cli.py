@@ -17,7 +17,7 @@ from solver import Book, Player, __version__, load_game
 from solver.base.kinds import OUTCOME
 from solver.base.loading import listener
 from solver.base.value import Value
-from solver.cli import COMMANDS, SECTIONS, common, main
+from solver.cli import COMMANDS, SECTIONS, common
 from solver.games import CATALOGUE
 from solver.report.answers import Answers
 from solver.report.games import GROUPS, facts
@@ -356,11 +356,8 @@ def test_a_line_is_the_best_play_to_the_end(book):
     assert code == 4 and "not a legal move" in err
 
 
-def test_a_drawn_line_of_a_game_with_cycles_ends_where_it_repeats():
+def test_a_line_without_a_book_is_searched_to_its_end_or_says_why_not(monkeypatch):
     assert json.loads(ok("line", "mu-torere", "--json", "--live"))["ending"] == "the position repeats: a draw"
-
-
-def test_a_line_without_a_book_is_searched_or_says_why_not(monkeypatch):
     assert "loss in 11 for the side to move" in ok("line", "coins", "--live")
     monkeypatch.setattr("solver.cli.line.SECONDS", 0.1)
     code, out, err = run("line", "teeko")
@@ -462,12 +459,12 @@ def test_values_have_colours_on_a_terminal_alone(monkeypatch, capsys):
     assert capsys.readouterr().out == text + "\n"
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_shell_completes_commands_and_options(shell):
-    words = {"bash": ("solver qu", "1"), "zsh": ("solver qu", "1"), "fish": ("solver qu", "qu")}[shell]
-    asked = {"_SOLVER_COMPLETE": f"{shell}_complete", "COMP_WORDS": words[0], "COMP_CWORD": words[1]}
-    script = "from solver.cli import main; main(prog_name='solver')"
-    command = [sys.executable, "-c", script]
+@pytest.mark.parametrize(
+    ("shell", "words"),
+    [("bash", "1"), *(pytest.param(*one, marks=pytest.mark.slow) for one in (("zsh", "1"), ("fish", "qu")))],
+)
+def test_a_shell_completes_commands_and_options(shell, words):
+    asked = {"_SOLVER_COMPLETE": f"{shell}_complete", "COMP_WORDS": "solver qu", "COMP_CWORD": words}
+    command = [sys.executable, "-c", "from solver.cli import main; main(prog_name='solver')"]
     done = subprocess.run(command, cwd=ROOT, env={**os.environ, **asked}, capture_output=True, text=True)
     assert "query" in done.stdout and "solve" not in done.stdout.split(), done
-    assert main.name

@@ -181,28 +181,14 @@ def test_a_table_larger_than_the_memory_is_refused(tmp_path, monkeypatch):
         load_game(str(tmp_path / "large.csv"))
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("2", 2),
-        ("-0.25", Fraction(-1, 4)),
-        ("+1/3", Fraction(1, 3)),
-        (".5", Fraction(1, 2)),
-        ("2.", 2),
-        ("1e99", 10**99),
-        ("25e-2", Fraction(1, 4)),
-        *((text, None) for text in ("", ".", "1/0", "1/3e5", "1e100", "1_000", " 1", "\u0663", "nan", "1" * 21, "0x1")),
-    ],
-)
-def test_numbers_are_exact_or_none(text, value):
-    assert exact(text) == value
-
-
-def test_whole_weights_are_in_proportion():
-    assert whole_weights([Fraction(1, 6), Fraction(1, 3), Fraction(1, 2)], 6) == [1, 2, 3]
-    assert whole_weights([Fraction(1, 6), Fraction(1, 3), Fraction(1, 2)], 5) is None
-    assert whole_weights([Fraction(1, 10**18)] * 3, 3) == [1, 1, 1]
-    assert whole_weights([], 1) == []
+def test_numbers_are_exact_or_none_and_weights_whole():
+    known = {"2": 2, "-0.25": Fraction(-1, 4), "+1/3": Fraction(1, 3), ".5": Fraction(1, 2), "2.": 2, "1e99": 10**99}
+    odd = ("", ".", "1/0", "1/3e5", "1e100", "1_000", " 1", "\u0663", "nan", "1" * 21, "0x1")
+    for text, value in {**known, "25e-2": Fraction(1, 4), **dict.fromkeys(odd)}.items():
+        assert exact(text) == value, text
+    shares = [Fraction(1, 6), Fraction(1, 3), Fraction(1, 2)]
+    assert whole_weights(shares, 6) == [1, 2, 3] and whole_weights(shares, 5) is None
+    assert whole_weights([Fraction(1, 10**18)] * 3, 3) == [1, 1, 1] and whole_weights([], 1) == []
 
 
 def test_a_deep_tree_is_read_as_a_flat_one_is():
@@ -304,7 +290,9 @@ OUTPUTS = {
 EVERY_OUTPUT = [(command, ending) for command, endings in OUTPUTS.items() for ending in endings.split()]
 
 
-@pytest.mark.parametrize(("command", "ending"), EVERY_OUTPUT)
+@pytest.mark.parametrize(
+    ("command", "ending"), EVERY_OUTPUT, ids=[f"{one[0].split()[0]}{one[1]}" for one in EVERY_OUTPUT]
+)
 def test_a_file_of_yours_is_never_replaced(tmp_path, command, ending):
     path = tmp_path / f"file{ending}"
     path.write_text(MINE)
@@ -314,19 +302,16 @@ def test_a_file_of_yours_is_never_replaced(tmp_path, command, ending):
     assert re.search(f"exists and is no earlier result: name another file, or remove it first|{needs}", error)
 
 
-@pytest.mark.parametrize("restart", ["", "--restart"])
-@pytest.mark.parametrize(
-    ("command", "ending"),
-    [("solve nim:1,2 --max-ply 2", ".journal"), ("prove nim:1,2", ".proof")],
-)
-def test_a_file_of_yours_where_work_is_kept_stays(tmp_path, command, ending, restart):
-    if ending == ".proof":
+@pytest.mark.parametrize("restart", ["", "--restart"], ids=["goes-on", "restart"])
+@pytest.mark.parametrize("command", ["solve nim:1,2 --max-ply 2", "prove nim:1,2"], ids=["solve", "prove"])
+def test_a_file_of_yours_where_work_is_kept_stays(tmp_path, command, restart):
+    if is_proof := command.startswith("prove"):
         pytest.importorskip("numba")
-    path = tmp_path / f"a.lmdb{ending}"
+    path = tmp_path / f"a.lmdb{'.proof' if is_proof else '.journal'}"
     path.write_text(MINE)
     code, output, error = run(*command.split(), "-o", tmp_path / "a.lmdb", *restart.split())
     assert (output, path.read_text("utf-8"), [*tmp_path.iterdir()]) == ("", MINE, [path]), error
-    wanted = (2, "exists and is no earlier result") if restart or ending == ".proof" else (6, "is of another solve")
+    wanted = (2, "exists and is no earlier result") if restart or is_proof else (6, "is of another solve")
     assert code == wanted[0] and f"{path} {wanted[1]}" in error
 
 
