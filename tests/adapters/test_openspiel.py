@@ -80,7 +80,7 @@ def test_one_parameter_is_enough_where_a_game_has_no_more():
     assert pyspiel.load_game("solverbook(game=hexapawn)").shared.rules.name == "hexapawn"
 
 
-def test_an_illegal_action_is_an_error_and_changes_nothing():
+def test_an_illegal_action_or_outcome_is_an_error_and_changes_nothing():
     state = pyspiel.load_game("solverbook(game=coins:3;2)").new_initial_state()
     with pytest.raises(PositionError, match="action 7 is not legal here: choose one of 0, 1"):
         state.apply_action(7)
@@ -89,9 +89,6 @@ def test_an_illegal_action_is_an_error_and_changes_nothing():
     state.apply_action(0)
     with pytest.raises(PositionError, match="the game is over"):
         state.apply_action(0)
-
-
-def test_an_outcome_that_there_is_not_is_an_error():
     state = pyspiel.load_game("solverbook(game=pig:5;)").new_initial_state()
     while not state.is_chance_node():
         state.apply_action(state.legal_actions()[0])
