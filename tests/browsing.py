@@ -130,7 +130,7 @@ class Page:
     def wait(self, condition):
         from selenium.webdriver.support.ui import WebDriverWait
 
-        WebDriverWait(self.driver, 60, poll_frequency=0.02).until(lambda _: condition())
+        WebDriverWait(self.driver, 600, poll_frequency=0.02).until(lambda _: condition())
 
     def find(self, selector):
         return self.driver.find_elements("css selector", selector)

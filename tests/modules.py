@@ -126,6 +126,6 @@ def exporting(data, *names):
 
 def node(command, *arguments):
     script = Path(__file__).parent / "search.mjs"
-    done = subprocess.run(["node", script, command, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(["node", script, command, *map(str, arguments)], capture_output=True, text=True, timeout=3000)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

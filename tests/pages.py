@@ -26,7 +26,7 @@ STRANGE = (DATA / "strange.txt").read_text("utf-8")  # rules that show what Pyth
 
 def node(command, *arguments):
     port = Path(__file__).parent / "port.mjs"
-    done = subprocess.run(["node", port, command, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(["node", port, command, *map(str, arguments)], capture_output=True, text=True, timeout=3000)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

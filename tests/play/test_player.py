@@ -124,7 +124,7 @@ def test_a_player_with_an_alphabeta_book_never_does_worse_than_the_value(tmp_pat
     pipeline.solve(game, tmp_path / "book.lmdb", method="alphabeta")
     promised = truth[game.initial()].score * (1 if computer == 0 else -1)
     with Book(tmp_path / "book.lmdb") as book:
-        player = Player(book)
+        player = Player(book, seconds=None)
         assert player.value(game.initial()).source == "book"
         todo, seen = [(game.initial(), 0)], set()
         while todo:
@@ -273,7 +273,7 @@ def test_nobody_knows_is_none_and_never_a_draw():
 
 
 def test_of_lost_moves_the_longest_resists():
-    moves = Player({}, load_game("coins:21")).analyse(21)  # lost in 11 plies, whatever is taken
+    moves = Player({}, load_game("coins:21"), seconds=None).analyse(21)  # lost in 11 plies, whatever is taken
     assert moves[0].value == Value(-1, 11)
     assert {move.value for move in moves if move.best} == {Value(-1, 11)}
     assert all(move.best or move.value.distance < 11 for move in moves)

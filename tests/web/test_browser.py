@@ -402,7 +402,7 @@ def test_the_book_is_read_in_parts_where_the_host_sends_them(driver, host, books
     before = -1
     while before != len(Host.asked):  # the service worker may still keep files of an earlier page
         before = len(Host.asked)
-        time.sleep(0.3)
+        time.sleep(1)
     Host.asked.clear()
     page = Page(driver, host, 0, books).open()
     for _ in range(5):
