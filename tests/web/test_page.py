@@ -167,30 +167,26 @@ def is_right(position, answer, player, rules):
     return answer["words"] != "unknown"
 
 
-@pytest.mark.parametrize(
-    ("text", "title"),
-    [
-        ("connect-four:4,4", "Connect Four 4 \u00d7 4"),
-        ("connect-four:4,3,3", "Connect Four 4 \u00d7 3, connect 3"),
-        ("tic-tac-toe:3,3,3,true", "Tic Tac Toe 3 \u00d7 3, misere"),
-        ("dots-and-boxes", "Dots and Boxes 2 \u00d7 2"),
-        ("chess-ending:KPK", "Chess Ending KPK"),
-        ("pig:15", "Pig, goal 15"),
-        ("kalah:3,2,false", "Kalah, houses 3, seeds 2, without empty capture"),
-        ("nim:1,3,5", "Nim, heaps 1 3 5"),
-    ],
-)
-def test_a_page_is_titled_in_words(text, title):
-    assert site.title_of(load_game(text)) == title
+TITLES = {
+    "connect-four:4,4": "Connect Four 4 \u00d7 4",
+    "connect-four:4,3,3": "Connect Four 4 \u00d7 3, connect 3",
+    "tic-tac-toe:3,3,3,true": "Tic Tac Toe 3 \u00d7 3, misere",
+    "dots-and-boxes": "Dots and Boxes 2 \u00d7 2",
+    "chess-ending:KPK": "Chess Ending KPK",
+    "pig:15": "Pig, goal 15",
+    "kalah:3,2,false": "Kalah, houses 3, seeds 2, without empty capture",
+    "nim:1,3,5": "Nim, heaps 1 3 5",
+}
 
 
-def test_a_summary_has_numbers_for_parameters():
+def test_a_page_is_titled_in_words_and_a_summary_has_numbers_for_parameters():
+    assert {text: site.title_of(load_game(text)) for text in TITLES} == TITLES
     assert summary_of(load_game("pig:15,8")).startswith("Throw a die of 8 sides again")
     assert "; 3 in a row, column or diagonal wins" in summary_of(load_game("connect-four:4,3,3"))
-    for name in CATALOGUE:
-        game = load_game({"chess-ending": "chess-ending:KQK"}.get(name, name)) if name not in FROM_FILES else None
-        words = "" if game is None else summary_of(game)
-        assert "`" not in words and not re.search(r"\b(\w+) \1\b", words), words
+    for name in (*CATALOGUE, "chess-ending:KQK"):
+        if name not in (*FROM_FILES, "chess-ending"):
+            words = summary_of(load_game(name))
+            assert "`" not in words and not re.search(r"\b(\w+) \1\b", words), words
 
 
 COIN = (DATA / "coin.txt").read_text("utf-8")  # dice
@@ -212,16 +208,14 @@ def test_rules_without_translation_are_a_table_where_the_game_is_small_else_numb
         assert words_of(player, player.value(0).value) in answers[0]["words"]
         monkeypatch.setattr(script, "TABLED", 3)
         (note,) = export_page(book, tmp_path / "large")
-    assert re.match(
-        r"\w+\.show, line \d+ of rules.py: 'import re' has no translation.*: the page shows states by", note
-    )
+    assert re.match(r"\w+\.show, line \d+ of rules.py: 'import re' has .*: the page shows states by", note)
     assert node("differences", tmp_path / "large" / "site" / "game.js") == {}
     (answer,) = ask("answers", tmp_path / "large", [["2", 1, 0]])
     assert answer["record"]["board"] == "#2" and answer["moves"][0][0] == ("+1" if text == LEVERS else "0")
 
 
-def refusing(name):
-    """A translation that refuses a method of the rules."""
+def refuse(monkeypatch, name):
+    """Let a method of the rules have no translation, and no table be small enough."""
     translated = script.translation
 
     def translation(rules, names, ranked=False):
@@ -229,7 +223,8 @@ def refusing(name):
             raise MethodError(f"{name}, line 1: 'try' has no translation to JavaScript")
         return translated(rules, names, ranked)
 
-    return translation
+    monkeypatch.setattr(script, "TABLED", 5)
+    monkeypatch.setattr(script, "translation", translation)
 
 
 @needs_node
@@ -237,8 +232,7 @@ def refusing(name):
 def test_where_rules_have_no_translation_the_module_tells_them(pages, tmp_path, monkeypatch, name):
     """The shipped one: that of a book that is whole is there for its rules, and searches nothing."""
     path = pages("tic-tac-toe") / "book.lmdb"  # made before the patches, as other tests take it
-    monkeypatch.setattr(script, "TABLED", 5)
-    monkeypatch.setattr(script, "translation", refusing(name))
+    refuse(monkeypatch, name)
     by_module = name in ("actions", "canonical")
     with Book(path) as book:
         notes = export_page(book, tmp_path)
@@ -256,8 +250,7 @@ def test_where_rules_have_no_translation_the_module_tells_them(pages, tmp_path, 
 def test_modules_are_built_for_rules_that_have_no_translation(pages, tmp_path, monkeypatch, name):
     """Dice, moves again and what they score, ranks."""
     path = pages(name) / "book.lmdb"
-    monkeypatch.setattr(script, "TABLED", 5)
-    monkeypatch.setattr(script, "translation", refusing("rank" if "ranked" in name else "is_terminal"))
+    refuse(monkeypatch, "rank" if "ranked" in name else "is_terminal")
     with Book(path) as book:
         assert export_page(book, tmp_path) == []
     assert "...module.rules" in (tmp_path / "site" / "game.js").read_text("utf-8")
@@ -282,8 +275,7 @@ def test_rules_that_compile_have_pages_though_they_do_not_translate(tmp_path):
 
 def test_rules_that_neither_translate_nor_compile_are_refused(pages, tmp_path, monkeypatch):
     path = pages("tic-tac-toe") / "book.lmdb"
-    monkeypatch.setattr(script, "TABLED", 5)
-    monkeypatch.setattr(script, "translation", refusing("actions"))
+    refuse(monkeypatch, "actions")
     monkeypatch.setattr("solver.play.modules.data_of", lambda rules: None)
     monkeypatch.setattr("solver.base.extras.kernel_defect", lambda: MethodError("not here"))
     refused = pytest.raises(MethodError, match="'try' has no translation to JavaScript, and tic-tac-toe needs a module")
@@ -321,9 +313,8 @@ def test_pages_are_the_same_every_time_and_need_nothing_else(pages, tmp_path):
     reference = r'(?:from |src=|href=|remote\(|URL\(|import\()"(?:\./)?([^"#]+)"'
     named = {one for text in texts.values() for one in re.findall(reference, text)}
     named = {name for name in named if not name.startswith(("$", "node:")) and name != "./"}  # the page itself
-    assert named | {"index.html", "numbering.js", "orbits.js"} == set(files) - {
-        "preview.png"
-    }  # which other games import
+    for_other_games = {"numbering.js", "orbits.js"}
+    assert named | for_other_games | {"index.html"} == set(files) - {"preview.png"}
     others = {"http://www.w3.org/2000/svg"}  # the name of a language
     assert {one for text in texts.values() for one in re.findall(r"https?://[^\s\"']+", text)} == others
 
@@ -336,12 +327,8 @@ def test_several_books_become_an_index_of_pages_that_share_their_files(pages, tm
     assert "an index of 3 pages" in said
     folders = {path.name for path in site.iterdir() if path.is_dir()}
     assert folders == {"tic-tac-toe", "hexapawn", "pig-15"}
-    assert {path.name for path in (site / "hexapawn").iterdir()} - {"preview.png"} == {
-        "index.html",
-        "game.js",
-        "book.bin",
-        "manifest.webmanifest",
-    }
+    own = {"index.html", "game.js", "book.bin", "manifest.webmanifest"}
+    assert {path.name for path in (site / "hexapawn").iterdir()} - {"preview.png"} == own
     assert (site / "hexapawn" / "book.bin").stat().st_size > 100
     shutil.copy(pages("tic-tac-toe") / "package.json", tmp_path)
     assert node("differences", *[site / name / "game.js" for name in sorted(folders)]) == {}
@@ -437,20 +424,17 @@ def test_rules_draw_boards(pages):
                 assert not place or pushes or any(before[cell] != after[cell] for cell in place), (name, move)
 
 
-ROWS, CELLS = "rows of one length, a character a cell", "cells are numbered"
-TWO = 'cells(self, state, mover): return [".."]'
-
-
-@pytest.mark.parametrize(
-    ("method", "message"),
-    [
-        ('cells(self, state, mover): return ["..", "."]', ROWS),
-        ("cells(self, state, mover): return []", ROWS),
-        (f"{TWO}\n    def place(self, state, action): return [2]", CELLS),
-    ],
-    ids=["rows", "none", "outside"],
-)
-def test_boards_that_are_none_are_refused(tmp_path, method, message):
-    (tmp_path / "rules.py").write_text(STRANGE.replace("def initial", f"def {method}\n\n    def initial"))
-    with pytest.raises(GameError, match=message):
-        sampled(Rules(load_game(f"{tmp_path}/rules.py::Strange")), 3)
+def test_boards_that_are_none_are_refused(tmp_path):
+    rows, cells = "rows of one length, a character a cell", "cells are numbered"
+    two = 'cells(self, state, mover): return [".."]'
+    for number, (method, message) in enumerate(
+        (
+            ('cells(self, state, mover): return ["..", "."]', rows),
+            ("cells(self, state, mover): return []", rows),
+            (f"{two}\n    def place(self, state, action): return [2]", cells),
+        )
+    ):
+        path = tmp_path / f"rules{number}.py"
+        path.write_text(STRANGE.replace("def initial", f"def {method}\n\n    def initial"))
+        with pytest.raises(GameError, match=message):
+            sampled(Rules(load_game(f"{path}::Strange")), 3)
