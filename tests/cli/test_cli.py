@@ -242,7 +242,7 @@ def test_without_arguments_the_help_has_its_lines():
     assert code == 2 and err.startswith("Usage: ") and err.count("\n") > 40
 
 
-@pytest.mark.parametrize(("command", "code", "message"), ILL, ids=[command.replace(" ", "_") for command, *_ in ILL])
+@pytest.mark.parametrize(("command", "code", "message"), ILL, ids=[re.sub(r"[^\w.:-]+", "_", one[0]) for one in ILL])
 def test_bad_input_gets_one_line_and_a_code(book, tmp_path, monkeypatch, command, code, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text").write_text("no book" * 1000)

@@ -69,7 +69,7 @@ def listed():
 FAILING = (DATA / "failing.txt").read_text("utf-8").splitlines()
 
 
-@pytest.mark.parametrize("command", FAILING, ids=[command.replace(" ", "_") for command in FAILING])
+@pytest.mark.parametrize("command", FAILING, ids=[re.sub(r"[^\w.:-]+", "_", one) for one in FAILING])
 def test_the_page_lists_a_message_with_its_exit_code(command):
     code, _, error = run(*command.split(), "-q")
     message = error.strip().splitlines()[-1].removeprefix("Error: ")
