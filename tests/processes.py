@@ -99,11 +99,33 @@ def gets_on(process, book, checkpoints=1):
         until(lambda begun=begun: checkpoint(book) not in (None, begun) or process.poll() is not None)
 
 
+# the solve stops at its first checkpoint, and does what the test says
+AT_A_CHECKPOINT = """
+import signal, sys
+from solver.base import system
+from solver.store.work import Work
+
+checkpoint = Work.checkpoint
+
+def then(self, state):
+    checkpoint(self, state)
+    print("kept", flush=True)
+    {}
+
+Work.checkpoint = then
+"""
+
+
+def acting(game, book, act, **pipes):
+    """A solve by kernels that acts at its first checkpoint."""
+    python, option, code, *words = command(game, book, "--checkpoint", 0)
+    code = AT_A_CHECKPOINT.format(act) + code
+    return subprocess.Popen([python, option, code, *words], cwd=ROOT, stdout=subprocess.PIPE, text=True, **pipes)
+
+
 def interrupted(game, book):
     """A work folder with a checkpoint."""
-    process = subprocess.Popen(command(game, book, "--checkpoint", 0), cwd=ROOT, stdout=subprocess.DEVNULL)
-    gets_on(process, book)
-    assert process.poll() is None
-    process.kill()
-    process.wait()
+    with acting(game, book, "sys.stdin.read()", stdin=subprocess.PIPE) as process:
+        assert process.stdout.readline() == "kept\n"
+        process.kill()
     return book.with_name(book.name + ".work")

@@ -13,6 +13,7 @@ import pytest
 from solver import Book, PositionError, load_game, solve
 from solver.base.text import MOST_LINE, TextError, file_lines, read_text, text_lines, waiting_lines
 from solver.export import export
+from tests import DATA
 from tests.commands import ok, run
 
 LINES = ["5", "5 1", "", "é ☃ 🎲", "x" * 100]
@@ -104,8 +105,8 @@ def test_every_command_that_reads_text_takes_it(write, tmp_path):
     assert "first player wins in 1 ply" in ok("solve", "moves.csv")
     write("exercise.json", "[[3, 12],", "[2, 4]]")
     assert "first player wins by 3" in ok("solve", "exercise.json")
-    write("take.kif", *KIF.splitlines())
-    assert "second player wins in 2 plies" in ok("solve", "take.kif")
+    write("take.kif", *(DATA / "nim.kif").read_text("utf-8").splitlines())
+    assert "first player wins in 5 plies" in ok("solve", "take.kif")
     ugi = write("ugi.txt", "ugi", "isready", "quit")
     assert "readyok" in ok("ugi", "tic-tac-toe", stdin=ugi)
 
@@ -114,18 +115,6 @@ def test_play_takes_a_mark_and_names_what_is_no_utf_8():
     assert "computer: " in ok("play", "tic-tac-toe", stdin="5\r\nquit\r\n".encode("utf-8-sig"))
     code, _, err = run("play", "tic-tac-toe", stdin="5\n".encode("utf-16"))
     assert code == 4 and "standard input is not UTF-8" in err
-
-
-KIF = """; a heap of two, of which each takes one; who takes the last wins
-(role first) (role second) (other first second) (other second first) (minus 2 1) (minus 1 0)
-(init (heap 2)) (init (turn first))
-(<= (legal ?player take) (true (turn ?player)))
-(<= (legal ?player noop) (role ?player) (not (true (turn ?player))))
-(<= (next (heap ?left)) (true (heap ?n)) (minus ?n ?left))
-(<= (next (turn ?next)) (true (turn ?player)) (other ?player ?next)) ; turns
-(<= terminal (true (heap 0)))
-(<= (goal ?player 0) (true (turn ?player)))
-(<= (goal ?player 100) (role ?player) (not (true (turn ?player))))"""
 
 
 @pytest.mark.parametrize(

@@ -341,7 +341,7 @@ def test_without_numba_a_player_asks_the_module():
     """A middle position of the 7x6 board, which plain Python does not solve in a second."""
     asked = (
         "import json, sys, solver\n"
-        "player = solver.Player({}, solver.load_game('connect-four'), seconds=60)\n"
+        "player = solver.Player({}, solver.load_game('connect-four'), seconds=3600)\n"
         "state = player.game.initial()\n"
         "for move in '44444432525': state = player.game.result(state, int(move) - 1)\n"
         "found = player.value(state)\n"

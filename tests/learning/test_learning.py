@@ -184,7 +184,7 @@ def test_samples_are_spread_over_plies_and_values():
 
 
 def test_states_of_random_play_are_unfinished_and_distinct():
-    rules = Rules(load_game("connect-four:4,4"))
+    rules = Rules(load_game("connect-four:4,3"))
     found = samples.by_play(Board(rules, symmetry=True), 500, seed=1)
     assert len(np.unique(found)) == len(found) == 500
     assert not any(rules.is_terminal(state) for state in found.tolist())

@@ -12,34 +12,11 @@ import pytest
 from solver.book import Book
 from tests import ROOT
 from tests.commands import run
-from tests.processes import command, digest, is_one_line, only, resumed
+from tests.processes import acting, digest, is_one_line, only, resumed
 from tests.written import write_rules
 
 pytest.importorskip("numba")
 GAME = "tic-tac-toe"
-
-# the solve stops at its first checkpoint, and does what the test says
-AT_A_CHECKPOINT = """
-import signal, sys
-from solver.base import system
-from solver.store.work import Work
-
-checkpoint = Work.checkpoint
-
-def then(self, state):
-    checkpoint(self, state)
-    print("kept", flush=True)
-    {}
-
-Work.checkpoint = then
-"""
-
-
-def begun(book, act, **pipes):
-    """A solve by kernels that acts at its first checkpoint."""
-    python, option, code, *words = command(GAME, book, "--checkpoint", 0)
-    code = AT_A_CHECKPOINT.format(act) + code
-    return subprocess.Popen([python, option, code, *words], cwd=ROOT, stdout=subprocess.PIPE, text=True, **pipes)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +29,7 @@ def truth(tmp_path_factory):
 
 def test_a_second_writer_is_refused_and_a_kill_loses_nothing(tmp_path, truth):
     book = tmp_path / "book.lmdb"
-    with begun(book, "sys.stdin.read()", stdin=subprocess.PIPE) as process:
+    with acting(GAME, book, "sys.stdin.read()", stdin=subprocess.PIPE) as process:
         assert process.stdout.readline() == "kept\n"
         code, error = resumed(GAME, book)
         process.kill()
@@ -68,7 +45,7 @@ def test_what_asks_a_solve_to_end_leaves_its_checkpoint(tmp_path, truth):
     """SIGTERM, and on Windows Ctrl-Break, which a process without a console can only send to itself."""
     book = tmp_path / "book.lmdb"
     ask = 'system.interrupt(getattr(signal, "SIGBREAK", signal.SIGTERM))'
-    with begun(book, ask, stderr=subprocess.PIPE) as process:
+    with acting(GAME, book, ask, stderr=subprocess.PIPE) as process:
         _, error = process.communicate()
     assert process.returncode == 143, error
     assert is_one_line(error) and f"terminated: go on with solver solve {GAME}" in error

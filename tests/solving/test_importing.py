@@ -77,21 +77,11 @@ def test_nothing_wrong_is_imported(solved, tmp_path):
     refused("has another value before", *lines, changed(lines[win], distance=distance + 2), code=5)
     refused(f"line {len(lines) + 1}", *lines, "{")
     refused("lacks the start", *lines[1:])
-    for fields in (
-        {"score": 2},
-        {"score": True},
-        {"score": 1.0},
-        {"score": None},
-        {"distance": -1},
-        {"distance": None},
-        {"distance": 10**15},
-        {"distance": "5"},
-        {"state": -1},
-        {"state": 2**63},
-        {"state": "x"},
-        {"state": [1]},
-    ):
-        refused(f"line {win + 1}: ", *lines[:win], changed(lines[win], **fields), *lines[win + 1 :])
+    wrong_fields = {"score": (2, True, 1.0, None), "distance": (-1, None, 10**15, "5"), "state": (-1, 2**63, "x", [1])}
+    for name, numbers in wrong_fields.items():
+        for number in numbers:
+            line = changed(lines[win], **{name: number})
+            refused(f"line {win + 1}: ", *lines[:win], line, *lines[win + 1 :])
     refused("line 1", "[" * 100_000)
     refused("line 1", '"text"')
     refused("no state and score", '{"state": 0}')
