@@ -1,5 +1,6 @@
 """The games that tests run over: adding a game adds a name."""
 
+import random
 from pathlib import Path
 
 STORES = f"{Path(__file__).parent / 'stores.py'}::Stores"  # kalah whose states tell who is to move, and may again
@@ -73,3 +74,22 @@ KINDS = (
     "three-mens-morris:1", "hare-and-hounds", "toads-and-frogs:2,2,2", "othello:3,3", "animal-shogi", "quoridor",
     "chess-duel", "kalah:6,4", "chomp:3", "einstein:3,1", "nannon:3,2,3", "shut-the-box",
 )  # fmt: skip
+
+
+def play_outs(game, count, seed=1, length=60):
+    """States along random games."""
+    chance = random.Random(seed)
+    for _ in range(count):
+        state = game.initial()
+        yield state
+        for _ in range(length):
+            if game.is_terminal(state):
+                break
+            state = chance.choice(following(game, state))
+            yield state
+
+
+def following(game, state):
+    """The states that come next: by chance where it decides, else by the actions."""
+    thrown = [child for _, child in game.chance(state)] if hasattr(game, "chance") else []
+    return thrown or [game.result(state, action) for action in game.actions(state)]

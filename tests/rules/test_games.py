@@ -22,31 +22,13 @@ from tests.games import (
     MORE_EDGE_GAMES,
     MORE_GAMES,
     SMALL_GAMES,
+    play_outs,
 )
 from tests.oracles import ORACLES, WINNERS
 from tests.stores import Stores
 from tests.ways import quickly, slow
 
 NAIVELY_SOLVED = 12_100  # states that the naive twin may take
-
-
-def play_outs(game, count, seed=1, length=60):
-    """States along random games."""
-    chance = random.Random(seed)
-    for _ in range(count):
-        state = game.initial()
-        yield state
-        for _ in range(length):
-            if game.is_terminal(state):
-                break
-            state = chance.choice(following(game, state))
-            yield state
-
-
-def following(game, state):
-    """The states that come next: by chance where it decides, else by the actions."""
-    thrown = [child for _, child in game.chance(state)] if hasattr(game, "chance") else []
-    return thrown or [game.result(state, action) for action in game.actions(state)]
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from solver.rules.width import bits_of
 from solver.search import alphabeta, heuristic, minimax
 from solver.solving.pipeline import solve
 from tests.exports import needs_node
+from tests.games import play_outs
 from tests.pages import node, positions_of
 
 
@@ -94,18 +95,6 @@ class Sized(NamedTuple):
         many = 1 // 0
         state += self.cell(state) + (1 << 99999)
         return width + many
-
-
-def states_of(game, count, seed=1):
-    """States of random games, finished ones included."""
-    draw, found = random.Random(seed), []
-    while len(found) < count:
-        state = game.initial()
-        found.append(state)
-        while not game.is_terminal(state):
-            state = game.result(state, draw.choice(list(game.actions(state))))
-            found.append(state)
-    return found[:count]
 
 
 def test_bits_are_declared_and_enter_the_fingerprint_only_where_they_are_not_63():
@@ -328,7 +317,7 @@ def test_compiled_rules_are_the_plain_ones(text):
 
     game = load_game(text)
     check_game(game, playouts=3)
-    states = states_of(game, 20_000)
+    states = [*itertools.islice(play_outs(game, 20_000, length=500), 20_000)]
     agreement.compare(game, states)
     unfinished = [state for state in states if not game.is_terminal(state)]
     board = Board(Rules(game))
@@ -349,7 +338,7 @@ def test_what_leaves_the_width_is_noticed():
             return (state << 120 >> 120).bit_count()
 
     with pytest.raises(UncompiledRules, match="in Python and"):
-        agreement.compare(Leaving(4, 3), states_of(Leaving(4, 3), 20))
+        agreement.compare(Leaving(4, 3), [*play_outs(Leaving(4, 3), 3)])
 
 
 @pytest.mark.slow
@@ -360,7 +349,7 @@ def test_searches_find_what_they_find_in_63_bits(cls):
     from solver.compiled.lookahead.searches import Chooser, Lookahead
 
     usual, wide = ConnectFour(5, 4), cls(5, 4)
-    states = [state for state in states_of(usual, 200) if not usual.is_terminal(state)]
+    states = [state for state in play_outs(usual, 14) if not usual.is_terminal(state)]
     values = [Searcher(usual).value(state) for state in states]
     searcher = Searcher(wide, table=1 << 20)
     assert [searcher.value(state) for state in states] == values
