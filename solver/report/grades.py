@@ -64,8 +64,8 @@ def text(facts: dict[str, Any], rules: Rules) -> str:
                 f"  blunders {tally['moves'] - tally['kept']:,}"
             )
     for blunder in facts["blunders"]:
-        values = [{key: blunder[name][key] for key in ("score", "distance")} for name in ("before", "after")]
-        before, after = (in_words(Value(**value), rules) for value in values)
+        values = blunder["before"], blunder["after"]
+        before, after = (in_words(Value(value["score"], value["distance"]), rules) for value in values)
         lines.append(
             "line {line}, ply {ply}: {move} at #{state} makes ".format(**blunder)
             + f"{after} of {before}; best {' '.join(blunder['best'])}"

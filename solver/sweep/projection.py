@@ -175,11 +175,9 @@ def key_bytes(forward: Forward, stored: int) -> float:
     together = max(2, round(GROUP_STATES * min(1.0, len(runs) / max(1, stored))))
     key_ranges = spans(splitters(runs, min(NEIGHBOURS, max(GROUP_STATES, len(runs) // PARTS))))
     taken, groups = 0.0, 0
-    for low, high in key_ranges[:: max(1, len(key_ranges) // PARTS)]:
-        states = joined(runs, low, high)
-        # The first splitter may be the least key: no state lies below it
-        if not len(states):
-            continue
+    every = max(1, len(key_ranges) // PARTS)
+    # The first splitter may be the least key: no state lies below it
+    for states in filter(len, (joined(runs, low, high) for low, high in key_ranges[::every])):
         firsts = np.arange(0, max(1, len(states) - together + 1), together)
         distance = states[np.minimum(firsts + together - 1, len(states) - 1)] - states[firsts]
         widths = np.select([distance < 1 << 8, distance < 1 << 16, distance < 1 << 32], [1, 2, 4], 8)
