@@ -25,7 +25,8 @@ from solver.search import SECONDS, Budget, Result
 PLAYOUTS = 20  # random games in which a user's rules are checked
 RULES_TIMEOUT = 60.0  # seconds of computing beyond the budget after which the rules are given up
 MOST_PATIENCE = 1e6  # of a compiler
-PATIENT = 40_000  # nodes of plain search before compiled code is loaded: seconds, as compiling takes
+PATIENT = 40_000  # nodes of plain search before compiled code is loaded: a second or two, where compiling takes more
+PLAIN_SHARE = 0.25  # of the budget, at most
 SHORT = 0.3  # seconds of a budget for which no compiled search is loaded
 SLICE = 0.1  # seconds after which a compiled search that may be told to stop is asked again: its table goes on
 
@@ -99,12 +100,9 @@ class Live:
             if not self.is_cyclic and self.compiled.is_at_hand():
                 _have_loaded(self.compiled.load, budget)
             if not self.is_cyclic and not self.compiled.is_loaded():
-                began = time.monotonic()
-                plain_part = functools.partial(budget.part, 0.5, nodes=PATIENT)
+                plain_part = functools.partial(budget.part, PLAIN_SHARE, nodes=PATIENT)
                 unsolved = yield from self._round(unsolved, parent, lambda _: plain_part(), stop_early=True)
                 if unsolved:
-                    # The first try does not shorten the search itself
-                    budget.extend(time.monotonic() - began)
                     _have_loaded(self.compiled.load, budget)
             # Turns double, so that hard states do not keep easy ones waiting.
             for share in (1 / 8, 1 / 4, 1 / 2, 1) if len(unsolved) > 1 else (1,):
@@ -175,7 +173,7 @@ class Live:
             if not self.compiled.is_loaded():
                 if not self.compiled.is_at_hand():
                     with contextlib.suppress(BudgetExceeded):
-                        return self._plain(state, budget.part(0.5, nodes=PATIENT)).action == action
+                        return self._plain(state, budget.part(PLAIN_SHARE, nodes=PATIENT)).action == action
                 _have_loaded(self.compiled.load, budget)
             if self.compiled.it is not None:
                 reaches = functools.partial(self._ask_compiled, self.compiled.it.reaches, budget, child, value)
