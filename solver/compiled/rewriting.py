@@ -305,9 +305,10 @@ class _Rewrite(ast.NodeTransformer):
                 for condition in loop.ifs:
                     self.changed = True
                     count = ast.IfExp(condition, ast.Constant(1), ast.Constant(0))
-                    self.scope["_passes"] = range
-                    passes = ast.Call(ast.Name("_passes", ast.Load()), [count], [])
-                    plain.append(ast.comprehension(ast.Name("_pass", ast.Store()), passes, [], 0))
+                    turn, counts = self._name("pass"), self._name("passes")
+                    self.scope[counts] = range
+                    passes = ast.Call(ast.Name(counts, ast.Load()), [count], [])
+                    plain.append(ast.comprehension(ast.Name(turn, ast.Store()), passes, [], 0))
             clause.generators = plain
 
     def _yields(self, node: ast.expr) -> bool:
