@@ -98,7 +98,7 @@ def main() -> None:
     for path in sorted(PACKAGE.rglob("*.py")):
         source = path.read_text("utf-8")
         warnings += warnings_of(source, path.relative_to(ROOT).as_posix())
-        counts["games" if "games" in path.parts else "the rest"] += len(code_lines(source))
+        counts["games" if path.is_relative_to(PACKAGE / "games") else "the rest"] += len(code_lines(source))
     for warning in warnings:
         print(f"warning: {warning}")
     for part, count in counts.items():
