@@ -39,7 +39,7 @@ sys.meta_path.insert(0, Sends())"""
 
 @BOTH
 def test_a_signal_at_the_beginning_or_the_end_of_the_interpreter(number, code):
-    """While modules are imported, and from what is called at exit; what the command has printed stays."""
+    """Send a signal while modules are imported, and at exit. The text that the command has printed stays."""
     at_exit = f"import atexit\natexit.register(os.kill, os.getpid(), {number})"
     for before, words, said in (
         (WHILE_IMPORTING.format("click", number), "games", ""),

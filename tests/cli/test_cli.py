@@ -1,4 +1,4 @@
-"""The command line: what it prints, what it refuses, its exit codes and its help."""
+"""The command line: output, refusals, exit codes and help."""
 
 import importlib
 import itertools

@@ -46,7 +46,7 @@ def test_every_version_that_is_asked_for_has_a_lower_bound():
 
 
 def printed(script, **own):
-    """What a script prints in a process of its own: settings made by others would count no more."""
+    """The output of a script in its own process, as settings count only before the first import."""
     own |= {"PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", script], env=os.environ | own, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

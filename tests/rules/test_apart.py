@@ -242,8 +242,11 @@ def test_white_wins_chess_in_one_dimension_by_the_knight_alone():
 
 @pytest.mark.stress
 def test_chess_on_nine_squares_has_so_many_placements():
-    """145,518,672 with White to move. Kirill Kryukov has 304,545,552: he counts those with both kings on the middle
-    file twice, but for the 11,016 that are their own images: 2 * (145,518,672 + 6,765,120 - 11,016)."""
+    """145,518,672 with White to move.
+
+    Kirill Kryukov has 304,545,552. He counts a placement twice if both kings stand on the middle file, unless it is its
+    own image, as 11,016 are: 2 * (145,518,672 + 6,765,120 - 11,016).
+    """
     np = pytest.importorskip("numpy")
     from solver.compiled.edges import CompiledMoves
     from solver.rules.game import Rules

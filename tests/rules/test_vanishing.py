@@ -24,8 +24,6 @@ def shorter(monkeypatch, states):
     """Games of more states than that go to the kernels."""
     for name in ("PLAIN_LIMIT", "LITTLE"):
         monkeypatch.setattr(plain, name, states)
-    for name in ("SMALL_SECONDS", "LITTLE_SECONDS"):
-        monkeypatch.setattr(plain, name, 100)
 
 
 @pytest.mark.parametrize("game", [Race(2, 2), *slow(Race(3, 2), Race(3, 3), load_game("ur:1"), load_game("ur:1,1"))])

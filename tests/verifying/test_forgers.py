@@ -448,7 +448,7 @@ def forge_expectations(path, book, values, error):
 
 @pytest.mark.parametrize("text", ["piglet:2", "pig:3", "backgammon-bearoff:1,4"])
 def test_errors_that_add_up_are_not_proved(tmp_path, monkeypatch, text):
-    """Games whose play comes back, and one whose play does not; and what takes too long to prove."""
+    """Two games have cycles, one has none. Values that take too long to prove are "consistent" alone."""
     with pipeline.solve(text, tmp_path / "honest.lmdb", symmetry=False) as book:
         values, start = {state: value.score for state, value in book.items()}, book.game.initial()
         forged = leaning(book.game, values, 0.0199)
