@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import solver
 from solver.base.errors import SolverError
-from solver.book.trim import Trim
+from solver.book.solution import Trim
 from solver.estimate import books
 
 GAMES = (

@@ -43,7 +43,8 @@ _NAMES = {
     "base.errors": "BookError BudgetExceeded DamagedBook ForeignBook GameError MethodError MissingState PositionError"
     " ResourceError SolverError Unproved",
     "base.value": "Solution Value",
-    "book": "Book Trim check_book",
+    "book": "Book Trim",
+    "book.check": "check_book",
     "book.recoding": "pack",
     "cli.common": "Bars",
     "edit.comparing": "diff merge",

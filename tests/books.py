@@ -17,9 +17,10 @@ from solver import load_game, solve
 from solver.base import extras
 from solver.base.expectations import Expectation
 from solver.base.value import Value, merit_of
-from solver.book import Header, write_book
+from solver.book import Header
 from solver.book.format import HEADER_KEY
 from solver.book.sealing import seal
+from solver.book.writer import write_book
 
 KEYED_BY_STATE = ("instant", "compact")  # the codecs that take any states and values; ranked ones are of a game
 EVERY_KEYED = (*KEYED_BY_STATE, "fixed", "wide")  # and expectations, and states of more than 63 bits

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from solver.base.memory import free_memory
+from solver.base.extras import free_memory
 from solver.base.system import cores
 from solver.cluster.engine import Engine, too_large
 from solver.solving import pipeline

@@ -15,8 +15,7 @@ from solver.base.value import merit_of
 from solver.book import Book, shipped
 from solver.export import export, script, site
 from solver.rules.game import Rules, game_text, load_game
-from solver.rules.notation import chances, first_position, format_action, next_position
-from solver.rules.words import in_words
+from solver.rules.notation import chances, first_position, format_action, in_words, next_position
 from solver.solving import pipeline
 from tests import DATA, naive
 from tests.books import write_values

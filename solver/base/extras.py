@@ -1,4 +1,4 @@
-"""Which optional parts are installed, and work."""
+"""Which optional parts are installed, and work; private parts of libraries; and the memory that work may take."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ import functools
 import importlib
 import importlib.util
 import sys
+import warnings
+from pathlib import Path
 from typing import Any
 
+from solver.base import system
 from solver.base.errors import MethodError, ResourceError, SolverError
-from solver.base.memory import refuse_tight
 
 KERNELS = {"numpy": "NumPy", "numba": "Numba"}  # what they are called
 # States, or nodes of a search, that plain Python takes: it is done before a compiler would have started.
 PLAIN_LIMIT = 20_000
 INSTALL = "pip install 'solverbook[solve]' brings NumPy and Numba"
+PROCESS = 384 << 20  # bytes that work takes besides what is bounded: compiled code, pieces under way, the book
+THREAD = 16 << 20  # bytes of addresses of a thread: its stack, and what libraries set aside for it
+LEAST_MEMORY = 2 * PROCESS
+MEMORY_SHARE = 0.6  # of what is free, where no budget is given
 
 
 def has_kernels() -> bool:
@@ -119,3 +125,42 @@ def has_cache() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+def working_memory(memory: int | None) -> int:
+    """The bytes that the work itself may take of `memory`, or of the free memory. Raises ResourceError if too few."""
+    if memory is not None and memory < LEAST_MEMORY:
+        raise ResourceError(f"{memory:,} bytes of memory are too few: give at least --memory {LEAST_MEMORY >> 20}M")
+    return (memory or free_memory()) - PROCESS
+
+
+def refuse_tight(libraries: str) -> None:
+    """Raise ResourceError if a process's bytes of addresses cannot be had (`ulimit -v`), before libraries are loaded.
+
+    With fewer they fail in ways that look like a broken installation, LLVM aborts, and OpenBLAS, which is a part of
+    NumPy and SciPy, asks for its buffers for ever.
+    """
+    size = PROCESS + THREAD * system.cores()
+    try:
+        system.Room(size)
+    except OSError:
+        raise ResourceError(f"{libraries} need {size:,} bytes of addresses: raise the limit (ulimit -v)") from None
+
+
+def free_memory(root: Path = Path("/")) -> int:
+    """MEMORY_SHARE of the memory that this process may still take; a guess where the system does not say."""
+    return max(LEAST_MEMORY, int(MEMORY_SHARE * system.available_memory(root)))
+
+
+def private_part(library: Any, path: str, without: str) -> Any:
+    """Return a private part of a library by its path in it, such as "core.serialize._numba_unpickle".
+
+    Returns None if this version lacks it, and warns: `without` names the consequence.
+    """
+    module = library
+    for name in path.split("."):
+        module = getattr(module, name, None)
+    if module is None:
+        text = f"{library.__name__} {library.__version__} lacks {path}: {without}"
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+    return module

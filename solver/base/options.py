@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from solver.base.methods import AUTO
-from solver.base.progress import Progress, silent
+from solver.base.progress import Progress, Say, quiet, silent
 
 PLAINLY = "in plain Python, some sixty times slower, on one core and without checkpoints"
 CHECKPOINT_SECONDS = 30.0
-Say = Callable[[str], None]
-
-
-def quiet(message: str) -> None:
-    """Say nothing."""
 
 
 class Options(NamedTuple):

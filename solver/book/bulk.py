@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from solver.base.errors import MissingState, StateTypeError, UncompiledRules
 from solver.base.expectations import MIDDLE, Steps
-from solver.base.extras import PLAIN_LIMIT
-from solver.base.memory import working_memory
+from solver.base.extras import PLAIN_LIMIT, working_memory
 from solver.base.value import Value
 from solver.book.segments import Segment
 from solver.rules.game import STATE_LIMIT, Rules

@@ -56,11 +56,9 @@ from solver.base.methods import Method
 from solver.base.shown import excerpt, reason
 from solver.base.value import Value, merit_of
 from solver.book.codecs import CODECS, DEFAULT, Codec
-from solver.book.codecs.keys import States
-from solver.book.palettes import MOST_VALUES, long_palette, palette_records, value_in
-from solver.book.sealing import seal, unseal
-from solver.book.solution import TierCount
-from solver.book.trim import HASH, PROOF, TRIMMED, Trim, check_trim
+from solver.book.codecs.codec import States
+from solver.book.sealing import MOST_VALUES, long_palette, palette_records, seal, unseal, value_in
+from solver.book.solution import HASH, PROOF, TRIMMED, TierCount, Trim, check_trim
 from solver.rules.fingerprint import Origin
 from solver.rules.game import Rules
 
@@ -439,7 +437,7 @@ LATER = ("trim", "wdl", "expectation", "estimate", "state_bytes", "sparse", "con
 
 def _integers(items: Iterable[Any]) -> list[int]:
     numbers = list(items)
-    if any(type(number) is not int for number in numbers):
+    if {*map(type, numbers)} - {int}:
         raise ValueError("a count is no whole number")
     return numbers
 

@@ -26,7 +26,7 @@ from solver.book import pages
 from solver.book.format import HEADER_KEY, Header
 from solver.book.sealing import DIRECTORY_KEY, GAME_KEY, PALETTE_KEY, part_key, segment_key, unseal
 from solver.book.segments import Segment, segment_of, states_of
-from solver.book.trim import HASH
+from solver.book.solution import HASH
 
 HASHED = 1 << 20  # bytes at a time
 

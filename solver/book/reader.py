@@ -13,7 +13,6 @@ from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from solver.base import extras
 from solver.base.errors import (
     BookError,
     DamagedBook,
@@ -29,10 +28,10 @@ from solver.base.shown import reason, shortened
 from solver.base.value import Value
 from solver.book import shipped
 from solver.book.codecs import OFTEN_WRONG, rules_of
-from solver.book.codecs.keys import States
+from solver.book.codecs.codec import States
 from solver.book.mapping import Mapped, mapped_file, when_unmapped
 from solver.book.segments import groups_of
-from solver.book.trim import Trim
+from solver.book.solution import Trim
 from solver.rules.fingerprint import Origin, check_origin
 from solver.rules.game import (
     RULES,
@@ -46,7 +45,6 @@ from solver.rules.game import (
     rules_at_hand,
     rules_for,
 )
-from solver.rules.keeping import game_kept
 from solver.rules.width import as_integer
 
 if TYPE_CHECKING:
@@ -219,7 +217,9 @@ class Book(Mapping[int, Value]):
         self._open()
         if missing not in ("raise", "mask"):
             raise MethodError(f'missing={missing!r} is no way to tell: choose "raise" or "mask"')
-        extras.require_kernels("lookup takes arrays, and ")
+        from solver.base.extras import require_kernels
+
+        require_kernels("lookup takes arrays, and ")
         from solver.book import bulk
 
         queried = bulk.asked(states, wide=self.header.state_bytes > 0)
@@ -377,6 +377,8 @@ class Book(Mapping[int, Value]):
         if self._game is not None or is_built_in(self.header.game):
             return self._game or load_game(self.header.game)
         if self.keeps_game:
+            from solver.rules.keeping import game_kept
+
             try:
                 stored_game: Game = game_kept(self.header.game, self._open().game())
                 return stored_game

@@ -6,9 +6,10 @@ import os
 
 from solver.base.errors import BookError
 from solver.base.progress import Progress, silent
-from solver.book import Book, Header, check_codec, placed, streaming
+from solver.book import Book, Header, check_codec, streaming
 from solver.book.codecs import CODECS, rules_of
 from solver.book.doors import Source
+from solver.book.writer import placed
 from solver.rules.game import GameOrName, Rules
 from solver.rules.width import refuse_wide
 

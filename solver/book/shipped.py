@@ -7,10 +7,7 @@ book's file of that name goes first (`naming`).
 
 from __future__ import annotations
 
-import atexit
 import functools
-import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -62,10 +59,12 @@ def _not_shipped(name: str) -> BookError:
 @functools.cache
 def folder() -> Any:
     """Where the books lie: a path, or a part of the archive that the package runs from."""
-    # Few books are asked for by name, and this takes some milliseconds
-    from importlib import resources
+    package: Any = Path(__file__).parents[1]
+    if not package.is_dir():
+        # In an archive
+        from importlib import resources
 
-    package: Any = resources.files("solver")
+        package = resources.files("solver")
     return package / "books" if (package / "books").is_dir() else package.parent / "books"
 
 
@@ -88,6 +87,10 @@ def _file(name: str) -> Path:
 @functools.cache
 def _copied(name: str) -> Path:
     """The path of a book's copy, which goes when the process ends; one that is not there if there is no such book."""
+    import atexit
+    import shutil
+    import tempfile
+
     part = folder() / name
     if not part.is_file():
         return Path(str(part))

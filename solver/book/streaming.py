@@ -13,10 +13,11 @@ from typing import Any
 from solver.base import extras
 from solver.base.extras import PLAIN_LIMIT
 from solver.base.progress import Progress, silent
-from solver.book import Book, Header, write_book
+from solver.book import Book, Header
 from solver.book.check import checked_groups
-from solver.book.codecs.keys import Lists, as_list
+from solver.book.codecs.codec import Lists, as_list
 from solver.book.solution import Encoded, Part
+from solver.book.writer import write_book
 from solver.rules.game import Rules
 from solver.rules.keeping import kept_game
 

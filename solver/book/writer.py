@@ -27,8 +27,7 @@ from solver.base.shown import excerpt
 from solver.book import pages
 from solver.book.format import DIRECTORY_PART, HEADER_KEY, MAGIC, Header
 from solver.book.mapping import open_environment
-from solver.book.palettes import MOST_VALUES
-from solver.book.sealing import BODY, DIRECTORY_KEY, GAME_KEY, SEGMENT_SIZE, part_key, seal, segment_key
+from solver.book.sealing import BODY, DIRECTORY_KEY, GAME_KEY, MOST_VALUES, SEGMENT_SIZE, part_key, seal, segment_key
 from solver.book.segments import packed, states_packed
 from solver.book.solution import Encoded, Part
 

@@ -16,10 +16,9 @@ from solver.base.errors import BudgetExceeded, GameError, MethodError
 from solver.base.value import Value, merit_of
 from solver.rules.game import Rules, own_method
 from solver.rules.loading import error_text
-from solver.rules.vanishing import edges
 from solver.rules.width import USUAL
 from solver.search import Budget
-from solver.search.settling import settled
+from solver.search.derive import edges, settled
 
 MAX_NODES = 3_000  # of searches for the values of one play-out
 SECONDS = 0.3  # for those of all

@@ -19,13 +19,12 @@ import click
 
 from solver.base import shown
 from solver.base.errors import BookError, PositionError
-from solver.base.loading import listening
-from solver.base.text import TextError, file_lines, text_lines
+from solver.base.progress import listening
 from solver.book.codecs import CHOICES
 from solver.book.doors import book_and_game
 from solver.book.naming import resolved
 from solver.book.reader import Book
-from solver.play.practical import OPPONENTS
+from solver.play.analysis import OPPONENTS
 from solver.rules.game import Game, is_built_in, own_method
 from solver.search import SECONDS
 
@@ -40,6 +39,8 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 def games_of(path: str) -> Iterator[str]:
     """Yield the lines of a file, or of standard input. Raises PositionError or BookError if it does not hold games."""
+    from solver.base.text import TextError, file_lines, text_lines
+
     try:
         yield from text_lines(sys.stdin.buffer) if path == "-" else file_lines(path)
     except TextError as error:

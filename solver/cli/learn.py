@@ -11,7 +11,8 @@ import click
 
 from solver.base import extras
 from solver.base.errors import MethodError
-from solver.book import Book, check_target
+from solver.book import Book
+from solver.book.writer import check_target
 from solver.cli.common import Bars, Text, game_option, json_option, live_option, note, open_source, quiet_option, tell
 from solver.report import evaluations
 from solver.rules.game import Game

@@ -21,15 +21,23 @@ from solver.cli.common import (
     quiet_option,
     thinking,
 )
-from solver.play.analysis import nearly_best
+from solver.play.analysis import OPPONENT, nearly_best
 from solver.play.levels import LEVELS, Level, level_of
 from solver.play.live import SHORT
 from solver.play.player import METHODS, Player
-from solver.play.practical import OPPONENT
 from solver.rules.game import Rules, game_text
-from solver.rules.notation import Position, chances, faces, format_action, format_end, next_position, parse_action, show
+from solver.rules.notation import (
+    Position,
+    chances,
+    faces,
+    format_action,
+    format_end,
+    in_words,
+    next_position,
+    parse_action,
+    show,
+)
 from solver.rules.reading import parse_position
-from solver.rules.words import in_words
 from solver.search import heuristic, negamax
 
 WHITE = " \t\r\n\ufeff"  # moves may come from a file with a byte-order mark

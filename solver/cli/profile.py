@@ -13,9 +13,9 @@ from typing import Any, BinaryIO
 import click
 
 from solver.base.files import lock, write_whole
-from solver.book import check_target
 from solver.book.doors import book_and_game
 from solver.book.reader import Book
+from solver.book.writer import check_target
 from solver.cli.common import Bars, game_option, json_option, quiet_option
 from solver.profiling import Profile, profile, refuse_chance
 from solver.report import profiles

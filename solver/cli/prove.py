@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from solver.base.methods import AUTO, Method
-from solver.book.trim import SIDES
+from solver.book.solution import SIDES
 from solver.cli.common import DURATION, SIZE, Bars, Seconds, codec_option, note, print_options
 from solver.cli.info import report
 

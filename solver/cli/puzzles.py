@@ -10,7 +10,7 @@ import click
 
 from solver.base.errors import MissingState
 from solver.base.files import write_whole
-from solver.book import check_target
+from solver.book.writer import check_target
 from solver.cli.common import SPAN, Bars, game_option, json_option, note, open_book, quiet_option
 from solver.puzzles import find_puzzles
 from solver.report import puzzles

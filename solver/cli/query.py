@@ -19,8 +19,8 @@ from solver.cli.common import (
     search_options,
     thinking,
 )
+from solver.play.analysis import OPPONENT
 from solver.play.player import Player
-from solver.play.practical import OPPONENT
 from solver.report.answers import Answers, text
 from solver.report.records import plain
 from solver.rules.game import game_text

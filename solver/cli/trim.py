@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from solver.book.codecs import CODECS
-from solver.book.trim import SIDES, Trim
+from solver.book.solution import SIDES, Trim
 from solver.cli.common import SIZE, Bars, game_option, print_options, workers_option
 from solver.cli.info import report
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from solver import __version__
 from solver.base.errors import ResourceError, SolverError
-from solver.base.memory import free_memory
+from solver.base.extras import free_memory
 from solver.cluster.engine import Engine
 from solver.cluster.store import LOOKED, Damaged, File, Store, one_line, store_at
 from solver.rules.fingerprint import fingerprint

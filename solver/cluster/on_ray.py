@@ -34,10 +34,8 @@ from typing import Any
 
 from solver.base import sharding
 from solver.base.errors import MethodError, ResourceError, SolverError
-from solver.base.extras import CLUSTER
+from solver.base.extras import CLUSTER, free_memory, private_part
 from solver.base.files import lock
-from solver.base.memory import free_memory
-from solver.base.private import private_part
 from solver.base.system import cores
 from solver.cluster.engine import Engine, Node, too_large
 from solver.cluster.hosted import Host, Hosted

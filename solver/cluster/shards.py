@@ -8,8 +8,7 @@ from typing import Any
 
 from solver.base import sharding
 from solver.base.errors import ResourceError
-from solver.base.options import Say
-from solver.base.progress import Progress
+from solver.base.progress import Progress, Say
 from solver.base.sharding import BYTES, GATHERED
 from solver.cluster.blocks import EMPTY_BLOCK, block_count
 from solver.cluster.engine import Engine, Here

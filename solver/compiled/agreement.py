@@ -42,9 +42,8 @@ from solver.compiled.module import rules as of_rules
 from solver.compiled.states import more_of, new_states, packed, unpacked
 from solver.rules.game import Game, Rules, own_method
 from solver.rules.loading import error_text
-from solver.rules.vanishing import edges
 from solver.search import Budget
-from solver.search.derive import derived
+from solver.search.derive import derived, edges
 
 AUDIT_SECONDS = 0.2
 LEAST_AUDITED = 16

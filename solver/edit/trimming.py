@@ -17,22 +17,20 @@ from typing import Any, NamedTuple
 
 from solver.base import extras
 from solver.base.errors import DamagedBook, MethodError, ResourceError
-from solver.base.extras import PLAIN_LIMIT
+from solver.base.extras import PLAIN_LIMIT, working_memory
 from solver.base.files import replacing
-from solver.base.memory import working_memory
 from solver.base.methods import Method
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
 from solver.base.value import Value, merit_of
-from solver.book import Book, Header, check_codec, placed, streaming
+from solver.book import Book, Header, check_codec, streaming
 from solver.book.codecs import rules_of
 from solver.book.doors import Source
-from solver.book.solution import Part
-from solver.book.trim import MOST_PLIES, PROOF, SIDES, TRIMMED, Trim
-from solver.book.writer import CHUNK
+from solver.book.solution import MOST_PLIES, PROOF, SIDES, TRIMMED, Part, Trim
+from solver.book.writer import CHUNK, placed
 from solver.rules.game import GameOrName, Rules
 from solver.rules.width import USUAL, column_of
-from solver.search.settling import settled
+from solver.search.derive import settled
 from solver.solving.strategy import needed
 from solver.solving.ways import opening
 

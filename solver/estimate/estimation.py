@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from solver.base import extras, options
 from solver.base.errors import BudgetExceeded, MethodError
-from solver.base.memory import PROCESS, working_memory
+from solver.base.extras import PROCESS, working_memory
 from solver.base.progress import Progress, silent
 from solver.estimate import books
 from solver.estimate.books import BookTimes

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from solver.base import sharding
-from solver.base.memory import free_memory
+from solver.base.extras import free_memory
 from solver.base.system import cores
 from solver.base.tiers import SizedTier
 

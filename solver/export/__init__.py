@@ -18,9 +18,9 @@ from typing import TextIO
 from solver.base.errors import BookError, MethodError, ResourceError
 from solver.base.files import fullness, replacing
 from solver.base.progress import Progress, silent
-from solver.book import Book, check_target
+from solver.book import Book
 from solver.book.doors import Source, book_and_game
-from solver.book.writer import UNMARKED
+from solver.book.writer import UNMARKED, check_target
 from solver.export import bin, listing, site, tables
 from solver.export.columns import COLUMNS, table_of
 from solver.export.training import write_training

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.errors import GameError
-from solver.base.memory import working_memory
+from solver.base.extras import working_memory
 from solver.base.value import WIN
 from solver.book import Book, bulk, streaming
 from solver.compiled.choosing import NO_DISTANCE, Choices, CompiledChoices

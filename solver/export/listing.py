@@ -25,8 +25,7 @@ from solver.export.records import choices
 from solver.export.script import PAGE_MARK
 from solver.rules.boards.cells import board_of, drawing_of
 from solver.rules.game import Game, Rules, game_text, own_method
-from solver.rules.notation import first_position, next_position
-from solver.rules.words import summary_of
+from solver.rules.notation import first_position, next_position, summary_of
 
 GAMES_FILE = "games.js"
 ROOT = "../"  # from a page to the index

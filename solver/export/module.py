@@ -7,7 +7,7 @@ import os
 from solver.base import extras
 from solver.base.files import write_whole
 from solver.base.progress import Progress, silent
-from solver.book import check_target
+from solver.book.writer import check_target
 from solver.check.conformance import check_game
 from solver.play import modules
 from solver.rules.game import Rules, is_built_in

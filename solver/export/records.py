@@ -12,7 +12,7 @@ import random
 from typing import Any
 
 from solver.base.errors import GameError
-from solver.book.codecs.keys import States
+from solver.book.codecs.codec import States
 from solver.rules.boards.cells import board_of, cells_of_move, is_drawn
 from solver.rules.game import Rules, own_method
 from solver.rules.notation import Position, chances, first_position, format_action, format_end, next_position, show

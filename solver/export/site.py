@@ -27,8 +27,8 @@ from solver.base.errors import BookError, MethodError, SolverError
 from solver.base.methods import Method
 from solver.base.progress import Progress
 from solver.base.value import Value
-from solver.book import Book, check_target
-from solver.book.writer import nameable
+from solver.book import Book
+from solver.book.writer import check_target, nameable
 from solver.export import bin, script
 from solver.export import module as building
 from solver.export.readers import WEB
@@ -39,8 +39,7 @@ from solver.play.showing import drawn
 from solver.puzzles import Puzzle
 from solver.rules.boards.cells import drawing_of, is_drawn
 from solver.rules.game import Game, Rules, game_text, own_method
-from solver.rules.notation import Position, first_position, format_action, show
-from solver.rules.words import in_words, summary_of
+from solver.rules.notation import Position, first_position, format_action, in_words, show, summary_of
 
 BOOK, GAME, MODULE, PAGE, MANIFEST = "book.bin", "game.js", "game.wasm", "index.html", "manifest.webmanifest"
 PREVIEW = "preview.png"

@@ -11,6 +11,10 @@ from solver.base.value import Value, keeps, merit_of
 if TYPE_CHECKING:
     from solver.rules.game import Game, Rules
 
+# Of a fallible opponent, `practical`
+OPPONENTS = (0, 2, 4)  # plies that commands offer: an odd number adds nothing where players alternate
+OPPONENT = 2  # the default: it does well against the others, too
+
 
 class _Answer(NamedTuple):
     value: Value | None

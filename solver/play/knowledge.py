@@ -31,7 +31,7 @@ from solver.book.format import Header
 from solver.book.reader import Book
 from solver.play.analysis import MISSING, Answer, Move, Outcome
 from solver.rules.game import Rules, game_text
-from solver.search.settling import Ahead, Find, covers, value_within
+from solver.search.derive import Ahead, Find, covers, value_within
 
 PLIES = 2  # look-ahead where the solution may lack a state
 

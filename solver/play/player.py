@@ -34,11 +34,19 @@ from solver.base.methods import Method
 from solver.base.value import Value, drop_value, keeps
 from solver.book.doors import Source, book_and_game
 from solver.book.reader import Book
-from solver.play.analysis import Answer, Move, Moves, Outcome, as_best, best_first, from_moves, likeliest, rank
-from solver.play.headway import Leading
+from solver.play.analysis import (
+    OPPONENT,
+    Answer,
+    Move,
+    Moves,
+    Outcome,
+    as_best,
+    best_first,
+    from_moves,
+    likeliest,
+    rank,
+)
 from solver.play.knowledge import Knowledge
-from solver.play.practical import OPPONENT, Practical
-from solver.play.refuting import Refutation, why
 from solver.rules.game import Game, GameOrName, Rules, load_game
 from solver.rules.width import as_state
 from solver.search import SECONDS, Budget
@@ -46,6 +54,8 @@ from solver.search import SECONDS, Budget
 if TYPE_CHECKING:
     from solver.play.live import Live
     from solver.play.lookahead import Foresight
+    from solver.play.practical import Practical
+    from solver.play.refuting import Refutation
 
 METHODS = ("best", "practical")
 EXACT_SHARE = 0.75  # of a budget, for exact searches before estimates are made
@@ -122,12 +132,18 @@ class Player:
         self._lead = None
         # Where play may come back to a state, and no value has a distance
         if header is not None and header.method == Method.RETROGRADE and header.kind.scores:
+            from solver.play.headway import Leading
+
             plies = source.plies_to_conversion if isinstance(source, Book) and header.conversion else None
             self._lead = Leading(Rules(self.game, header.symmetry, header.wdl), self.knowledge.find, plies)
         if method not in METHODS:
             raise MethodError(f"no method of play {method!r}: choose {' or '.join(METHODS)}")
         self.method = method
-        self.practical = Practical(rules, self.knowledge.value, opponent) if method == "practical" else None
+        self.practical = None
+        if method == "practical":
+            from solver.play.practical import Practical
+
+            self.practical = Practical(rules, self.knowledge.value, opponent)
         self._evaluate, self._module, self._making = evaluate, module, threading.Lock()
         self._foresight: Foresight | None = None
         self._live_search: Live | None = None
@@ -374,6 +390,8 @@ class Player:
             StateTypeError, PositionError: As `check`, and if the action is not legal.
             MissingState: The value of the move, or of the position, is not known.
         """
+        from solver.play.refuting import why
+
         return why(self, self.check(state), action)
 
     def outcomes(self, state: int) -> list[Outcome]:

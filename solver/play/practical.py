@@ -23,11 +23,10 @@ from typing import Any, NamedTuple
 
 from solver.base.errors import MethodError
 from solver.base.value import Value
+from solver.play.analysis import OPPONENT
 from solver.rules.game import Rules
 
-OPPONENTS = (0, 2, 4)  # plies that commands offer: an odd number adds nothing where players alternate
 MAX_OPPONENT = 4
-OPPONENT = 2  # the default: it does well against the others, too
 LOOKS = 600  # moves looked at for one choice: 1 ms on average, 7 at most
 MAX_PLIES = 24
 MAX_STATES = 1 << 15  # states whose moves are remembered

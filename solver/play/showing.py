@@ -17,8 +17,7 @@ from solver.rules.boards.looks import CARD, FAINT, INK, VALUES
 from solver.rules.boards.scene import scene
 from solver.rules.boards.svg import written
 from solver.rules.game import Rules, game_text
-from solver.rules.notation import Position, first_position, format_action
-from solver.rules.words import in_full
+from solver.rules.notation import Position, first_position, format_action, in_full
 
 BOARD = rb"<title>[^<]*, state [0-9]+"  # what all boards bear
 CHIP = "display:inline-block;padding:0.05em 0.55em;border-radius:0.5em;color:#ffffff;font-weight:600;background:"

@@ -18,14 +18,12 @@ from solver.book.reader import Book
 from solver.play.analysis import Answer, Move
 from solver.play.player import Player
 from solver.report import records
+from solver.report.facts import table
 from solver.report.records import line_of, value_of
-from solver.report.words import table
 from solver.rules.game import Rules, game_text, own_method
-from solver.rules.notation import faces, legal_actions, show
+from solver.rules.notation import faces, in_full, in_words, legal_actions, show
 from solver.rules.reading import parse_position
-from solver.rules.words import in_full, in_words
 from solver.search import Table
-from solver.search.nimbers import nimber
 
 Parsed = tuple[int, int | None, int | None, int | None]  # as `notation.Position`
 Known = tuple[Value | None, bool, str, float | None]  # as `analysis.Answer`
@@ -183,6 +181,8 @@ class Answers:
         """The nimber of a state, from a book of them or found now; None where that takes too long."""
         if len(self._nimbers) > MOST_NIMBERS:
             self._nimbers.clear()
+        from solver.search.nimbers import nimber
+
         stored = self._stored_nimber(state)
         return nimber(self.player.rules, state, self._nimbers) if stored is None else stored
 

@@ -8,7 +8,7 @@ from typing import Any
 from solver.base.kinds import Kind
 from solver.base.value import Value, in_plies
 from solver.book import Book, Header
-from solver.book.trim import PROOF
+from solver.book.solution import PROOF
 from solver.report.facts import facts_of
 
 HEADER_FACTS = ("wdl", "conversion", "expectation", "estimate", "trim", "codec")  # facts of a header, after its values

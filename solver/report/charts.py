@@ -8,7 +8,7 @@ from typing import Any
 from solver.base.errors import MethodError, ResourceError
 from solver.base.expectations import Expectation
 from solver.base.kinds import OUTCOME
-from solver.book import check_target
+from solver.book.writer import check_target
 from solver.games.tree import Tree, written
 from solver.report.trees import label
 from solver.search.trace import Trace

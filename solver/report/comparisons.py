@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from solver.base.value import Value
-from solver.report.facts import worth
-from solver.report.words import table
+from solver.report.facts import table, worth
 from solver.rules.game import Rules
 from solver.rules.notation import format_action, show
 from solver.search.comparison import Tally

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Any
 
-from solver.report.words import table
+from solver.report.facts import table
 
 
 def sweep(facts: dict[str, Any]) -> str:

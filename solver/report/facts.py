@@ -1,7 +1,8 @@
-"""Results as plain facts, ready for JSON."""
+"""Results as plain facts, ready for JSON, and tables of words."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from solver.base.value import Value
@@ -21,3 +22,10 @@ def worth(value: Value | None) -> dict[str, Any]:
     if value is None:
         return {"value": None, "score": None, "distance": None}
     return {"value": value.outcome, "score": value.score, "distance": value.distance}
+
+
+def table(rows: Sequence[Sequence[str]], align: str = "<") -> list[str]:
+    """Lines of cells, two spaces between columns that are as wide as they must be."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    padded = ([f"{cell:{align}{width}}" for cell, width in zip(row, widths, strict=True)] for row in rows)
+    return ["  ".join(row).rstrip() for row in padded]

@@ -11,8 +11,7 @@ from solver.play.player import Player
 from solver.report.facts import facts_of
 from solver.report.reasons import names
 from solver.rules.game import Rules
-from solver.rules.notation import parse_action
-from solver.rules.words import in_words
+from solver.rules.notation import in_words, parse_action
 
 PLAYERS = ("first player", "second player")
 

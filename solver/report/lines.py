@@ -9,9 +9,8 @@ from solver.base.value import in_plies
 from solver.book.reader import Book
 from solver.play.player import Player
 from solver.rules.game import Game, game_text
-from solver.rules.notation import format_action, format_end, show
+from solver.rules.notation import format_action, format_end, in_all, in_words, show
 from solver.rules.reading import parse_position
-from solver.rules.words import in_all, in_words
 
 
 def facts(player: Player, position: str, max_moves: int = 1000) -> dict[str, Any]:

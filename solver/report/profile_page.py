@@ -7,7 +7,7 @@ from html import escape
 
 from solver.profiling import Profile
 from solver.rules.game import Rules
-from solver.rules.words import in_words
+from solver.rules.notation import in_words
 
 WIN, DRAW, LOSS = "#2a78d6", "#b9b8b2", "#d6572a"
 MARK = '<meta name="generator" content="solver profile">'  # by which its files are known

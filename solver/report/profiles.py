@@ -7,7 +7,7 @@ from typing import Any
 from solver.profiling import Profile
 from solver.report.facts import facts_of
 from solver.rules.game import Rules
-from solver.rules.words import in_words
+from solver.rules.notation import in_words
 
 COLUMNS = (
     "game",

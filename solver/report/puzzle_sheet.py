@@ -11,8 +11,7 @@ from solver.report.puzzles import GOALS
 from solver.rules.boards.cells import drawing_of, is_drawn
 from solver.rules.boards.reading import mover_of
 from solver.rules.game import Rules, game_text
-from solver.rules.notation import Position, first_position, show
-from solver.rules.words import summary_of
+from solver.rules.notation import Position, first_position, show, summary_of
 
 MARK = '<meta name="generator" content="solver puzzles">'  # by which its files are known
 STYLE = """

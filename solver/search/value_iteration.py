@@ -15,9 +15,8 @@ from solver.base.kinds import Units
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.rules.game import Rules
-from solver.rules.vanishing import best_of_groups, edges
 from solver.search import Budget, best_move, roots_of, stuck
-from solver.search.derive import best_of
+from solver.search.derive import best_of, best_of_groups, edges
 from solver.search.expectiminimax import Chance, chance_of, outcomes_of
 from solver.search.nets import NO_BOUND, Net, meet, narrow, turns, unmet
 

@@ -9,7 +9,7 @@ import anyio.to_thread
 from solver.base.errors import MethodError
 from solver.book.reader import Book
 from solver.export.site import title_of
-from solver.play.practical import OPPONENTS
+from solver.play.analysis import OPPONENTS
 from solver.report import books, lines
 from solver.report.facts import facts_of
 from solver.serve.batch import Batch

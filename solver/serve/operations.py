@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from msgspec.json import schema_components
 
 from solver import __version__
-from solver.play.practical import LOOKS, OPPONENTS
+from solver.play.analysis import OPPONENTS
+from solver.play.practical import LOOKS
 from solver.report import records
 from solver.serve.reply import JSON, NDJSON
 

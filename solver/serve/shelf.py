@@ -17,7 +17,7 @@ from solver.play.player import Player
 from solver.report import games
 from solver.report.answers import Answers
 from solver.rules.game import Game, Rules, game_text, is_built_in, load_game
-from solver.rules.words import summary_of
+from solver.rules.notation import summary_of
 
 
 class Served:

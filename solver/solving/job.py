@@ -13,8 +13,7 @@ from solver.base.errors import GameError, SolverError, UncompiledRules
 from solver.base.files import hold
 from solver.base.options import Options
 from solver.book.codecs import CODECS, codec_of
-from solver.book.solution import Solved
-from solver.book.trim import Trim
+from solver.book.solution import Solved, Trim
 from solver.check.conformance import check_game
 from solver.rules.fingerprint import contents
 from solver.rules.game import Rules, is_built_in

@@ -16,17 +16,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from solver.base.errors import GameError, ResourceError, SolverError
+from solver.base.extras import working_memory
 from solver.base.kinds import NIMBER
-from solver.base.loading import listening
-from solver.base.memory import working_memory
 from solver.base.methods import AUTO, Method
-from solver.base.options import Options, Say, quiet
-from solver.base.progress import Progress, silent
-from solver.book import Book, Header, check_codec, check_target, streaming
+from solver.base.options import Options
+from solver.base.progress import Progress, Say, listening, quiet, silent
+from solver.book import Book, Header, check_codec, streaming
 from solver.book.codecs import CODECS, codec_of, rules_of
 from solver.book.doors import Source, game_of
 from solver.book.format import is_name
-from solver.book.trim import TRIMMED
+from solver.book.solution import TRIMMED
+from solver.book.writer import check_target
 from solver.check import conformance
 from solver.check.conformance import blamed
 from solver.rules.game import Rules, check_parameters, game_text

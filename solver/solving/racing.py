@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from solver.base import system
 from solver.base.errors import BudgetExceeded, MethodError, ResourceError, Unproved
 from solver.base.methods import Method
-from solver.book import check_target
+from solver.book.writer import check_target
 from solver.rules.game import Rules, game_text
 from solver.solving.following import Follower, is_decisive
 from solver.solving.job import Job

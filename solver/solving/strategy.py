@@ -15,7 +15,7 @@ from typing import NamedTuple
 from solver.base.progress import Progress
 from solver.base.value import Value, merit_of
 from solver.rules.game import Rules
-from solver.search.settling import assured
+from solver.search.derive import assured
 
 Find = Callable[[int], Value | None]
 LATER = 0.3  # what a reply two plies later weighs of one now: they share more

@@ -17,8 +17,7 @@ from typing import Any, TypeVar
 import numba
 from numpy.typing import NDArray
 
-from solver.base.extras import has_cache
-from solver.base.private import private_part
+from solver.base.extras import has_cache, private_part
 from solver.rules.sources import digest_behind
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -17,7 +17,7 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from solver.base.memory import working_memory
+from solver.base.extras import working_memory
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.compiled.edges import NOT_TERMINAL, Edges, Moves, new_edges

@@ -24,7 +24,7 @@ from solver.base.options import Options
 from solver.base.progress import Progress
 from solver.book import Book
 from solver.rules.game import Rules, is_built_in
-from solver.rules.vanishing import best_of_groups, edges
+from solver.search.derive import best_of_groups, edges
 
 FINE = 32  # bits of a step
 MAX_GAP = 1 << 8  # units between bounds that are near enough

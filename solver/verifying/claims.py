@@ -17,9 +17,9 @@ from solver.base.errors import DamagedBook, MethodError, MissingState, PositionE
 from solver.base.progress import Progress
 from solver.base.value import Value
 from solver.book import Book, Trim
-from solver.book.trim import SIDES
+from solver.book.solution import SIDES
 from solver.rules.game import Rules
-from solver.search.settling import assured, played, settled
+from solver.search.derive import assured, played, settled
 from solver.verifying import playing
 from solver.verifying.searching import Search, failing
 

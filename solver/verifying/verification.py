@@ -24,9 +24,8 @@ from typing import NamedTuple
 
 from solver.base import extras
 from solver.base.errors import DamagedBook, PositionError, ResourceError, UncompiledRules
-from solver.base.extras import PLAIN_LIMIT
+from solver.base.extras import PLAIN_LIMIT, working_memory
 from solver.base.kinds import NIMBER
-from solver.base.memory import working_memory
 from solver.base.methods import Method
 from solver.base.options import Options
 from solver.base.progress import Progress, silent
@@ -37,7 +36,7 @@ from solver.book.check import check_book
 from solver.book.doors import Source
 from solver.rules.game import GameOrName, Rules, is_built_in, is_name_of, is_score_game
 from solver.rules.reading import parse_position
-from solver.rules.vanishing import edges
+from solver.search.derive import edges
 from solver.verifying import bounding, claims, estimates, grounds, playing
 from solver.verifying.claims import Means
 from solver.verifying.plainly import Plain, Unconfirmed, check_values, value_in

@@ -11,7 +11,8 @@ import textwrap
 import pytest
 
 from solver.base.errors import BookError, DamagedBook
-from solver.book import Book, check_book
+from solver.book import Book
+from solver.book.check import check_book
 from tests.books import EVERY_KEYED, corrupt, sample_values, write_sample, write_values
 
 

@@ -8,10 +8,11 @@ import pytest
 
 from solver.base.errors import DamagedBook, ForeignBook, GameError, MissingState
 from solver.base.value import Value
-from solver.book import Book, write_book
+from solver.book import Book
 from solver.book.format import HEADER_KEY, check_facts
 from solver.book.sealing import seal
-from solver.book.trim import Trim
+from solver.book.solution import Trim
+from solver.book.writer import write_book
 from solver.games import CATALOGUE, FROM_FILES
 from tests import make_fifo
 from tests.books import header_of, records_of, rewritten, sample_values, with_header, write_values

@@ -10,10 +10,12 @@ import pytest
 
 from solver.base import extras
 from solver.base.errors import DamagedBook
-from solver.book import Book, check_book, write_book
+from solver.book import Book
+from solver.book.check import check_book
 from solver.book.codecs import CODECS, compact
 from solver.book.sealing import seal, segment_key
 from solver.book.segments import groups_of, laid_out, segment_of
+from solver.book.writer import write_book
 from tests.books import (
     EVERY_KEYED,
     KEYED_BY_STATE,

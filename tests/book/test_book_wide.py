@@ -14,9 +14,10 @@ from solver.base import extras
 from solver.base.errors import BookError, MissingState
 from solver.base.options import Options
 from solver.base.value import Value
-from solver.book import Book, check_book
+from solver.book import Book
+from solver.book.check import check_book
 from solver.book.recoding import pack
-from solver.book.trim import Trim
+from solver.book.solution import Trim
 from solver.edit.comparing import diff, merge
 from solver.edit.sampling import sample
 from solver.edit.trimming import trim

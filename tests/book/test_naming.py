@@ -16,7 +16,8 @@ import pytest
 import solver
 from solver import Book, Player, Trim, check_game, diff, grade, load_game, merge, pack, sample, trim, verify
 from solver.base.errors import BookError, ForeignBook, GameError, MethodError, MissingRules
-from solver.book import check_book, shipped
+from solver.book import shipped
+from solver.book.check import check_book
 from solver.book.doors import book_and_game, game_of
 from solver.book.naming import resolved
 from solver.export import export

@@ -15,7 +15,7 @@ from solver.book import Book, recoding, streaming
 from solver.book.codecs import CODECS, ranked
 from solver.book.sealing import seal
 from solver.book.segments import segment_of
-from solver.book.trim import Trim
+from solver.book.solution import Trim
 from solver.check.conformance import check_game
 from solver.edit.trimming import trim
 from solver.games.common import choices

@@ -11,7 +11,8 @@ from solver import Player, solve, verify
 from solver.base import extras
 from solver.base.errors import BookError, DamagedBook
 from solver.base.value import Value
-from solver.book import Book, check_book, recoding
+from solver.book import Book, recoding
+from solver.book.check import check_book
 from tests.books import KEYED_BY_STATE, plainly_and_compiled, way, write_values
 from tests.commands import ok, run
 
@@ -88,7 +89,7 @@ def test_compiled_and_plain_packing_are_the_same_bytes_whatever_the_workers(tmp_
 
 def test_a_palette_beyond_the_header_survives(tmp_path, monkeypatch):
     """Though what does not fit into the header, the numbers of its values, is not known any more."""
-    monkeypatch.setattr("solver.book.palettes.PALETTE_PART", 1000)
+    monkeypatch.setattr("solver.book.sealing.PALETTE_PART", 1000)
     values = {3 * state: Value(1, state) for state in range(1, 2500)}
     for size in (20_000, 14_000, 8_000):  # holds all, the palette without the numbers, neither
         monkeypatch.setattr("solver.book.format.HEADER_SIZE", size)

@@ -15,7 +15,7 @@ import pytest
 
 from solver import Book, Player, __version__, load_game
 from solver.base.kinds import OUTCOME
-from solver.base.loading import listener
+from solver.base.progress import listener
 from solver.base.value import Value
 from solver.cli import COMMANDS, SECTIONS, common
 from solver.games import CATALOGUE

@@ -20,10 +20,8 @@ import pytest
 from solver.base import errors
 from solver.base.errors import BookError, GameError, ResourceError
 from solver.base.files import replacing, write_whole
-from solver.base.loading import listening
 from solver.base.numbers import exact, whole_weights
-from solver.base.options import quiet
-from solver.base.progress import silent
+from solver.base.progress import listening, quiet, silent
 from solver.base.shown import excerpt, reason, shortened
 from solver.games import tree
 from solver.games.common import description, table

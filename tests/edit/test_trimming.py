@@ -13,10 +13,10 @@ from solver.base.errors import BookError, DamagedBook, MethodError
 from solver.base.options import Options
 from solver.base.value import Value, sign_of
 from solver.book import Book, recoding, streaming
-from solver.book.trim import Trim
+from solver.book.solution import Trim
 from solver.edit import trimming
 from solver.rules.game import Rules, load_game
-from solver.search.settling import settled
+from solver.search.derive import settled
 from solver.solving import pipeline
 from solver.solving.job import Job
 from solver.solving.ways import opening

@@ -7,7 +7,7 @@ import types
 import pytest
 
 from solver.base.errors import MethodError
-from solver.base.memory import PROCESS
+from solver.base.extras import PROCESS
 from solver.base.options import Options
 from solver.estimate import books, estimation
 from solver.report import estimates

@@ -13,7 +13,7 @@ import pytest
 import solver
 from solver.base.errors import MethodError
 from solver.base.files import lock
-from solver.book.trim import Trim
+from solver.book.solution import Trim
 from solver.cli.profile import variants
 from solver.play.player import Player
 from solver.profiling.measuring import PLAYERS

@@ -9,8 +9,8 @@ from solver.base.errors import GameError
 from solver.check.conformance import check_game
 from solver.play.player import Player
 from solver.rules.game import Rules, load_game
-from solver.rules.vanishing import edges
 from solver.search import nets, value_iteration
+from solver.search.derive import edges
 from solver.solving import pipeline
 from solver.solving.ways import plain
 from tests import chance as judge

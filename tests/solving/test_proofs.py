@@ -14,7 +14,7 @@ from solver.base.options import Options
 from solver.base.progress import silent
 from solver.base.signals import Terminated
 from solver.book import Book
-from solver.book.trim import Trim
+from solver.book.solution import Trim
 from solver.edit.trimming import trim
 from solver.export.site import WEB
 from solver.rules.game import Rules, load_game

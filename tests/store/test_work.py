@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-import solver.base.memory
+import solver.base.extras
 from solver.base import system
 from solver.base.errors import ResourceError
 from solver.rules.game import load_game
@@ -101,7 +101,7 @@ SMALLER = (GAME, "kalah:2,2", "nim:1,2,3", "three-mens-morris:1")
 def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, small_pieces, monkeypatch, text, memory, times):
     """A game with tiers, one with scores, one whose moves skip tiers, one with cycles in them, one without tiers."""
     if memory:  # as if it were far too little: everything goes through files
-        monkeypatch.setattr(solver.base.memory, "free_memory", lambda: solver.base.memory.PROCESS + memory)
+        monkeypatch.setattr(solver.base.extras, "free_memory", lambda: solver.base.extras.PROCESS + memory)
     game, book = load_game(text), tmp_path / "book.lmdb"
     whole = Stop(0)
     pipeline.solve(game, book, checkpoint=0, progress=whole)

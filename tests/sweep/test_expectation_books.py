@@ -9,7 +9,8 @@ import pytest
 from solver.base.errors import DamagedBook, MissingState, PositionError
 from solver.base.expectations import DROPPED, MIDDLE, UNIT, number_of
 from solver.base.value import Value
-from solver.book import Book, Header, streaming, write_book
+from solver.book import Book, Header, streaming
+from solver.book.writer import write_book
 from solver.edit.sampling import expectations as expectations_of
 from solver.play.player import Player
 from solver.report import books, charts

@@ -8,8 +8,7 @@ import pytest
 
 import solver
 from solver.base.errors import BookError, DamagedBook, GameError, ResourceError
-from solver.base.loading import listening
-from solver.base.progress import silent
+from solver.base.progress import listening, silent
 from solver.base.shown import printable
 from solver.book import streaming
 from solver.book.recoding import pack
@@ -277,7 +276,7 @@ def counted(length):
 
 def explored(monkeypatch, game, most):
     """A game explored with memory for so many positions; how many it has, and what was reported meanwhile."""
-    from solver.base.loading import listening
+    from solver.base.progress import listening
     from solver.games.common import exploration
 
     monkeypatch.setattr(exploration, "resident_memory", lambda: 0)

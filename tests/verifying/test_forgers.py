@@ -16,8 +16,9 @@ from solver.base.errors import BookError, DamagedBook, MethodError
 from solver.base.estimates import Estimate
 from solver.base.expectations import MIDDLE
 from solver.base.value import Value, sign_of
-from solver.book import Book, Trim, write_book, writer
-from solver.book.trim import PROOF
+from solver.book import Book, Trim, writer
+from solver.book.solution import PROOF
+from solver.book.writer import write_book
 from solver.export import export
 from solver.export.readers import WEB
 from solver.rules.fingerprint import fingerprint

@@ -10,8 +10,9 @@ import pytest
 from solver.base import extras
 from solver.base.errors import DamagedBook, ForeignBook, ResourceError, UncompiledRules
 from solver.base.value import Value
-from solver.book import Book, write_book
+from solver.book import Book
 from solver.book.solution import TierCount
+from solver.book.writer import write_book
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
 from solver.verifying import searching, verification

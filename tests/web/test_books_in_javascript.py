@@ -15,7 +15,7 @@ from solver.base import extras
 from solver.base.value import Value
 from solver.book import Book, recoding
 from solver.book.sealing import seal
-from solver.book.trim import Trim
+from solver.book.solution import Trim
 from solver.edit.trimming import trim
 from solver.export import script
 from solver.export.bin import PREFIX

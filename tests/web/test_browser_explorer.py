@@ -8,8 +8,8 @@ import pytest
 
 from solver.book import Book, shipped
 from solver.export import export_all
+from solver.rules.notation import in_words
 from solver.rules.reading import parse_position
-from solver.rules.words import in_words
 from tests.browsing import PHONE, books, driver, host, one_page, page
 
 __all__ = ["books", "driver", "host", "page"]  # fixtures

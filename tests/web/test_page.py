@@ -16,8 +16,7 @@ from solver.games import CATALOGUE, FROM_FILES
 from solver.play.player import Player
 from solver.rules.boards.cells import drawing_of
 from solver.rules.game import Rules, load_game
-from solver.rules.notation import first_position, format_action
-from solver.rules.words import in_all, in_words, summary_of
+from solver.rules.notation import first_position, format_action, in_all, in_words, summary_of
 from solver.solving import pipeline
 from tests import DATA, naive
 from tests.books import write_values

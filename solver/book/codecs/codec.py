@@ -1,16 +1,24 @@
-"""The record that describes a codec: how the states of a group and their values are encoded."""
+"""The record that describes a codec: how the states of a group and their values are encoded, and its keys.
+
+Keys are the states themselves, or numbers that the rules make of them.
+"""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from solver.book.codecs.keys import States
-from solver.rules.width import words_of
+from solver.base.errors import BookError
+from solver.base.value import Value
+from solver.book.solution import Part
+from solver.rules.game import Rules
+from solver.rules.width import refuse_wide, words_of
 
 INDEX_FORMATS = ("", "B", "H", "", "I")
 
+Index = Callable[[int], int | None]  # the palette index that a book has under a key, or None
+Lists = tuple[list[int], list[int]]
 Find = Callable[[Any, int], int | None]
 Groups = tuple[Any, list[int], list[int]]  # one after the other, the states of each, the bytes of each
 
@@ -44,6 +52,71 @@ PLAIN = Machine(
     new_integers=lambda size: [0] * size,
     packed=_packed,
 )
+
+
+class States:
+    """Keys that are the states themselves, for which no rules are asked; codecs with others have a class like this.
+
+    `rules` may be None where none are `ASKED`; `left`: the states that the book leaves out, 0 if it has not all
+    states of a game without cycles.
+    """
+
+    ASKED: tuple[str, ...] = ()  # methods of the rules without which no state is found
+    SPARE = 0  # symbols beside the palette's
+    LEFT_OUT: tuple[int, ...] = (0,)  # what `Header.sparse` of a complete book without distances may be
+    encode: Callable[..., Any] | None = None  # in place of the codec's `encode_chunk`
+    plain_only = False  # the keys must not be compiled
+
+    def __init__(self, rules: Rules | None, palette: Sequence[Value], left: int) -> None:
+        self.palette = palette
+
+    @classmethod
+    def check(cls, rules: Rules, scope: str) -> None:
+        """Raise BookError for a game, or so few of its states, that have no such keys."""
+        refuse_wide(rules.name, rules.bits, "this codec", "leave --codec out", BookError)
+
+    @classmethod
+    def left_out(cls, rules: Rules) -> int:
+        """Return which values a complete book without distances leaves out."""
+        return 0
+
+    @classmethod
+    def check_left_out(cls, rules: Rules, sparse: int) -> None:
+        """Raise DamagedBook if a book of these rules cannot leave out so much: its values would never be told."""
+
+    def value(self, state: int, find: Index) -> Value | None:
+        """The value of a state; `find(key)` is the index that the book has there, None for a key it lacks."""
+        index = find(state)
+        return None if index is None else self.palette[index]
+
+    def index(self, state: int, find: Index) -> int:
+        """The palette index of a state's value; -1 without one."""
+        index = find(state)
+        return -1 if index is None else index
+
+    def states(self, keys: list[int], indices: list[int], find: Index) -> Lists:
+        """The states under ascending keys of a book, and their palette indices."""
+        return keys, indices
+
+    def in_order(self, groups: Iterable[Lists]) -> Iterator[Lists]:
+        """The states and indices of groups, ascending."""
+        yield from groups
+
+    def parts(self, chunks: Iterable[Part], block: int) -> Iterator[Part]:
+        """Keys and indices, ascending, `block` at a time, of ascending states and indices."""
+        states: list[int] = []
+        indices: list[int] = []
+        for more, places in chunks:
+            states += as_list(more)
+            indices += as_list(places)
+            while len(states) >= block:
+                yield states[:block], indices[:block]
+                states, indices = states[block:], indices[block:]
+        yield states, indices
+
+    def told(self, state: int) -> list[str] | None:
+        """Return, as text, which questions the rules answer about a state."""
+        return None
 
 
 class Codec(NamedTuple):
@@ -95,3 +168,8 @@ class Codec(NamedTuple):
     def wide_bytes(self, bits: int) -> int:
         """Return the bytes of a state for the header, for states of so many bits. 0 for states of one word."""
         return 8 * words_of(bits) if self.is_wide else 0
+
+
+def as_list(column: Any) -> list[int]:
+    """A list, of one or of an array."""
+    return column if isinstance(column, list) else column.tolist()

@@ -17,6 +17,7 @@ bytes, which all inflate to the same. docs/explanation/tried.md has its cost and
 
 from __future__ import annotations
 
+import functools
 import struct
 import zlib
 from bisect import bisect_left, bisect_right
@@ -27,7 +28,7 @@ from solver.base.errors import DamagedBook
 from solver.base.shown import reason
 from solver.book.codecs import instant
 from solver.book.codecs.codec import PLAIN, Codec, Find, Groups, Machine, unpacked
-from solver.book.codecs.instant import POPULATION, number_at, population
+from solver.book.codecs.instant import number_at, population
 
 MAX_GROUP_STATES = 6144
 BLOCK_STATES = 1 << 16
@@ -38,7 +39,6 @@ HEAD = struct.Struct("<BHHH")
 LEVEL = 6  # 9 saves 3 % and takes four times as long
 WINDOW = -13  # raw; 8 KB are filled sooner than 32, and the deflated bytes are as many
 SLOTS = 379  # decoded groups that a book keeps: 7 MB at most where indices take a byte, 14 where four; a prime
-BITS_OF_BYTE = tuple(tuple(bit for bit in range(8) if byte >> bit & 1) for byte in range(256))
 OFTEN_WRONG = (*instant.OFTEN_WRONG, zlib.error)
 
 from_bytes = int.from_bytes
@@ -210,8 +210,8 @@ def _place(keys: bytes, mode: int, count: int, offset: int) -> int | None:
             return None
         # Count the set bits on the shorter side: the place of a state is the number of bits before it.
         if 2 * byte < len(keys):
-            return int(from_bytes(keys[:byte], "little").bit_count() + POPULATION[bits & bit - 1])
-        return int(count - from_bytes(keys[byte:], "little").bit_count() + POPULATION[bits & bit - 1])
+            return int(from_bytes(keys[:byte], "little").bit_count() + (bits & bit - 1).bit_count())
+        return int(count - from_bytes(keys[byte:], "little").bit_count() + (bits & bit - 1).bit_count())
     shift = 8 * mode
     if offset >> shift:
         return None
@@ -296,7 +296,8 @@ def decode(body: memoryview, first_key: int, index_bytes: int) -> tuple[list[int
     """The states and palette indices of a group; raises DamagedBook if they do not fit together."""
     mode, count, keys, values = _opened(body, index_bytes)
     if mode == 0:
-        offsets = [8 * byte + bit for byte, bits in enumerate(keys) if bits for bit in BITS_OF_BYTE[bits]]
+        bits_of = _bits_of_bytes()
+        offsets = [8 * byte + bit for byte, bits in enumerate(keys) if bits for bit in bits_of[bits]]
     else:
         planes = [keys[plane * count : (plane + 1) * count] for plane in range(mode)]
         offsets = [from_bytes(offset, "big") for offset in zip(*planes, strict=True)]
@@ -306,6 +307,12 @@ def decode(body: memoryview, first_key: int, index_bytes: int) -> tuple[list[int
     if len(offsets) != count:
         raise DamagedBook(f"a group of {count} states has {len(offsets)} keys")
     return [first_key + offset for offset in offsets], list(unpacked(values, index_bytes))
+
+
+@functools.cache
+def _bits_of_bytes() -> list[list[int]]:
+    """The bits that are set in each byte. A look-up of one state needs none of them."""
+    return [[bit for bit in range(8) if byte >> bit & 1] for byte in range(256)]
 
 
 def _opened(body: memoryview, index_bytes: int) -> tuple[int, int, bytes, bytes]:

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from solver.base.errors import UncompiledRules
 from solver.base.parallel import Workers
 from solver.book import Header
-from solver.book.codecs.codec import Codec, Groups, Machine
-from solver.book.codecs.keys import States
+from solver.book.codecs.codec import Codec, Groups, Machine, States
 from solver.book.codecs.ranked import Ranks
 from solver.book.codecs.ranked_kernels import Compiled
 from solver.book.codecs.reading import index_type, tally_values

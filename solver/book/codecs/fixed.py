@@ -28,7 +28,7 @@ from typing import Any
 
 from solver.base.errors import DamagedBook
 from solver.base.shown import reason
-from solver.book.codecs.codec import PLAIN, Codec, Groups, Machine
+from solver.book.codecs.codec import PLAIN, Codec, Groups, Machine, as_list
 from solver.book.codecs.instant import (
     GROUP_STATES,
     OFTEN_WRONG,
@@ -40,7 +40,6 @@ from solver.book.codecs.instant import (
     place_of_bit,
     population,
 )
-from solver.book.codecs.keys import as_list
 
 HEAD = 7
 MOST_STATE_BYTES = HEAD + 4 + 8 + 2

@@ -21,8 +21,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from solver.base.errors import DamagedBook
-from solver.book.codecs.codec import PLAIN, Codec, Groups, Machine
-from solver.book.codecs.keys import as_list
+from solver.book.codecs.codec import PLAIN, Codec, Groups, Machine, as_list
 
 GROUP_STATES = 256
 HEAD = 3
@@ -31,7 +30,6 @@ KEY_BYTES = (0, 1, 2, 4, 8)
 KEY_FORMATS: tuple[Any, ...] = ("", "B", "H", "I", "Q")
 WIDTHS = (0, 1, 2, 4, 8)  # bits of a value
 MASKS = tuple((1 << width) - 1 for width in range(9))
-POPULATION = tuple(byte.bit_count() for byte in range(256))
 OFTEN_WRONG = (IndexError, ValueError, TypeError, struct.error)
 
 from_bytes = int.from_bytes
@@ -195,7 +193,7 @@ def place_of_bit(view: Any, begin: int, end: int, bit: int) -> int:
     bits, bit_mask = view[byte], 1 << (bit & 7)
     if not bits & bit_mask:
         return -1
-    index: int = from_bytes(view[begin:byte], "little").bit_count() + POPULATION[bits & bit_mask - 1]
+    index: int = from_bytes(view[begin:byte], "little").bit_count() + (bits & bit_mask - 1).bit_count()
     return index
 
 

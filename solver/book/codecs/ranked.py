@@ -42,9 +42,8 @@ from typing import Any
 from solver.base.errors import BookError, DamagedBook, GameError
 from solver.base.shown import reason
 from solver.base.value import WIN, Value, lift, merit_of, value_of
-from solver.book.codecs.codec import PLAIN, Codec, Find, Groups, unpacked
+from solver.book.codecs.codec import PLAIN, Codec, Find, Groups, Index, Lists, States, unpacked
 from solver.book.codecs.compact import OFTEN_WRONG, deflated, inflated, whole
-from solver.book.codecs.keys import Index, Lists, States
 from solver.book.solution import Part
 from solver.rules.game import STATE_LIMIT, Rules
 from solver.rules.protocol import NUMBERS

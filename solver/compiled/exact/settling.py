@@ -1,4 +1,4 @@
-"""Full-width search to a depth of one or two plies, compiled: `solver.search.settling` for many states at once."""
+"""Full-width search to a depth of one or two plies, compiled: `solver.search.derive` for many states at once."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from solver.base.errors import BookError, MethodError, ResourceError
 from solver.base.files import write_whole
-from solver.book import check_target
+from solver.book.writer import check_target
 
 LANGUAGES = ("c", "js")
 WEB = resources.files("solver") / "web"

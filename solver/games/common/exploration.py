@@ -17,9 +17,9 @@ from typing import Any
 
 from solver.base.errors import GameError, ResourceError
 from solver.base.expectations import MOST_WEIGHT
-from solver.base.loading import listener
-from solver.base.memory import free_memory
+from solver.base.extras import free_memory
 from solver.base.numbers import whole_weights
+from solver.base.progress import listener
 from solver.base.system import resident_memory
 from solver.games.common.nodes import MOST_NODES, SPACE, Draft, Nodes, short
 

@@ -11,7 +11,7 @@ from solver.rules.boards.layout import Cell, Layout
 from solver.rules.boards.looks import INK, VALUES
 from solver.rules.boards.shapes import Paint, Point, Poly, Rect, Shape, Words
 from solver.rules.game import Rules
-from solver.rules.words import in_words
+from solver.rules.notation import in_words
 
 ARROWS = 12  # that are shown of all moves
 BEST = 6  # that are shown of best ones

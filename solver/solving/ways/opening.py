@@ -28,7 +28,7 @@ from solver.base.files import lock
 from solver.base.methods import AUTO, Method
 from solver.base.options import Options
 from solver.base.value import Value, merit_of
-from solver.book import check_target
+from solver.book.writer import check_target
 from solver.rules.game import Rules
 from solver.rules.width import USUAL, words_of
 from solver.search import alphabeta, cycle

@@ -14,7 +14,7 @@ from solver.base.errors import MethodError
 from solver.base.methods import AUTO
 from solver.base.value import merit_of
 from solver.book.codecs import codec_of, rules_of
-from solver.book.trim import PROOF, SIDES, Trim
+from solver.book.solution import PROOF, SIDES, Trim
 from solver.rules.game import Rules
 from solver.solving.job import Job, Outcome
 from solver.solving.racing import METHODS, Race
