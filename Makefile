@@ -31,10 +31,12 @@ books-large: setup
 	mkdir -p $(LARGE)
 	$(BIN)/solver solve nine-mens-morris --wdl --codec ranked --memory 16G -o $(LARGE)/nine-mens-morris.lmdb
 
-# Write the page of all games, the numbers of games and books that pages quote, and the index of errors.
+# Write the page of all games, the numbers of games and books that pages quote, the index of errors, and the table of
+# fingerprints.
 tables: setup
 	$(BIN)/python -m tests.table
 	$(BIN)/python scripts/error_index.py
+	$(BIN)/python scripts/fingerprints.py
 
 # TESTS=tests/play runs a part, here and in the targets below. By file: what a file's tests share is made once; and what the
 # processes of tests import is compiled to bytes once.

@@ -19,9 +19,10 @@ from collections.abc import Iterator, Sequence
 
 from solver.base.errors import GameError
 from solver.base.files import open_input, read_input
-from solver.rules.fingerprint import NOT_RULES, USER_MODULE
-from solver.rules.sources import SOURCE
 
+USER_MODULE = "rules_of_file_"  # and a number: a file named random.py must not become the module random
+SOURCE = "__rules_source__"  # a module global: the text that the module was made from, whatever its file says since
+NOT_RULES = sys.stdlib_module_names | {"numpy", "numba", "llvmlite"}
 MOST_BYTES = 1 << 24  # of a file of rules
 DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 

@@ -123,3 +123,10 @@ def integers(value: Any) -> Iterator[int]:
             yield from integers(element)
     elif isinstance(value, int):
         yield value
+
+
+def is_plain(value: Any) -> bool:
+    """Whether `repr` tells all of it."""
+    if type(value) is tuple:
+        return all(map(is_plain, value))
+    return type(value) in (int, bool, str, bytes, float, complex, type(None), type(...), range, slice)

@@ -6,8 +6,6 @@ import inspect
 import types
 
 from solver.base.errors import GameError
-from solver.rules.meaning import names_in
-from solver.rules.sources import inner
 
 REQUIRED = {
     "initial": (),
@@ -115,14 +113,17 @@ def near_misses(cls: type) -> dict[str, str | None]:
     Returns:
         For each name the one of the protocol that was probably meant, None for a method that resembles none.
     """
+    import difflib
+
+    from solver.rules.meaning import names_in
+    from solver.rules.sources import inner
+
     members = {name: member for base in cls.__mro__[-2::-1] if base is not tuple for name, member in vars(base).items()}
     codes = [inner(member).__code__ for member in members.values() if isinstance(inner(member), types.FunctionType)]
     known = [*REQUIRED, *OPTIONAL, *ATTRIBUTES]
     used = {"from_text", *known, *getattr(cls, "_fields", ()), *(name for code in codes for name in names_in(code))}
     strange = [name for name in members if not name.startswith("_") and name not in used]
     missing = [name for name in known if name not in members]
-    import difflib
-
     meant = {name: next(iter(difflib.get_close_matches(name, missing, 1, 0.8)), None) for name in strange}
     is_own = not cls.__module__.startswith("solver.")
     return {

@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from solver.base.errors import GameError
+from solver.rules.loading import SOURCE
 
-SOURCE = "__rules_source__"  # a module global: the text that the module was made from, whatever its file says since
 PACKAGE = os.path.dirname(os.path.dirname(__file__))
 # what an `ast` says of this package's files, in a twentieth of the time
 IMPORT = re.compile(rf"^ *from {os.path.basename(PACKAGE)}\b([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)

@@ -15,7 +15,7 @@ from solver.base.options import Options
 from solver.book.codecs import CODECS, codec_of
 from solver.book.solution import Solved, Trim
 from solver.check.conformance import check_game
-from solver.rules.fingerprint import contents
+from solver.rules.fingerprint import told
 from solver.rules.game import Rules, is_built_in
 
 T = TypeVar("T")
@@ -80,7 +80,7 @@ class Job:
 
 def contents_of(rules: Rules, options: Options) -> Mapping[str, str]:
     """Return the texts that the fingerprint of a job's book covers. None of the package's rules: they do not change."""
-    return {} if is_built_in(rules.name) else contents(rules.game, CODECS[codec_of(rules, options.codec)].keys.ASKED)
+    return {} if is_built_in(rules.name) else told(rules.game, CODECS[codec_of(rules, options.codec)].keys.ASKED)[1]
 
 
 class Outcome(NamedTuple):

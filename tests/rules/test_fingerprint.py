@@ -1,7 +1,10 @@
 """A change that alters values alters the fingerprint: one edit at a time, in the same file, within a second."""
 
+import json
 import pickle
+import pkgutil
 import re
+import runpy
 import textwrap
 from pathlib import Path
 
@@ -10,11 +13,15 @@ import pytest
 from solver.base.errors import GameError
 from solver.book.codecs import rules_of
 from solver.compiled.identity import HOME, identity_of
-from solver.rules.fingerprint import fingerprint
+from solver.games import CATALOGUE, FROM_FILES, class_of
+from solver.rules import walk
+from solver.rules.fingerprint import _tabled, fingerprint
 from solver.rules.game import Rules, load_game
 from solver.rules.protocol import HINTS, NUMBERS, OPTIONAL, OUTSIDE
 from solver.rules.sources import PACKAGE
 from solver.search import retrograde, value_iteration
+from tests import ROOT
+from tests.ways import slow
 
 HEAD = "from typing import NamedTuple\n"
 RULES = """
@@ -411,3 +418,46 @@ def test_an_edit_of_an_optional_method_counts_where_it_has_an_effect(tmp_path, n
     changes = [first != second for first, second in zip(*prints, strict=True)]
     in_book = len(solutions) == 2
     assert changes == [in_book, in_book or name in NUMBERS or name in ("outlook", "replies"), name not in OUTSIDE]
+
+
+TABLED = sorted({*CATALOGUE} - FROM_FILES)
+
+
+@pytest.mark.parametrize("names", [["connect-four", "coins", "kayles"], *slow(TABLED)], ids=len)
+def test_the_table_holds_what_the_walk_finds(names):
+    line_of = runpy.run_path(str(ROOT / "scripts" / "fingerprints.py"))["line"]
+    table = (Path(PACKAGE) / "games" / "fingerprints.jsonl").read_text("utf-8").splitlines(keepends=True)
+    lines = {json.loads(line)["class"]: line for line in table}
+    assert len(lines) == len(TABLED)
+    for name in names:
+        cls = class_of(name)
+        assert lines[f"{cls.__module__}.{cls.__name__}"] == line_of(name), "run make tables"
+
+
+def test_fingerprints_of_the_package_are_taken_from_the_table(monkeypatch):
+    monkeypatch.setattr(walk, "told", None)
+    stale = [name for name in TABLED if _tabled(class_of(name)) is None]
+    assert not stale, "run make tables"
+    assert fingerprint(load_game("connect-four:5,4")) != fingerprint(load_game("connect-four:5,5"))
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "known"),
+    [
+        ("connect_four.py", b"\n", b"\r\n", True),
+        ("connect_four.py", b"state", b"State", False),
+        ("common/boards.py", b"def ", b"def  ", False),
+        ("fingerprints.jsonl", b"ConnectFour", b"ConnectFive", False),
+    ],
+)
+def test_an_edited_file_is_walked(monkeypatch, file, old, new, known):
+    """Also a helper's, and where the table lacks the class; but not a file that Git checked out for Windows."""
+    read = pkgutil.get_data
+    edit = {file: lambda data: data.replace(old, new)}
+    monkeypatch.setattr(pkgutil, "get_data", lambda package, name: edit.get(name, bytes)(read(package, name)))
+    assert (_tabled.__wrapped__(class_of("connect-four")) is not None) == known
+
+
+def test_a_class_of_the_same_name_is_walked():
+    cls = class_of("connect-four")
+    assert _tabled(type(cls.__name__, (cls,), {"__module__": cls.__module__})) is None
