@@ -7,11 +7,10 @@ fewest positions, as far as it can tell. So a short one comes first, and the win
 
 from __future__ import annotations
 
-import dis
 import math
 import time
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from solver.base.errors import BudgetExceeded, ResourceError, Unproved
 from solver.base.progress import Progress
@@ -30,13 +29,6 @@ class Oracle(Protocol):
 
     def is_worth(self, state: int, bound: int, seconds: float | None) -> bool:
         """Whether a state is worth at least a bound, 0 or 1. Raises BudgetExceeded after so many seconds."""
-
-
-def is_decisive(game: Any) -> bool:
-    """Whether a game has no draws, as its `utility` shows that returns the same number everywhere."""
-    function = type(game).utility
-    plain = {"RESUME", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE", "UNARY_NEGATIVE", "LOAD_SMALL_INT", "NOT_TAKEN"}
-    return {step.opname for step in dis.get_instructions(function)} <= plain and function(game, 0) in (-1, 1)
 
 
 class Follower:
@@ -64,7 +56,6 @@ class Follower:
         self.rules, self.scores = rules, scores
         self._prover, self._oracle, self._progress = prover, oracle, progress
         self._most, self._deadline = most, deadline
-        self._decisive = is_decisive(rules.game)
 
     def find(self, state: int) -> Value | None:
         """The value of a canonical, unfinished state, if it is known without a search."""
@@ -125,8 +116,6 @@ class Follower:
         if state not in self.scores:
             if self._is_worth(state, 1, True):
                 self.scores[state] = 1
-            elif self._decisive:
-                self.scores[state] = -1
             else:
                 self.scores[state] = 0 if self._is_worth(state, 0, True) else -1
         return self.scores[state]
@@ -136,8 +125,6 @@ class Follower:
         wins = self._is_worth(state, 1, False)
         if wins:
             return 1
-        if self._decisive:
-            return None if wins is None else -1
         holds = self._is_worth(state, 0, False)
         return -1 if holds is False else 0 if holds and wins is False else None
 
@@ -145,13 +132,9 @@ class Follower:
         """Whether a state is worth at least `bound`; None if only a search would tell, and it is not `searched`."""
         if not 0 <= bound <= 1:
             return bound < 0
-        # Without draws both bounds ask the same
-        for asked in (bound, 1 - bound) if self._decisive else (bound,):
-            known = self._prover.answer(state, asked)
-            if known is not None:
-                return known
-        if not searched:
-            return None
+        known = self._prover.answer(state, bound)
+        if known is not None or not searched:
+            return known
         seconds = max(0.0, self._deadline - time.monotonic())
         try:
             return self._oracle.is_worth(state, bound, None if seconds == math.inf else seconds)

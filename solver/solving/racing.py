@@ -23,7 +23,7 @@ from solver.base.errors import BudgetExceeded, MethodError, ResourceError, Unpro
 from solver.base.methods import Method
 from solver.book.writer import check_target
 from solver.rules.game import Rules, game_text
-from solver.solving.following import Follower, is_decisive
+from solver.solving.following import Follower
 from solver.solving.job import Job
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class ProofNumbers(Racer):
         bound = self.engine.bound
         if is_worth:
             return bound
-        if bound == 0 or is_decisive(self.rules.game):
+        if bound == 0:
             return -1
         self.engine.begin(self._state, 0)
         return None

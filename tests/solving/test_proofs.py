@@ -20,7 +20,7 @@ from solver.export.site import WEB
 from solver.rules.game import Rules, load_game
 from solver.rules.reading import parse_position
 from solver.solving import pipeline
-from solver.solving.following import Follower, is_decisive
+from solver.solving.following import Follower
 from solver.solving.ways import proof
 from solver.solving.ways.proof import Plan, Proving
 from solver.verifying import playing, verification
@@ -198,13 +198,6 @@ def test_games_that_cannot_be_proved_are_refused(tmp_path, text, said):
 def test_a_book_is_returned_open(tmp_path):
     with solver.prove("coins:5", tmp_path / "coins.lmdb", table=SMALL_TABLE) as book:
         assert book.root.score == naive.solve(book.game)[book.game.initial()].score
-
-
-def test_games_without_draws_are_known_by_their_utility():
-    decisive = [
-        text for text in ("hex:3", "cram:3,3", "domineering", "tic-tac-toe", "kalah") if is_decisive(load_game(text))
-    ]
-    assert decisive == ["hex:3", "cram:3,3", "domineering"]
 
 
 @pytest.mark.interpreted
