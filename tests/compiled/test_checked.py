@@ -165,6 +165,7 @@ def line_of(path, text):
     return next(number for number, line in enumerate(path.read_text("utf-8").splitlines(), 1) if text in line)
 
 
+@pytest.mark.slow
 def test_the_backward_pass_names_the_state_and_the_line(tmp_path):
     rules = rewards(tmp_path, "top = 1 << 62\nif state == 17:\n    return (top * 2 >> 62) + action\nreturn action")
     line = line_of(tmp_path / "rewards.py", "top * 2")

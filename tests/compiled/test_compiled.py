@@ -243,6 +243,7 @@ def test_parts_of_kernels_are_not_compiled_by_themselves(tmp_path, monkeypatch):
     assert optimised and not [name for name in optimised if "Race." in name]
 
 
+@pytest.mark.slow
 def test_linear_algebra_is_loaded_by_kernels_that_want_it_alone():
     """Under a limit on address space the OpenBLAS of scipy would ask for its buffers for ever."""
     code = """

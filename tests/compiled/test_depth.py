@@ -102,13 +102,13 @@ def test_a_budget_ends_the_search_and_what_was_found_is_kept(monkeypatch):
     monkeypatch.setattr("solver.search.NODES_PER_CLOCK_CHECK", 64)
     game = load_game("connect-four:4,3")
     ahead = Lookahead(game)
-    wanted = plain(game, game.initial(), 8)
+    wanted = plain(game, game.initial(), 6)
     for budget in (Budget(nodes=100), Budget(seconds=0)):
         with pytest.raises(BudgetExceeded):
-            ahead.search(game.initial(), depth=8, budget=budget)
+            ahead.search(game.initial(), depth=6, budget=budget)
     assert ahead.nodes < 1000
     budget = Budget(nodes=10**6)
-    found = ahead.search(game.initial(), depth=8, budget=budget)
+    found = ahead.search(game.initial(), depth=6, budget=budget)
     assert (found.value, found.action) == (wanted.value, wanted.action)
     assert 0 < 10**6 - budget.nodes_left == found.counts.nodes
     with pytest.raises(MethodError, match="at least 1 ply"):

@@ -11,6 +11,7 @@ from numba import njit  # noqa: E402
 
 from solver.compiled.exact.table import exact_entries, find, high_of, keep, low_of, new_table  # noqa: E402
 from solver.compiled.words import raised_to  # noqa: E402
+from tests.ways import slow  # noqa: E402
 
 SIZES = (1 << 10, 1 << 16, 1 << 20, 1 << 24)  # bytes: from four buckets a key, where threads meet all the time
 raised = raised_to(128)
@@ -73,7 +74,7 @@ def check(race, threads, size, rounds):
 @pytest.mark.parametrize(
     ("threads", "rounds"), [(2, 20_000), *(pytest.param(n, 30_000_000, marks=pytest.mark.stress) for n in (2, 4))]
 )
-@pytest.mark.parametrize("kind", ["narrow", "wide"])
+@pytest.mark.parametrize("kind", ["narrow", *slow("wide")])
 def test_no_thread_finds_bounds_of_another_state(races, kind, threads, rounds):
     for size in SIZES if rounds > 20_000 else SIZES[:2]:
         check(races[kind], threads, size, rounds)

@@ -196,7 +196,7 @@ def damaged(folder, compiler, count):
 
 @needs_c
 def test_damaged_files_neither_crash_it_nor_yield_a_wrong_value(tmp_path):
-    damaged(tmp_path, COMPILERS[0], 100)
+    damaged(tmp_path, COMPILERS[0], 30)
 
 
 @needs_c

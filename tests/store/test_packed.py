@@ -66,7 +66,8 @@ def test_ranges_of_several_runs(monkeypatch):
 def test_what_was_seen_is_left_out(count, size):
     keys, states = some_states(count, 14, 1), some_states(size, 14, 2)
     for known in (states, states + 9000, states[: size // 3]):
-        left = [key for key in keys.tolist() if key not in set(known.tolist())]
+        seen = set(known.tolist())
+        left = [key for key in keys.tolist() if key not in seen]
         assert unseen(keys.copy(), packed(known)).tolist() == left
     with Work() as work:
         shelf = StateShelf(work, "states")
