@@ -52,11 +52,12 @@ PLAY = """
     root = worth(game.initial())
 """
 SWEEP = """
-    from solver.compiled import edges
     from solver.base.options import Options
+    from solver.compiled.edges import CompiledMoves
+    from solver.rules.game import Rules
     from solver.sweep import exhaustive
     root = exhaustive.solve(game, options=Options(symmetry=False)).root.score
-    kernels = bind(edges, game, False, tiers=True)
+    kernels = CompiledMoves(Rules(game, False), True).kernels
 """
 
 
