@@ -246,7 +246,7 @@ def test_without_arguments_the_help_has_its_lines():
 def test_bad_input_gets_one_line_and_a_code(book, tmp_path, monkeypatch, command, code, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text").write_text("no book" * 1000)
-    actual, out, err = run(*shlex.split(command.format(book=book, text="text")))
+    actual, out, err = run(*(word.format(book=book, text="text") for word in shlex.split(command)))
     assert (actual, out) == (int(code), ""), err
     (error,) = errors_of(err)
     assert message in error
