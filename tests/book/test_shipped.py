@@ -256,7 +256,8 @@ def test_an_installed_package_finds_them_inside_of_it(installed):
 def test_a_zipapp_copies_a_book_as_long_as_it_runs(installed, tmp_path):
     zipapp.create_archive(installed, tmp_path / "app.pyz")
     path, package = read_by(sys.executable, tmp_path / "app.pyz")
-    assert path.name == "nim.lmdb" and not path.exists() and not path.parent.exists()
+    assert path.name == "nim.lmdb"
+    assert sys.platform == "win32" or not path.parent.exists()  # Windows removes no file that is open
     assert package == tmp_path / "app.pyz" / "solver" / "__init__.py"
 
 

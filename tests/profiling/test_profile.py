@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 import random
+import sys
 import tempfile
 from xml.etree import ElementTree
 
@@ -238,7 +239,8 @@ def test_one_process_at_a_time_adds_to_a_table(tmp_path):
     with kept.open("ab") as file:
         lock(file.fileno(), kept)
         code, _, error = run("profile", "nim:1..2,2", "--table", "-o", kept, "-q")
-    assert code == 6 and "in use by another solver" in error
+    on_windows = sys.platform == "win32" and "Windows replaces no open file" in error
+    assert on_windows or (code == 6 and "in use by another solver" in error), error
 
 
 RACE = """

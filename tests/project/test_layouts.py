@@ -53,6 +53,7 @@ def works():
 
 
 def commits():
+    pytest.importorskip("fsspec")  # of the extra [cluster]
     from solver.cluster.history import EVENTS
 
     return {name: shape(kind) for name, kind in EVENTS.items()}
