@@ -347,8 +347,7 @@ class Book(Mapping[int, Value]):
             return self._game
         game = self.stated_game()
         self.check_rules(game)
-        if not is_built_in(self.header.game):
-            self._game = game
+        self._game = game
         return game
 
     @functools.cached_property

@@ -1,37 +1,63 @@
-"""The small books that come with the package, found by their games: `solver.Book("tic-tac-toe")` solves nothing.
+"""What a name stands for: the file of a book, a game, or the book of it that comes with the package.
 
-In a checkout they lie in `books/` beside the package, in an installed package inside of it. From an archive, such as a
-zipapp, a book is copied to a temporary file when it is first asked for. Whatever takes a book takes such a name; a
-book's file of that name goes first (`naming`).
+Whatever takes a book or a game, in Python and on the command line, reads a name by `book_or_game`, which takes the
+first that fits:
+
+    1. a game           It is taken as it is; so is an open Book, by the doors that take one.
+    2. a book's file    The file bears LMDB's mark, whatever its name.
+    3. a game's name    `connect-four:5,4` is of the package. `my_game.py::Race:30`, `package.module::Class`,
+                        `moves.csv`, `rules.kif`, `exercise.json` and `openspiel:NAME` are rules from elsewhere.
+    4. any other path   It is no book. Whoever opens it says why.
+
+So a book in the file `tic-tac-toe` goes before the game of that name. A file of that name that is no book does not
+stand in the way of the game. A `Path` is a file, never the name of a game of the package. Nothing is imported or run
+to tell which it is. Rules run where a door asks for a game, never where it asks for a book alone.
+
+The books that come with the package lie in `books/` beside it in a checkout, and inside of it where it is installed.
+From an archive, such as a zipapp, a book is copied to a temporary file when it is first asked for.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from solver.base.errors import BookError, ForeignBook
-from solver.book.naming import resolved
-from solver.rules.game import Game, game_text, is_built_in, load_game
+from solver.base.errors import BookError
+from solver.book import pages
+from solver.games import CATALOGUE, opened_by
+from solver.rules.game import Game, game_text, is_built_in, load_game, name_in
+from solver.rules.loading import names_user_rules
 
-Opened = TypeVar("Opened")
 
+def book_or_game(source: Any) -> Path | Game | str:
+    """Return what a source stands for, in the order above.
 
-def find(game: Game, opened: Callable[[Path, Game], Opened]) -> Opened | None:
-    """The book of a game, `opened`; None if none is shipped, or it was made by other rules than the game's are now.
+    Args:
+        source: A Game, a path, or text.
 
-    Raises DamagedBook.
+    Returns:
+        A Path for a book, or for a name that is neither a book's nor a game's. A str for a game's name, which
+        `load_game` takes. A game as it is.
+
+    Raises:
+        GameError: The source is neither a path, nor text, nor a game.
     """
-    name = game_text(game)
-    path = path_of(name)
-    if not is_built_in(name) or not path.is_file():
-        return None
-    try:
-        return opened(path, game)
-    except ForeignBook:
-        return None
+    text = name_in(source)
+    if text is None:
+        game: Game = source
+        return game
+    if pages.is_lmdb(text):
+        return Path(text)
+    named = opened_by(text)
+    is_rules = names_user_rules(text) or named != text
+    is_of_package = isinstance(source, str) and named.partition(":")[0] in CATALOGUE
+    return text if is_rules or is_of_package else Path(text)
+
+
+def is_path(source: Any) -> bool:
+    """Whether a source is the path of a book, or of nothing, and no game."""
+    return isinstance(book_or_game(source), Path)
 
 
 def located(source: Any) -> tuple[Path, Game | None]:
@@ -40,20 +66,23 @@ def located(source: Any) -> tuple[Path, Game | None]:
     No rules of a user are run for it: no book of theirs is shipped. Raises BookError if none is, GameError for a game
     with wrong parameters.
     """
-    resolved_source = resolved(source)
-    if isinstance(resolved_source, Path):
-        return resolved_source, None
-    if isinstance(resolved_source, str) and not is_built_in(resolved_source):
-        raise _not_shipped(resolved_source)
-    game = load_game(resolved_source)
+    path: Path | None
+    name = book_or_game(source)
+    if isinstance(name, Path):
+        return name, None
+    if not isinstance(name, str) or is_built_in(name):
+        game = load_game(name)
+        name, path = game_text(game), book_of(game)
+        if path is not None:
+            return path, game
+    raise BookError(f"the package has no book of {name}: make one with solver solve {name} -o BOOK")
+
+
+def book_of(game: Game) -> Path | None:
+    """Where the shipped book of a game lies, which may be of older rules; None without one."""
     name = game_text(game)
-    if not is_built_in(name) or not path_of(name).is_file():
-        raise _not_shipped(name)
-    return path_of(name), game
-
-
-def _not_shipped(name: str) -> BookError:
-    return BookError(f"the package has no book of {name}: make one with solver solve {name} -o BOOK")
+    path = path_of(name) if is_built_in(name) else None
+    return path if path is not None and path.is_file() else None
 
 
 @functools.cache

@@ -12,7 +12,6 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import click
@@ -20,9 +19,8 @@ import click
 from solver.base import shown
 from solver.base.errors import BookError, PositionError
 from solver.base.progress import listening
+from solver.book import doors, shipped
 from solver.book.codecs import CHOICES
-from solver.book.doors import book_and_game
-from solver.book.naming import resolved
 from solver.book.reader import Book
 from solver.play.analysis import OPPONENTS
 from solver.rules.game import Game, is_built_in, own_method
@@ -109,31 +107,31 @@ class Seconds(click.FloatRange):
 
 def open_source(
     source: str, own: str | None = None, *, live: bool = False, quiet: bool = False, chance: str | None = None
-) -> tuple[Book | None, Game]:
-    """Open the BOOK|GAME argument: the book, None of a game without one or if `live`, and the game.
+) -> doors.Opened:
+    """Open the BOOK|GAME argument.
 
     Args:
-        source: A book's file, a game or a file of rules, in the order of `book.naming`.
+        source: A book's file, a game or a file of rules, in the order of `book.shipped`.
         own: The rules of a book of your own game.
         live: Whether the book that comes with the package is left out.
         quiet: Whether nothing is said of that book.
         chance: What is said of a game of chance without a book, if not that it has to be solved.
     """
-    is_book = isinstance(resolved(source), Path)
+    is_book = shipped.is_path(source)
     if is_book and live and os.path.exists(source):
         raise BookError(f"{source} is a book: --live goes with a game's name")
     if not is_book and own is not None:
         raise BookError(f"there is no book {source}: --game needs a book")
     with loading(quiet):
-        book, game = book_and_game(source, own, shipped_book=not live)
-    if book is None and own_method(game, "chance"):
+        opened = doors.open_source(source, own, shipped_book=not live)
+    if opened.book is None and own_method(opened.game, "chance"):
         chance = chance or f"not searched live: solver solve {source} -o BOOK, name that"
         raise BookError(f"{source} is a game of chance, {chance}")
-    if book is None:
-        try_out(source, game)
+    if opened.book is None:
+        try_out(source, opened.game)
     elif not is_book:
-        _note_shipped(book, quiet)
-    return book, game
+        _note_shipped(opened.book, quiet)
+    return opened
 
 
 @contextlib.contextmanager
@@ -159,7 +157,7 @@ def try_out(source: str, game: Game) -> None:
 def open_book(source: str, own: str | None = None, *, quiet: bool = False) -> Book:
     """A book by its path, or the one that comes with the package by the name of its game."""
     book = Book(source, own)
-    if not isinstance(resolved(source), Path):
+    if not shipped.is_path(source):
         _note_shipped(book, quiet)
     return book
 

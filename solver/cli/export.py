@@ -199,5 +199,5 @@ def _opened(
     """A book; for a page a game, where none is named and none comes with the package."""
     if not live and (not is_page or own):
         return open_book(source, own, quiet=quiet)
-    book, game = open_source(source, own, live=live, quiet=quiet)
-    return contextlib.nullcontext(game) if book is None else book
+    opened = open_source(source, own, live=live, quiet=quiet)
+    return contextlib.nullcontext(opened.game) if opened.book is None else opened.book

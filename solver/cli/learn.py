@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 from typing import TYPE_CHECKING, Any
@@ -93,12 +92,13 @@ def command(source: str, output: str, as_json: bool, live: bool, own: str | None
 
     check_target(output, rb"\A" + MAGIC)
     live = live or options["method"] == "evolve"
-    book, game = open_source(source, own, live=live, quiet=quiet, chance=f"not learned: {SOLVE_IT}")
+    opened = open_source(source, own, live=live, quiet=quiet, chance=f"not learned: {SOLVE_IT}")
+    book = opened.book
     if book is not None and book.header.scope != "complete" and not os.path.exists(source):
         note(f"which holds {book.header.scope} only: states are searched instead", quiet)
         book = None
-    with contextlib.nullcontext() if book is None else book, Bars(quiet) as bars:
-        evaluation = _learned(book, game, options, bars, quiet)
+    with opened, Bars(quiet) as bars:
+        evaluation = _learned(book, opened.game, options, bars, quiet)
     write(output, evaluation)
     tell(evaluations.facts(evaluation, output), evaluations.text, as_json)
 

@@ -69,14 +69,14 @@ def command(
     is closest to the expectation. A GAME without a book of its own is searched live. Past the end of a book the line is
     searched only with --budget. If the next move is not known, the line ends and says so.
     """
-    book, game = open_source(source, own, live=live, quiet=quiet)
+    opened = open_source(source, own, live=live, quiet=quiet)
     if longest:
-        if book is None or book.header.longest is None:
+        if opened.book is None or opened.book.header.longest is None:
             raise PositionError(f"{source} has no longest win: name a position")
-        position = f"#{book.header.longest[1]}"
+        position = f"#{opened.book.header.longest[1]}"
     seconds = budget or SECONDS
-    goes_on = book is None or budget is not None
-    player = Player({} if book is None else book, game, seconds=seconds, live=goes_on, module=module)
+    goes_on = opened.book is None or budget is not None
+    player = Player(opened, seconds=seconds, live=goes_on, module=module)
     with thinking(seconds, quiet=not sys.stderr.isatty()):
         facts = lines.facts(player, position, most)
-    tell(facts, lambda answer: lines.text(game, answer), as_json)
+    tell(facts, lambda answer: lines.text(player.game, answer), as_json)

@@ -127,12 +127,11 @@ def command(
     """
     if evaluate is not None and method == "negamax":
         raise click.UsageError("negamax asks the rules' own evaluate: --evaluate goes with --method best or heuristic")
-    book, game = open_source(source, own, live=live, quiet=quiet)
+    opened = open_source(source, own, live=live, quiet=quiet)
     if opponent is not None and method != "practical":
         raise click.UsageError("--opponent is whom practical play expects: add --method practical")
     player = Player(
-        {} if book is None else book,
-        game,
+        opened,
         seconds=budget,
         evaluate=evaluate,
         module=module,
@@ -147,7 +146,7 @@ def command(
     # Most others have cycles
     if method in METHODS and budget > SHORT and player.rules.tiered:
         player.prepare(wait=False)
-    click.echo(greeting(table, None if book is None else str(book.path), budget))
+    click.echo(greeting(table, None if opened.book is None else str(opened.book.path), budget))
     table.play()
 
 

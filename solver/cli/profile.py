@@ -13,15 +13,14 @@ from typing import Any, BinaryIO
 import click
 
 from solver.base.files import lock, write_whole
-from solver.book.doors import book_and_game
-from solver.book.reader import Book
+from solver.book.doors import Opened, open_source
 from solver.book.writer import check_target
 from solver.cli.common import Bars, game_option, json_option, quiet_option
 from solver.profiling import Profile, profile, refuse_chance
 from solver.report import profiles
 from solver.report.profile_page import MARK, page
 from solver.rules.fingerprint import fingerprint
-from solver.rules.game import Game, Rules
+from solver.rules.game import Rules
 from solver.solving.pipeline import solve
 
 RANGE = re.compile(r"([0-9]{1,4})\.\.([0-9]{1,4})")
@@ -88,9 +87,8 @@ def command(
         _tabulate(variants(source), kept, games, as_json, own, quiet)
         return
     target = check_target(html, MARK.encode()) if html else None
-    book, game = book_and_game(source, own)
-    with contextlib.nullcontext() if book is None else book:
-        report, rules = _profiled(book, game, own, games, quiet)
+    with open_source(source, own) as opened:
+        report, rules = _profiled(opened, games, quiet)
     if target is not None:
         write_whole(target, page(report, rules).encode())
     if as_json:
@@ -107,11 +105,10 @@ def _tabulate(
     with contextlib.nullcontext() if kept is None else _journal(kept) as journal:
         finished = {} if journal is None else _finished(journal)
         for name in names:
-            book, game = book_and_game(name, own)
-            with contextlib.nullcontext() if book is None else book:
-                key = name, fingerprint(game, NAMING), games
+            with open_source(name, own) as opened:
+                key = name, fingerprint(opened.game, NAMING), games
                 if key not in finished:
-                    report, rules = _profiled(book, game, own, games, quiet)
+                    report, rules = _profiled(opened, games, quiet)
                     row = finished[key] = {"row": profiles.row(report, rules), "facts": profiles.facts(report)}
                     if journal is not None:
                         journal.write((json.dumps(dict(zip(KEY, (LAYOUT, *key), strict=True)) | row) + "\n").encode())
@@ -166,15 +163,14 @@ def variants(text: str) -> list[str]:
     ]
 
 
-def _profiled(book: Book | None, game: Game, own: str | None, games: int | None, quiet: bool) -> tuple[Profile, Rules]:
+def _profiled(opened: Opened, games: int | None, quiet: bool) -> tuple[Profile, Rules]:
     """Return the profile of a book or a game, which is solved if no complete book is at hand."""
-    refuse_chance(Rules(game))
+    refuse_chance(opened.rules)
+    source = opened.game if opened.book is None else opened.book
     with Bars(quiet) as bars:
-        if book is None and games is not None:
-            return profile(game, games=games, progress=bars), Rules(game)
-        if book is not None:
-            return profile(book, own, games=games, progress=bars), book.rules
-        with solve(game, progress=bars) as solved:
+        if opened.book is not None or games is not None:
+            return profile(source, games=games, progress=bars), opened.rules
+        with solve(opened.game, progress=bars) as solved:
             # The book stays open, and a kill leaves no folder; Windows removes it in the end
             shutil.rmtree(solved.path.parent, ignore_errors=True)
             return profile(solved, progress=bars), solved.rules

@@ -23,7 +23,6 @@ from solver.play.analysis import OPPONENT
 from solver.play.player import Player
 from solver.report.answers import Answers, text
 from solver.report.records import plain
-from solver.rules.game import game_text
 
 
 @click.command("query")
@@ -108,13 +107,10 @@ def command(
         checked_svg(svg)
     if explain:
         from solver.report import reasons
-    book, game = open_source(source, own, live=live, quiet=quiet)
-    known, searches = {} if book is None else book, not book_only
     player = Player(
-        known,
-        game,
+        open_source(source, own, live=live, quiet=quiet),
         seconds=budget,
-        live=searches,
+        live=not book_only,
         evaluate=evaluate,
         module=module,
         method="best" if opponent is None else "practical",
@@ -145,7 +141,7 @@ def command(
     if inexact and player.live:
         from solver.solving.ways.proof import refusal
 
-        name = game_text(game)
+        name = player.rules.name
         prove = "" if refusal(player.rules) else f", or solver prove {name} --from POSITION, which says who wins"
         note(f"not known within the budget: more --budget, or solver solve {name} -o BOOK{prove}", quiet=False)
 

@@ -12,8 +12,7 @@ import click
 from solver.base import extras
 from solver.base.errors import MethodError
 from solver.base.system import CAN_FORK, cores
-from solver.book import Book
-from solver.book.naming import resolved
+from solver.book import Book, shipped
 from solver.cli.common import Seconds, game_option, open_source, quiet_option
 from solver.games import CATALOGUE
 from solver.rules.game import is_built_in
@@ -89,9 +88,6 @@ def _named(sources: tuple[str, ...], own: str | None) -> Iterator[Served]:
     from solver.serve.shelf import Served
 
     for source in sources:
-        resolved_source = resolved(source)
-        foreign = (
-            own is not None and isinstance(resolved_source, Path) and not is_built_in(Book(resolved_source).header.game)
-        )
-        book, game = open_source(source, own if foreign else None, quiet=True)
-        yield Served(game, book)
+        foreign = own is not None and shipped.is_path(source) and not is_built_in(Book(source).header.game)
+        opened = open_source(source, own if foreign else None, quiet=True)
+        yield Served(opened.game, opened.book)

@@ -36,8 +36,8 @@ def command(
     --budget. Lines with `info` give score, depth, nodes and the expected line. `stop` ends a search at once. Send
     `isready` first: it loads the compiled search. At the end of the input a search with a limit is finished.
     """
-    book, game = open_source(source, own, live=live, quiet=True)
-    player = Player({} if book is None else book, game, seconds=budget, evaluate=evaluate, module=module, method=method)
+    opened = open_source(source, own, live=live, quiet=True)
+    player = Player(opened, seconds=budget, evaluate=evaluate, module=module, method=method)
     session = Session(player, lambda line: click.echo(line), budget, f"solverbook {__version__}")
     goes_on = True
     try:

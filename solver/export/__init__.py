@@ -19,7 +19,7 @@ from solver.base.errors import BookError, MethodError, ResourceError
 from solver.base.files import fullness, replacing
 from solver.base.progress import Progress, silent
 from solver.book import Book
-from solver.book.doors import Source, book_and_game
+from solver.book.doors import Source, open_source
 from solver.book.writer import UNMARKED, check_target
 from solver.export import bin, listing, site, tables
 from solver.export.columns import COLUMNS, table_of
@@ -137,9 +137,8 @@ def _opened(source: Source, for_page: bool) -> Iterator[Book | Game]:
     elif name_in(source) is None:
         yield load_game(source)
     elif for_page:
-        book, game = book_and_game(source)
-        with contextlib.nullcontext(game) if book is None else book as opened:
-            yield opened
+        with open_source(source) as opened:
+            yield opened.game if opened.book is None else opened.book
     else:
         with Book(source) as book:
             yield book

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 from typing import NamedTuple
 
 from solver.base.errors import MethodError
-from solver.book import Book
-from solver.book.naming import resolved
+from solver.book import Book, shipped
 from solver.book.pages import is_lmdb
 from solver.compiled.lookahead.evaluation import Evaluation, game_of, is_evaluation, read
 from solver.learning import SOLVE_IT
@@ -67,7 +65,7 @@ def contender(text: str, game: GameOrName | None = None) -> Contender:
         return Contender(name, None, depth)
     if os.path.isfile(name) and is_evaluation(name):
         file = read(name)
-    elif not isinstance(resolved(name), Path) or (os.path.isfile(name) and (is_lmdb(name) or name not in CONTENDERS)):
+    elif not shipped.is_path(name) or (os.path.isfile(name) and (is_lmdb(name) or name not in CONTENDERS)):
         file = Book(name, game)
     elif name not in CONTENDERS:
         choice = (

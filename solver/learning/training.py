@@ -8,14 +8,14 @@ import numpy as np
 
 from solver.base import extras
 from solver.base.progress import Progress, silent
-from solver.book.doors import Source, book_and_game
+from solver.book.doors import Opened, Source, open_source
 from solver.compiled.lookahead.evaluation import Evaluation, identity
 from solver.learning import SOLVE_IT, samples
 from solver.learning.figures import Truth, figures, truth_of
 from solver.learning.fitting import TARGET_SCALE, Split, fit
 from solver.learning.moves import Board, States, guess_of
 from solver.learning.samples import Sample
-from solver.rules.game import Rules, game_text
+from solver.rules.game import game_text
 from solver.search import refuse_chance
 
 HELD = 8  # of so many states to fit to one more is held out to know when to stop, and one to judge the model
@@ -57,12 +57,13 @@ def learn(
         MethodError: The game has too few states to learn from, chance has a part in it, or the extra [learn] is not
             installed.
     """
-    book, game = book_and_game(source, shipped_book=False)
-    if book is not None and book is not source:
-        with book:
-            return learn(book, model=model, states=states, depth=depth, progress=progress)
-    extras.require_learning()
-    rules = Rules(game) if book is None else book.rules
+    with open_source(source, shipped_book=False) as opened:
+        extras.require_learning()
+        return _learned(opened, model, states, depth, progress)
+
+
+def _learned(opened: Opened, model: Model, states: int, depth: int, progress: Progress) -> Evaluation:
+    rules, book = opened.rules, opened.book
     refuse_chance(rules, "learning", SOLVE_IT)
     board = Board(rules, rules.symmetry)
     number = states + 2 * (states // HELD)

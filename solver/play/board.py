@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-
 from solver.base.errors import PositionError
-from solver.book.doors import Source, book_and_game
+from solver.book.doors import Source, open_source
 from solver.play.analysis import Moves
 from solver.play.player import Player
 from solver.play.showing import Board, answered, drawn, labels_of
@@ -35,12 +33,9 @@ def board(source: Player | Source, position: int | str = "start", *, moves: Move
     """
     if isinstance(source, Player):
         return _drawn(source.rules, source, position, moves)
-    book, game = book_and_game(source, shipped_book=False)
-    if book is None:
-        return _drawn(Rules(game), None, position, moves)
-    with contextlib.nullcontext() if book is source else book:
-        player = Player(book)
-        return _drawn(player.rules, player, position, moves)
+    with open_source(source, shipped_book=False) as opened:
+        player = None if opened.book is None else Player(opened)
+        return _drawn(opened.rules, player, position, moves)
 
 
 def _drawn(rules: Rules, player: Player | None, position: int | str, moves: Moves | None) -> Board:

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 from solver.base.errors import GameError, MethodError, MissingState
 from solver.base.methods import Method
 from solver.base.value import Value, drop_value, keeps
-from solver.book.doors import Source, book_and_game
+from solver.book.doors import Opened, Source, open_source
 from solver.book.reader import Book
 from solver.play.analysis import (
     OPPONENT,
@@ -107,7 +107,7 @@ class Player:
 
     def __init__(
         self,
-        source: Source | Mapping[int, Value],
+        source: Source | Opened | Mapping[int, Value],
         game: GameOrName | None = None,
         *,
         seconds: float | None = SECONDS,
@@ -118,23 +118,24 @@ class Player:
         method: str = "best",
         opponent: int = OPPONENT,
     ) -> None:
-        if isinstance(source, Book) or not isinstance(source, Mapping):
-            book, game = book_and_game(source, game)
-            source = {} if book is None else book
-        elif game is None:
-            raise GameError("a mapping of values does not know its game: write Player(values, game)")
-        header, self.game = source.header if isinstance(source, Book) else None, load_game(game)
-        self.solution, self.seconds, self.nodes = source, seconds, nodes
-        self.rules = rules = Rules(self.game, header is None or header.symmetry)
+        if isinstance(source, Mapping) and not isinstance(source, Book):
+            if game is None:
+                raise GameError("a mapping of values does not know its game: write Player(values, game)")
+            opened, self.solution = Opened(load_game(game)), source
+        else:
+            opened = source if isinstance(source, Opened) else open_source(source, game)
+            self.solution = {} if opened.book is None else opened.book
+        self.game, self.rules, self.seconds, self.nodes = opened.game, opened.rules, seconds, nodes
+        header, rules = None if opened.book is None else opened.book.header, opened.rules
         self.canonical = rules.canonical
-        self.knowledge = Knowledge(source, rules)
+        self.knowledge = Knowledge(self.solution, rules)
         self.live = live and not self.knowledge.is_complete and "live" not in rules.kind.unfit
         self._lead = None
         # Where play may come back to a state, and no value has a distance
         if header is not None and header.method == Method.RETROGRADE and header.kind.scores:
             from solver.play.headway import Leading
 
-            plies = source.plies_to_conversion if isinstance(source, Book) and header.conversion else None
+            plies = opened.book.plies_to_conversion if opened.book is not None and header.conversion else None
             self._lead = Leading(Rules(self.game, header.symmetry, header.wdl), self.knowledge.find, plies)
         if method not in METHODS:
             raise MethodError(f"no method of play {method!r}: choose {' or '.join(METHODS)}")

@@ -18,8 +18,7 @@ from solver import Book, Player, Trim, check_game, diff, grade, load_game, merge
 from solver.base.errors import BookError, ForeignBook, GameError, MethodError, MissingRules
 from solver.book import shipped
 from solver.book.check import check_book
-from solver.book.doors import book_and_game, game_of
-from solver.book.naming import resolved
+from solver.book.doors import game_of, open_source
 from solver.export import export
 from solver.rules.game import RULES, game_text, rules_for
 from tests.books import RACE
@@ -196,6 +195,15 @@ def test_a_door_leaves_a_book_open_that_was_open(folder):
         assert book.get(book.game.initial()) is not None
 
 
+def test_a_block_closes_the_book_that_it_opened(folder):
+    with open_source("book.lmdb") as opened, Book("book.lmdb") as book:
+        assert opened.rules is opened.book.rules and opened.game == book.game
+        with open_source(book):
+            pass
+        assert len([*book]) == 37
+    assert "closed" in repr(opened.book)
+
+
 @pytest.mark.posix("replaces an open file")
 def test_a_book_is_opened_once_more_only_if_it_is_the_same(folder):
     with Book("book.lmdb") as book, Book(book) as again:
@@ -289,11 +297,11 @@ def grade_of(source):
 def test_no_rules_run_where_a_book_alone_is_asked_for():
     Path("evil.py").write_text("raise SystemExit('run')", encoding="utf-8")
     for text in ("evil.py", "evil.py::Evil", "evil::Evil"):
-        assert isinstance(resolved(text), str)
+        assert isinstance(shipped.book_or_game(text), str)
         with pytest.raises(BookError, match="the package has no book of .*: make one"):
             Book(text)
         with pytest.raises(GameError, match="run"):
-            book_and_game(text)
+            open_source(text)
 
 
 def test_a_book_of_ones_own_game_says_the_whole_command():
@@ -318,7 +326,7 @@ def test_the_file_alone_names_the_rules_of_a_book(monkeypatch):
     Path("my_game.py").write_text(f"{RACE}\n\n{other}\n\nclass Helper:\n    pass\n", encoding="utf-8")
     ok("solve", "my_game.py::Backwards:9", "-o", "backwards.lmdb", "-q")
     for book, goal in (("race.lmdb", 12), ("backwards.lmdb", 9)):
-        for door in (lambda book: Book(book, "my_game.py").game, lambda book: book_and_game(book, "my_game.py")[1]):
+        for door in (lambda book: Book(book, "my_game.py").game, lambda book: open_source(book, "my_game.py").game):
             assert door(book)[0] == goal
         assert ok("verify", book, "--game", "my_game.py").startswith(f"{book}: proved")
     monkeypatch.setenv(RULES, "my_game.py")

@@ -19,6 +19,7 @@ from solver import Book, Player, load_game, pack
 from solver.base.errors import ForeignBook
 from solver.base.value import Value
 from solver.book import shipped
+from solver.book.doors import open_source
 from solver.games import CATALOGUE
 from solver.play.live import Live
 from solver.rules.fingerprint import fingerprint
@@ -119,7 +120,7 @@ def test_a_game_by_its_name_is_answered_from_its_book():
 def test_a_book_of_other_rules_is_not_used(tmp_path, monkeypatch):
     monkeypatch.setattr(shipped, "folder", lambda: tmp_path)
     write_values(tmp_path / "coins.lmdb", {21: Value(1, 1)}, facts={"game": "coins", "root": Value(1, 1)})
-    assert shipped.find(load_game("coins"), Book) is None
+    assert open_source("coins").book is None
     with pytest.raises(ForeignBook, match="was made by rules"):
         Book("coins")
     assert Player("coins").value(21) == (Value(-1, 11), True, "search", None)

@@ -388,14 +388,14 @@ def test_a_chart_of_a_book(book, tmp_path, name):
 @pytest.mark.parametrize(
     ("module", "opening", "arguments"),
     [
-        ("check", "game_of", "check nim:2,3 --quick"),
-        ("compare", "game_of", "compare nim:2,3"),
-        ("common", "book_and_game", "query nim:2,3 start"),
+        ("cli.check", "game_of", "check nim:2,3 --quick"),
+        ("cli.compare", "game_of", "compare nim:2,3"),
+        ("book.doors", "open_source", "query nim:2,3 start"),
     ],
     ids=["check", "compare", "query"],
 )
 def test_commands_say_how_far_a_game_is_that_loads(module, opening, arguments, monkeypatch):
-    commands = importlib.import_module(f"solver.cli.{module}")
+    commands = importlib.import_module(f"solver.{module}")
     open_it = getattr(commands, opening)
 
     def slowly(*given, **options):

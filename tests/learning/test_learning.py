@@ -9,7 +9,7 @@ import pytest
 from solver import load_game, trim
 from solver.base import extras
 from solver.base.errors import ForeignBook, MethodError
-from solver.book import Book, Trim, shipped
+from solver.book import Book, Trim
 from solver.compiled.lookahead.evaluation import read, write
 from solver.learning import contest, samples
 from solver.learning.contenders import Setting, chooser, contender
@@ -30,7 +30,7 @@ from tests.ways import slow
 
 
 def book_of(text):
-    return shipped.find(load_game(text), Book)
+    return Book(text)
 
 
 # -- what a match tells
