@@ -41,11 +41,12 @@ class Opened:
             self.book.close()
 
 
-def open_source(source: Source, game: GameOrName | None = None, *, shipped_book: bool = True) -> Opened:
+def open_source(source: Source | Opened, game: GameOrName | None = None, *, shipped_book: bool = True) -> Opened:
     """Open a book or a game.
 
     Args:
-        source: A book or its path; or a game or its name, whose book is the one that comes with the package.
+        source: A book or its path; or a game or its name, whose book is the one that comes with the package. A source
+            that was opened is returned as it is.
         game: The rules of a book of your own game.
         shipped_book: Whether a game's shipped book is opened.
 
@@ -57,6 +58,8 @@ def open_source(source: Source, game: GameOrName | None = None, *, shipped_book:
         BookError: The book cannot be read, or is not there.
         ForeignBook: The book was made with other rules, or nobody named its rules.
     """
+    if isinstance(source, Opened):
+        return source
     opened = _book_or_game(source, game)
     if isinstance(opened, Book):
         if game is None or opened is not source:

@@ -47,7 +47,7 @@ from solver.play.analysis import (
     rank,
 )
 from solver.play.knowledge import Knowledge
-from solver.rules.game import Game, GameOrName, Rules, load_game
+from solver.rules.game import GameOrName, Rules, load_game
 from solver.rules.width import as_state
 from solver.search import SECONDS, Budget
 
@@ -94,16 +94,10 @@ class Player:
         ForeignBook: The book, the evaluation or the module belongs to other rules.
     """
 
-    game: Game
     solution: Mapping[int, Value]
-    seconds: float | None
-    nodes: int | None
-    rules: Rules
-    canonical: Callable[[Any], Any]
-    knowledge: Knowledge
-    live: bool
-    method: str
-    practical: Practical | None
+    practical: Practical | None = None
+    _foresight: Foresight | None = None
+    _live_search: Live | None = None
 
     def __init__(
         self,
@@ -123,13 +117,13 @@ class Player:
                 raise GameError("a mapping of values does not know its game: write Player(values, game)")
             opened, self.solution = Opened(load_game(game)), source
         else:
-            opened = source if isinstance(source, Opened) else open_source(source, game)
+            opened = open_source(source, game)
             self.solution = {} if opened.book is None else opened.book
-        self.game, self.rules, self.seconds, self.nodes = opened.game, opened.rules, seconds, nodes
-        header, rules = None if opened.book is None else opened.book.header, opened.rules
-        self.canonical = rules.canonical
-        self.knowledge = Knowledge(self.solution, rules)
-        self.live = live and not self.knowledge.is_complete and "live" not in rules.kind.unfit
+        header = None if opened.book is None else opened.book.header
+        self.game, self.rules, self.canonical = opened.game, opened.rules, opened.rules.canonical
+        self.seconds, self.nodes = seconds, nodes
+        self.knowledge = Knowledge(self.solution, self.rules)
+        self.live = live and not self.knowledge.is_complete and "live" not in self.rules.kind.unfit
         self._lead = None
         # Where play may come back to a state, and no value has a distance
         if header is not None and header.method == Method.RETROGRADE and header.kind.scores:
@@ -140,14 +134,11 @@ class Player:
         if method not in METHODS:
             raise MethodError(f"no method of play {method!r}: choose {' or '.join(METHODS)}")
         self.method = method
-        self.practical = None
         if method == "practical":
             from solver.play.practical import Practical
 
-            self.practical = Practical(rules, self.knowledge.value, opponent)
+            self.practical = Practical(self.rules, self.knowledge.value, opponent)
         self._evaluate, self._module, self._making = evaluate, module, threading.Lock()
-        self._foresight: Foresight | None = None
-        self._live_search: Live | None = None
         if evaluate is not None or module is not None:
             # A file that is none is refused at once
             self.foresight  # noqa: B018
@@ -163,10 +154,8 @@ class Player:
             return self._foresight
 
     @property
-    def live_search(self) -> Live | None:
-        """The exact searches, or None for a player without live searches."""
-        if not self.live:
-            return None
+    def live_search(self) -> Live:
+        """The exact searches, which are loaded when a player that searches live first asks for them."""
         foresight = self.foresight
         with self._making:
             if self._live_search is None:
@@ -221,7 +210,7 @@ class Player:
         """
         state = as_state(state, self.rules.bits)
         answer = self.knowledge.reached(state)
-        if self.live and not answer.exact and answer.source != "book":
+        if self._searches(answer.exact or answer.source == "book"):
             answer = self._search([state], budget or self.budget())[state]
         return answer.at(self.rules, state)
 
@@ -287,25 +276,27 @@ class Player:
             searches.
         """
         value = self.knowledge.answer(state).value
-        if value is None and self.live:
+        if self._searches(value is not None):
             value = self.solve([state], budget)[state].value
             moves = self.knowledge.moves(state)
         unknown = [move for move in moves if not move.is_told]
-        keeper = None
-        if value is not None:
-            keeper = self._known_keeper(state, moves, value) or self._proved_keeper(state, unknown, value, budget)
-        if unknown and self.live and keeper is None:
-            # Among cycles no single move can be shown to keep a value, so all are valued.
-            search = self._estimate if value is None else self._search
-            moves = self.knowledge.moves(state, search([move.child for move in unknown], budget))
-            keeper = None if value is None else self._known_keeper(state, moves, value)
+        keeper = self._known_keeper(state, moves, value)
+        if keeper is None and self._searches(not unknown):
+            keeper = self._proved_keeper(state, unknown, value, budget)
+            if keeper is None:
+                # Among cycles no single move can be shown to keep a value, so all are valued.
+                search = self._estimate if value is None else self._search
+                moves = self.knowledge.moves(state, search([move.child for move in unknown], budget))
+                keeper = self._known_keeper(state, moves, value)
         return keeper, moves
 
-    def _known_keeper(self, state: int, moves: list[Move], value: Value) -> Move | None:
+    def _known_keeper(self, state: int, moves: list[Move], value: Value | None) -> Move | None:
         """Return the first move known to keep a state's value; the quickest win if `value` lacks a distance.
 
         In a book for one side, a move to which the book knows all replies comes first.
         """
+        if value is None:
+            return None
         keepers = sorted((move for move in moves if move.value is not None and keeps(move.value, value)), key=rank)
         covers = self.knowledge.covers
         if covers is not None:
@@ -314,11 +305,11 @@ class Player:
                     return as_best(move)
         return as_best(keepers[0]) if keepers else None
 
-    def _proved_keeper(self, state: int, unknown: list[Move], value: Value, budget: Budget) -> Move | None:
+    def _proved_keeper(self, state: int, unknown: list[Move], value: Value | None, budget: Budget) -> Move | None:
         """Return the first of some unknown moves that a search proves to keep a state's value, or None."""
-        live_search, rules = self.live_search, self.rules
-        if live_search is None:
+        if value is None:
             return None
+        live_search, rules = self.live_search, self.rules
         for move in unknown:
             same = rules.same_mover(state, move.action, move.child)
             child_value = drop_value(value, same, rules.gain(state, move.action))
@@ -448,7 +439,7 @@ class Player:
             return answer, []
         moves = knowledge.reached_moves(state)
         unknown = [move.child for move in moves if not move.is_told]
-        if unknown and self.live:
+        if self._searches(not unknown):
             parent = None if answer.exact else state
             queried = unknown if parent is None else [*unknown, parent]
             answers = self._search(queried, budget or self.budget(), parent)
@@ -479,7 +470,7 @@ class Player:
         Args:
             wait: Whether to return only when it is loaded.
         """
-        if self.live_search is not None:
+        if self._searches():
             self.live_search.prepare(wait)
 
     def budget(self, stop: Callable[[], bool] | None = None) -> Budget:
@@ -491,7 +482,7 @@ class Player:
         return Budget(self.nodes, self.seconds, stop)
 
     def solve(self, states: list[int], budget: Budget, parent: int | None = None) -> dict[int, Answer]:
-        """Search states exactly, in `EXACT_SHARE` of a budget.
+        """Search states exactly, in `EXACT_SHARE` of a budget. For players that search live.
 
         Args:
             states: States of unknown value.
@@ -502,15 +493,18 @@ class Player:
             An answer for each state, exact or not.
         """
         states = [as_state(state, self.rules.bits) for state in states]
-        if self.live_search is not None:
-            with self.live_search.turn(budget) as is_mine:
-                # Another thread may have proved some of them while this one waited.
-                unproved = [state for state in states if not self.knowledge.is_proved(state)]
-                if is_mine and unproved:
-                    self.knowledge.record(self.live_search.solve(unproved, parent, budget.part(EXACT_SHARE)))
+        with self.live_search.turn(budget) as is_mine:
+            # Another thread may have proved some of them while this one waited.
+            unproved = [state for state in states if not self.knowledge.is_proved(state)]
+            if is_mine and unproved:
+                self.knowledge.record(self.live_search.solve(unproved, parent, budget.part(EXACT_SHARE)))
         # children: a ply less than their parent
         plies = self.knowledge.depth - (len(states) > 1)
         return {state: self.knowledge.answer(state, plies) for state in states}
+
+    def _searches(self, is_told: bool = False) -> bool:
+        """Whether a live search starts: this player searches, and the solution does not tell what is asked."""
+        return self.live and not is_told
 
     def _search(self, states: list[int], budget: Budget, parent: int | None = None) -> dict[int, Answer]:
         """Search states exactly, then estimate those that stay unknown. Arguments as of `solve`."""
@@ -523,7 +517,7 @@ class Player:
 
     def _estimate(self, states: list[int], budget: Budget) -> dict[int, Answer]:
         """Ask a search of limited depth about states, in the rest of the budget."""
-        if not states or self.live_search is None:
+        if not states:
             return {}
         answers = self.live_search.estimates(list(dict.fromkeys(states)), budget)
         exact = ((self.canonical(state), answer.value) for state, answer in answers.items())
