@@ -24,9 +24,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import solver  # noqa: E402
 from solver.play.analysis import OPPONENTS  # noqa: E402
-from solver.play.levels import LEVELS, Level  # noqa: E402
 from solver.play.player import Player  # noqa: E402
-from solver.play.practical import Practical, Reply  # noqa: E402
+from solver.play.practical import LEVELS, Level, Practical, Reply  # noqa: E402  # noqa: E402
 
 GAMES = ("connect-four:4,4", "tic-tac-toe", "three-mens-morris", "kalah:3,3", "nim:3,4,5")
 Policy = Callable[[Any], Sequence[tuple[float, Reply]]]

@@ -31,8 +31,8 @@ from solver.base.errors import GameError, PositionError
 from solver.book import Book
 from solver.book.doors import Source, game_of
 from solver.export.layout import layout_of
-from solver.play.levels import level_of
 from solver.play.player import Player
+from solver.play.practical import level_of
 from solver.rules.game import Rules, own_method
 from solver.rules.notation import Position, first_position, format_action, next_position, show
 from solver.rules.reading import parse_position

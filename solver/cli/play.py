@@ -22,9 +22,9 @@ from solver.cli.common import (
     thinking,
 )
 from solver.play.analysis import OPPONENT, nearly_best
-from solver.play.levels import LEVELS, Level, level_of
 from solver.play.live import SHORT
 from solver.play.player import METHODS, Player
+from solver.play.practical import LEVELS, Level, level_of
 from solver.rules.game import Rules, game_text
 from solver.rules.notation import (
     Position,

@@ -15,8 +15,8 @@ from solver.learning.contest import Chooser
 from solver.learning.engines import Engine, Limits
 from solver.learning.moves import Board
 from solver.learning.players import Asked, AtLevel, ByBook, Deep, Random
-from solver.play.levels import LEVELS, Level
 from solver.play.player import Player
+from solver.play.practical import LEVELS, Level
 from solver.rules.game import Game, GameOrName, Rules, rules_for
 from solver.search import refuse_chance
 

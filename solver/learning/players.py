@@ -13,8 +13,8 @@ from solver.compiled.lookahead.evaluation import Evaluation, game_of
 from solver.compiled.lookahead.model import model_of
 from solver.learning.contest import Numbers, Turn
 from solver.learning.moves import Board, Guess, Worths, best_moves
-from solver.play.levels import Level
 from solver.play.player import Player
+from solver.play.practical import Level
 from solver.rules.game import Rules
 
 PACE = 1e-6  # a ply sooner is better by that much of a win

@@ -12,11 +12,16 @@ solution, two plies deeper each time, until it has looked at LOOKS moves, and at
 ply a position counts its value. Wins for the player are not looked into: the player keeps them. A deeper look follows
 one move of the player's, the best of the look before; so the opponent's replies get most of the moves. The estimates
 serve to order moves: single ones may be far off. `scripts/bench_practical.py` compares them with the full computation.
+
+A `Level` plays like such an opponent in a share of its moves: it sees wins and losses within some plies, and otherwise
+moves at random. All other moves are best. So weaker players err more often and see fewer plies: deep mistakes come
+first, and shallow ones only at the lowest levels.
 """
 
 from __future__ import annotations
 
 import math
+import random
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -223,3 +228,66 @@ class Practical:
             return max(self._after(reply, True, plies - 1) for reply in keepers)
         chosen = self.choices(state) or replies
         return sum(self._after(reply, False, plies - 1) for reply in chosen) / len(chosen)
+
+
+class Level(NamedTuple):
+    """A strength of play.
+
+    Attributes:
+        name: Its name.
+        share: The share of moves that may be mistakes.
+        plies: Plies that these moves look ahead.
+    """
+
+    name: str
+    share: float
+    plies: int
+
+    def slip(self, player: Any, state: int, chance: random.Random) -> int | None:
+        """Return the move of a fallible player, or None if the best move is due.
+
+        Args:
+            player: The `Player` whose values the level uses.
+            state: An unfinished state.
+            chance: The random numbers: one for each move, one more for each slip.
+
+        Raises:
+            StateTypeError, PositionError, GameError: As `Player.analyse`.
+        """
+        if chance.random() >= self.share:
+            return None
+        actions = [move.action for move in player.analyse(state)]
+        if actions and self.plies and player.rules.chance is None:
+            # It sees no difference between these moves; between all, if a value is unknown
+            choices = Practical(player.rules, player.knowledge.value, self.plies).choices(state)
+            alike = actions if choices is None else [reply.action for reply in choices]
+            actions = [action for action in actions if action in alike]
+        return chance.choice(actions) if actions else None
+
+
+# Neighbours are 158 to 301 Elo apart on connect-four:5,5, 80 to 220 on hexapawn:4,4 and 61 to 218 on kalah:3,3
+# (`scripts/bench_practical.py --levels`).
+LEVELS = {
+    level.name: level
+    for level in (
+        Level("beginner", 1.0, 0),
+        Level("easy", 1.0, 2),
+        Level("medium", 0.55, 2),
+        Level("hard", 0.2, 4),
+        Level("perfect", 0.0, 4),
+    )
+}
+NUMBERS = (*(name for name in LEVELS for _ in range(2)),)  # of the levels 1 to 10
+
+
+def level_of(text: str) -> Level:
+    """Return the level of a name, or of a number from 1 to 10: two numbers share a level, and 10 is perfect.
+
+    Raises:
+        ValueError: There is no such level.
+    """
+    if text.isascii() and text.isdecimal() and 1 <= int(text[:3]) <= len(NUMBERS):
+        return LEVELS[NUMBERS[int(text[:3]) - 1]]
+    if text not in LEVELS:
+        raise ValueError(f"{text[:40]!r} is no level: choose {', '.join(LEVELS)}, or 1 to {len(NUMBERS)}")
+    return LEVELS[text]

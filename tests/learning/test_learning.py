@@ -21,8 +21,8 @@ from solver.learning.players import ByBook, Greedy, Random
 from solver.learning.standing import Z, elo, interval, standing
 from solver.learning.training import Model, learn
 from solver.play.grading import grade
-from solver.play.levels import LEVELS
 from solver.play.player import Player
+from solver.play.practical import LEVELS
 from solver.rules.game import Rules
 from solver.solving import pipeline
 from tests.commands import ok, run

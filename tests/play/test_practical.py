@@ -8,9 +8,8 @@ import pytest
 
 import solver
 from solver.base.errors import MethodError
-from solver.play.levels import LEVELS, level_of
 from solver.play.player import Player
-from solver.play.practical import LOOKS, Practical
+from solver.play.practical import LEVELS, LOOKS, Practical, level_of
 from solver.rules.game import Rules, load_game
 from tests.commands import ok, run
 from tests.naive import solve

@@ -12,7 +12,7 @@ from solver.learning import engines
 from solver.learning.engines import Engine, Forfeit, Limits
 from solver.learning.matches import match
 from solver.learning.players import Random
-from solver.play import thinking
+from solver.play import ugi
 from solver.play.analysis import Answer
 from solver.play.ugi import Session, score
 from solver.rules.game import Rules
@@ -121,7 +121,7 @@ def test_a_position_may_be_a_number_and_dice_have_no_best_move():
 @pytest.mark.parametrize("go", ["go movetime 60000", "go depth 9", "go nodes 100000000"])
 def test_a_live_search_deepens_until_it_knows(monkeypatch, go):
     plainly(monkeypatch)
-    monkeypatch.setattr(thinking, "FIRST_TURN", 1000.0)  # no turn of the exact search, which repeats a depth
+    monkeypatch.setattr(ugi, "FIRST_TURN", 1000.0)  # no turn of the exact search, which repeats a depth
     game = load_game("tic-tac-toe")
     talk = Talk({}, game)
     said = talk("position startpos moves a1 b2 c3 c2", go)

@@ -4,9 +4,8 @@ import pytest
 
 from solver.book import Book
 from solver.play.analysis import OPPONENTS
-from solver.play.levels import LEVELS
 from solver.play.player import Player
-from solver.play.practical import Practical
+from solver.play.practical import LEVELS, Practical
 from solver.rules.notation import format_action
 from tests.exports import needs_node
 from tests.pages import ask, pages

@@ -1,7 +1,7 @@
 /**
  * The page's opponent: the levels of `solver play`, and practical play, which chooses of equally good moves the one that
- * gives a fallible player the most chances to go wrong. Both are those of `solver.play.levels` and
- * `solver.play.practical`, where the model of the fallible player is explained.
+ * gives a fallible player the most chances to go wrong. Both are those of `solver.play.practical`,
+ * where the model of the fallible player is explained.
  */
 
 import { valueOf } from "./values.js";
