@@ -45,7 +45,7 @@ _NAMES = {
     "base.value": "Solution Value",
     "book": "Book Trim",
     "book.check": "check_book",
-    "book.recoding": "pack",
+    "book.streaming": "pack",
     "cli.common": "Bars",
     "edit.comparing": "diff merge",
     "edit.sampling": "sample",

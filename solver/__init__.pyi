@@ -17,7 +17,7 @@ from solver.base.value import Value as Value
 from solver.book import Book as Book
 from solver.book import Trim as Trim
 from solver.book.check import check_book as check_book
-from solver.book.recoding import pack as pack
+from solver.book.streaming import pack as pack
 from solver.cli.common import Bars as Bars
 from solver.edit.comparing import diff as diff
 from solver.edit.comparing import merge as merge

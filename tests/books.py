@@ -18,8 +18,7 @@ from solver.base import extras
 from solver.base.expectations import Expectation
 from solver.base.value import Value, merit_of
 from solver.book import Header
-from solver.book.format import HEADER_KEY
-from solver.book.sealing import seal
+from solver.book.format import HEADER_KEY, seal
 from solver.book.writer import write_book
 
 KEYED_BY_STATE = ("instant", "compact")  # the codecs that take any states and values; ranked ones are of a game

@@ -11,7 +11,7 @@ import pytest
 
 from solver.base.value import Value
 from solver.book import Book
-from solver.book.sealing import seal
+from solver.book.format import seal
 from solver.export import export
 from solver.rules.game import load_game
 from solver.solving import pipeline

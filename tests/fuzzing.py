@@ -16,7 +16,7 @@ import click
 
 from solver import __main__
 from solver.book import Book, shipped
-from solver.book.sealing import seal, segment_key
+from solver.book.format import seal, segment_key
 from solver.cli import COMMANDS, main
 from tests import DATA
 from tests.books import rewritten

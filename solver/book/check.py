@@ -12,9 +12,8 @@ from solver.base.errors import DamagedBook
 from solver.base.progress import Progress, silent
 from solver.book import pages
 from solver.book.doors import Source
-from solver.book.format import HEADER_KEY, Header
+from solver.book.format import DIRECTORY_KEY, GAME_KEY, HEADER_KEY, PALETTE_KEY, Header
 from solver.book.reader import Book
-from solver.book.sealing import DIRECTORY_KEY, GAME_KEY, PALETTE_KEY
 from solver.book.segments import groups_of, segment_of
 from solver.book.solution import TierCount
 from solver.rules.game import GameOrName

@@ -42,6 +42,8 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+import struct
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -57,19 +59,50 @@ from solver.base.shown import excerpt, reason
 from solver.base.value import Value, merit_of
 from solver.book.codecs import CODECS, DEFAULT, Codec
 from solver.book.codecs.codec import States
-from solver.book.sealing import MOST_VALUES, long_palette, palette_records, seal, unseal, value_in
 from solver.book.solution import HASH, PROOF, TRIMMED, TierCount, Trim, check_trim
 from solver.rules.fingerprint import Origin
 from solver.rules.game import Rules
 
 MAGIC = "solverbook"
 VERSION, SPARSE_VERSION = 1, 2
-HEADER_SIZE = 1 << 20
-HEADER_KEY = b"header"
+HEADER_SIZE, SEGMENT_SIZE = 1 << 20, 65_520
+BODY = SEGMENT_SIZE - 4  # bytes behind the checksum
+DIRECTORY_KEY, GAME_KEY, HEADER_KEY, PALETTE_KEY = b"directory", b"graph", b"header", b"palette"
 DIRECTORY_PART = 8_000  # first states to a directory record
+PALETTE_PART = 4_000  # values to a record
 MOST_TEXT = 8192  # characters of a game's name
+MOST_VALUES = 1 << 21  # of any palette: a reader takes 200 bytes for each
 
 SCOPES = re.compile("complete|exact|grown|proof|ply [0-9]{1,9}")  # of books that hold all that was solved
+
+
+def segment_key(number: int) -> bytes:
+    """Return the key of a segment's record."""
+    return number.to_bytes(8, "big")
+
+
+def part_key(kind: bytes, part_index: int) -> bytes:
+    """Return the key of a part of a record that is not a segment: `DIRECTORY_KEY`, `GAME_KEY` or `PALETTE_KEY`."""
+    return kind + part_index.to_bytes(4, "big")
+
+
+def seal(book_id: bytes, number: int, body: bytes) -> bytes:
+    """The record: its checksum, then the body."""
+    return struct.pack("<I", _checksum(book_id, number, body)) + body
+
+
+def unseal(
+    book_id: bytes, number: int, record: bytes | memoryview, name: str, limit: int = SEGMENT_SIZE
+) -> bytes | memoryview:
+    """The body of a record whose checksum holds; raises DamagedBook otherwise."""
+    fits = 4 <= len(record) <= limit
+    if not fits or int.from_bytes(record[:4], "little") != _checksum(book_id, number, record[4:]):
+        raise DamagedBook(f"{name} fails its checksum: fetch or solve the book again")
+    return record[4:]
+
+
+def _checksum(book_id: bytes, number: int, body: bytes | memoryview) -> int:
+    return zlib.crc32(body, zlib.crc32(book_id + number.to_bytes(8, "little")))
 
 
 class Header(NamedTuple):
@@ -247,9 +280,15 @@ class Header(NamedTuple):
 
     def palette_records(self) -> list[tuple[bytes, bytes]]:
         """Keys and records of a palette that does not fit into the header."""
+        records: list[tuple[bytes, bytes]] = []
         if self._is_whole():
-            return []
-        return palette_records(self.book_id, self.palette)
+            return records
+        for part_index, begin in enumerate(range(0, len(self.palette), PALETTE_PART)):
+            values = self.palette[begin : begin + PALETTE_PART]
+            numbers = [number for score, distance in values for number in (score, -1 if distance is None else distance)]
+            record = seal(self.book_id, part_index, struct.pack(f"<{len(numbers)}q", *numbers))
+            records.append((part_key(PALETTE_KEY, part_index), record))
+        return records
 
     def _is_whole(self) -> bool:
         return len(self._replace(book_id=bytes(8), digest="0" * 64).packed()) <= HEADER_SIZE
@@ -327,6 +366,29 @@ class Header(NamedTuple):
             root=header.kind.kept(value_in(header.root, header.kind.types)),
             longest=None if header.longest is None else _pair(_integers(header.longest)),
         )
+
+
+def long_palette(book_id: bytes, size: int, read_record: Callable[[bytes], Any]) -> list[tuple[int, int | None]]:
+    """The scores and distances of a palette in records of its own."""
+    numbers: list[int] = []
+    if size > MOST_VALUES:
+        raise ValueError("more values than a book may have")
+    for part_index in range(-(-size // PALETTE_PART)):
+        record = read_record(part_key(PALETTE_KEY, part_index))
+        if record is None:
+            raise ValueError(f"part {part_index} of the palette is missing")
+        numbers += memoryview(unseal(book_id, part_index, record, f"part {part_index} of the palette")).cast("q")
+    if len(numbers) != 2 * size:
+        raise ValueError("the palette has another size")
+    return [(score, None if distance == -1 else distance) for score, distance in zip(*[iter(numbers)] * 2, strict=True)]
+
+
+def value_in(pair: Sequence[Any], types: tuple[type, ...]) -> Value:
+    """The value of a header's [score, distance], of these types of scores."""
+    score, distance = pair
+    if type(score) not in types or not (distance is None or (type(distance) is int and distance >= 0)):
+        raise ValueError("a value is no [score, distance]")
+    return Value(score, distance)
 
 
 def is_name(text: str) -> bool:

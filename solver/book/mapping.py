@@ -23,8 +23,7 @@ import lmdb
 from solver.base.errors import BookError, DamagedBook, ForeignBook
 from solver.base.system import after_fork
 from solver.book import pages
-from solver.book.format import HEADER_KEY, Header
-from solver.book.sealing import DIRECTORY_KEY, GAME_KEY, PALETTE_KEY, part_key, segment_key, unseal
+from solver.book.format import DIRECTORY_KEY, GAME_KEY, HEADER_KEY, PALETTE_KEY, Header, part_key, segment_key, unseal
 from solver.book.segments import Segment, segment_of, states_of
 from solver.book.solution import HASH
 

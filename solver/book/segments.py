@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from solver.base.errors import DamagedBook
-from solver.book.format import Header
-from solver.book.sealing import seal, unseal
+from solver.book.format import Header, seal, unseal
 
 HEAD = struct.Struct("<HBB")  # groups, number of the codec, bytes of a palette index
 CHECKSUM = 4

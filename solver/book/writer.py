@@ -25,9 +25,21 @@ from solver.base.files import fullness, open_input, replacing, sweep_up
 from solver.base.progress import Progress, silent
 from solver.base.shown import excerpt
 from solver.book import pages
-from solver.book.format import DIRECTORY_PART, HEADER_KEY, MAGIC, Header
+from solver.book.format import (
+    BODY,
+    DIRECTORY_KEY,
+    DIRECTORY_PART,
+    GAME_KEY,
+    HEADER_KEY,
+    MAGIC,
+    MOST_VALUES,
+    SEGMENT_SIZE,
+    Header,
+    part_key,
+    seal,
+    segment_key,
+)
 from solver.book.mapping import open_environment
-from solver.book.sealing import BODY, DIRECTORY_KEY, GAME_KEY, MOST_VALUES, SEGMENT_SIZE, part_key, seal, segment_key
 from solver.book.segments import packed, states_packed
 from solver.book.solution import Encoded, Part
 

@@ -34,7 +34,7 @@ def command(
     The copy gives the same answers, and no game is solved. All of BOOK is checked on the way. The copy has the digest
     of the book that `solve --codec` writes.
     """
-    from solver.book.recoding import pack
+    from solver.book.streaming import pack
 
     with Bars(quiet) as bars:
         header = pack(book, target, codec, own, workers=workers, progress=bars)

@@ -24,8 +24,7 @@ from solver.base.estimates import is_estimate
 from solver.base.progress import Progress
 from solver.base.value import Value
 from solver.book import Book, Header
-from solver.book.format import LATER
-from solver.book.sealing import seal
+from solver.book.format import LATER, seal
 
 MAGIC = b"solver\r\n"
 VERSION, OF_ESTIMATES, SPARSE = 1, 2, 3

@@ -30,7 +30,7 @@ from solver.book import Book
 from solver.book.check import check_book
 from solver.book.codecs import CODECS, Codec, compact, instant
 from solver.book.codecs.instant import GROUP_STATES
-from solver.book.sealing import PALETTE_KEY, SEGMENT_SIZE, part_key
+from solver.book.format import PALETTE_KEY, SEGMENT_SIZE, part_key
 from solver.book.segments import groups_of
 from solver.book.writer import write_book
 from solver.rules.fingerprint import fingerprint
@@ -114,7 +114,7 @@ def test_palettes_of_any_size(tmp_path, size, codec):
 
 def test_a_palette_beyond_the_header_has_records_of_its_own(tmp_path, monkeypatch):
     monkeypatch.setattr("solver.book.format.HEADER_SIZE", 8000)
-    monkeypatch.setattr("solver.book.sealing.PALETTE_PART", 1000)
+    monkeypatch.setattr("solver.book.format.PALETTE_PART", 1000)
     values = {3 * state: Value(1, state) if state % 2 else Value(-1, state) for state in range(1, 2500)}
     values[1] = Value(0)
     path = tmp_path / "book.lmdb"

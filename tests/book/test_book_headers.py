@@ -9,8 +9,7 @@ import pytest
 from solver.base.errors import DamagedBook, ForeignBook, GameError, MissingState
 from solver.base.value import Value
 from solver.book import Book
-from solver.book.format import HEADER_KEY, check_facts
-from solver.book.sealing import seal
+from solver.book.format import HEADER_KEY, check_facts, seal
 from solver.book.solution import Trim
 from solver.book.writer import write_book
 from solver.games import CATALOGUE, FROM_FILES

@@ -16,8 +16,8 @@ from solver.base.options import Options
 from solver.base.value import Value
 from solver.book import Book
 from solver.book.check import check_book
-from solver.book.recoding import pack
 from solver.book.solution import Trim
+from solver.book.streaming import pack
 from solver.edit.comparing import diff, merge
 from solver.edit.sampling import sample
 from solver.edit.trimming import trim

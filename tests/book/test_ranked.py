@@ -11,9 +11,9 @@ from solver import solve, verify
 from solver.base import extras
 from solver.base.errors import BookError, DamagedBook, ForeignBook, GameError
 from solver.base.value import WIN, Value, value_of
-from solver.book import Book, recoding, streaming
+from solver.book import Book, streaming
 from solver.book.codecs import CODECS, ranked
-from solver.book.sealing import seal
+from solver.book.format import seal
 from solver.book.segments import segment_of
 from solver.book.solution import Trim
 from solver.check.conformance import check_game
@@ -185,8 +185,8 @@ def test_compiled_and_plain_ranked_books_are_the_same_bytes_whatever_the_workers
         truth = dict(book.items())
     monkeypatch.setattr(streaming, "PLAIN_LIMIT", 0)
     for workers in (1, 2):
-        recoding.pack(path, tmp_path / f"ranked{workers}", "ranked", workers=workers)
-        recoding.pack(tmp_path / f"ranked{workers}", tmp_path / "back", "instant", workers=workers)
+        streaming.pack(path, tmp_path / f"ranked{workers}", "ranked", workers=workers)
+        streaming.pack(tmp_path / f"ranked{workers}", tmp_path / "back", "instant", workers=workers)
         assert (tmp_path / "back").read_bytes() == path.read_bytes()
     with Book(tmp_path / "ranked1") as book:
         rules, asked = Rules(book.game), [*truth, *(state + 1 for state in truth), 2**62]
@@ -199,7 +199,7 @@ def test_compiled_and_plain_ranked_books_are_the_same_bytes_whatever_the_workers
     monkeypatch.setattr("solver.verifying.verification.PLAIN_LIMIT", 0)
     assert verify(tmp_path / "ranked1").states == len(truth)
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
-    recoding.pack(path, tmp_path / "plain", "ranked")
+    streaming.pack(path, tmp_path / "plain", "ranked")
     assert verify(tmp_path / "plain").plain == len(truth)
     for name in ("ranked2", "plain"):
         assert (tmp_path / name).read_bytes() == (tmp_path / "ranked1").read_bytes()
@@ -230,7 +230,7 @@ def test_values_that_rules_tell_are_compared_before_they_are_left_out(tmp_path, 
     solve(load_game(write_rules(tmp_path / "heaps.py", RANKS)), tmp_path / "book").close()
     game = load_game(write_rules(tmp_path / "heaps.py", RANKS + wrong))
     with pytest.raises(GameError, match="state 63 has another value than outlook or replies say"):
-        recoding.pack(tmp_path / "book", tmp_path / "ranked", "ranked", game)
+        streaming.pack(tmp_path / "book", tmp_path / "ranked", "ranked", game)
     assert not (tmp_path / "ranked").exists()
 
 
@@ -259,7 +259,7 @@ def test_a_book_without_distances_leaves_out_what_moves_tell(tmp_path, way, text
     solve(game, paths[0]).close()
     trim(paths[0], paths[1], Trim(), game, wdl=True)
     assert trim(paths[0], paths[2], Trim(), game, wdl=True, codec="ranked").sparse == SPARSE.get(text, 1)
-    recoding.pack(paths[2], paths[3], "instant", game)
+    streaming.pack(paths[2], paths[3], "instant", game)
     assert paths[3].read_bytes() == paths[1].read_bytes()
     chance = random.Random(1)
     with Book(paths[1], game) as book, Book(paths[2], game) as found:
@@ -391,7 +391,7 @@ def test_what_cannot_be_ranked_is_refused_in_one_line(tmp_path, monkeypatch):
         assert (code, out) == (2, "") and "choose the codec compact" in err and "Traceback" not in err
     assert [*tmp_path.iterdir()] == []
     with solve("tic-tac-toe", path, method="alphabeta"), pytest.raises(BookError, match="too few"):
-        recoding.pack(path, tmp_path / "ranked.lmdb", "ranked")
+        streaming.pack(path, tmp_path / "ranked.lmdb", "ranked")
 
 
 def test_opening_books_may_be_ranked(tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ from solver import Player, solve, verify
 from solver.base import extras
 from solver.base.errors import BookError, DamagedBook
 from solver.base.value import Value
-from solver.book import Book, recoding
+from solver.book import Book, streaming
 from solver.book.check import check_book
 from tests.books import KEYED_BY_STATE, plainly_and_compiled, way, write_values
 from tests.commands import ok, run
@@ -24,7 +24,7 @@ GAMES = ("tic-tac-toe", "connect-four:4,3", "kalah:2,3", "mu-torere", "nim", "co
 def packed_both_ways(path, folder, **options):
     """The book at a path packed to compact, and that to instant again."""
     for source, target, codec in ((path, "compact", "compact"), (folder / "compact", "instant", "instant")):
-        recoding.pack(source, folder / target, codec, **options)
+        streaming.pack(source, folder / target, codec, **options)
     return folder / "compact", folder / "instant"
 
 
@@ -44,8 +44,8 @@ def test_every_codec_answers_what_the_others_answer(tmp_path, monkeypatch, text,
     path, packed, back = (tmp_path / name for name in ("book", "packed", "back"))
     chance = random.Random(1)
     with solve(text, path, codec="instant") as book, solve(text, tmp_path / "solved", codec=codec) as solved:
-        recoding.pack(path, packed, codec)
-        recoding.pack(packed, back, "instant")
+        streaming.pack(path, packed, codec)
+        streaming.pack(packed, back, "instant")
         assert packed.read_bytes() == (tmp_path / "solved").read_bytes()
         assert back.read_bytes() == path.read_bytes()
         same = {name: getattr(book.header, name) for name in ("codec", "digest", "book_id", "rules")}
@@ -89,7 +89,7 @@ def test_compiled_and_plain_packing_are_the_same_bytes_whatever_the_workers(tmp_
 
 def test_a_palette_beyond_the_header_survives(tmp_path, monkeypatch):
     """Though what does not fit into the header, the numbers of its values, is not known any more."""
-    monkeypatch.setattr("solver.book.sealing.PALETTE_PART", 1000)
+    monkeypatch.setattr("solver.book.format.PALETTE_PART", 1000)
     values = {3 * state: Value(1, state) for state in range(1, 2500)}
     for size in (20_000, 14_000, 8_000):  # holds all, the palette without the numbers, neither
         monkeypatch.setattr("solver.book.format.HEADER_SIZE", size)
@@ -108,7 +108,7 @@ def test_a_book_may_be_packed_in_its_place(tmp_path, is_read):
     write_values(path, values)
     size = path.stat().st_size
     with Book(path) if is_read else contextlib.nullcontext() as reader:
-        recoding.pack(path, path)
+        streaming.pack(path, path)
         assert not is_read or (reader.header.codec, reader[5]) == ("instant", Value(1, 1))
     assert path.stat().st_size < size // 2
     with Book(path) as book:
@@ -128,7 +128,7 @@ def test_damaged_books_are_not_packed(tmp_path, way):
         write_values(target, {1: Value(0)})
         before = target.read_bytes()
         with pytest.raises(DamagedBook, match="checksum"):
-            recoding.pack(path, target)
+            streaming.pack(path, target)
         assert (target.read_bytes(), len(list(tmp_path.iterdir()))) == (before, 2)
 
 
@@ -160,4 +160,4 @@ def test_the_command_line_packs_and_refuses_in_one_line(tmp_path):
     with pytest.raises(BookError, match="no codec 'tiny': choose one of instant, compact, ranked"):
         solve("tic-tac-toe", path, codec="tiny")
     with pytest.raises(BookError, match="no codec 'tiny'"):
-        recoding.pack(path, target, "tiny")
+        streaming.pack(path, target, "tiny")

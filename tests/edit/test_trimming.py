@@ -12,7 +12,7 @@ from solver.base import extras
 from solver.base.errors import BookError, DamagedBook, MethodError
 from solver.base.options import Options
 from solver.base.value import Value, sign_of
-from solver.book import Book, recoding, streaming
+from solver.book import Book, streaming
 from solver.book.solution import Trim
 from solver.edit import trimming
 from solver.rules.game import Rules, load_game
@@ -219,7 +219,7 @@ def test_compiled_and_plain_trimming_are_the_same_bytes_whatever_the_workers(boo
 def test_a_trimmed_book_is_packed_exported_and_shown(books, tmp_path):
     path, packed = tmp_path / "trimmed.lmdb", tmp_path / "packed.lmdb"
     header = trim(books("connect-four:4,3"), path, side="first", plies=2, wdl=True, max_ply=8)
-    recoding.pack(path, packed)
+    streaming.pack(path, packed)
     with Book(path) as book, Book(packed) as other:
         assert (other.header.trim, other.header.wdl) == (header.trim, True)
         assert dict(book.items()) == dict(other.items())
@@ -239,8 +239,8 @@ def test_trimmed_books_are_ranked_and_back(books, tmp_path, text, options):
     plain, small, again, back = (tmp_path / f"{name}.lmdb" for name in ("plain", "ranked", "again", "back"))
     trim(books(text), plain, **options)
     trim(books(text), small, codec="ranked", **options)
-    recoding.pack(plain, again, "ranked")
-    recoding.pack(small, back, "instant")
+    streaming.pack(plain, again, "ranked")
+    streaming.pack(small, back, "instant")
     assert small.read_bytes() == again.read_bytes() and plain.read_bytes() == back.read_bytes()
     with Book(plain) as one, Book(small) as other, Book(books(text)) as whole:
         assert dict(one.items()) == dict(other.items())

@@ -16,7 +16,7 @@ import pytest
 
 from solver.base.value import Value
 from solver.book import Book
-from solver.book.sealing import seal
+from solver.book.format import seal
 from solver.export import COLUMNS, ENDINGS, TABLES, export
 from solver.export.bin import PREFIX
 from solver.export.columns import Table

@@ -8,7 +8,7 @@ import pytest
 from solver import solve
 from solver.base import extras
 from solver.base.errors import GameError
-from solver.book import Book, recoding
+from solver.book import Book, streaming
 from solver.check.conformance import check_game
 from solver.rules.game import Rules, load_game
 from solver.rules.numbering import diagram_of
@@ -142,7 +142,7 @@ def test_compiled_numbers_are_those_of_the_rules(text):
 @pytest.mark.parametrize("text", ["three-mens-morris", *slow("six-mens-morris", "quixo:3", "breakthrough:3,4,1")])
 def test_a_ranked_book_by_numbers_answers_what_another_does(tmp_path, text):
     with solve(text, tmp_path / "book") as book:
-        recoding.pack(tmp_path / "book", tmp_path / "ranked", "ranked")
+        streaming.pack(tmp_path / "book", tmp_path / "ranked", "ranked")
         with Book(tmp_path / "ranked") as found:
             assert dict(found.items()) == dict(book.items())
             assert all(found.find(state) == value for state, value in book.items())
@@ -153,5 +153,5 @@ def test_a_state_of_play_without_a_number_is_refused_in_one_line(tmp_path, monke
     solve(load_game(write_rules(tmp_path / "heaps.py", "")), tmp_path / "book").close()
     game = load_game(write_rules(tmp_path / "heaps.py", SCAN.replace("memo + digit < 8", "memo + digit < 5")))
     with pytest.raises(GameError, match="has no number: correct rank or scan"):
-        recoding.pack(tmp_path / "book", tmp_path / "ranked", "ranked", game)
+        streaming.pack(tmp_path / "book", tmp_path / "ranked", "ranked", game)
     assert not (tmp_path / "ranked").exists()

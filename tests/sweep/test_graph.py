@@ -11,7 +11,7 @@ from solver.base.errors import BookError, DamagedBook, GameError, ResourceError
 from solver.base.progress import listening, silent
 from solver.base.shown import printable
 from solver.book import streaming
-from solver.book.recoding import pack
+from solver.book.streaming import pack
 from solver.games.common.nodes import Draft, unpacked
 from solver.games.graph import graph_of
 from solver.rules.game import Rules, game_text, load_game

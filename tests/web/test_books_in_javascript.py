@@ -13,8 +13,8 @@ import pytest
 from solver import solve
 from solver.base import extras
 from solver.base.value import Value
-from solver.book import Book, recoding
-from solver.book.sealing import seal
+from solver.book import Book, streaming
+from solver.book.format import seal
 from solver.book.solution import Trim
 from solver.edit.trimming import trim
 from solver.export import script
@@ -203,7 +203,7 @@ def test_text_without_translation_is_numbers(tmp_path):
     """Small as the game is: a table has no ranks."""
     game = load_game(write_rules(tmp_path / "heaps.py", RANKS + "\n    def show(self, state):\n        import re\n"))
     solve(game, tmp_path / "book.lmdb").close()
-    recoding.pack(tmp_path / "book.lmdb", tmp_path / "ranked.lmdb", "ranked", game)
+    streaming.pack(tmp_path / "book.lmdb", tmp_path / "ranked.lmdb", "ranked", game)
     with Book(tmp_path / "ranked.lmdb", game) as book:
         (note,) = export_page(book, tmp_path)
     assert "'import re' has no translation to JavaScript: the page shows states by their numbers" in note
