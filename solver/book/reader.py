@@ -376,7 +376,7 @@ class Book(Mapping[int, Value]):
         if self._game is not None or is_built_in(self.header.game):
             return self._game or load_game(self.header.game)
         if self.keeps_game:
-            from solver.rules.keeping import game_kept
+            from solver.rules.loading import game_kept
 
             try:
                 stored_game: Game = game_kept(self.header.game, self._open().game())

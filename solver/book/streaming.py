@@ -22,7 +22,7 @@ from solver.book.doors import Source
 from solver.book.solution import Encoded, Part
 from solver.book.writer import placed, write_book
 from solver.rules.game import GameOrName, Rules
-from solver.rules.keeping import kept_game
+from solver.rules.loading import kept_game
 from solver.rules.width import refuse_wide
 
 

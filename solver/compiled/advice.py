@@ -11,8 +11,7 @@ from typing import Any
 from solver.base.errors import GameError
 from solver.compiled.reductions import REDUCTIONS
 from solver.compiled.rewriting import methods_of
-from solver.rules.meaning import MISSING, Names, names_in
-from solver.rules.sources import inner, source_of
+from solver.rules.sources import MISSING, Names, inner, names_in, source_of
 
 PLACES = re.compile(r"""File "([^"]+)", line (\d+)|(\S+\.py) \((\d+)\)""")
 REFUSAL = re.compile(r"^\s*(\S[^\n\"]*\.py line \d+: .*)$", re.MULTILINE)

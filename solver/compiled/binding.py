@@ -40,9 +40,9 @@ from solver.compiled.states import more_of, width_of
 from solver.compiled.tracing import odd_in
 from solver.compiled.words import bit_count, bit_length
 from solver.rules.game import Game, Rules
-from solver.rules.meaning import names_in
 from solver.rules.numbering import Numbering
 from solver.rules.orbits import Orbits
+from solver.rules.sources import names_in
 from solver.rules.walk import sibling_modules
 from solver.rules.width import USUAL
 from solver.store.shared import once_for_constants

@@ -15,8 +15,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from solver.rules.meaning import Names
-from solver.rules.sources import inner
+from solver.rules.sources import Names, inner
 
 MAX_CONSTANT_BITS = 4096  # bits of a number that is worked out beforehand
 OPERATORS: dict[type, Any] = {

@@ -33,9 +33,8 @@ from solver.compiled.known import Known
 from solver.compiled.reductions import REDUCTIONS, Fold, body_of, fold_of, listed
 from solver.compiled.tracing import TRUSTED
 from solver.compiled.widening import is_large, large, widened
-from solver.rules.meaning import MISSING, Names, cells_of, known_to, names_in
 from solver.rules.protocol import OUTSIDE
-from solver.rules.sources import inner, source_of
+from solver.rules.sources import MISSING, Names, cells_of, inner, known_to, names_in, source_of
 
 LONG = 256  # numbers of a tuple beyond which an array compiles much quicker
 # Python 3.12 compiles a comprehension with a handler of exceptions, which Numba drops if it has no condition

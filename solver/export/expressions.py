@@ -17,8 +17,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from solver.base.errors import MethodError
-from solver.rules.meaning import MISSING, Names
-from solver.rules.sources import inner
+from solver.rules.sources import MISSING, Names, inner
 
 # by name the most arguments that python.js takes
 BUILTINS = {

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from solver.base.errors import ForeignBook
 from solver.base.shown import shortened
-from solver.rules.parameters import is_plain
+from solver.rules.loading import is_plain
 from solver.rules.width import USUAL, bits_of
 
 TABLE = "fingerprints.jsonl"  # in the folder of the games: a line for each class

@@ -24,9 +24,8 @@ from solver.base.kinds import MARGIN, NIMBER
 from solver.base.shown import reason
 from solver.base.value import Value, lift, terminal_merit, value_of
 from solver.games import CATALOGUE, FROM_FILES, class_of, opened_by
-from solver.rules import parameters
+from solver.rules import loading
 from solver.rules.fingerprint import Origin, check_origin, fingerprint
-from solver.rules.loading import is_user_file, names_user_rules, split_values, user_class
 from solver.rules.numbering import Numbering, ranks_of
 from solver.rules.orbits import Orbits
 from solver.rules.protocol import check_signatures, lacking
@@ -388,7 +387,7 @@ def rules_for(game: GameOrName, stated: str) -> Game:
     text = opened_by(name)
     wanted, _, stated_values = stated.partition("::")[2].partition(":")
     cls, values = _class_and_values(text, wanted)
-    if names_user_rules(text) and not values and stated_values:
+    if loading.names_user_rules(text) and not values and stated_values:
         if own_method(cls, "from_text"):
             full = f"{text.partition('::')[0]}::{cls.__name__}:{stated_values}"
             raise GameError(f"{text} reads parameters by a method of its own: name those of the book, {full}")
@@ -416,9 +415,9 @@ def _class_and_values(text: str, wanted: str = "") -> tuple[Any, str]:
     Of a file that is named alone the class is that of the name `wanted`, or the only one.
     """
     source, class_name, rest = text.partition("::")
-    name, values = split_values(rest if class_name else text)
-    if names_user_rules(text):
-        cls: Any = user_class(source, name) if class_name else user_class(name, "", wanted)
+    name, values = loading.split_values(rest if class_name else text)
+    if loading.names_user_rules(text):
+        cls: Any = loading.user_class(source, name) if class_name else loading.user_class(name, "", wanted)
         check_signatures(cls)
         return cls, values
     if name not in CATALOGUE:
@@ -445,7 +444,7 @@ def unknown_game(name: str) -> GameError:
 def _made(text: str, cls: Any, values: str) -> Game:
     """The game of a class and its parameters. Raises GameError."""
     try:
-        game = cls.from_text(values) if own_method(cls, "from_text") else cls(**parameters.parsed(cls, values))
+        game = cls.from_text(values) if own_method(cls, "from_text") else cls(**loading.parameters_in(cls, values))
         validate(game)
     except (ValueError, TypeError) as error:
         raise GameError(f"{text}: {error}") from None
@@ -464,7 +463,7 @@ def validate(game: Any) -> None:
         if not isinstance(value, (int, float, str, tuple, types.NoneType)):
             kind = type(value).__name__
             raise ValueError(f"{name} is a {kind}: parameters are numbers, truth values, text or a tuple of ints")
-        if not all(-STATE_LIMIT <= number < STATE_LIMIT for number in parameters.integers(value)):
+        if not all(-STATE_LIMIT <= number < STATE_LIMIT for number in loading.integers_in(value)):
             raise ValueError(f"{name} is out of range: at most 2**63 - 1")
     if own_method(game, "check"):
         game.check()
@@ -480,12 +479,12 @@ def check_parameters(game: Any) -> None:
 
 
 def game_text(game: Any) -> str:
-    """The string that `load_game` makes this game from (`parameters.written`).
+    """The string that `load_game` makes this game from (`loading.parameters_of`).
 
     A user's own game is named by its file's base name (or its module): where it lay is not part of its name.
     """
     cls = type(game)
-    values = game.to_text() if own_method(game, "to_text") else parameters.written(game)
+    values = game.to_text() if own_method(game, "to_text") else loading.parameters_of(game)
     return _class_text(cls) + (f":{values}" if values else "")
 
 
@@ -500,14 +499,14 @@ def is_name_of(text: str, game: Any) -> bool:
 def located(game: Any) -> str:
     """The string from which any process that sees the same files makes this game."""
     text, module = game_text(game), type(game).__module__
-    if not is_user_file(module):
+    if not loading.is_user_file(module):
         return text
     return f"{os.path.abspath(sys.modules[module].__file__ or '')}::{text.partition('::')[2]}"
 
 
 def is_built_in(text: str) -> bool:
     """Whether `load_game` makes this game of the package alone, running nobody else's code and opening no file."""
-    return not names_user_rules(text) and not is_graph(opened_by(text))
+    return not loading.names_user_rules(text) and not is_graph(opened_by(text))
 
 
 def is_graph(text: str) -> bool:
@@ -521,6 +520,6 @@ def _class_text(cls: type) -> str:
     if package == "solver.games" and name in CATALOGUE and issubclass(cls, class_of(name)):
         return name
     file = getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
-    if is_user_file(cls.__module__):
+    if loading.is_user_file(cls.__module__):
         return f"{os.path.basename(file)}::{cls.__name__}"
     return f"{cls.__module__}::{cls.__name__}"

@@ -115,8 +115,7 @@ def near_misses(cls: type) -> dict[str, str | None]:
     """
     import difflib
 
-    from solver.rules.meaning import names_in
-    from solver.rules.sources import inner
+    from solver.rules.sources import inner, names_in
 
     members = {name: member for base in cls.__mro__[-2::-1] if base is not tuple for name, member in vars(base).items()}
     codes = [inner(member).__code__ for member in members.values() if isinstance(inner(member), types.FunctionType)]

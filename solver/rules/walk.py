@@ -24,11 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from solver.base.errors import GameError
-from solver.rules.loading import NOT_RULES, USER_MODULE
-from solver.rules.meaning import cells_of, names_in
-from solver.rules.parameters import is_plain
+from solver.rules.loading import NOT_RULES, USER_MODULE, is_plain
 from solver.rules.protocol import REQUIRED, RULES
-from solver.rules.sources import inner, is_generated, text_of, tokens_of
+from solver.rules.sources import cells_of, inner, is_generated, names_in, text_of, tokens_of
 
 GRAPHS = "solver.games.common.nodes"  # whose arrays have a digest
 GAMES_PACKAGE = "solver.games."  # of these the last part tells which one it is, wherever it lies

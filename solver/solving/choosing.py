@@ -9,7 +9,7 @@ from solver.base.errors import MethodError
 from solver.base.kinds import NIMBER
 from solver.base.methods import ASKED, AUTO, Method
 from solver.book.codecs import codec_of
-from solver.rules.keeping import graph_in
+from solver.rules.loading import graph_in
 from solver.rules.width import refuse_wide
 from solver.search import nimbers
 from solver.solving.job import Job, Way

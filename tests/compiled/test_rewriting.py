@@ -9,7 +9,7 @@ from solver.base.kinds import Units
 from solver.base.value import Value, merit_of
 from solver.play.player import Player
 from solver.rules.game import Rules, load_game
-from solver.rules.meaning import names_in
+from solver.rules.sources import names_in
 from solver.search import minimax
 from solver.solving import pipeline
 from solver.solving.ways import plain

@@ -290,7 +290,7 @@ def test_numbers_compute_as_pythons(width, kernel):
 
 def test_numbers_that_parameters_make_are_known_to_the_compiler():
     from solver.compiled.known import Known
-    from solver.rules.meaning import Names
+    from solver.rules.sources import Names
 
     def known(method):
         (tree,) = ast.parse(textwrap.dedent(inspect.getsource(method))).body

@@ -15,7 +15,7 @@ from solver.book.streaming import pack
 from solver.games.common.nodes import Draft, unpacked
 from solver.games.graph import graph_of
 from solver.rules.game import Rules, game_text, load_game
-from solver.rules.keeping import game_kept
+from solver.rules.loading import game_kept
 from solver.rules.reading import parse_position
 from solver.solving import pipeline
 from tests import DATA

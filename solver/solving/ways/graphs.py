@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from solver.base import extras
 from solver.base.errors import ResourceError
-from solver.rules.keeping import graph_in
+from solver.rules.loading import graph_in
 from solver.solving.job import Job, Outcome
 from solver.solving.ways import plain
 
