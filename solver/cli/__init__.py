@@ -29,15 +29,15 @@ from solver.base.system import open_descriptor
 
 COMMANDS = {
     "games": ("solver.cli.games", "List the games, or tell their rules."),
-    "books": ("solver.cli.books", "List the books that come with the package."),
+    "books": ("solver.cli.games", "List the books that come with the package."),
     "check": ("solver.cli.check", "Check rules before you solve."),
     "solve": ("solver.cli.solve", "Solve a game and write its book."),
     "cluster": ("solver.cli.cluster", "Check the nodes of a cluster."),
     "estimate": ("solver.cli.estimate", "Predict the time, memory and disk of a solve."),
     "prove": ("solver.cli.prove", "Prove who wins a game too large to solve."),
     "grow": ("solver.cli.grow", "Grow an opening book of a game too large to solve."),
-    "pack": ("solver.cli.pack", "Write a book in another codec."),
-    "trim": ("solver.cli.trim", "Write a smaller copy of a book."),
+    "pack": ("solver.cli.copies", "Write a book in another codec."),
+    "trim": ("solver.cli.copies", "Write a smaller copy of a book."),
     "info": ("solver.cli.info", "Describe a book."),
     "query": ("solver.cli.query", "Show the value of a position and of its moves."),
     "line": ("solver.cli.line", "Print best play to the end."),
@@ -51,8 +51,8 @@ COMMANDS = {
     "learn": ("solver.cli.learn", "Learn to evaluate positions."),
     "match": ("solver.cli.match", "Let players meet, and say who is better."),
     "compare": ("solver.cli.compare", "Compare the searches of the textbook."),
-    "diff": ("solver.cli.diff", "Say how two books differ."),
-    "merge": ("solver.cli.merge", "Write one book with the states of two."),
+    "diff": ("solver.cli.copies", "Say how two books differ."),
+    "merge": ("solver.cli.copies", "Write one book with the states of two."),
     "export": ("solver.cli.export", "Write a table, a file for other languages, or a page."),
     "build": ("solver.cli.build", "Build a WebAssembly module of a game."),
     "import": ("solver.cli.importing", "Write a book of values from elsewhere."),
@@ -95,7 +95,9 @@ class Commands(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(COMMANDS[name][0]).command
+        module = importlib.import_module(COMMANDS[name][0])
+        # Commands that are alike share a file
+        command: click.Command = getattr(module, f"{name}_command", None) or module.command
         if not gc.isenabled():  # since the program began
             gc.freeze()
             gc.enable()

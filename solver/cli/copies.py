@@ -1,12 +1,15 @@
-"""`solver pack`."""
+"""`solver pack`, `trim`, `merge` and `diff`: books made from books, and how two differ."""
 
 from __future__ import annotations
 
 import click
 
-from solver.book.codecs import CHOICES
-from solver.cli.common import Bars, game_option, print_options, workers_option
+from solver.book.codecs import CHOICES, CODECS
+from solver.book.solution import SIDES, Trim
+from solver.cli.common import SIZE, Bars, codec_option, game_option, print_options, tell, workers_option
 from solver.cli.info import report
+from solver.edit.comparing import diff, merge
+from solver.report import differences
 
 
 @click.command("pack")
@@ -22,7 +25,7 @@ from solver.cli.info import report
 @game_option
 @workers_option
 @print_options
-def command(
+def pack_command(
     book: str, target: str, codec: str, own: str | None, workers: int | None, as_json: bool, quiet: bool
 ) -> None:
     """Write a copy of a book in another codec.
@@ -39,3 +42,113 @@ def command(
     with Bars(quiet) as bars:
         header = pack(book, target, codec, own, workers=workers, progress=bars)
     report(header, target, bars.seconds, as_json)
+
+
+@click.command("trim")
+@click.argument("book", type=click.Path(), metavar="BOOK|GAME")
+@click.option("-o", "--output", "target", type=click.Path(), required=True, metavar="OUT", help="Write the book here.")
+@click.option("--max-ply", type=click.IntRange(0, 1000), metavar="N", help="Keep only positions up to ply N.")
+@click.option(
+    "--for",
+    "side",
+    type=click.Choice(SIDES),
+    help="Keep only the positions that this side needs to keep its value against every reply.",
+)
+@click.option(
+    "--drop-plies",
+    "plies",
+    metavar="1|2",
+    type=click.IntRange(1, 2),
+    help="Drop positions that a search of this many plies solves.",
+)
+@click.option("--wdl", is_flag=True, help="Drop distances; keep win, draw, loss.")
+@click.option(
+    "--max-bytes", type=SIZE, metavar="SIZE", help="Drop the last tiers until the file is this small, for example 2M."
+)
+@click.option("--codec", type=click.Choice(list(CODECS)), help="Encoding of OUT. Default: as BOOK.")
+@game_option
+@workers_option
+@print_options
+def trim_command(
+    book: str,
+    target: str,
+    max_ply: int | None,
+    side: str | None,
+    plies: int | None,
+    wdl: bool,
+    max_bytes: int | None,
+    codec: str | None,
+    own: str | None,
+    workers: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Write a smaller copy of a book.
+
+    \b
+    solver trim connect-four-6x4.lmdb -o small.lmdb --drop-plies 2
+    solver trim connect-four-6x4.lmdb -o web.lmdb --max-bytes 2M
+    solver trim connect-four-6x4.lmdb -o first.lmdb --for first --drop-plies 2 --wdl --codec compact
+
+    A short search recovers the positions that --drop-plies drops, always exactly. Other dropped positions need a live
+    search, within query's --budget. `solver verify OUT --play` proves the result of a player with OUT.
+    """
+    from solver.edit.trimming import trim
+
+    with Bars(quiet) as bars:
+        wanted = Trim(max_ply=max_ply, side=side, plies=plies or 0, max_bytes=max_bytes)
+        header = trim(book, target, wanted, own, wdl=wdl, codec=codec, workers=workers, progress=bars)
+    report(header, target, bars.seconds, as_json)
+
+
+@click.command("merge")
+@click.argument("first", metavar="A", type=click.Path())
+@click.argument("second", metavar="B", type=click.Path())
+@click.option("-o", "--output", "target", type=click.Path(), required=True, metavar="OUT", help="Write the book here.")
+@codec_option
+@workers_option
+@print_options
+def merge_command(
+    first: str, second: str, target: str, codec: str | None, workers: int | None, as_json: bool, quiet: bool
+) -> None:
+    """Write one book with the states of two.
+
+    \b
+    solver merge ply-8.lmdb endings.lmdb -o both.lmdb
+    solver merge ply-8.lmdb endings.lmdb -o both.lmdb --codec compact
+
+    A and B are files, or games whose book comes with the package: of the same game and rules, both with symmetry or
+    both without. If a state has two values, the command fails and names it. If one book has all states of the other,
+    the result has its scope. Otherwise it is a book of exact values, without the counts of a whole game.
+    """
+    with Bars(quiet) as bars:
+        header = merge(first, second, target, codec, workers=workers, progress=bars)
+    report(header, target, bars.seconds, as_json)
+
+
+@click.command("diff")
+@click.argument("first", metavar="A", type=click.Path())
+@click.argument("second", metavar="B", type=click.Path())
+@click.option(
+    "--most",
+    type=click.IntRange(0, 1_000_000),
+    default=20,
+    metavar="N",
+    help="List at most this many states. Default: 20.",
+)
+@print_options
+@click.pass_context
+def diff_command(context: click.Context, first: str, second: str, most: int, as_json: bool, quiet: bool) -> None:
+    """Say how two books differ. Exit code 1 if they do.
+
+    \b
+    solver diff before.lmdb after.lmdb
+    solver diff before.lmdb after.lmdb --most 1000 --json
+
+    It lists states that only one book has, other values, and other facts in the headers. A and B are files, or games
+    whose book comes with the package. The codec does not count: a packed book is equal.
+    """
+    with Bars(quiet) as bars:
+        found = diff(first, second, most, progress=bars)
+    tell(differences.facts(found), differences.text, as_json)
+    context.exit(0 if found.equal else 1)

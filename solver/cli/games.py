@@ -1,19 +1,20 @@
-"""`solver games`."""
+"""`solver games` and `solver books`: what comes with the package."""
 
 from __future__ import annotations
 
 import click
 
+from solver.book import Book, shipped
 from solver.cli.common import json_option, tell
 from solver.games import CATALOGUE
-from solver.report import games
+from solver.report import books, games
 from solver.rules.game import unknown_game
 
 
 @click.command("games")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @json_option
-def command(names: tuple[str, ...], as_json: bool) -> None:
+def games_command(names: tuple[str, ...], as_json: bool) -> None:
     """List the games, or tell the rules of some.
 
     \b
@@ -49,3 +50,19 @@ def _listed(answers: list[dict[str, object]]) -> str:
 
 def _told(answers: list[dict[str, object]]) -> str:
     return "\n\n".join(click.style(str(game["name"]), bold=True) + games.told(game) for game in answers)
+
+
+@click.command("books")
+@json_option
+def books_command(as_json: bool) -> None:
+    """List the books that come with the package.
+
+    \b
+    solver books
+    solver query tic-tac-toe b2
+
+    Every command that takes a BOOK finds them by the name of the game: you need not solve those games.
+    """
+    opened = [Book(path) for path in shipped.paths()]
+    facts = [{**books.facts(book.header, book.size), "book": str(book.path)} for book in opened]
+    tell(facts, lambda _: "\n".join(map(books.row, opened)), as_json)

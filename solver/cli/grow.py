@@ -8,17 +8,7 @@ from typing import Any
 
 import click
 
-from solver.cli.common import (
-    DURATION,
-    Bars,
-    Seconds,
-    codec_option,
-    evaluate_option,
-    games_of,
-    note,
-    print_options,
-    workers_option,
-)
+from solver.cli import common
 from solver.cli.info import report
 
 
@@ -34,14 +24,14 @@ from solver.cli.info import report
     help="Write the book here, or let it grow.",
 )
 @click.option("--positions", type=click.IntRange(1, 10**9), metavar="N", help="Stop at this number of positions.")
-@click.option("--time", "seconds", type=DURATION, metavar="TIME", help="Stop after this time: 2h, 30m, 90s.")
+@click.option("--time", "seconds", type=common.DURATION, metavar="TIME", help="Stop after this time: 2h, 30m, 90s.")
 @click.option(
     "--depth", type=click.IntRange(1, 99), metavar="N", help="Depth of the searches that estimate. Default: 8."
 )
 @click.option(
     "--exact", type=click.IntRange(1, 10**12), metavar="N", help="Nodes of each exact search. Default: 32,768."
 )
-@evaluate_option
+@common.evaluate_option
 @click.option(
     "--add",
     type=click.Path(exists=True, dir_okay=False),
@@ -51,18 +41,21 @@ from solver.cli.info import report
 @click.option("--for", "side", type=click.Choice(["first", "second"]), help="Expand only the best moves of this side.")
 @click.option(
     "--error",
-    type=Seconds(0, 1e6),
+    type=common.Seconds(0, 1e6),
     metavar="E",
     help="Follow moves that lose at most this. Default: 0.1; of margins 1.",
 )
 @click.option("--no-symmetry", is_flag=True, help="Do not fold positions that are equal by symmetry.")
 @click.option("--restart", is_flag=True, help="Begin anew, even if the file has a book.")
 @click.option(
-    "--checkpoint", type=Seconds(0, 86_400), metavar="S", help="Seconds between two writes of the book. Default: 30."
+    "--checkpoint",
+    type=common.Seconds(0, 86_400),
+    metavar="S",
+    help="Seconds between two writes of the book. Default: 30.",
 )
-@codec_option
-@workers_option
-@print_options
+@common.codec_option
+@common.workers_option
+@common.print_options
 def command(game: str, book: str, add: str | None, as_json: bool, quiet: bool, **asked: Any) -> None:
     """Grow an opening book of a game that is too large to solve.
 
@@ -85,13 +78,13 @@ def command(game: str, book: str, add: str | None, as_json: bool, quiet: bool, *
     from solver.solving.pipeline import grow
     from solver.solving.ways.grown import Plan
 
-    bars, say, started = Bars(quiet), functools.partial(note, quiet=quiet), time.perf_counter()
-    plan = Plan(games=() if add is None else [*games_of(add)], **{name: asked.pop(name) for name in OF_PLAN})
+    bars, say, started = common.Bars(quiet), functools.partial(common.note, quiet=quiet), time.perf_counter()
+    plan = Plan(games=() if add is None else [*common.games_of(add)], **{name: asked.pop(name) for name in OF_PLAN})
     options = Options(symmetry=not asked.pop("no_symmetry"), progress=bars, say=say, **asked)
     with bars:
         header = grow(game, book, plan, options)
     if plan.positions is not None and header.stored < plan.positions and plan.seconds is None:
-        note("all play within --error is in the book, or known: allow more", quiet)
+        common.note("all play within --error is in the book, or known: allow more", quiet)
     report(header, book, time.perf_counter() - started, as_json)
 
 

@@ -7,17 +7,7 @@ import sys
 import click
 
 from solver.base.errors import PositionError
-from solver.cli.common import (
-    Seconds,
-    game_option,
-    json_option,
-    live_option,
-    module_option,
-    open_source,
-    quiet_option,
-    tell,
-    thinking,
-)
+from solver.cli import common
 from solver.play.player import Player
 from solver.report import lines
 from solver.search import SECONDS
@@ -36,15 +26,15 @@ from solver.search import SECONDS
 )
 @click.option(
     "--budget",
-    type=Seconds(0.001, 1e6),
+    type=common.Seconds(0.001, 1e6),
     metavar="SECONDS",
     help=f"Seconds of search for each move. Default: {SECONDS:g} without a book, no search with one.",
 )
-@json_option
-@module_option
-@live_option
-@game_option
-@quiet_option
+@common.json_option
+@common.module_option
+@common.live_option
+@common.game_option
+@common.quiet_option
 def command(
     source: str,
     position: str,
@@ -69,7 +59,7 @@ def command(
     is closest to the expectation. A GAME without a book of its own is searched live. Past the end of a book the line is
     searched only with --budget. If the next move is not known, the line ends and says so.
     """
-    opened = open_source(source, own, live=live, quiet=quiet)
+    opened = common.open_source(source, own, live=live, quiet=quiet)
     if longest:
         if opened.book is None or opened.book.header.longest is None:
             raise PositionError(f"{source} has no longest win: name a position")
@@ -77,6 +67,6 @@ def command(
     seconds = budget or SECONDS
     goes_on = opened.book is None or budget is not None
     player = Player(opened, seconds=seconds, live=goes_on, module=module)
-    with thinking(seconds, quiet=not sys.stderr.isatty()):
+    with common.thinking(seconds, quiet=not sys.stderr.isatty()):
         facts = lines.facts(player, position, most)
-    tell(facts, lambda answer: lines.text(player.game, answer), as_json)
+    common.tell(facts, lambda answer: lines.text(player.game, answer), as_json)

@@ -8,35 +8,14 @@ from typing import Any
 import click
 
 from solver.base.errors import MissingState, PositionError
-from solver.cli.common import (
-    Seconds,
-    budget_option,
-    echo_values,
-    evaluate_option,
-    game_option,
-    live_option,
-    module_option,
-    open_source,
-    opponent_option,
-    quiet_option,
-    thinking,
-)
+from solver.cli import common
 from solver.play.analysis import OPPONENT, nearly_best
 from solver.play.live import SHORT
 from solver.play.player import METHODS, Player
 from solver.play.practical import LEVELS, Level, level_of
+from solver.rules import notation
 from solver.rules.game import Rules, game_text
-from solver.rules.notation import (
-    Position,
-    chances,
-    faces,
-    format_action,
-    format_end,
-    in_words,
-    next_position,
-    parse_action,
-    show,
-)
+from solver.rules.notation import Position
 from solver.rules.reading import parse_position
 from solver.search import heuristic, negamax
 
@@ -61,7 +40,7 @@ class LevelName(click.ParamType):  # type: ignore[type-arg]
 @click.argument("source", metavar="BOOK|GAME")
 @click.option("--second", is_flag=True, help="Let the computer move first.")
 @click.option("--from", "start", default="start", metavar="POSITION", help="Start from this position.")
-@budget_option
+@common.budget_option
 @click.option(
     "--method",
     type=click.Choice(["best", "practical", "heuristic", "negamax"]),
@@ -76,7 +55,7 @@ class LevelName(click.ParamType):  # type: ignore[type-arg]
     metavar="PLIES",
     help="Depth of heuristic and negamax. Default: 4.",
 )
-@opponent_option
+@common.opponent_option
 @click.option(
     "--level",
     type=LevelName(),
@@ -86,17 +65,17 @@ class LevelName(click.ParamType):  # type: ignore[type-arg]
 )
 @click.option(
     "--variety",
-    type=Seconds(0, 1e6),
+    type=common.Seconds(0, 1e6),
     default=0.0,
     metavar="V",
     help="Choose at random among moves that lose at most V of a win, or of a point.",
 )
 @click.option("--seed", type=int, metavar="N", help="Repeat the same dice and the same random choices.")
-@evaluate_option
-@module_option
-@live_option
-@game_option
-@quiet_option
+@common.evaluate_option
+@common.module_option
+@common.live_option
+@common.game_option
+@common.quiet_option
 def command(
     source: str,
     second: bool,
@@ -127,7 +106,7 @@ def command(
     """
     if evaluate is not None and method == "negamax":
         raise click.UsageError("negamax asks the rules' own evaluate: --evaluate goes with --method best or heuristic")
-    opened = open_source(source, own, live=live, quiet=quiet)
+    opened = common.open_source(source, own, live=live, quiet=quiet)
     if opponent is not None and method != "practical":
         raise click.UsageError("--opponent is whom practical play expects: add --method practical")
     player = Player(
@@ -211,7 +190,7 @@ class Table:
         """Until the game is over or the person has had enough."""
         self._show()
         while not self.game.is_terminal(self.state):
-            outcomes = chances(self.game, self.state)
+            outcomes = notation.chances(self.game, self.state)
             if outcomes:
                 self._throw(outcomes)
             elif self.mover == self.computer:
@@ -233,23 +212,23 @@ class Table:
     def such_as(self) -> str:
         """An example of a move at this point."""
         state = self.state
-        if self.game.is_terminal(state) or chances(self.game, state):
+        if self.game.is_terminal(state) or notation.chances(self.game, state):
             return ""
-        return f" such as {format_action(self.game, state, next(iter(self.game.actions(state))))}"
+        return f" such as {notation.format_action(self.game, state, next(iter(self.game.actions(state))))}"
 
     def _show(self) -> None:
-        click.echo(show(self.game, self.state, self.mover))
+        click.echo(notation.show(self.game, self.state, self.mover))
         if self.positions[-1].gained is not None:
             click.echo(self._score())
 
     def _apply(self, action: int) -> None:
-        self.positions.append(next_position(self.player.rules, self.positions[-1], action))
+        self.positions.append(notation.next_position(self.player.rules, self.positions[-1], action))
         self._show()
 
     def _throw(self, outcomes: list[tuple[int, int]]) -> None:
         """Let chance decide."""
         (number,) = self.dice.choices(range(len(outcomes)), [weight for weight, _ in outcomes])
-        name, shown = format_action(self.game, self.state, number), faces(self.game, len(outcomes))
+        name, shown = notation.format_action(self.game, self.state, number), notation.faces(self.game, len(outcomes))
         suffix = f" ({shown[number]})" if shown and shown[number] != name else ""
         click.echo(f"\nchance: {name} of {len(outcomes)}{suffix}")
         self._apply(number)
@@ -257,13 +236,13 @@ class Table:
     def _computer_moves(self) -> None:
         state = self.state
         try:
-            with thinking(self.player.seconds or 0.0, quiet=self.opponent.method not in METHODS):
+            with common.thinking(self.player.seconds or 0.0, quiet=self.opponent.method not in METHODS):
                 action, known = self.opponent.choose(state)
             remark = "the computer does not see the end from here"
         except MissingState:
             action, known = random.choice(list(self.game.actions(state))), False
             remark = "the computer sees nothing that decides the game, and moves at random"
-        click.echo(f"\ncomputer: {format_action(self.game, state, action)}")
+        click.echo(f"\ncomputer: {notation.format_action(self.game, state, action)}")
         if not (known or self._owned_up):
             self._owned_up = True
             click.echo(f"({remark}: more --budget, or a book: solver solve {game_text(self.game)} -o BOOK)")
@@ -296,18 +275,18 @@ class Table:
 
     def _try(self, text: str) -> None:
         try:
-            self._apply(parse_action(self.game, self.state, text))
+            self._apply(notation.parse_action(self.game, self.state, text))
         except PositionError as error:
             click.echo(str(error))
 
     def _hint(self) -> None:
         state = self.state
-        with thinking(self.player.seconds or 0.0):
+        with common.thinking(self.player.seconds or 0.0):
             moves = self.player.analyse(state)
         for move in moves:
             mark = "*" if move.best else " "
-            words = in_words(move.value, self.player.rules, move.estimate)
-            echo_values(f"{mark} {format_action(self.game, state, move.action):6} {words}")
+            words = notation.in_words(move.value, self.player.rules, move.estimate)
+            common.echo_values(f"{mark} {notation.format_action(self.game, state, move.action):6} {words}")
 
     def _undo(self) -> None:
         """Back to the person's last decision."""
@@ -315,7 +294,7 @@ class Table:
         earlier = [
             index
             for index, position in enumerate(self.positions[:-1])
-            if position.mover == person and not chances(self.game, position.state)
+            if position.mover == person and not notation.chances(self.game, position.state)
         ]
         if not earlier:
             click.echo("nothing to take back")
@@ -333,7 +312,7 @@ class Table:
 
     def _result(self) -> str:
         margin = self.game.utility(self.state) + (self.positions[-1].gained or 0)
-        how = format_end(self.game, self.state)
+        how = notation.format_end(self.game, self.state)
         told = f": {how}" if how else ""
         if margin == 0:
             return f"draw{told}"

@@ -9,16 +9,7 @@ from typing import BinaryIO
 import click
 
 from solver.base.errors import MissingState, PositionError
-from solver.cli.common import (
-    echo_values,
-    json_option,
-    note,
-    open_source,
-    opponent_option,
-    quiet_option,
-    search_options,
-    thinking,
-)
+from solver.cli import common
 from solver.play.analysis import OPPONENT
 from solver.play.player import Player
 from solver.report.answers import Answers, text
@@ -28,7 +19,7 @@ from solver.report.records import plain
 @click.command("query")
 @click.argument("source", metavar="BOOK|GAME")
 @click.argument("positions", nargs=-1, required=True, metavar="POSITION...")
-@json_option
+@common.json_option
 @click.option(
     "--svg",
     type=click.Path(),
@@ -38,9 +29,9 @@ from solver.report.records import plain
 @click.option("--no-moves", is_flag=True, help="Show the value of the position only, not of its moves.")
 @click.option("--book-only", is_flag=True, help="Do not search. If the book has no answer, the exit code is 3.")
 @click.option("--explain", is_flag=True, help="Refute every move that gives value away, by the shortest line.")
-@opponent_option
-@search_options
-@quiet_option
+@common.opponent_option
+@common.search_options
+@common.quiet_option
 def command(
     source: str,
     positions: tuple[str, ...],
@@ -108,7 +99,7 @@ def command(
     if explain:
         from solver.report import reasons
     player = Player(
-        open_source(source, own, live=live, quiet=quiet),
+        common.open_source(source, own, live=live, quiet=quiet),
         seconds=budget,
         live=not book_only,
         evaluate=evaluate,
@@ -122,7 +113,7 @@ def command(
         if position == "-":
             answer_lines(answers, sys.stdin.buffer)
             continue
-        with thinking(budget, quiet=not sys.stderr.isatty()):
+        with common.thinking(budget, quiet=not sys.stderr.isatty()):
             facts = answers.ask(position)
             if explain:
                 facts = reasons.explained(player, facts)
@@ -131,9 +122,9 @@ def command(
         if as_json:
             click.echo(json.dumps(plain(facts)))
         else:
-            echo_values(text(player, facts))
+            common.echo_values(text(player, facts))
             if explain:
-                echo_values(reasons.text(player, facts))
+                common.echo_values(reasons.text(player, facts))
         missing += facts.source == "missing"
         inexact += not facts.exact
     if missing and book_only:
@@ -143,7 +134,7 @@ def command(
 
         name = player.rules.name
         prove = "" if refusal(player.rules) else f", or solver prove {name} --from POSITION, which says who wins"
-        note(f"not known within the budget: more --budget, or solver solve {name} -o BOOK{prove}", quiet=False)
+        common.note(f"not known within the budget: more --budget, or solver solve {name} -o BOOK{prove}", quiet=False)
 
 
 def answer_lines(answers: Answers, stream: BinaryIO) -> None:

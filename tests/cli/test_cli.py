@@ -17,7 +17,7 @@ from solver import Book, Player, __version__, load_game
 from solver.base.kinds import OUTCOME
 from solver.base.progress import listener
 from solver.base.value import Value
-from solver.cli import COMMANDS, SECTIONS, common
+from solver.cli import COMMANDS, SECTIONS, common, main
 from solver.games import CATALOGUE
 from solver.report.answers import Answers
 from solver.report.games import GROUPS, facts
@@ -418,8 +418,8 @@ def test_every_command_is_in_one_section():
 
 def commands():
     """Every command and subcommand, by its words."""
-    for name, (module, _) in COMMANDS.items():
-        command = importlib.import_module(module).command
+    for name in COMMANDS:
+        command = main.get_command(None, name)
         yield name, command
         if isinstance(command, click.Group):
             yield from ((f"{name} {child}", one) for child, one in command.commands.items())
