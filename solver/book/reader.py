@@ -90,10 +90,11 @@ class Book(Mapping[int, Value]):
         sha256: str | None = None,
     ) -> None:
         named: Game | None
-        self.path, named = path._source if isinstance(path, Book) else shipped.located(path)
+        self.path, named = (path._place, path._game) if isinstance(path, Book) else shipped.located(path)
         self._sha256 = sha256
         self._mapped: Mapped | None = mapped_file(self.path, sha256)
         self.header = self._mapped.header
+        # Where it lies, whatever folder is the current one later
         self._place: Path = self.path.absolute()
         if isinstance(path, Book) and path.header != self.header:
             raise ForeignBook(f"{self.path} is another book than the one that is open: open it again")
@@ -157,7 +158,11 @@ class Book(Mapping[int, Value]):
     def _image(self, state: int) -> int:
         """Return the state that a folded book would store for this one, or -1 if this is not a state."""
         try:
-            return self._canonical(state) if 0 <= state < self._limit else -1
+            canonical = self.rules.canonical
+        except SolverError as error:
+            raise ForeignBook(f"a state that is not stored may be folded by symmetry: {error}") from None
+        try:
+            return canonical(state) if 0 <= state < self._limit else -1
         except (ArithmeticError, LookupError, TypeError, ValueError):
             # Rules need not bear what is no state
             return -1
@@ -166,14 +171,6 @@ class Book(Mapping[int, Value]):
     def _limit(self) -> int:
         """An upper limit of all states."""
         return 1 << 8 * self.header.state_bytes if self.header.state_bytes else STATE_LIMIT
-
-    @functools.cached_property
-    def _canonical(self) -> Callable[[int], int]:
-        """The rules' `canonical`. Raises ForeignBook."""
-        try:
-            return self.rules.canonical
-        except SolverError as error:
-            raise ForeignBook(f"a state that is not stored may be folded by symmetry: {error}") from None
 
     def _index(self, key: int) -> int | None:
         """The palette index that the book has under a key; None for a state that it lacks."""
@@ -276,12 +273,6 @@ class Book(Mapping[int, Value]):
         """Return the stored states and their values as pairs, in ascending order of the states."""
         return _Items(self)
 
-    def _pairs(self) -> Iterator[tuple[int, Value]]:
-        values = self.header.values
-        for states, places in self._groups():
-            for state, palette_index in zip(states, places, strict=True):
-                yield state, values[palette_index]
-
     def _groups(self) -> Iterator[tuple[list[int], list[int]]]:
         """States and palette indices of each group."""
         for record in self.segments():
@@ -361,11 +352,6 @@ class Book(Mapping[int, Value]):
         """
         return Rules(self.game, self.header.symmetry)
 
-    @property
-    def _source(self) -> tuple[Path, Game | None]:
-        """Where the book lies, whatever folder is the current one, and the game that it was opened with."""
-        return self._place, self._game
-
     def stated_game(self) -> Game:
         """Return the book's game like `game`, even if its rules have changed since it was made.
 
@@ -383,8 +369,8 @@ class Book(Mapping[int, Value]):
                 return stored_game
             except GameError as error:
                 raise DamagedBook(f"{self.path}: {error}: fetch or solve the book again") from None
-        game = rules_at_hand(self.header.game)
-        if game is not None and (game_text(game) == self.header.game or self._made_by(game)):
+        game, header = rules_at_hand(self.header.game), self.header
+        if game is not None and (game_text(game) == header.game or rules_of(game, header.codec) == header.rules):
             return game
         name, kind, rest = self.header.game.partition(":")
         is_tree = rest[:1] != ":"
@@ -395,10 +381,6 @@ class Book(Mapping[int, Value]):
         lies = "a tree in a file, which no book opens" if is_tree else "a game outside this package"
         other_rules = "" if game is None else f", and {RULES} names those of {shortened(game_text(game))}"
         raise MissingRules(f"{self.path} is of {lies}{other_rules}: name its rules", rules)
-
-    def _made_by(self, game: Game) -> bool:
-        """Whether the book was made by these rules."""
-        return rules_of(game, self.header.codec) == self.header.rules
 
     @property
     def keeps_game(self) -> bool:
@@ -513,7 +495,10 @@ class _Items(ItemsView[int, Value]):
     _mapping: Book
 
     def __iter__(self) -> Iterator[tuple[int, Value]]:
-        return self._mapping._pairs()
+        values = self._mapping.header.values
+        for states, indices in self._mapping._groups():
+            for state, index in zip(states, indices, strict=True):
+                yield state, values[index]
 
     def __contains__(self, pair: object) -> bool:
         return isinstance(pair, tuple) and len(pair) == 2 and self._mapping.find(pair[0]) == pair[1]

@@ -287,20 +287,14 @@ def _count(digest: Any, records: list[tuple[bytes, bytes]]) -> None:
 
 def _copy(build: Path, finished: Path) -> None:
     """A compact, synced copy: its bytes depend on the records alone."""
-    with (
-        open_environment(build, readonly=True) as environment,
-        open(finished, "xb") as file,
-    ):
+    with open_environment(build, readonly=True) as environment, open(finished, "xb") as file:
         environment.copyfd(file.fileno(), compact=True)
         system.sync(file.fileno())
 
 
 def _read_back(finished: Path, header: Header) -> None:
     """Read the header of a finished file. Raises BookError if no reader would take it, or read another one."""
-    with (
-        open_environment(finished, readonly=True) as environment,
-        environment.begin() as transaction,
-    ):
+    with open_environment(finished, readonly=True) as environment, environment.begin() as transaction:
         try:
             again = Header.unpack(transaction.get(HEADER_KEY) or b"", transaction.get)
         except (DamagedBook, ForeignBook) as error:

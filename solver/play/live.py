@@ -100,34 +100,32 @@ class Live:
             if not self.is_cyclic and self.compiled.is_at_hand():
                 _have_loaded(self.compiled.load, budget)
             if not self.is_cyclic and not self.compiled.is_loaded():
-                plain_part = functools.partial(budget.part, PLAIN_SHARE, nodes=PATIENT)
-                unsolved = yield from self._round(unsolved, parent, lambda _: plain_part(), stop_early=True)
+                unsolved = yield from self._round(unsolved, parent, budget, plain=True)
                 if unsolved:
                     _have_loaded(self.compiled.load, budget)
             # Turns double, so that hard states do not keep easy ones waiting.
             for share in (1 / 8, 1 / 4, 1 / 2, 1) if len(unsolved) > 1 else (1,):
                 if unsolved and not self.is_cyclic:
-                    part_of = functools.partial(_fair_part, budget.part(share))
-                    unsolved = yield from self._round(unsolved, parent, part_of)
+                    unsolved = yield from self._round(unsolved, parent, budget.part(share))
         except MethodError:
             self.is_cyclic = True
         if self.is_cyclic and unsolved:
             yield from self._retrograde(states[-1] if parent is None else parent, budget).items()
 
     def _round(
-        self, states: dict[Any, int], parent: int | None, budget_of: Callable[[int], Budget], stop_early: bool = False
+        self, states: dict[Any, int], parent: int | None, budget: Budget, plain: bool = False
     ) -> Generator[tuple[Any, Value], None, dict[Any, int]]:
-        """Search each state once, for the budget that `budget_of` gives for the number of states still to come.
+        """Search each state once, for a fair part of a budget.
 
-        Yields the values found, and returns the states left unsolved. With `stop_early` those behind the first state
-        that is too hard are left, too.
+        Yields the values found, and returns the states left unsolved. A `plain` round, before compiled code is loaded,
+        gives each state the nodes that loading is worth, and leaves those behind the first that is too hard.
         """
         unsolved: dict[Any, int] = {}
         for index, (key, state) in enumerate(states.items()):
             if state == parent and not unsolved:
                 continue
-            allowed = budget_of(len(states) - index)
-            if allowed.is_used_up() or (stop_early and unsolved):
+            allowed = budget.part(PLAIN_SHARE, nodes=PATIENT) if plain else budget.part(1 / (len(states) - index))
+            if allowed.is_used_up() or (plain and unsolved):
                 unsolved[key] = state
                 continue
             try:
@@ -269,8 +267,3 @@ def _have_loaded(load: Callable[[bool], None], budget: Budget) -> None:
     budget.extend(time.monotonic() - began)
     if seconds is not None:
         not_yet(seconds + RULES_TIMEOUT)
-
-
-def _fair_part(budget: Budget, left: int) -> Budget:
-    """Return the part of a budget for one of so many searches that are still to come."""
-    return budget.part(1 / left)

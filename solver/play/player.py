@@ -34,18 +34,8 @@ from solver.base.methods import Method
 from solver.base.value import Value, drop_value, keeps
 from solver.book.doors import Opened, Source, open_source
 from solver.book.reader import Book
-from solver.play.analysis import (
-    OPPONENT,
-    Answer,
-    Move,
-    Moves,
-    Outcome,
-    as_best,
-    best_first,
-    from_moves,
-    likeliest,
-    rank,
-)
+from solver.play import analysis
+from solver.play.analysis import OPPONENT, Answer, Move, Moves, Outcome
 from solver.play.knowledge import Knowledge
 from solver.rules.game import GameOrName, Rules, load_game
 from solver.rules.width import as_state
@@ -256,16 +246,16 @@ class Player:
         if all(move.value is None and move.estimate is None for move in moves):
             raise MissingState(f"no move from state {state} has a known value: {self._remedy()}")
         promise = self.rules.promise
-        move = min(moves, key=rank) if self._lead is None else self._lead(state, moves)
+        move = min(moves, key=analysis.rank) if self._lead is None else self._lead(state, moves)
         # Where play may go round, a move that gets somewhere comes first
         leads = self._lead is not None and self._lead.has_goal(state, move)
         if self.practical is not None and not leads and all(candidate.exact for candidate in moves):
-            equal = [candidate for candidate in moves if rank(candidate) == rank(move)]
+            equal = [candidate for candidate in moves if analysis.rank(candidate) == analysis.rank(move)]
             if len(equal) > 1:
                 move = max(self._expecting(state, equal), key=lambda candidate: candidate.practical or 0.0)
         # Among equal guesses take the most promising
         if promise is not None and not move.exact:
-            move = min(moves, key=lambda move: (*rank(move), -promise(state, move.action)))
+            move = min(moves, key=lambda move: (*analysis.rank(move), -promise(state, move.action)))
         return move._replace(best=all(move.exact for move in moves))
 
     def _keeper(self, state: int, moves: list[Move], budget: Budget) -> tuple[Move | None, list[Move]]:
@@ -297,13 +287,15 @@ class Player:
         """
         if value is None:
             return None
-        keepers = sorted((move for move in moves if move.value is not None and keeps(move.value, value)), key=rank)
+        keepers = sorted(
+            (move for move in moves if move.value is not None and keeps(move.value, value)), key=analysis.rank
+        )
         covers = self.knowledge.covers
         if covers is not None:
             for move in keepers:
                 if covers(state=state, action=move.action):
-                    return as_best(move)
-        return as_best(keepers[0]) if keepers else None
+                    return analysis.as_best(move)
+        return analysis.as_best(keepers[0]) if keepers else None
 
     def _proved_keeper(self, state: int, unknown: list[Move], value: Value | None, budget: Budget) -> Move | None:
         """Return the first of some unknown moves that a search proves to keep a state's value, or None."""
@@ -321,7 +313,7 @@ class Player:
             self.knowledge.record({self.canonical(move.child): child_value})
             move = self.knowledge.move(state, move.action, move.child, Answer(child_value, True, "search"))
             if move.value is not None and keeps(move.value, value):
-                return as_best(move)
+                return analysis.as_best(move)
         return None
 
     def conversion(self, state: int, move: Move) -> int | None:
@@ -352,7 +344,10 @@ class Player:
         while not self.game.is_terminal(state) and max_moves:
             outcomes = self.knowledge.outcomes(state)
             if outcomes:
-                action = self._expected(state, outcomes)
+                value = self.knowledge.answer(state).value
+                if value is None or any(outcome.value is None for outcome in outcomes):
+                    raise MissingState(f"an outcome of state {state} has no known value: {self._remedy()}")
+                action = analysis.likeliest(outcomes, value)
                 state = outcomes[action].child
             else:
                 move = self.choose(state)
@@ -393,13 +388,6 @@ class Player:
             StateTypeError, PositionError: As `check`.
         """
         return self.knowledge.outcomes(self.check(state))
-
-    def _expected(self, state: int, outcomes: list[Outcome]) -> int:
-        """Return the number of the outcome whose value is nearest to the state's."""
-        value = self.knowledge.answer(state).value
-        if value is None or any(outcome.value is None for outcome in outcomes):
-            raise MissingState(f"an outcome of state {state} has no known value: {self._remedy()}")
-        return likeliest(outcomes, value)
 
     def analyse(self, state: int) -> Moves:
         """List all moves of a state, best first. A notebook shows them as a board.
@@ -446,11 +434,11 @@ class Player:
             moves, answer = knowledge.moves(state, answers), knowledge.answer(state)
         if not moves:
             return answer, []
-        moves = best_first(moves, answer.value)
+        moves = analysis.best_first(moves, answer.value)
         if (unknown or moves[0].value != answer.value) and knowledge.contradict(state, answer.value, moves):
             raise knowledge.beyond_play(state)
         if not answer.exact and self.live and (unknown or answer.source != "book"):
-            answer = from_moves(moves)
+            answer = analysis.from_moves(moves)
         if self.practical is not None and all(move.exact for move in moves):
             # The best moves share a look of their own, as in `choose`
             best_moves, others = ([move for move in moves if move.best is best] for best in (True, False))

@@ -111,7 +111,8 @@ def parse_action(game: GameOrName | Rules, state: int, text: str) -> int:
     legal = legal_actions(rules, state)
     action = next((meant for meant in _meant(rules, state, text, legal) if meant in legal.values()), None)
     if action is None:
-        raise PositionError(f"{excerpt(text, 60)} is not a legal move here: {_choices(legal)}")
+        choices = f"choose one of {', '.join([*legal][:40])}{', ...' if len(legal) > 40 else ''}"
+        raise PositionError(f"{excerpt(text, 60)} is not a legal move here: {choices if legal else 'the game is over'}")
     return action
 
 
@@ -165,13 +166,6 @@ def legal_actions(rules: Rules, state: int) -> dict[str, int]:
         return {str(number + 1): number for number in range(len(outcomes))}
     own_format = own_method(rules.game, "format_action")
     return {str(action if own_format is None else own_format(state, action)): action for action in rules.actions(state)}
-
-
-def _choices(legal: dict[str, int]) -> str:
-    names = list(legal)
-    if not names:
-        return "the game is over"
-    return "choose one of " + ", ".join(names[:40]) + (", ..." if len(names) > 40 else "")
 
 
 def in_words(value: Value | None, rules: Rules, estimate: float | None = None) -> str:
