@@ -28,16 +28,12 @@ def games_command(names: tuple[str, ...], as_json: bool) -> None:
     connect-four:width=5,height=4
     my_game.py::Hexapawn:4,4        your own rules, in a file
     """
-    answers = [games.facts(_known(name)) for name in names or CATALOGUE]
+    chosen = [name.partition(":")[0] for name in names or CATALOGUE]
+    for name in chosen:
+        if name not in CATALOGUE:
+            raise unknown_game(name)
+    answers = list(map(games.facts, chosen))
     tell(answers, lambda _: _told(answers) if names else _listed(answers), as_json)
-
-
-def _known(name: str) -> str:
-    """The name of a game, without parameters. Raises GameError."""
-    game = name.partition(":")[0]
-    if game not in CATALOGUE:
-        raise unknown_game(game)
-    return game
 
 
 def _listed(answers: list[dict[str, object]]) -> str:

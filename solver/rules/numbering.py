@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from solver.base.errors import GameError
@@ -129,7 +129,9 @@ def diagram_of(game: Any) -> Diagram:
     masks = list(game.digits())
     read = _read(type(game).__name__, masks, game.scan)
     shared = _Shared()
-    after: dict[int, dict[int, int]] = {memo: {memo: 0} for memo in _memos(read)}
+    # The memos that are left when all digits have been read
+    memos = (memo for arcs in read[-1].values() for memo in arcs.values()) if read else (0,)
+    after: dict[int, dict[int, int]] = {memo: {memo: 0} for memo in memos}
     for level in reversed(read):
         after = {memo: _joined(arcs, after, shared) for memo, arcs in level.items()}
     nodes, firsts, roots, size = shared.nodes, [], [], 0
@@ -189,11 +191,6 @@ def _sorted_out(read: Read, ends: dict[int, tuple[int, int]], nodes: list[Node])
                 found[memo] = 0, len(nodes)
                 nodes.append(node)
         places = found
-
-
-def _memos(read: Read) -> Iterable[int]:
-    """The memos that are left when all digits have been read."""
-    return (memo for arcs in read[-1].values() for memo in arcs.values()) if read else (0,)
 
 
 def _read(name: str, masks: list[int], scan: Callable[[int, int, int], int]) -> Read:

@@ -123,16 +123,11 @@ def _whole_strings(tokens: Iterable[tokenize.TokenInfo], source: str) -> Iterato
         elif kind.endswith("STRING_END"):
             begin = begins.pop()
             if not begins:
-                text = _between(source, begin, token.end)
+                starts = [0, *itertools.accumulate(map(len, source.splitlines(keepends=True)))]
+                text = source[starts[begin[0] - 1] + begin[1] : starts[token.end[0] - 1] + token.end[1]]
                 yield tokenize.TokenInfo(tokenize.STRING, text, begin, token.end, token.line)
         elif not begins:
             yield token
-
-
-def _between(source: str, begin: tuple[int, int], end: tuple[int, int]) -> str:
-    """The text between two places, each a line, from 1 on, and a column."""
-    starts = [0, *itertools.accumulate(map(len, source.splitlines(keepends=True)))]
-    return source[starts[begin[0] - 1] + begin[1] : starts[end[0] - 1] + end[1]]
 
 
 @functools.cache

@@ -259,11 +259,6 @@ class _Walk:
             self.visit(f"{name} cell {key}", value)
         self._named(function)
 
-    def _files_beside(self, function: types.FunctionType) -> None:
-        """Record all modules that the function may import from its folder."""
-        for path in sorted(Path(function.__code__.co_filename).parent.rglob("*.py")):
-            self.seen[f"file {path.name}"] = hashlib.sha256(path.read_bytes()).hexdigest()
-
     def _named(self, function: types.FunctionType) -> None:
         """Record all that a function names."""
         modules = list(sibling_modules(function))
@@ -281,7 +276,9 @@ class _Walk:
             if used in DYNAMIC:
                 self.whole(sys.modules.get(function.__module__))
             if used in IMPORTING:
-                self._files_beside(function)
+                # All modules that it may import from its folder
+                for path in sorted(Path(function.__code__.co_filename).parent.rglob("*.py")):
+                    self.seen[f"file {path.name}"] = hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _is_own(module: str | None) -> bool:

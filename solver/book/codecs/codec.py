@@ -37,10 +37,6 @@ class Machine(NamedTuple):
     packed: Callable[[Any, int], bytes]
 
 
-def _packed(indices: Sequence[int], index_bytes: int) -> bytes:
-    return struct.pack(f"<{len(indices)}{INDEX_FORMATS[index_bytes]}", *indices)
-
-
 def unpacked(values: bytes, index_bytes: int) -> Sequence[int]:
     """Return the indices that `Machine.packed` made bytes of."""
     return struct.unpack(f"<{len(values) // index_bytes}{INDEX_FORMATS[index_bytes]}", values)
@@ -50,7 +46,7 @@ PLAIN = Machine(
     compiled=lambda function, *helpers: function,
     new_bytes=bytearray,
     new_integers=lambda size: [0] * size,
-    packed=_packed,
+    packed=lambda indices, index_bytes: struct.pack(f"<{len(indices)}{INDEX_FORMATS[index_bytes]}", *indices),
 )
 
 

@@ -305,15 +305,12 @@ class Ranks(States):
         if not single and not (self.halves and rules.tier(state) % 2 == 0):
             return None, []
         actions = [one for one in rules.actions(state) if not choices or choices >> one & 1]
-        return None, [self._folded(rules.result(state, action)) for action in actions]
+        children = [rules.result(state, action) for action in actions]
+        return None, [child if rules.is_terminal(child) else rules.canonical(child) for child in children]
 
     def _is_won(self, child: int) -> bool:
         """Whether who moved there has won."""
         return self.rules.is_terminal(child) and self.rules.utility(child) < 0
-
-    def _folded(self, child: int) -> int:
-        folded: int = child if self.rules.is_terminal(child) else self.rules.canonical(child)
-        return folded
 
     def in_order(self, groups: Iterable[Lists]) -> Iterator[Lists]:
         pairs = sorted(pair for group in groups for pair in zip(*group, strict=True))

@@ -102,14 +102,10 @@ def _bearoff(across: int, down: int) -> Placed:
     return _padded((cells, 100 * (across + 0.3), 460), 14)
 
 
-def _race(across: int, down: int) -> Placed:
-    return [Cell(0, 0, 0, 0)] * (across * down), 600, 300
-
-
 PLACED: dict[str, Callable[[int, int], Placed]] = {
     "dots": _dots,
     "walls": _walls,
     "bearoff": _bearoff,
     "backgammon": _bearoff,
-    "race": _race,
+    "race": lambda across, down: ([Cell(0, 0, 0, 0)] * (across * down), 600, 300),
 }

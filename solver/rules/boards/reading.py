@@ -129,7 +129,8 @@ def _mark(value: Any, marks: str, blank: str, square: str) -> str:
     if marks.startswith("0"):
         return _counted(number, square)
     if not 0 <= number <= len(marks):
-        raise PositionError(f"{square}: {number} is no mark: 0 is empty, {_listed(marks)}")
+        listed = ", ".join(f"{number} is {mark}" for number, mark in enumerate(marks, 1))
+        raise PositionError(f"{square}: {number} is no mark: 0 is empty, {listed}")
     return marks[number - 1] if number else " " if blank == " " else "."
 
 
@@ -138,10 +139,6 @@ def _counted(number: int, square: str) -> str:
     if not 0 <= number < MOST_COUNTED:
         raise PositionError(f"{square}: no number of seeds or coins: write 0 to {MOST_COUNTED - 1:,}")
     return chr(48 + number)
-
-
-def _listed(marks: str) -> str:
-    return ", ".join(f"{number} is {mark}" for number, mark in enumerate(marks, 1))
 
 
 def lines_of(text: str) -> list[str]:
