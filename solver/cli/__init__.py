@@ -168,8 +168,11 @@ def _told(error: BaseException, output: IO[str], typed: list[str]) -> int:
         from solver.check.conformance import blamed
 
         error = blamed(error) or error
-    if isinstance(error, (errors.SolverError, MemoryError)):
-        return _say(_words(error), _exit_code(error))
+    if isinstance(error, errors.SolverError):
+        return _say(str(error), _exit_code(error))
+    if isinstance(error, MemoryError):
+        text = f"out of memory{f' ({error})' if str(error) else ''}: take a smaller game or --memory"
+        return _say(text, _exit_code(error))
     if isinstance(error, OSError):
         return _told_of_system(error, output)
     raise error
@@ -218,12 +221,6 @@ def _open_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace", newline="\n")
-
-
-def _words(error: Exception) -> str:
-    if isinstance(error, errors.SolverError):
-        return str(error)
-    return f"out of memory{f' ({error})' if str(error) else ''}: take a smaller game or --memory"
 
 
 def _exit_code(error: BaseException) -> int:

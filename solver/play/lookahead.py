@@ -97,8 +97,13 @@ class Foresight:
         self._evaluate: Callable[[Any], Any] = rules.evaluate or heuristic.even
         self.evaluation: Any = None
         if evaluate is not None:
-            self.name = Path(evaluate).name if isinstance(evaluate, (str, os.PathLike)) else "a learned evaluation"
-            self.evaluation = _evaluation_of(rules, evaluate)
+            is_path = isinstance(evaluate, (str, os.PathLike))
+            self.name = Path(evaluate).name if is_path else "a learned evaluation"
+            extras.require_kernels("a learned evaluation needs numpy: ")
+            from solver.compiled.lookahead.evaluation import game_of, read
+
+            self.evaluation = read(evaluate) if is_path else evaluate
+            game_of(self.evaluation, rules.game)
             self._evaluate = plainly(rules, self.evaluation)
         self.compiled: Compiled = Compiled(rules, self._compiled, lambda it: it.looks and evaluate is None, self.module)
         self._turn = threading.Lock()
@@ -149,16 +154,6 @@ class Foresight:
         return heuristic.search(
             rules.game, state, depth=depth, evaluate=self._evaluate, symmetry=rules.symmetry, budget=budget
         )
-
-
-def _evaluation_of(rules: Rules, evaluate: Any) -> Any:
-    """A learned evaluation, of these rules, from a file or as it is."""
-    extras.require_kernels("a learned evaluation needs numpy: ")
-    from solver.compiled.lookahead.evaluation import game_of, read
-
-    evaluation = read(evaluate) if isinstance(evaluate, (str, os.PathLike)) else evaluate
-    game_of(evaluation, rules.game)
-    return evaluation
 
 
 def plainly(rules: Rules, evaluation: Any) -> Callable[[Any], float]:
