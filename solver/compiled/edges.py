@@ -366,7 +366,7 @@ class CompiledMoves:
         return self.moves._replace(win=win, enough=enough)
 
     def endless(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the value of endless play from each state. Empty if it is 0 everywhere.
+        """Return the value of endless play from each state. Empty if it is always 0.
 
         Raises GameError if a value is beyond the limits of margins.
         """

@@ -249,8 +249,8 @@ def _spread(at: Addresses, places: int, among: int) -> Any:
 @register_jitable(**PART)
 def orbit_entry(at: Addresses, state: int) -> Any:
     """Twice the number of a canonical state, and one more if it is symmetric; negative if it has none."""
-    everywhere = (np.int64(1) << at.points) - 1
-    mine, theirs, rest = state & everywhere, state >> at.points & everywhere, state >> 2 * at.points
+    board = (np.int64(1) << at.points) - 1
+    mine, theirs, rest = state & board, state >> at.points & board, state >> 2 * at.points
     own, other = bit_count(mine), bit_count(theirs)
     if mine & theirs or rest >= at.rests or own >= at.mine or other >= at.theirs:
         return np.int64(-2)
@@ -262,7 +262,7 @@ def orbit_entry(at: Addresses, state: int) -> Any:
         return np.int64(-2)
     orbit = half_at(at.before, index) + bit_count(word & (np.int64(1) << bit) - 1)
     each = word_at(at.binomials, (at.points - other) * (at.points + 1) + own)
-    number = first + orbit * each + _place(at, own, _squeezed(at, mine, everywhere & ~theirs))
+    number = first + orbit * each + _place(at, own, _squeezed(at, mine, board & ~theirs))
     same = word_at(at.same, word_at(at.least_begin, other) + orbit) >> 1
     symmetry = np.int64(1)
     while same:
@@ -309,8 +309,8 @@ LEAST, LEAST_BEGIN = np.zeros(1, np.int32), np.zeros(1, np.int64)
 
 def rank(self: Any, state: Any) -> Any:
     """Return the number of a canonical state, or -1 if it has none."""
-    everywhere = (1 << POINTS) - 1
-    mine, theirs, rest = state & everywhere, state >> POINTS & everywhere, state >> 2 * POINTS
+    board = (1 << POINTS) - 1
+    mine, theirs, rest = state & board, state >> POINTS & board, state >> 2 * POINTS
     own, other = mine.bit_count(), theirs.bit_count()
     if mine & theirs or rest >= FIRST.shape[0] or own >= FIRST.shape[1] or other >= FIRST.shape[2]:
         return -1

@@ -145,7 +145,7 @@ def manifest_of(game: Game) -> str:
 
 
 def put(path: Path, text: str) -> None:
-    """Write a file of a page: the same bytes everywhere."""
+    """Write a file of a page: the same bytes on every system."""
     path.write_text(text, "utf-8", newline="\n")
 
 

@@ -35,7 +35,7 @@ def fingerprint(game: Any, also: tuple[str, ...] = ()) -> str:
     parameters, named = told(game, also)
     pieces = [parameters, str(bool(getattr(game, "score_game", False)))]
     pieces += [f"{name}: {named[name]}" for name in sorted(named)]
-    if getattr(game, "everywhere", False):
+    if counts_everywhere(game):
         pieces.append("everywhere")
     if bits_of(game) != USUAL:
         pieces.append(f"bits: {bits_of(game)}")
@@ -66,12 +66,16 @@ def check_origin(subject: str, made_by: Origin, wanted: Origin, remedy: str, oth
         raise ForeignBook(f"{subject} was made by rules {made_by}, {other_text} {wanted}: {remedy}")
 
 
+def counts_everywhere(game: Any) -> bool:
+    """Whether all positions of a game's `tables` are starts, or just those that it names."""
+    return bool(getattr(game, "everywhere", False))
+
+
 def told(game: Any, also: tuple[str, ...] = ()) -> tuple[str, dict[str, str]]:
     """Return a text for the parameters, and the texts that a fingerprint covers, by name. Raises as `fingerprint`."""
     cls: Any = type(game)
     values = tuple(game)
-    # They say which positions there are, where all of them count
-    names = (("symmetries", "tables") if getattr(game, "everywhere", False) else ()) + also
+    names = (("symmetries", "tables") if counts_everywhere(game) else ()) + also
     tabled = None if names or not is_plain(values) else _tabled(cls)
     if tabled is not None:
         return repr(values), tabled

@@ -25,7 +25,7 @@ from solver.base.shown import reason
 from solver.base.value import Value, lift, terminal_merit, value_of
 from solver.games import CATALOGUE, FROM_FILES, class_of, opened_by
 from solver.rules import loading
-from solver.rules.fingerprint import Origin, check_origin, fingerprint
+from solver.rules.fingerprint import Origin, check_origin, counts_everywhere, fingerprint
 from solver.rules.numbering import Numbering, ranks_of
 from solver.rules.orbits import Orbits
 from solver.rules.protocol import check_signatures, lacking
@@ -127,7 +127,7 @@ class Rules:
         self.numbering = numbering_of(game, self.folds)
         own_ranking = own_method(game, "rank"), own_method(game, "unrank")
         self.rank, self.unrank = own_ranking if any(own_ranking) else ranks_of(self.size, self.numbering, self.bits)
-        self.everywhere = bool(getattr(game, "everywhere", False))
+        self.everywhere = counts_everywhere(game)
         starts = _every(self) if self.everywhere else _none
         self.starts: Callable[[], Iterator[Any]] = own_method(game, "starts") or starts
         _check_together(self)

@@ -101,8 +101,8 @@ class Orbits:
     def rank(self, state: int) -> int:
         """Return the number of a position whose other's men are the least of their images, from 0; else -1."""
         layout = self.layout
-        points, everywhere = layout.points, (1 << layout.points) - 1
-        mine, theirs = state & everywhere, state >> points & everywhere
+        points, board = layout.points, (1 << layout.points) - 1
+        mine, theirs = state & board, state >> points & board
         table = _by_men(self.game).get((state >> 2 * points, mine.bit_count(), theirs.bit_count()))
         if table is None or mine & theirs:
             return -1
@@ -110,7 +110,7 @@ class Orbits:
         orbit = bisect_left(least, theirs)
         if orbit == len(least) or least[orbit] != theirs:
             return -1
-        return table.first + orbit * table.each + number_of(squeezed(mine, everywhere & ~theirs))
+        return table.first + orbit * table.each + number_of(squeezed(mine, board & ~theirs))
 
     def unrank(self, number: int) -> int:
         """The position of a number, -1 where there is none."""
@@ -126,10 +126,10 @@ class Orbits:
     def images(self, state: int) -> list[int]:
         """A position and those that symmetries make of it, each once."""
         layout = self.layout
-        points, everywhere = layout.points, (1 << layout.points) - 1
+        points, board = layout.points, (1 << layout.points) - 1
         rest = state >> 2 * points << 2 * points
         found = [
-            layout.image(symmetry, state & everywhere) | layout.image(symmetry, state >> points & everywhere) << points
+            layout.image(symmetry, state & board) | layout.image(symmetry, state >> points & board) << points
             for symmetry in range(len(layout.images))
         ]
         return [rest | men for men in dict.fromkeys(found)]

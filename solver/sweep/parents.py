@@ -48,7 +48,7 @@ class Counted(NamedTuple):
     """Arrays over the states of a tier.
 
     Attributes:
-        endless: The worth of play without end (int16), or empty if it is 0 everywhere. Merits are counted from it.
+        endless: The worth of play without end (int16), or empty if it is always 0. Merits are counted from it.
         degrees: The number of moves inside the tier that lead to a state.
         left: The number of open children (int16 or int32), plus `never_in(left)` if a child is drawn.
         candidates: The best merit (int16) by children that are finished or in later tiers.

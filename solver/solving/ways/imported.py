@@ -1,7 +1,7 @@
 """Values from elsewhere: lines of JSON or a CSV, as `solver export` writes them: state, score and distance.
 
-They are verified in plain Python, as `verification` does it with books: values that everywhere follow from those of the
-moves are those of perfect play.
+They are verified in plain Python, as `verification` does it with books: values that all follow from those of the moves
+are those of perfect play.
 """
 
 from __future__ import annotations
