@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from solver.base.errors import GameError
-from solver.base.kinds import NIMBER, Kind, Margins, without_chance
+from solver.base.kinds import MARGIN, NIMBER, OF_OUTCOMES, OUTCOME, Kind, Margins
 from solver.base.methods import Method
 from solver.base.value import WIN, Value
 
@@ -132,18 +132,21 @@ class Expectation(_Fields, Margins):
         return f"{self.words(value)} for the first player"
 
 
-def kind_of(margins: bool, wdl: bool, by_chance: bool, nimbers: bool = False) -> Kind:
+def kind_of(margins: bool, by_chance: bool, asked: Kind = OUTCOME) -> Kind:
     """Return the kind of a game's values.
 
     Args:
         margins: Values are margins, not outcomes.
-        wdl: Outcomes have no distances.
         by_chance: Values are expectations of margins or outcomes.
-        nimbers: Values are nimbers.
+        asked: The kind to find in a game of outcomes. Others are taken for outcomes with their distances.
     """
-    if nimbers:
+    # By names, since a kind may come from another process
+    asked = OF_OUTCOMES.get(asked.name, OUTCOME)
+    if asked is NIMBER:
         return NIMBER
-    return Expectation("margin" if margins else "utility") if by_chance else without_chance(margins, wdl)
+    if by_chance:
+        return Expectation("margin" if margins else "utility")
+    return MARGIN if margins else asked
 
 
 def span_of(largest: int, margins: bool, name: str) -> int:

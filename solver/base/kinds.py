@@ -1,4 +1,4 @@
-"""The kinds of values: wins, draws and losses with distances or without, margins, and (`expectations`) expectations.
+"""The kinds of values: outcomes (with distances to the end, to a conversion, or none), margins and `expectations`.
 
 What one kind does otherwise than the others it says here, so that nobody need ask which it is: `rules.kind` is that of
 a game's values, `header.kind` that of a book's. The arithmetic of merits is in `value`, for plain and compiled code.
@@ -22,6 +22,8 @@ class Kind:
 
     name: str = "outcome"
     scores: bool = False  # merits are scores: distances mean nothing
+    bare: bool = False  # outcomes without distances, as a header says by `wdl`
+    converts: bool = False  # distances are plies to a conversion, which arrays by number alone find
     signed: bool = False  # a player goes by the sign of a score alone
     most: int = WIN - 1  # the largest merit of an unfinished state, the negative of the smallest
     number: type = int  # what a score is, in a table
@@ -34,6 +36,8 @@ class Kind:
     unfit: Mapping[str, str] = {Method.EXPECTIMINIMAX: "{} is no game of chance: use minimax"}
     silent: tuple[str, ...] = ()  # what of outcome, score and distance says nothing
     about: str = "win, draw, loss"
+    mark: str = ""  # the distances that work under way looks for, where it is named
+    remark: str = ""  # on the distances of a book
     counted: tuple[str, str, str] = ("wins", "draws", "losses")
     repeats: str = ": a draw"  # what it means that play comes back to a position
     step: float = 1.0  # scores are multiples of it
@@ -43,8 +47,18 @@ class Kind:
 
     @property
     def basis(self) -> Kind:
-        """The kind of the rules' values, of which a book may hold estimates."""
+        """The kind of the rules' values, of which a book may hold estimates, or know more."""
         return self
+
+    @property
+    def palette_kind(self) -> Kind:
+        """The kind of the values in a book's palette."""
+        return self
+
+    @property
+    def has_distances(self) -> bool:
+        """Whether a book knows how far wins and losses are from the end or from a conversion."""
+        return not self.palette_kind.scores
 
     def measured(self, span: int, error: int) -> Kind:
         """The kind of values in a solve in which they reach so far, and are off by so many half units."""
@@ -133,7 +147,15 @@ class _Scores(Kind):
     remedy: str = "what has no distances is solved without them only where every game ends: leave --wdl out"
 
 
-class _Wdl(_Scores):
+class _Bare(_Scores):
+    """Outcomes that say who wins, not how soon."""
+
+    bare = True
+    mark: str = " wdl"
+    remark: str = ", without distances"
+
+
+class _Wdl(_Bare):
     """Wins, draws and losses alone."""
 
     name = "wdl"
@@ -187,7 +209,7 @@ class Margins(_Scores):
         return f"unknown, about {estimate:+.3g}" if estimate else "unknown, about even"
 
 
-class Nimbers(_Scores):
+class Nimbers(_Bare):
     """Nimbers: the size of the heap of nim that a position of an impartial game is worth (Sprague 1935, Grundy 1939).
 
     The score is the nimber, and -1 in place of 0: such a position is lost, all others are won.
@@ -228,14 +250,41 @@ LOST = -1  # the score of the nimber 0
 OUTCOME, WDL, MARGIN, NIMBER = Kind(), _Wdl(), Margins(), Nimbers()
 
 
+class _Conversion(_Wdl):
+    """Wins, draws and losses, in a book with the plies to a conversion: a move that raises the tier or ends the game.
+
+    The side that wins can force one in so many plies, and the other side cannot avoid one for longer.
+    """
+
+    name = "conversion"
+    basis = WDL
+    palette_kind = OUTCOME
+    converts = True
+    mark = " conversion"
+    remark = ", distances to a conversion"
+    unfit: Mapping[str, str] = {
+        **Kind.unfit,
+        "merge": "{} has distances to a conversion, so it is complete: nothing is to be merged",
+    }
+
+    def values(self, palette: Sequence[Value]) -> Sequence[Value]:
+        return list(map(sign_of, palette))
+
+
+CONVERSION = _Conversion()
+OF_OUTCOMES = {kind.name: kind for kind in (OUTCOME, WDL, CONVERSION, NIMBER)}  # that a solve of such a game may find
+
+
 def nimber_of(value: Value) -> int:
     """The nimber that a value of that kind stands for."""
     return max(int(value.score), 0)
 
 
-def without_chance(margins: bool, wdl: bool) -> Kind:
-    """The kind of a game without chance: of margins, or `wdl` of wins, draws and losses without distances."""
-    return MARGIN if margins else WDL if wdl else OUTCOME
+def kind_asked(method: str, wdl: bool, conversion: bool) -> Kind:
+    """The kind of values that options ask for in a game of wins, draws and losses, or a header tells of one."""
+    if method == NIMBER.acyclic:
+        return NIMBER
+    return CONVERSION if conversion else WDL if wdl else OUTCOME
 
 
 class Units(NamedTuple):

@@ -53,7 +53,7 @@ import msgpack
 from solver.base.errors import DamagedBook, ForeignBook
 from solver.base.estimates import Estimate
 from solver.base.expectations import Expectation
-from solver.base.kinds import NIMBER, OUTCOME, WDL, Kind, without_chance
+from solver.base.kinds import MARGIN, Kind, kind_asked
 from solver.base.methods import Method
 from solver.base.shown import excerpt, reason
 from solver.base.value import Value, merit_of
@@ -193,9 +193,13 @@ class Header(NamedTuple):
     @property
     def kind(self) -> Kind:
         """That of its values."""
-        if self.method == NIMBER.acyclic:
-            return NIMBER
-        return self.expectation or self.estimate or without_chance(self.score_game, self.wdl)
+        outcomes_or_margins = MARGIN if self.score_game else kind_asked(self.method, self.wdl, self.conversion)
+        return self.expectation or self.estimate or outcomes_or_margins
+
+    def of_kind(self, kind: Kind) -> Header:
+        """The header of a book whose values are of this kind."""
+        bare, converts = kind.bare, kind.converts
+        return self._replace(wdl=bare, conversion=converts, expectation=kind.expectation, estimate=kind.estimate)
 
     @property
     def verdict(self) -> str:
@@ -205,24 +209,14 @@ class Header(NamedTuple):
         return f"{self.kind.words(self.root)} for the side to move at #{self.start}"
 
     @property
-    def palette_kind(self) -> Kind:
-        """That of the values in the palette."""
-        return OUTCOME if self.conversion else self.kind
-
-    @property
     def values(self) -> Sequence[Value]:
         """The values by their stored number, which is a place in the palette or a count of steps."""
-        return self.kind.values(self.outcomes)
+        return self.kind.values(self.palette)
 
     @property
-    def has_distances(self) -> bool:
-        """Whether wins and losses have a distance, to the end or to a conversion."""
-        return self.conversion or not self.kind.scores
-
-    @property
-    def outcomes(self) -> list[Value]:
-        """The palette, without distances to a conversion."""
-        return list(map(self.kind.kept, self.palette)) if self.conversion else self.palette
+    def outcomes(self) -> Sequence[Value]:
+        """The values by their place in the palette; none where it is empty."""
+        return self.palette and self.values
 
     @property
     def index_bytes(self) -> int:
@@ -239,7 +233,7 @@ class Header(NamedTuple):
         """
         if self.sparse and rules is not None:
             self.encoding.keys.check_left_out(rules, self.sparse)
-        return self.encoding.keys(rules, self.outcomes, self.sparse if self.wdl else int(self._is_acyclic))
+        return self.encoding.keys(rules, self.outcomes, self.sparse if self.kind.bare else int(self._is_acyclic))
 
     def sparsely(self, rules: Rules | None) -> Header:
         """Return the header of a book that leaves out the values its codec can tell, if the book is complete."""
@@ -265,12 +259,12 @@ class Header(NamedTuple):
     @property
     def may_leave_out(self) -> tuple[int, ...]:
         """The allowed values of `sparse`."""
-        return self.encoding.keys.LEFT_OUT if self._is_acyclic and self.wdl else (0,)
+        return self.encoding.keys.LEFT_OUT if self._is_acyclic and self.kind.bare else (0,)
 
     @property
     def _is_acyclic(self) -> bool:
         """Whether the book is of all states of a game without cycles."""
-        return self.scope == "complete" and self.method == Method.MINIMAX and not self.conversion
+        return self.scope == "complete" and self.method == Method.MINIMAX and not self.kind.converts
 
     def pack(self) -> bytes:
         """The header's record, which has the size of the palette only where that has `palette_records`."""
@@ -358,12 +352,13 @@ class Header(NamedTuple):
             header = header._replace(longest=(distance, int.from_bytes(state, "little")))
         if header.start is not None:
             header = header._replace(start=int.from_bytes(fields["start"], "little"))
+        book_kind = header.kind
         return header._replace(
             numbers=None if header.numbers is None else _integers(header.numbers),
-            palette=[header.palette_kind.kept(value_in(pair, header.kind.types)) for pair in header.palette],
+            palette=[book_kind.palette_kind.kept(value_in(pair, book_kind.types)) for pair in header.palette],
             counts=dict(zip(OUTCOMES, _integers(header.counts[name] for name in OUTCOMES), strict=True)),
             tiers=None if header.tiers is None else [TierCount(*_integers(row)) for row in header.tiers],
-            root=header.kind.kept(value_in(header.root, header.kind.types)),
+            root=book_kind.kept(value_in(header.root, book_kind.types)),
             longest=None if header.longest is None else _pair(_integers(header.longest)),
         )
 
@@ -404,10 +399,8 @@ def check_facts(header: Header) -> None:
     if header.trim is not None:
         check_trim(header.trim)
         scope = header.trim.scope
-    if type(header.wdl) is not bool or (header.wdl and header.score_game) or (header.kind is NIMBER and not header.wdl):
-        raise ValueError("values without distance where they cannot be")
-    if type(header.conversion) is not bool or (header.conversion and header.kind is not WDL):
-        raise ValueError("distances to a conversion where they cannot be")
+    if header.wdl is not header.kind.bare or header.conversion is not header.kind.converts:
+        raise ValueError("distances where they cannot be, or none")
     if header.state_bytes and (header.state_bytes % 8 or not 8 <= header.state_bytes <= 64):
         raise ValueError("states of no size")
     if header.method not in [*Method] or not SCOPES.fullmatch(scope) or header.stored < 0:
@@ -426,7 +419,7 @@ def check_facts(header: Header) -> None:
         _check_expectation(header, header.expectation)
     if header.estimate is not None:
         header.estimate.check(header.score_game)
-    if (header.estimate is None) != (scope != "grown") or (header.estimate is not None and header.wdl):
+    if (header.estimate is None) != (scope != "grown"):
         raise ValueError("estimates where they cannot be, or none")
     _check_palette(header)
     _check_counts(header)
@@ -442,7 +435,8 @@ def check_facts(header: Header) -> None:
 
 def _check_palette(header: Header) -> None:
     """Every value is of the book's kind; the best is first, none comes twice, none has no states."""
-    for value, kind in (*((value, header.palette_kind) for value in header.palette), (header.root, header.kind)):
+    palette_kind = header.kind.palette_kind
+    for value, kind in (*((value, palette_kind) for value in header.palette), (header.root, header.kind)):
         if not kind.fits(value):
             raise ValueError(f"no value of such a game: {value.score}, {value.distance}")
     if any(better <= worse for better, worse in pairwise(map(merit_of, header.palette))):
@@ -463,7 +457,7 @@ def _check_expectation(header: Header, expectation: Expectation) -> None:
         raise ValueError("values of an unknown kind")
     if not 0 < step <= 1 or math.frexp(step)[0] != 0.5 or not step / 2 <= error < 1:
         raise ValueError("steps or error out of bounds")
-    if not header.encoding.is_stepped or header.palette or header.numbers is not None or header.wdl:
+    if not header.encoding.is_stepped or header.palette or header.numbers is not None:
         raise ValueError("expectations with a palette")
 
 

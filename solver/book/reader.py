@@ -150,7 +150,7 @@ class Book(Mapping[int, Value]):
         Returns:
             None for a draw, for a state that is not stored, and in books without such distances.
         """
-        if not self.header.conversion:
+        if not self.header.kind.converts:
             return None
         index = self.codec_keys.index(state, self._index)
         return None if index < 0 else self.header.palette[index].distance

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from solver.base.errors import PositionError
+from solver.base.kinds import WDL
 from solver.book.doors import game_of
 from solver.cli.common import Bars, loading, print_options, tell, try_out
 from solver.report import comparisons
@@ -58,7 +59,7 @@ def command(game: str, position: str, depth: int | None, nodes: int, as_json: bo
             looked = list(looks(loaded, state, depth=depth, nodes=nodes, progress=bars))
     if depth is None:
         answer = {"game": game, "position": position, "searches": comparisons.tallies(tallied)}
-        tell(answer, lambda _: comparisons.compared(Rules(loaded, wdl=True), tallied, nodes), as_json)
+        tell(answer, lambda _: comparisons.compared(Rules(loaded, kind=WDL), tallied, nodes), as_json)
         return
     if not looked:
         raise click.UsageError(f"not even 1 ply is seen with {nodes} nodes: raise --nodes")

@@ -81,7 +81,7 @@ def command(
     from solver.solving.ways.proof import Plan, Proving
 
     bars, say, started = Bars(quiet), functools.partial(note, quiet=quiet), time.perf_counter()
-    options = Options(symmetry=not raw.pop("no_symmetry"), wdl=True, progress=bars, say=say, **raw)
+    options = Options(symmetry=not raw.pop("no_symmetry"), progress=bars, say=say, **raw)
     played = None if position is None else parse_position(game_of(game), position)
     with bars:
         header = run(game, book, options, Proving(Plan(side, method, seconds, played and played.state)))

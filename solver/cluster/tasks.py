@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from solver import __version__
 from solver.base.errors import GameError
 from solver.base.expectations import MIDDLE, number_of
+from solver.base.kinds import NIMBER, OUTCOME
 from solver.cluster.blocks import Block, States, blocks_of, by_tiers, own, several
 from solver.cluster.excerpt import look_up, miniature
 from solver.cluster.exchange import each_block
@@ -138,7 +139,7 @@ class Bench:
                 " rules: give all nodes the same files and the same version"
             )
         self.job, self.game = job, game
-        self.rules: Rules = Rules(game, job.symmetry, nimbers=job.nimbers)
+        self.rules: Rules = Rules(game, job.symmetry, NIMBER if job.nimbers else OUTCOME)
         with compiling(game):
             self.compiled: CompiledMoves = CompiledMoves(self.rules, job.tiers)
             self.expansion: Expansion = Expansion(self.compiled)

@@ -348,7 +348,7 @@ class CompiledMoves:
 
     def __init__(self, rules: Rules, tiers: bool = True) -> None:
         self.rules = rules
-        self.kernels: Any = bind(sys.modules[__name__], rules.game, rules.symmetry, outcomes=rules.wdl, tiers=tiers)
+        self.kernels: Any = bind(sys.modules[__name__], rules.game, rules.symmetry, outcomes=rules.scores, tiers=tiers)
         self.listing: Any = self.kernels.edges if rules.chance is None else self.kernels.chance_edges
         self.tiered: bool = tiers and rules.tiered
         self.tier = rules.tier if self.tiered else _no_tier

@@ -57,7 +57,7 @@ def identity_of(rules: Rules, constants: dict[str, Any], module: str) -> str:
 
 def are_cached(rules: Rules, tiers: bool) -> bool:
     """Whether the sweep's kernels were compiled before, as far as Numba's usual places for its cache tell."""
-    identity = identity_of(rules, constants_of(rules, rules.wdl, tiers), str(HOME / "edges.py"))
+    identity = identity_of(rules, constants_of(rules, tiers=tiers), str(HOME / "edges.py"))
     name = f"edges.edges-{identity}-*.nbi"
     elsewhere = os.environ.get("NUMBA_CACHE_DIR")
     places = Path(elsewhere).glob(f"*/{name}") if elsewhere else (HOME / "__pycache__").glob(name)

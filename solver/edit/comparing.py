@@ -24,26 +24,8 @@ from solver.rules.fingerprint import check_origin
 from solver.solving import pipeline
 from solver.solving.ways.grown import Plan
 
-FACTS = (
-    "game",
-    "rules",
-    "method",
-    "scope",
-    "symmetry",
-    "score_game",
-    "states",
-    "terminal",
-    "stored",
-    "counts",
-    "root",
-    "longest",
-    "trim",
-    "wdl",
-    "conversion",
-    "start",
-    "expectation",
-    "estimate",
-)
+UNCOMPARED = {"palette", "numbers", "tiers", "codec", "sparse", "state_bytes", "book_id", "digest"}
+FACTS = [name for name in Header._fields if name not in UNCOMPARED]
 VERIFY = "verify both, one of them was solved wrongly"
 
 Column = tuple[list[int], list[Value]]
@@ -156,10 +138,6 @@ def merge(
             return pipeline.grow(left_book.game, target, plan, options._replace(workers=workers, progress=progress))
         for book in (left_book, right_book):
             book.header.kind.refuse("merge", str(book.path), BookError)
-            if book.header.conversion:
-                raise BookError(
-                    f"{book.path} has distances to a conversion, so it is complete: nothing is to be merged"
-                )
         if left_book.header.start != right_book.header.start:
             raise BookError(
                 f"{left_book.path} and {right_book.path} begin at different positions: merge books that do not"
@@ -192,8 +170,8 @@ def _check_alike(left_book: Book, right_book: Book) -> None:
             f"{folded.path} is folded by symmetry and {unfolded.path} is not: solve one of them again, with"
             " --no-symmetry or without"
         )
-    if left_book.header.wdl != right_book.header.wdl:
-        book = left_book if left_book.header.wdl else right_book
+    if left_book.header.kind.bare != right_book.header.kind.bare:
+        book = left_book if left_book.header.kind.bare else right_book
         raise BookError(f"only {book.path} has no distances: trim the other book with --wdl first")
 
 

@@ -19,6 +19,7 @@ from solver.base import extras
 from solver.base.errors import DamagedBook, MethodError, ResourceError
 from solver.base.extras import PLAIN_LIMIT, working_memory
 from solver.base.files import replacing
+from solver.base.kinds import WDL, Kind
 from solver.base.methods import Method
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
@@ -100,12 +101,13 @@ def trim(
     """
     with placed(target, book) as path, Book(book, game) as book:
         header = book.header
-        rules = Rules(book.game, header.symmetry, wdl or header.wdl)
-        _refuse(header, rules, wanted, wdl and (not header.wdl or header.conversion))
+        kind = WDL if wdl or header.kind.converts else header.kind
+        rules = Rules(book.game, header.symmetry, kind)
+        _refuse(header, rules, wanted, wdl and header.kind is not WDL)
         wanted = wanted._replace(source=header.digest, scope=header.scope)
         codec = codec or header.codec
         check_codec(codec, rules, header.scope)
-        small = _header(header, wanted, rules.wdl)._replace(codec=codec, rules=rules_of(book.game, codec))
+        small = _header(header, wanted, kind)._replace(codec=codec, rules=rules_of(book.game, codec))
         task = Task(book, rules, wanted, workers, progress)
         if wanted.max_bytes is None:
             # no name for the states here, so that their memory is free as soon as they are copied
@@ -257,10 +259,9 @@ def _wrong(book: Book, state: int) -> DamagedBook:
     return DamagedBook(f"{book.path}: state {state} has another value than a search gives it: verify it, solve again")
 
 
-def _header(header: Header, wanted: Trim, wdl: bool) -> Header:
+def _header(header: Header, wanted: Trim, kind: Kind) -> Header:
     """The facts that do not depend on which states are left."""
-    header = header._replace(wdl=wdl, conversion=False)
-    header = header._replace(root=header.kind.kept(header.root))
+    header = header.of_kind(kind)._replace(root=kind.kept(header.root))
     if wanted == Trim(wanted.source, wanted.scope):
         return header
     return header._replace(scope=TRIMMED, trim=wanted, states=None, terminal=None, tiers=None, counts={})

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from solver.base import extras, options
 from solver.base.errors import BudgetExceeded, MethodError
 from solver.base.extras import PROCESS, working_memory
+from solver.base.kinds import OUTCOME, WDL
 from solver.base.progress import Progress, silent
 from solver.estimate import books
 from solver.estimate.books import BookTimes
@@ -218,7 +219,7 @@ def of_sweep(
         MethodError: The extra [solve] is missing, or `wdl` does not fit the game.
         ResourceError: The memory is too little for any solve.
     """
-    rules, budget = Rules(game, symmetry, wdl=wdl), working_memory(memory)
+    rules, budget = Rules(game, symmetry, WDL if wdl else OUTCOME), working_memory(memory)
     if wdl and not rules.everywhere:
         raise MethodError(f"{rules.name}: the estimate without distances is for games of all positions: omit --wdl")
     need_kernels(rules)
@@ -273,10 +274,10 @@ def _of_all_numbers(rules: Rules, budget: int, workers: int | None) -> Sweep:
     assert placed is not None
     tiers = len(placements.spans_of(rules))
     seconds = NUMBER_SECONDS * size / (workers or cores())
-    needed = (demand.by_number(rules, "ranked" if rules.wdl else None) or 0) + PROCESS
-    bytes_per_state = demand.RANKED_BYTES if rules.wdl else demand.book_bytes(rules, True, 0.0)
+    needed = (demand.by_number(rules, "ranked" if rules.kind.bare else None) or 0) + PROCESS
+    bytes_per_state = demand.RANKED_BYTES if rules.kind.bare else demand.book_bytes(rules, True, 0.0)
     book = demand.BOOK + round(bytes_per_state * placed.unfinished)
-    values = size // 4 if rules.wdl else 2 * size
+    values = demand.number_bytes(rules, size)
     stored = placed.unfinished, placed.unfinished, placed.most, size
     counted = size <= placements.MAX_SAMPLE
     limits = placed, needed, budget + PROCESS

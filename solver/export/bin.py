@@ -66,8 +66,8 @@ def _packed(value: Value) -> bytes:
 
 def facts_of(header: Header) -> bytes:
     """Return a book's facts, as JSON. Its file has no distances to a conversion."""
-    if header.conversion:
-        header = header._replace(conversion=False, longest=None)
+    if header.kind.converts:
+        header = header.of_kind(header.kind.basis)._replace(longest=None)
     facts = header._asdict()
     for name in ("palette", "numbers", "book_id"):
         del facts[name]

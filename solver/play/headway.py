@@ -37,9 +37,9 @@ class Leading:
     def __call__(self, state: Any, moves: list[Move]) -> Move:
         best = min(moves, key=rank)
         equal = [move for move in moves if rank(move) == rank(best)]
-        if self.has_distances and best.value is not None and best.value.score:
-            choose = min if best.value.score > 0 else max
-            return choose(equal, key=lambda move: self.conversion(state, move.child))
+        if self.conversion(state, best) is not None:
+            choose = min if best.value and best.value.score > 0 else max
+            return choose(equal, key=lambda move: self.conversion(state, move) or 0)
         if not self.has_goal(state, best) or len(equal) == 1:
             return best
         if len(self._soonest) + len(self._latest) > MAX_STATES:
@@ -58,16 +58,12 @@ class Leading:
         """Whether a best move is worth more than endless play: only then there is somewhere to get to."""
         return move.value is not None and move.value.score > self.rules.endless(state)
 
-    @property
-    def has_distances(self) -> bool:
-        """Whether the distances to a conversion are known."""
-        return self._plies is not None
-
-    def conversion(self, state: Any, child: Any) -> int:
-        """The plies to a conversion by a move to a decided child, where the distances are known."""
-        assert self._plies is not None, "the distances are not known"
-        key = self.rules.canonical(child)
-        if self.rules.is_terminal(child) or self.rules.tier(key) > self.rules.tier(state):
+    def conversion(self, state: Any, move: Move) -> int | None:
+        """The plies to a conversion by a move. None where no distances are known, or neither side wins."""
+        if self._plies is None or move.value is None or not move.value.score:
+            return None
+        key = self.rules.canonical(move.child)
+        if self.rules.is_terminal(move.child) or self.rules.tier(key) > self.rules.tier(state):
             return 1
         return 1 + (self._plies(key) or 0)
 

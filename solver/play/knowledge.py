@@ -64,7 +64,7 @@ class Knowledge:
         # Values that live searches of this session proved, by canonical state
         self._proved: dict[Any, Value] = {}
         # A book without distances is looked beyond by rules without distances.
-        book_rules = Rules(rules.game, rules.symmetry, header is not None and header.wdl)
+        self.book_rules = book_rules = rules if header is None else Rules(rules.game, rules.symmetry, header.kind.basis)
         self._ahead = Ahead(book_rules, lambda key: self.find(key) or self._proved.get(key), lambda: len(self._proved))
         self.depth, self.covers = _look_ahead(book_rules, self.find, header)
         self._lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)

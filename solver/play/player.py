@@ -119,8 +119,8 @@ class Player:
         if header is not None and header.method == Method.RETROGRADE and header.kind.scores:
             from solver.play.headway import Leading
 
-            plies = opened.book.plies_to_conversion if opened.book is not None and header.conversion else None
-            self._lead = Leading(Rules(self.game, header.symmetry, header.wdl), self.knowledge.find, plies)
+            plies = opened.book.plies_to_conversion if opened.book is not None and header.kind.converts else None
+            self._lead = Leading(self.knowledge.book_rules, self.knowledge.find, plies)
         if method not in METHODS:
             raise MethodError(f"no method of play {method!r}: choose {' or '.join(METHODS)}")
         self.method = method
@@ -321,9 +321,7 @@ class Player:
 
         None where the solution has no such distances, or neither side wins.
         """
-        if self._lead is None or not self._lead.has_distances or move.value is None or not move.value.score:
-            return None
-        return self._lead.conversion(state, move.child)
+        return None if self._lead is None else self._lead.conversion(state, move)
 
     def line(self, state: int, max_moves: int = 1000) -> Iterator[tuple[int, int]]:
         """Yield best play from a state to the end: each action and the state that it leads to.

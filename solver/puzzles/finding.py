@@ -115,7 +115,7 @@ def _refuse(rules: Rules, book: Any, goal: str, win_in: Any, unique: str) -> Boo
         raise MethodError(f"values of {rules.name} have no {goal}: choose the goal {fit}")
     if goal != "win" and (win_in is not None or unique != "first"):
         raise MethodError(f"a {goal} has no distance: leave out --win-in and --unique all")
-    if goal == "win" and book.header.wdl:
+    if goal == "win" and book.header.kind.bare:
         raise MethodError(f"{book.path.name} has no distances, which puzzles of wins need: solve without --wdl")
     return book
 

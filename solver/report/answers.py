@@ -42,7 +42,7 @@ class Answers:
         self.moves, self.timed = moves, timed
         header = player.solution.header if isinstance(player.solution, Book) else None
         self._grown = header and header.estimate
-        self._converts = header is not None and header.conversion
+        self._converts = header is not None and header.kind.converts
         self._impartial = player.rules.impartial
         self._nimbers: Table = {}
         # A nimber is no value

@@ -48,14 +48,13 @@ def text(facts: dict[str, Any], kind: Kind, counts: bool = False) -> str:
     root = Value(facts["root"]["score"], facts["root"]["distance"])
     counted = facts["counts"].values()
     folded = "folded by symmetry" if facts["symmetry"] else "no symmetry"
-    distances = ", distances to a conversion" if facts["conversion"] else ", without distances" if facts["wdl"] else ""
     start = facts["start"]
     rows = {
         "game": facts["game"],
         "value": f"{kind.words(root)} for the side to move at {start}" if start else kind.verdict(root),
         "values": (facts["expectation"] and expected(facts["expectation"]))
         or (facts["estimate"] and estimated(facts["estimate"], facts["values"])),
-        "method": f"{facts['method']}, {facts['scope']}, {folded}{distances}",
+        "method": f"{facts['method']}, {facts['scope']}, {folded}{kind.remark}",
         "trimmed": facts["trim"] and trimmed(facts["trim"]),
         "states": None if facts["states"] is None else f"{facts['states']:,}, {facts['terminal']:,} of them terminal",
         "stored": f"{facts['stored']:,}",
@@ -64,7 +63,7 @@ def text(facts: dict[str, Any], kind: Kind, counts: bool = False) -> str:
     }
     if facts["longest"]:
         distance, line = facts["longest"]["distance"], facts["longest"].get("line")
-        rows["longest"] = longest(distance, facts["longest"]["position"], facts["conversion"])
+        rows["longest"] = longest(distance, facts["longest"]["position"], kind.converts)
         rows[""] = line and " ".join(line if len(line) >= distance else [*line, "..."])
     if facts["bytes"]:
         per_state = f", {facts['bits_per_state']:.2f} bits a stored state" if facts["bits_per_state"] else ""
@@ -127,7 +126,7 @@ def tables(facts: dict[str, Any], kind: Kind) -> str:
             counts = " ".join(f"{tier[name]:15,}" for name in ("states", "terminal", "win", "draw", "loss"))
             lines.append(f"{tier['tier']:6} {counts}")
     if facts["values"]:
-        lines += ["", f"{'to conversion' if facts['conversion'] else 'value':>14} {'stored':>15}"]
+        lines += ["", f"{'to conversion' if kind.converts else 'value':>14} {'stored':>15}"]
         for value in facts["values"]:
             name = kind.entry(Value(value["score"], value["distance"]))
             lines.append(f"{name:>14} {value['stored']:15,}")

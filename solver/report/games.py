@@ -101,7 +101,7 @@ def _parameters(game: dict[str, Any]) -> str:
 
 
 def _values(game: dict[str, Any]) -> str:
-    return kind_of(game["score_game"], False, FEATURES["chance"] in game["supports"]).about
+    return kind_of(game["score_game"], FEATURES["chance"] in game["supports"]).about
 
 
 def _text(default: Any) -> str:

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 from solver.base.errors import GameError, SolverError
 from solver.base.expectations import kind_of
-from solver.base.kinds import MARGIN, NIMBER
+from solver.base.kinds import MARGIN, OUTCOME, Kind
 from solver.base.shown import reason
 from solver.base.value import Value, lift, terminal_merit, value_of
 from solver.games import CATALOGUE, FROM_FILES, class_of, opened_by
@@ -72,9 +72,9 @@ def own_method(game: Any, name: str) -> Any:
 class Rules:
     """A game with its optional methods filled in, folded by its symmetry or not. Ask it, not the game.
 
-    Made once by whoever solves, searches or plays, and handed down. `kind` is that of its values; with `wdl` only who
-    wins is asked, not how soon; with `nimbers` these. `outcomes(state)` are the outcomes of chance, none where a
-    player decides; `mover(state)` is who is to move, 0 where states do not tell. All methods are bound, plain
+    Made once by whoever solves, searches or plays, and handed down. `kind` is that of its values, in a game of wins,
+    draws and losses the one that was asked for. `outcomes(state)` are the outcomes of chance, none where a player
+    decides; `mover(state)` is who is to move, 0 where states do not tell. All methods are bound, plain
     callables; a method without a substitute is None where the game lacks it: `to_move`, `again`, `reward`, `chance`,
     `evaluate`, `features`, `bounds`, `promise`, `size`, `rank`, `outlook`, `replies`, `vanishing`. States may be any
     hashable objects in the plain searches. Raises GameError where a required method is missing, or two do not go
@@ -87,12 +87,10 @@ class Rules:
     unrank: Callable[[int], Any] | None
     mover: Callable[[Any], int]
 
-    def __init__(
-        self, game: Any, symmetry: bool = True, wdl: bool = False, nimbers: bool = False, start: Any = None
-    ) -> None:
-        self.game, self.symmetry, self.wdl, self.start = game, symmetry, wdl or nimbers, start
+    def __init__(self, game: Any, symmetry: bool = True, kind: Kind = OUTCOME, start: Any = None) -> None:
+        self.game, self.symmetry, self.start = game, symmetry, start
         self.margins, self.plain_only = is_score_game(game), bool(getattr(game, "plain_only", False))
-        self.kind = kind_of(self.margins, wdl, bool(own_method(game, "chance")), nimbers)
+        self.kind = kind_of(self.margins, bool(own_method(game, "chance")), kind)
         self.scores, self.bits, self.impartial = self.kind.scores, bits_of(game), getattr(game, "impartial", False)
         try:
             self.actions: Callable[[Any], Iterator[int]] = game.actions
@@ -137,7 +135,7 @@ class Rules:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled are the game and the options: the methods are bound anew."""
-        return Rules, (self.game, self.symmetry, self.wdl, self.kind.name == NIMBER.name, self.start)
+        return Rules, (self.game, self.symmetry, self.kind, self.start)
 
     def __deepcopy__(self, memo: Any) -> Rules:
         return self
@@ -147,7 +145,7 @@ class Rules:
         """The rules of a game or its name, distances and all. Rules are returned as they are."""
         if not isinstance(game, Rules):
             return cls(at_hand(game), symmetry)
-        return cls(game.game, game.symmetry) if game.wdl else game
+        return cls(game.game, game.symmetry) if game.kind.bare else game
 
     @functools.cached_property
     def fingerprint(self) -> str:

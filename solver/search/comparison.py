@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.base.errors import BudgetExceeded
+from solver.base.kinds import WDL
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.rules.game import Rules
@@ -100,7 +101,7 @@ def compare(game: Any, state: Any = None, *, nodes: int = MAX_NODES, progress: P
     minimax with a table gives up, so would the one without, which visits no fewer states: it is not tried. Raises
     MethodError on a game with chance or where play comes back to a state.
     """
-    plain, folded = (Rules(game, symmetry, wdl=True) for symmetry in (False, True))
+    plain, folded = (Rules(game, symmetry, WDL) for symmetry in (False, True))
     refuse_chance(plain, "alpha-beta")
     state = game.initial() if state is None else plain_state(state)
     truth: dict[Any, tuple[int, int]] = {}

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from solver.base.errors import GameError, ResourceError, SolverError
 from solver.base.extras import working_memory
-from solver.base.kinds import NIMBER
+from solver.base.kinds import kind_asked
 from solver.base.methods import AUTO, Method
 from solver.base.options import Options
 from solver.base.progress import Progress, Say, listening, quiet, silent
@@ -229,7 +229,6 @@ def prove(
         restart=restart,
         checkpoint=checkpoint,
         codec=codec,
-        wdl=True,
         progress=progress,
         say=say,
     )
@@ -272,8 +271,8 @@ def _prepared(
     check_parameters(game)
     if not is_name(game_text(game)):
         raise GameError(f"{game_text(game)[:80]!r} is not a valid game name: rename the file, in printable characters")
-    options = options._replace(wdl=options.wdl or options.conversion)
-    rules = Rules(game, options.symmetry, options.wdl, options.method == NIMBER.acyclic)
+    kind = kind_asked(options.method, options.wdl, options.conversion)
+    rules = Rules(game, options.symmetry, kind)
     job = Job(rules, None if path is None else check_target(path), options)
     way = way or way_of(job)
     refuse(job, way)
@@ -335,13 +334,9 @@ def _header(job: Job, outcome: Outcome) -> Header:
         longest=solved.longest,
         codec=codec,
         numbers=solved.numbers if len(solved.numbers or ()) <= MOST_VALUES else None,
-        wdl=rules.wdl,
-        conversion=job.options.conversion,
         start=outcome.start,
-        expectation=solved.kind.expectation,
-        estimate=solved.kind.estimate,
         state_bytes=CODECS[codec].wide_bytes(rules.bits),
-    )
+    ).of_kind(solved.kind)
 
 
 def _write(target: Path, job: Job, outcome: Outcome) -> Header:

@@ -191,7 +191,7 @@ class Race:
 
     Args:
         job: Options used: table, memory, checkpoint, restart, progress. Beside its book lies the file of the race.
-        rules: Rules without distances (`wdl`).
+        rules: Rules without distances.
         methods: Of METHODS, in the order in which they are asked who is done.
         seconds: Give up after so many. None for no limit.
 

@@ -71,21 +71,27 @@ def by_state(rules: Rules, tiered: bool) -> tuple[int, int] | None:
     return size, DENSE_BYTES * size
 
 
-def by_number(rules: Rules, codec: str | None, conversion: bool = False) -> int | None:
-    """The bytes of memory that arrays by number need; None where they cannot take the game, or it is small.
+def by_number(rules: Rules, codec: str | None) -> int | None:
+    """The bytes of memory that arrays by number need; None where they cannot take the game, or need not.
 
-    `codec` is that of the book: where its keys are states, these are sorted. `conversion`: nothing else finds those.
+    `codec` is that of the book: where its keys are states, these are sorted.
     """
-    if rules.parents is None or rules.numbering is None or not rules.alternates or rules.kind not in (OUTCOME, WDL):
+    kind = rules.kind
+    if rules.parents is None or rules.numbering is None or not rules.alternates or kind.basis not in (OUTCOME, WDL):
         return None
     size = rules.numbering.size
-    if (size < FEW_NUMBERS and not conversion) or own_method(rules.game, "plies_left"):
+    if (size < FEW_NUMBERS and not kind.converts) or own_method(rules.game, "plies_left"):
         return None
-    values, marks = size // 4 if rules.wdl else 2 * size, 0 if rules.everywhere else size
+    values, marks = number_bytes(rules, size), 0 if rules.everywhere else size
     tier = max((span.last - span.first for span in placements.spans_of(rules)), default=size)
-    analysis = marks + tier * (1 if rules.wdl and not conversion else 2)
+    analysis = marks + tier * (2 if kind.has_distances else 1)
     listing = 0 if CODECS[codec or DEFAULT].asks_rules else SORTED_BYTES * size
     return values + max(analysis, listing)
+
+
+def number_bytes(rules: Rules, size: int) -> int:
+    """The bytes of the values of so many numbers: two bits each, or two bytes with distances."""
+    return size // 4 if rules.kind.bare else 2 * size
 
 
 def sizes(rules: Rules, cyclic: bool, codec: str | None = None) -> Sizes:

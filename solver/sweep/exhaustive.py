@@ -11,8 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from solver.base.errors import MethodError, ResourceError
-from solver.base.kinds import OUTCOME
+from solver.base.errors import ResourceError, UncompiledRules
 from solver.base.methods import Method
 from solver.base.options import Options
 from solver.base.parallel import Workers
@@ -34,7 +33,6 @@ from solver.sweep.forward import Forward
 from solver.sweep.nimbers import NimberPass
 from solver.sweep.numbered import CHECKED, NotNumbered, Numbered
 from solver.sweep.ordered import Ordered
-from solver.sweep.scale import WIN
 
 DEFAULT_MEMORY = 4 << 30
 TRIAL = 15.0  # seconds of counting after which the size of the game is estimated
@@ -67,7 +65,7 @@ def solve(
         if inspect is not None:
             inspect(states)
         saved = resumed(work)
-        size = None if options.conversion else _dense_size(compiled, saved, options)
+        size = _dense_size(compiled, saved, options)
         if size is not None:
             dense = Dense(compiled, size, work, options.progress, saved.dense)
             dense.inspect = inspect
@@ -81,11 +79,11 @@ def solve(
         if _takes_numbers(compiled, saved, options):
             numbered = None
             try:
-                numbered = Numbered(rules, work, options.progress, saved.numbered, options.conversion)
+                numbered = Numbered(rules, work, options.progress, saved.numbered)
                 return _solved_numbered(numbered, options, team)
             except NotNumbered as reason:
-                if options.conversion:
-                    raise MethodError(f"{rules.name}: {reason}: leave --conversion out") from None
+                if rules.kind.converts:
+                    raise UncompiledRules(str(reason)) from None
                 options.say(f"states are sorted: {reason}")
                 if numbered is not None:
                     numbered.discard()
@@ -111,7 +109,8 @@ def _memory(options: Options) -> int:
 def _dense_size(compiled: CompiledMoves, saved: Checkpoint, options: Options) -> int | None:
     """`size()` of a game that arrays by state can take."""
     needed, memory = demand.by_state(compiled.rules, compiled.tiered), _memory(options)
-    if needed is None or compiled.rules.kind.name in PASSES or saved.forward is not None:
+    kind = compiled.rules.kind
+    if needed is None or kind.name in PASSES or kind.converts or saved.forward is not None:
         return None
     size, bytes_needed = needed
     if bytes_needed <= memory:
@@ -130,11 +129,11 @@ def _takes_numbers(compiled: CompiledMoves, saved: Checkpoint, options: Options)
     rules, memory = compiled.rules, _memory(options)
     if options.method == Method.MINIMAX or compiled.tiered != rules.tiered or saved.forward is not None:
         return False
-    needed = demand.by_number(rules, options.codec, options.conversion)
+    needed = demand.by_number(rules, options.codec)
     if needed is None or needed <= memory:
         return needed is not None
     assert rules.numbering is not None
-    if saved.numbered is not None or options.conversion or (rules.everywhere and rules.numbering.size > MOST_STARTS):
+    if saved.numbered is not None or rules.kind.converts or (rules.everywhere and rules.numbering.size > MOST_STARTS):
         raise ResourceError(
             f"{rules.numbering.size:,} positions need {needed / 2**30:.1f} GiB of memory, {memory / 2**30:.1f} GiB are"
             " free for them: raise --memory; --wdl and --codec ranked take less"
@@ -150,15 +149,9 @@ def _solved_numbered(numbered: Numbered, options: Options, team: Workers) -> Sol
     numbered.forward(team)
     numbered.backward(team)
     numbered.check_parents(numbered.sample(np.random.default_rng(1), CHECKED))
-    if numbered.conversion:
+    if numbered.rules.kind.converts:
         numbered.check_conversions(numbered.sample(np.random.default_rng(2), CHECKED))
     solved = finish(numbered.rules, numbered, options, begun)
-    if numbered.conversion:
-        longest = numbered.tally.longest
-        solved = solved._replace(
-            palette=[OUTCOME.value(merit, WIN) for merit in numbered.rules.kind.listed(numbered.tally.values) or ()],
-            longest=longest and (WIN - longest[0], longest[1]),
-        )
     return solved._replace(ranked=partial(numbered.ranked, options.workers))
 
 

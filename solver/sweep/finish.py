@@ -60,7 +60,7 @@ def finish(rules: Rules, swept: Swept, options: Options, begun: float) -> Solved
     agreement.audit(solution, swept.sample(np.random.default_rng(0), SAMPLED), seconds=seconds)
     root = solution.merit(rules.game.initial())
     assert root is not None, "the start was not reached"
-    merits = units.kind.listed(tally.values)
+    kind, merits = units.kind, units.kind.listed(tally.values)
     best_first = None if merits is None else np.array(merits, np.int64)
 
     def parts() -> Iterator[Piece]:
@@ -68,17 +68,17 @@ def finish(rules: Rules, swept: Swept, options: Options, begun: float) -> Solved
             yield from swept.pieces(best_first, team)
 
     longest = None
-    if tally.longest is not None and not rules.scores:
+    if tally.longest is not None and kind.has_distances:
         longest = units.win - tally.longest[0], tally.longest[1]
     return Solved(
         tally.values.total(),
         parts,
-        [units.value(merit) for merit in merits or ()],
+        [kind.palette_kind.value(merit, units.win) for merit in merits or ()],
         merits and [tally.values[merit] for merit in merits],
         [_tier_count(tier, counts) for tier, counts in zip(layers, reversed(tally.tiers), strict=True)],
         units.value(root),
         longest,
-        units.kind,
+        kind,
         any(tier.cyclic for tier in layers),
     )
 

@@ -57,28 +57,18 @@ class NotNumbered(Exception):
 
 
 class Numbered:
-    """`Swept`, of a game by number. It goes on from the `saved` state. Raises NotNumbered.
+    """`Swept`, of a game by number. It goes on from the `saved` state. Raises NotNumbered."""
 
-    `conversion`: find distances to a conversion beside the outcomes of `rules` without distances.
-    """
-
-    def __init__(
-        self,
-        rules: Rules,
-        work: Work,
-        progress: Progress,
-        saved: NumberedState | None = None,
-        conversion: bool = False,
-    ) -> None:
-        self.rules, self.work, self.progress, self.conversion = rules, work, progress, conversion
-        self.distant = conversion or not rules.wdl  # the codes have distances
+    def __init__(self, rules: Rules, work: Work, progress: Progress, saved: NumberedState | None = None) -> None:
+        self.rules, self.work, self.progress = rules, work, progress
+        self.distant = rules.kind.has_distances  # the codes have them; values of outcomes alone do not
         assert rules.numbering is not None
         self.size: int = rules.numbering.size
         self.spans = placements.spans_of(rules)
         if not self.spans:
             raise NotNumbered("the numbers of later tiers do not follow those of earlier ones")
         self.kernels: Any = bind(
-            sys.modules[by_number.__name__], rules.game, rules.symmetry, outcomes=rules.wdl, DISTANT=self.distant
+            sys.modules[by_number.__name__], rules.game, rules.symmetry, outcomes=rules.scores, DISTANT=self.distant
         )
         self.places = NO_LAYOUT
         if isinstance(rules.numbering, Orbits):
@@ -86,8 +76,8 @@ class Numbered:
             self.places = addresses_of(rules.numbering.layout.points, self._arrays)
         self.state: NumberedState = saved or NumberedState()
         self.marks = np.empty(0, np.uint8)
-        self.values: NDArray[Any] = np.zeros(-(-self.size // 4), np.uint8) if rules.wdl else np.empty(0, np.uint16)
-        if not rules.wdl:
+        self.values: NDArray[Any] = np.zeros(-(-self.size // 4) if rules.scores else 0, np.uint8)
+        if not rules.scores:
             self.values = np.full(self.size, by_number.NONE, np.uint16)
         if saved is not None:
             self._restore(saved)
@@ -99,7 +89,7 @@ class Numbered:
 
     @property
     def scale(self) -> Scale:
-        return of_bytes(1 if self.rules.wdl else 2)
+        return of_bytes(2 if self.distant else 1)
 
     @property
     def layers(self) -> list[Tier]:
@@ -199,7 +189,7 @@ class Numbered:
         number = self._number_of(key)
         if number < 0:
             return None
-        if self.rules.wdl:
+        if self.rules.scores:
             return (0, 1, -1, None)[int(self.values[number >> 2]) >> 2 * (number & 3) & 3]
         code = int(self.values[number])
         return None if code == by_number.NONE else _merit(code)
@@ -214,7 +204,7 @@ class Numbered:
 
     def _kept_codes(self) -> dict[int, NDArray[np.uint16]]:
         """The codes of the tiers whose distances are kept."""
-        if not self.conversion or "codes" not in self.work.columns:
+        if "codes" not in self.work.columns:
             return {}
         column, at, codes = self.work.columns["codes"].view(), 0, {}
         sizes = {span.tier: span.last - span.first for span in self.spans}
@@ -361,7 +351,7 @@ class Numbered:
             return
         reached, kept = int(seeds[by_number.FOUND]), int(seeds[edges.KEPT_COUNT])
         cyclic = bool(seeds[by_number.STAYS])
-        if self.conversion and cyclic:
+        if self.rules.kind.converts and cyclic:
             column, codes = self.work.column("codes", codes.dtype), codes[: span.last - span.first]
             for at in range(0, len(codes), WRITE_BYTES):
                 column.append(codes[at : at + WRITE_BYTES])
@@ -435,7 +425,7 @@ class Numbered:
 
     def _bytes(self, span: Span) -> tuple[int, int]:
         """Where the values of a tier lie in their array, a byte that it shares with the next tier too."""
-        if not self.rules.wdl:
+        if not self.rules.scores:
             return span.first, span.last
         return span.first // 4, -(-span.last // 4)
 

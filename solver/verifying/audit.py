@@ -307,7 +307,7 @@ def check_values(
         work.mapped = memory // 4
         audit = _Audit(book, rules, work, team, memory, progress)
         audit.run()
-        if audit.stays and book.header.method == Method.RETROGRADE and not book.header.has_distances:
+        if audit.stays and book.header.method == Method.RETROGRADE and not book.header.kind.has_distances:
             with of_the_whole():
                 grounding.check(book, audit.stored, team, progress)
         return audit.stays
@@ -377,9 +377,9 @@ class _Audit:
             arithmetic_of(header),
             rules.game,
             header.symmetry,
-            not header.has_distances,
+            not header.kind.has_distances,
             tiers=tiers,
-            CONVERTS=header.conversion,
+            CONVERTS=header.kind.converts,
         )
         self.tiers = np.array([tier.tier for tier in header.tiers or ()], np.int64)
         self.tallies = np.zeros((max(1, len(self.tiers)), 5), np.int64)

@@ -82,7 +82,7 @@ def check(book: Book, stored: Any, team: Workers, progress: Progress) -> None:
     """Hold up all values of a book, `stored` as `audit` has it. Raises DamagedBook."""
     header = book.header
     kernels = bind(
-        sys.modules[__name__], book.game, header.symmetry, outcomes=header.wdl, tiers=header.tiers is not None
+        sys.modules[__name__], book.game, header.symmetry, outcomes=header.kind.scores, tiers=header.tiers is not None
     )
     grounded = np.zeros(len(stored.states.lows), np.uint8)
 

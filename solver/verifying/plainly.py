@@ -81,7 +81,7 @@ class Plain:
             raise self._wrong(state, "has a child that the book lacks")
         if best is not None and not self.kind.agrees(best, value) and (is_complete or best > merit_of(value)):
             raise self._wrong(state, "has another value than its children give it")
-        if self.book.header.conversion and value.score:
+        if self.kind.converts and value.score:
             self._check_conversion(state, int(value.score))
         if self.closed:
             return

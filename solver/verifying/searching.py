@@ -110,7 +110,7 @@ class Search:
         """
         from solver.compiled.exact.searcher import Team
 
-        with Team(self.rules, outcomes=self.rules.wdl, workers=workers) as team:
+        with Team(self.rules, outcomes=self.rules.kind.bare, workers=workers) as team:
             begun = time.monotonic()
             try:
                 for pairs in team.map(todo, self.left):

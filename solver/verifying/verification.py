@@ -25,7 +25,6 @@ from typing import NamedTuple
 from solver.base import extras
 from solver.base.errors import DamagedBook, PositionError, ResourceError, UncompiledRules
 from solver.base.extras import PLAIN_LIMIT, working_memory
-from solver.base.kinds import NIMBER
 from solver.base.methods import Method
 from solver.base.options import Options
 from solver.base.progress import Progress, silent
@@ -121,7 +120,7 @@ def verify(
     started = time.perf_counter()
     with Book(path, game) as book:
         header = book.header
-        rules = Rules(book.game, header.symmetry, header.wdl, header.kind is NIMBER, header.start)
+        rules = Rules(book.game, header.symmetry, header.kind.basis, header.start)
         _check_claims(book, rules)
         closed = book.header.scope == "complete"
         if closed:
@@ -249,7 +248,7 @@ def _stays_plainly(book: Book, rules: Rules, progress: Progress) -> bool:
     plain = Plain(book, rules, True)
     check_values(plain, progress)
     plain.check_whole()
-    if plain.stays and book.header.method == Method.RETROGRADE and not book.header.has_distances:
+    if plain.stays and book.header.method == Method.RETROGRADE and not book.header.kind.has_distances:
         grounds.check(book, rules, progress)
     return plain.stays
 

@@ -1,12 +1,13 @@
 """Values and the only arithmetic on them."""
 
+import copy
 import itertools
 
 import pytest
 
 from solver.base.errors import MethodError
 from solver.base.expectations import UNIT_BITS, Expectation, kind_of
-from solver.base.kinds import MARGIN, OUTCOME, WDL, Units
+from solver.base.kinds import CONVERSION, MARGIN, NIMBER, OUTCOME, WDL, Units
 from solver.base.value import WIN, Value, drop, lift, merit_of, value_of
 
 BEST_FIRST = [Value(1, 1), Value(1, 3), Value(1, 100), Value(0), Value(-1, 100), Value(-1, 2), Value(-1, 0)]
@@ -38,10 +39,18 @@ def test_outcomes():
 
 
 def test_a_game_has_one_kind_of_values():
-    assert kind_of(False, False, False) is OUTCOME and kind_of(False, True, False) is WDL
-    assert kind_of(True, False, False) is kind_of(True, True, False) is MARGIN
-    assert kind_of(True, False, True) == Expectation("margin") and kind_of(False, False, True).of == "utility"
+    for kind in (OUTCOME, WDL, CONVERSION, NIMBER):
+        assert kind_of(False, False, copy.copy(kind)) is kind
+    assert kind_of(True, False) is kind_of(True, False, WDL) is MARGIN
+    assert kind_of(True, True) == Expectation("margin") and kind_of(False, True, WDL).of == "utility"
     assert [kind.kept(Value(1, 3)) for kind in (OUTCOME, WDL)] == [Value(1, 3), Value(1)]
+
+
+def test_a_kind_knows_the_distances_of_a_book():
+    kinds = (OUTCOME, WDL, CONVERSION, MARGIN, NIMBER)
+    assert [kind.has_distances for kind in kinds] == [True, False, True, False, False]
+    assert CONVERSION.basis is WDL and CONVERSION.values([Value(1, 3), Value(0)]) == [Value(1), Value(0)]
+    assert CONVERSION.palette_kind.fits(Value(1, 3)) and CONVERSION.fits(Value(1)) and not CONVERSION.fits(Value(1, 3))
 
 
 @pytest.mark.parametrize(

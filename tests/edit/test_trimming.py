@@ -10,6 +10,7 @@ import pytest
 from solver import Player, solve, verify
 from solver.base import extras
 from solver.base.errors import BookError, DamagedBook, MethodError
+from solver.base.kinds import WDL
 from solver.base.options import Options
 from solver.base.value import Value, sign_of
 from solver.book import Book, streaming
@@ -306,7 +307,7 @@ def test_an_opening_book_without_distances(tmp_path, monkeypatch, text, kernels)
             state: (merit > 0) - (merit < 0) for state, merit in full.items()
         }
         assert book.header.wdl and book.longest is None and {value.distance for _, value in book.items()} == {None}
-    assert opening.header_of(Rules(game), 4) != opening.header_of(Rules(game, wdl=True), 4)
+    assert opening.header_of(Rules(game), 4) != opening.header_of(Rules(game, kind=WDL), 4)
     with pytest.raises(MethodError, match="margins"):
         pipeline.solve(load_game("dots-and-boxes:2,1"), tmp_path / "no.lmdb", max_ply=2, wdl=True)
 

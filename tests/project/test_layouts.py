@@ -117,6 +117,7 @@ def test_a_layout_number_is_that_of_its_records(module, records, layout, digest)
 def test_work_of_another_layout_is_refused_and_kept(tmp_path, monkeypatch, module):
     pytest.importorskip("numba")
     from solver.base.errors import ResourceError
+    from solver.base.kinds import WDL
     from solver.rules.game import Rules, load_game
     from solver.solving.job import Job
     from solver.solving.pipeline import Options
@@ -124,7 +125,7 @@ def test_work_of_another_layout_is_refused_and_kept(tmp_path, monkeypatch, modul
     from solver.solving.ways.opening import Journal, header_of
     from solver.store.work import Work
 
-    rules, path = Rules(load_game("tic-tac-toe"), wdl=True), tmp_path / "a.lmdb.proof"
+    rules, path = Rules(load_game("tic-tac-toe"), kind=WDL), tmp_path / "a.lmdb.proof"
 
     def work():
         with Work(path, "mine") as files:

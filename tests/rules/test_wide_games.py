@@ -2,6 +2,7 @@
 
 import pytest
 
+from solver.base.kinds import WDL
 from solver.compiled.exact.searcher import Searcher
 from solver.games.checkers import Checkers
 from solver.games.hex import Hex
@@ -79,7 +80,7 @@ def test_bridges_of_hex_tell_who_wins():
 def test_an_order_of_moves_makes_proofs_short():
     """Alpha-beta takes 246,046 nodes for hex 5x5 without bridges, 3.8 million for domineering 6x6 without `promise`."""
     for text, most in (("hex:5", 2_000), ("domineering:6,6", 30_000)):
-        rules = Rules(load_game(text), wdl=True)
+        rules = Rules(load_game(text), kind=WDL)
         searcher = Searcher(rules, outcomes=True)
         assert searcher.value(rules.first()).score == 1 and searcher.nodes < most
 

@@ -6,6 +6,7 @@ import random
 import pytest
 
 from solver.base.errors import MethodError
+from solver.base.kinds import WDL
 from solver.base.value import Value
 from solver.games.tree import Tree
 from solver.rules.game import Rules, load_game
@@ -70,7 +71,7 @@ def test_every_search_finds_the_naive_twins_value_and_keeps_true_bounds(text):
     assert {tally.value for tally in found.values()} == {Value(start)}
     assert found[Trial(False)].nodes == nodes_below(game, game.initial())
     assert found[MINIMAX].entries == len(truth)
-    rules = Rules(game, symmetry=False, wdl=True)
+    rules = Rules(game, symmetry=False, kind=WDL)
     for trial in TRIALS:
         if trial.table and not trial.symmetry and trial.order == "given":
             _, table = comparison.run_trial(trial, rules, game.initial(), rules.actions, 10**6, lambda *_: None)

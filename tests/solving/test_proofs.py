@@ -10,6 +10,7 @@ import pytest
 
 import solver
 from solver.base.errors import DamagedBook, MethodError, ResourceError, Unproved
+from solver.base.kinds import WDL
 from solver.base.options import Options
 from solver.base.progress import silent
 from solver.base.signals import Terminated
@@ -37,7 +38,7 @@ OF_VALUES = ("palette", "numbers", "stored", "longest", "book_id", "digest")  # 
 
 def proved(game, path, plan=None, **options):
     """Write a proof book; its header."""
-    asked = Options(wdl=True, table=options.pop("table", SMALL_TABLE), **options)
+    asked = Options(table=options.pop("table", SMALL_TABLE), **options)
     return pipeline.run(game, path, asked, Proving(plan or Plan()))
 
 
@@ -92,7 +93,7 @@ def test_either_search_alone_proves_the_same(tmp_path, text):
 def test_any_position_has_its_score_by_proof_numbers(text):
     from solver.compiled.exact.prover import Prover
 
-    rules = Rules(load_game(text), wdl=True)
+    rules = Rules(load_game(text), kind=WDL)
     truth = naive.solve(rules.game)
     prover = Prover(rules, SMALL_TABLE)
     states = sorted(state for state in truth if not rules.is_terminal(state))
@@ -290,7 +291,7 @@ def test_a_walk_ends_when_the_time_is_up():
     """Also where no search takes long enough to be asked for it."""
     from solver.compiled.exact.prover import Prover
 
-    rules = Rules(load_game("hex:3"), wdl=True)
+    rules = Rules(load_game("hex:3"), kind=WDL)
     start = rules.canonical(rules.first())
     prover = Prover(rules, SMALL_TABLE, bounds=False)
     follower = Follower(rules, prover, None, {start: 1}, silent, deadline=time.monotonic() - 1)

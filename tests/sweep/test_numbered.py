@@ -8,6 +8,7 @@ import pytest
 
 from solver import load_game
 from solver.base.errors import DamagedBook, GameError, MethodError, ResourceError
+from solver.base.kinds import WDL
 from solver.base.value import Value, sign_of
 from solver.book import Book
 from solver.book.codecs.ranked import Ranks
@@ -180,7 +181,7 @@ def ring(tmp_path_factory):
 
 
 def sorting(monkeypatch):
-    monkeypatch.setattr(demand, "by_number", lambda rules, codec, conversion: None)
+    monkeypatch.setattr(demand, "by_number", lambda rules, codec: None)
 
 
 def solved(game, path, monkeypatch, **options):
@@ -465,7 +466,7 @@ def test_too_many_positions_for_the_memory_are_refused_at_once(by_kernels):
 
 
 def test_memory_that_is_needed_is_less_without_distances():
-    rules, bare = Rules(load_game("teeko")), Rules(load_game("teeko"), wdl=True)
+    rules, bare = Rules(load_game("teeko")), Rules(load_game("teeko"), kind=WDL)
     assert demand.by_number(bare, "ranked") < demand.by_number(rules, "ranked") < demand.by_number(rules, None)
     assert demand.by_number(Rules(load_game("connect-four:4,4")), None) is None
 

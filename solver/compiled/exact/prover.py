@@ -1,6 +1,6 @@
 """Proof-number search from Python: yes or no, whether states are worth at least a draw, or a win.
 
-    prover = Prover(Rules(load_game("hex:4"), wdl=True))
+    prover = Prover(Rules(load_game("hex:4"), kind=WDL))
     prover.is_worth(0, 1)              True: the first player wins
 
 The table is kept between questions, and states of a search that ended can be asked for at once.
@@ -38,7 +38,7 @@ class Prover:
         """Make a prover with an empty table.
 
         Args:
-            rules: Rules without distances (`wdl`), of a game without cycles, chance and margins.
+            rules: Rules without distances, of a game without cycles, chance and margins.
             table: The bytes that the table may take, at most.
             bounds: Whether to ask the rules' `bounds`.
         """

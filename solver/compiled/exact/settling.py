@@ -78,7 +78,7 @@ class Settling:
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        self.kernels: Any = bind(sys.modules[__name__], rules.game, rules.symmetry, rules.wdl)
+        self.kernels: Any = bind(sys.modules[__name__], rules.game, rules.symmetry, rules.scores)
 
     def unsettled(self, plies: int, merits: list[int]) -> Callable[[Any], tuple[Any, int]]:
         """Return a function that drops from a chunk the states that a short search settles.

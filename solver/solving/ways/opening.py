@@ -170,8 +170,8 @@ def work_done(share: float, parents: float) -> float:
 
 def header_of(rules: Rules, max_ply: int) -> bytes:
     """The first line of a journal."""
-    kind = " wdl" if rules.wdl else ""
-    return f"solver journal {LAYOUT} {rules.name} {rules.fingerprint} ply {max_ply} {rules.symmetry}{kind}\n".encode()
+    identity = f"{rules.name} {rules.fingerprint} ply {max_ply} {rules.symmetry}{rules.kind.mark}"
+    return f"solver journal {LAYOUT} {identity}\n".encode()
 
 
 def search_all(job: Job, states: list[int]) -> Iterator[tuple[Pairs, float]]:
@@ -194,7 +194,7 @@ def _team(job: Job) -> Any:
     from solver.compiled.exact.searcher import Team
 
     rules, options = job.rules, job.options
-    return Team(rules, outcomes=rules.wdl, workers=options.workers, table=options.table)
+    return Team(rules, outcomes=rules.kind.bare, workers=options.workers, table=options.table)
 
 
 def derive(rules: Rules, layers: Sequence[list[int]], merits: dict[int, int]) -> None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from solver.base import extras
 from solver.base.errors import MethodError
+from solver.base.kinds import WDL
 from solver.base.methods import AUTO
 from solver.base.value import merit_of
 from solver.book.codecs import codec_of, rules_of
@@ -42,7 +43,7 @@ class Proving:
     """The way of solving that finds one side's play. `solve` raises the errors of `pipeline.solve`, and Unproved."""
 
     name = "a proof"
-    heeds: set[str] = {"memory", "table", "restart", "checkpoint", "wdl"}
+    heeds: set[str] = {"memory", "table", "restart", "checkpoint"}
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -63,7 +64,7 @@ class Proving:
         job.lock()
         job.checked()
         begin = None if plan.position == job.rules.game.initial() else plan.position
-        rules = Rules(job.rules.game, job.rules.symmetry, wdl=True, start=begin)
+        rules = Rules(job.rules.game, job.rules.symmetry, WDL, begin)
         if rules.is_terminal(rules.first()):
             raise MethodError(f"{rules.name}: the game is over there: there is nothing to prove")
         start = rules.canonical(rules.first())

@@ -25,7 +25,7 @@ def refuses(job: Job) -> str | None:
     extras.require_kernels("--conversion: ")
     from solver.sweep import demand
 
-    if job.options.method != Method.MINIMAX and demand.by_number(job.rules, job.options.codec, True) is not None:
+    if job.options.method != Method.MINIMAX and demand.by_number(job.rules, job.options.codec) is not None:
         return plain.refuses(job)
     return (
         f"{job.rules.name}: --conversion is for games with cycles whose rules number their positions and take moves"
@@ -41,7 +41,7 @@ def solve(job: Job) -> Outcome:
     with compiled_ahead(rules, rules.kind.in_tiers(options.method)) as ahead:
         begun = folder is not None and folder.exists() and extras.has_kernels()
         work, states = _work(job) if begun else None, list[int]()
-        if not options.conversion and (work is None or work.resumed is None):
+        if not rules.kind.converts and (work is None or work.resumed is None):
             outcome, states = plain.first(job, ahead.cached)
             if outcome is not None:
                 return outcome if work is None else outcome._replace(remove=work.remove)
@@ -53,7 +53,7 @@ def solve(job: Job) -> Outcome:
             if isinstance(swept, Outcome):
                 return swept
             reason = swept
-    if options.conversion:
+    if rules.kind.converts:
         raise MethodError(f"{rules.name}: {reason}: leave --conversion out")
     options.say_plainly(reason)
     return plain.whole(job, reason)
@@ -64,8 +64,7 @@ def _work(job: Job) -> Any:
     from solver.store.work import Work
 
     rules, options = job.rules, job.options
-    identity = f"{rules.name} {rules.fingerprint} {options.method} symmetry {rules.symmetry}"
-    identity += " conversion" if options.conversion else " wdl" if rules.wdl else ""
+    identity = f"{rules.name} {rules.fingerprint} {options.method} symmetry {rules.symmetry}{rules.kind.mark}"
     work = Work(job.beside(".work"), identity, restart=options.restart, every=options.checkpoint_seconds)
     return job.files.enter_context(work)
 
