@@ -81,17 +81,38 @@ def write_parquet(table: Table, path: Path) -> None:
     """Write a Parquet file of zstd-compressed row groups. Best moves are a list. The metadata hold the book's facts."""
     try:
         import pyarrow
-        from pyarrow import parquet
     except ImportError:
         raise MethodError("Parquet needs pyarrow: pip install 'solverbook[parquet]', or write .sqlite") from None
     text = pyarrow.string()
     types = {int: pyarrow.int64(), float: pyarrow.float64(), str: text, list: pyarrow.list_(text)}
     kinds = [types[kind] for kind in table.kinds()]
     schema = pyarrow.schema(list(zip(table.names, kinds, strict=True)), metadata=table.about)
+    write_groups(path, schema, table.rows, ROW_GROUP)
+
+
+def write_groups(path: Path, schema: Any, rows: Iterator[tuple[Any, ...]], size: int) -> None:
+    """Write rows to a Parquet file, so many to a group."""
+    import pyarrow
+    from pyarrow import parquet
+
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        while rows := list(islice(table.rows, ROW_GROUP)):
-            arrays = [pyarrow.array(column, kind) for column, kind in zip(zip(*rows, strict=True), kinds, strict=True)]
+        while group := list(islice(rows, size)):
+            columns = zip(zip(*group, strict=True), schema, strict=True)
+            arrays = [_array(column, field.type) for column, field in columns]
             writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
+
+
+def _array(column: tuple[Any, ...], kind: Any) -> Any:
+    """A column of some rows; bytes become lists of them in one piece."""
+    import pyarrow
+
+    if isinstance(column[0], (bytes, bytearray)):
+        flat = pyarrow.py_buffer(b"".join(column))
+        values = pyarrow.Array.from_buffers(pyarrow.uint8(), len(flat), [None, flat])
+        return pyarrow.FixedSizeListArray.from_arrays(values, type=kind)
+    if pyarrow.types.is_dictionary(kind):
+        return pyarrow.array(column, pyarrow.string()).dictionary_encode().cast(kind)
+    return pyarrow.array(column, kind)
 
 
 def _without_formulas(table: Table) -> Iterator[Sequence[Any]]:

@@ -1,13 +1,11 @@
-"""Training sets: what they hold, in plain Python and by compiled rules. They need pyarrow."""
+"""Training sets: what they hold. They need pyarrow."""
 
 import json
-from collections.abc import Iterator
-from typing import NamedTuple
 
 import pytest
 
 import solver
-from solver.base.errors import DamagedBook, GameError, LayoutError, MethodError, UncompiledRules
+from solver.base.errors import DamagedBook, GameError, LayoutError, MethodError
 from solver.export import export, layout
 from solver.export.layout import layout_of
 from solver.rules.game import Rules, load_game
@@ -43,77 +41,6 @@ def test_a_training_set_has_what_every_move_gives_away(tmp_path):
         export(book, tmp_path / "moves.parquet", training=True)
     shares = [split_of(state) for state in range(2000)]
     assert 1500 < shares.count("train") < 1700 and 130 < shares.count("test") < 270
-
-
-class Overflowing(NamedTuple):
-    """Take 1 or 2 of ten counters; who takes the last wins. Its actions compute beyond 64 bits for some states."""
-
-    def initial(self) -> int:
-        return 10
-
-    def actions(self, state: int) -> Iterator[int]:
-        for taken in range(1, 3):
-            if taken <= state and (state + 3) ** 20 > taken:
-                yield taken
-
-    def result(self, state: int, action: int) -> int:
-        return state - action
-
-    def is_terminal(self, state: int) -> bool:
-        return state == 0
-
-    def utility(self, state: int) -> int:
-        return -1
-
-    def tier(self, state: int) -> int:
-        return 10 - state
-
-
-def training_set(book, path, monkeypatch, many):
-    """The bytes of a training set, made by compiled rules from so many states on."""
-    from solver.export import training
-
-    monkeypatch.setattr(training, "PLAIN_LIMIT", many)
-    export(book, path, training=True)
-    return path.read_bytes()
-
-
-GAMES = [("hexapawn", {}), ("connect-four:3,3,3", {"codec": "ranked"}), ("pig:5", {}), (Overflowing(), {})]
-MORE_GAMES = [("hexapawn", {"symmetry": False}), ("dots-and-boxes:2", {}), ("pong-hau-ki", {}), ("chopsticks", {})]
-MORE_GAMES += [("shut-the-box:4", {}), ("backgammon-bearoff:3,3", {}), ("hexapawn", {"wdl": True})]
-
-
-@pytest.mark.parametrize(
-    ("game", "options"), [*GAMES, *(pytest.param(*one, marks=pytest.mark.slow) for one in MORE_GAMES)]
-)
-def test_compiled_training_sets_are_those_of_plain_python(game, options, tmp_path, monkeypatch):
-    path = tmp_path / "book.lmdb"
-    solver.solve(game, path, **{name: value for name, value in options.items() if name != "wdl"}).close()
-    if options.get("wdl"):  # a book without distances
-        path = tmp_path / "wdl.lmdb"
-        solver.trim(tmp_path / "book.lmdb", path, solver.Trim(), wdl=True)
-    with solver.Book(path, None if isinstance(game, str) else game) as book:
-        plain = training_set(book, tmp_path / "plain.parquet", monkeypatch, 1 << 60)
-        assert training_set(book, tmp_path / "compiled.parquet", monkeypatch, 0) == plain
-
-
-def test_plain_python_makes_the_rows_that_compiled_rules_refuse(tmp_path, monkeypatch):
-    from solver.export import batches, training
-
-    monkeypatch.setattr(training, "ROW_GROUP", 16)
-    usual, calls = batches.CompiledChoices.of, []
-
-    def refusing(self, states):
-        calls.append(len(states))
-        if len(calls) == 3:  # that of the second group
-            raise UncompiledRules("refused")
-        return usual(self, states)
-
-    with solver.solve("hexapawn", tmp_path / "book.lmdb") as book:
-        plain = training_set(book, tmp_path / "plain.parquet", monkeypatch, 1 << 60)
-        monkeypatch.setattr(batches.CompiledChoices, "of", refusing)
-        assert training_set(book, tmp_path / "compiled.parquet", monkeypatch, 0) == plain
-    assert calls[:3] == [1, 16, 16]
 
 
 @pytest.mark.parametrize("text", ["pig:5", "breakthrough:3,4"])
