@@ -17,7 +17,7 @@ from solver.rules import notation
 from solver.rules.game import Rules, game_text
 from solver.rules.notation import Position
 from solver.rules.reading import parse_position
-from solver.search import heuristic, negamax
+from solver.search import heuristic
 
 WHITE = " \t\r\n\ufeff"  # moves may come from a file with a byte-order mark
 COMMANDS = "hint, undo, swap (sides), help, quit"
@@ -168,7 +168,9 @@ class Opponent:
         if self.method == "heuristic":
             result = self.player.foresight.search(state, self.depth)
         else:
-            result = negamax.search(self.player.game, state, depth=self.depth)
+            from solver.search.deepening import negamax
+
+            result = negamax(self.player.game, state, depth=self.depth)
         assert result.action is not None
         return result.action, True
 

@@ -137,8 +137,7 @@ def _print_visit(game: Any, traced: bool, plot: str | None, as_json: bool, start
     from solver.rules.game import Rules, game_text
     from solver.rules.notation import format_action, show
     from solver.rules.reading import parse_position
-    from solver.search.trace import trace
-    from solver.search.unfolding import unfolded
+    from solver.search.trace import trace, unfolded
 
     unfolding, rules, name = None, Rules(game, symmetry=False), game_text(game)
     if isinstance(game, Tree) and start != "start":

@@ -8,8 +8,7 @@ from typing import Any
 
 from solver.base.errors import GameError
 from solver.games.tree import Tree, written
-from solver.search.trace import Node, Trace
-from solver.search.unfolding import Unfolded
+from solver.search.trace import Node, Trace, Unfolded
 
 WIDTH = 120  # columns of a drawing
 DRAWN = 300  # nodes of one

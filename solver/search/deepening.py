@@ -1,22 +1,22 @@
-"""Searches of limited depth, a ply deeper each time: the view of each, its evaluation, and its cost.
+"""Searches to a fixed depth without a table: negamax, and the same a ply deeper each time, with its cost.
 
 H-MINIMAX of Russell and Norvig, section 6.3, thrice at each depth: as minimax, as alpha-beta with moves as they come,
-and as iterative deepening, alpha-beta that tries first the move that was best one ply less deep. No table: only the
-order differs.
+and as iterative deepening, alpha-beta that tries first the move that was best one ply less deep. Only the order
+differs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from solver.base.errors import BudgetExceeded
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.rules.game import Rules
-from solver.search import INFINITY, Budget, Search, Visit, plain_state, refuse_chance, stuck, window
+from solver.search import INFINITY, Budget, Result, Search, Visit, plain_state, refuse_chance, stuck, window
 from solver.search.comparison import MAX_NODES
-from solver.search.heuristic import back_up, checked, estimated_value, estimates_of, is_exact
+from solver.search.heuristic import back_up, check_depth, checked, estimated_value, estimates_of, even, is_exact
 
 
 class Look(NamedTuple):
@@ -44,6 +44,21 @@ class Look(NamedTuple):
     deepening: int
 
 
+def negamax(game: Any, state: Any, *, depth: int, budget: Budget | None = None) -> Result:
+    """The value of all lines of `depth` plies from a state; `exact` as in `heuristic.search`.
+
+    Knuth and Moore, An Analysis of Alpha-Beta Pruning, 1975, section 2. States at the bound count as the game's
+    estimate, or as a draw where it has none. Time grows with the branching factor to the power of the depth. Raises
+    MethodError with chance or with a depth below 1, GameError where an estimate is out of bounds, BudgetExceeded.
+    """
+    state, rules = plain_state(state), Rules(game)
+    refuse_chance(rules, "negamax")
+    check_depth(depth)
+    search = _Limited(rules, rules.evaluate or even, False, {}, budget)
+    value, exact, line = search.look(state, depth)
+    return Result(value, line[0] if line else None, exact, search.counts, {})
+
+
 def looks(
     game: Any, state: Any = None, *, depth: int, nodes: int = MAX_NODES, progress: Progress = silent
 ) -> Iterator[Look]:
@@ -60,31 +75,29 @@ def looks(
     best: dict[Any, int] = {}
     total = 0
     for plies in range(1, depth + 1):
-        deepened = _Limited(rules, True, best, nodes, progress)
+        deepened = _Limited(rules, evaluate, True, best, Budget(nodes), progress)
         try:
-            merit, line = deepened.run(deepened.visit(state, plies, -INFINITY, INFINITY))
+            value, exact, line = deepened.look(state, plies)
         except BudgetExceeded:
             return
         total += deepened.counts.nodes
         best |= deepened.best
-        value = estimated_value(merit, rules.scores)
         end = state
         for action in line:
             end = rules.result(end, action)
-        full, pruned = (_counted(rules, prune, state, plies, nodes, progress) for prune in (False, True))
+        counts: list[int | None] = []
+        for prune in (False, True):
+            # With moves as they come
+            plain = _Limited(rules, evaluate, prune, {}, Budget(nodes), progress)
+            try:
+                plain.look(state, plies)
+            except BudgetExceeded:
+                counts.append(None)
+            else:
+                counts.append(plain.counts.nodes)
+        full, pruned = counts
         guess = None if rules.is_terminal(end) else evaluate(end)
-        exact = is_exact(value, plies if deepened.cut else None)
         yield Look(plies, value, exact, line, end, guess, full, pruned, total)
-
-
-def _counted(rules: Rules, prune: bool, state: Any, plies: int, nodes: int, progress: Progress) -> int | None:
-    """The nodes of a search with moves as they come; None if they are too many."""
-    search = _Limited(rules, prune, {}, nodes, progress)
-    try:
-        search.run(search.visit(state, plies, -INFINITY, INFINITY))
-    except BudgetExceeded:
-        return None
-    return search.counts.nodes
 
 
 class _Limited(Search):
@@ -94,11 +107,23 @@ class _Limited(Search):
     cut = False  # whether a state was cut off
 
     def __init__(
-        self, rules: Rules, prune: bool, first_actions: dict[Any, int], nodes: int, progress: Progress
+        self,
+        rules: Rules,
+        evaluate: Callable[[Any], Any],
+        prune: bool,
+        first_actions: dict[Any, int],
+        budget: Budget | None,
+        progress: Progress = silent,
     ) -> None:
-        super().__init__(rules, budget=Budget(nodes), progress=progress)
-        self.prune, self.evaluate = prune, estimates_of(rules)
+        super().__init__(rules, budget=budget, progress=progress)
+        self.prune, self.evaluate = prune, evaluate
         self.first, self.best = first_actions, dict[Any, int]()
+
+    def look(self, state: Any, depth: int) -> tuple[Value, bool, tuple[int, ...]]:
+        """Return a state's value so many plies ahead, whether it is exact, and the line that leads there."""
+        merit, line = self.run(self.visit(state, depth, -INFINITY, INFINITY))
+        value = estimated_value(merit, self.rules.scores)
+        return value, is_exact(value, depth if self.cut else None), line
 
     def visit(self, state: Any, left: int, alpha: Any, beta: Any) -> Visit:
         """Return the merit of a state, or its estimate from some plies ahead, and the line that leads there."""
@@ -128,11 +153,9 @@ class _Limited(Search):
         """The moves as they come, but for the one that was best before."""
         actions = list(self.rules.actions(state))
         first_action = self.first.get(state)
-        return (
-            actions
-            if first_action is None
-            else [first_action, *(action for action in actions if action != first_action)]
-        )
+        if first_action is None:
+            return actions
+        return [first_action, *(action for action in actions if action != first_action)]
 
     def worth(self, state: Any, action: int, left: int, alpha: Any, beta: Any) -> Visit:
         """Return the merit of an action within its window, and the line from there."""

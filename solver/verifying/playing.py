@@ -19,7 +19,7 @@ from solver.book import Book
 from solver.play.player import Player
 from solver.rules.game import Rules
 from solver.rules.notation import format_action
-from solver.search import minimax, retrograde
+from solver.search import alphabeta, retrograde
 
 PLAYERS = ("first", "second")
 
@@ -106,7 +106,7 @@ def _played(book: Book, player: Player, side: int, progress: Progress) -> int:
     played = _Played(player, rules, side, progress)
     table: Any
     try:
-        table = minimax.solve(played).table
+        table = alphabeta.minimax(played).table
     except MethodError:
         table = retrograde.solve(played).table
     for node, merit in table.items():

@@ -10,7 +10,7 @@ from solver.base.value import Value, merit_of
 from solver.play.player import Player
 from solver.rules.game import Rules, load_game
 from solver.rules.sources import names_in
-from solver.search import minimax
+from solver.search.alphabeta import minimax
 from solver.solving import pipeline
 from solver.solving.ways import plain
 from tests import naive
@@ -181,7 +181,7 @@ def test_plain_python_solves_what_compiles_to_something_else(tmp_path, monkeypat
     game = load(tmp_path, "differently", **DIFFERENT["shift"][0])
     said = []
     book = pipeline.solve(game, tmp_path / "book.lmdb", say=said.append)
-    assert book.root == minimax.solve(game).value != Value(0)
+    assert book.root == minimax(game).value != Value(0)
     assert len(said) == 1 and "<< gives a number beyond 64 bits" in said[0]
     assert sorted(path.name for path in tmp_path.glob("book*")) == ["book.lmdb"]
 
@@ -270,4 +270,4 @@ def test_a_live_search_does_not_believe_bounds_that_are_none(tmp_path, monkeypat
     monkeypatch.setattr("solver.check.soundness.SECONDS", 0)  # random games do not meet it
     with pytest.raises(UncompiledRules, match="bounds, replies, outlook or longest are unsound"):
         Searcher(game).warm()
-    assert Player({}, game).value(30).value == minimax.solve(game, 30).value
+    assert Player({}, game).value(30).value == minimax(game, 30).value

@@ -12,7 +12,7 @@ from solver.base import extras
 from solver.base.errors import DamagedBook, MethodError
 from solver.base.options import Options
 from solver.book import codecs, streaming
-from solver.search import minimax
+from solver.search.alphabeta import minimax
 from solver.solving import pipeline
 from solver.solving.job import Outcome
 from solver.solving.tables import solved_by
@@ -110,7 +110,7 @@ def test_a_codec_is_a_record_of_three_functions(tmp_path, monkeypatch):
 
 def test_a_way_of_solving_is_a_name_what_it_heeds_and_two_functions(tmp_path):
     def solve_plainly(job):
-        return Outcome(solved_by(job.rules, minimax.solve(job.rules).table), "minimax", "complete")
+        return Outcome(solved_by(job.rules, minimax(job.rules).table), "minimax", "complete")
 
     way = types.SimpleNamespace(name="minimax alone", heeds=set(), refuses=lambda job: None, solve=solve_plainly)
     pipeline.run("tic-tac-toe", tmp_path / "own.lmdb", Options(), way)

@@ -26,7 +26,7 @@ from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
 from solver.rules.reading import parse_position
 from solver.rules.width import bits_of
-from solver.search import alphabeta, heuristic, minimax
+from solver.search import alphabeta, heuristic
 from solver.solving.pipeline import solve
 from tests.exports import needs_node
 from tests.games import play_outs
@@ -107,7 +107,7 @@ def test_bits_are_declared_and_enter_the_fingerprint_only_where_they_are_not_63(
 
 def test_plain_searches_take_wide_states():
     game = Stairs()
-    assert minimax.solve(game).value == alphabeta.solve(game).value == Value(-1, 6)
+    assert alphabeta.minimax(game).value == alphabeta.solve(game).value == Value(-1, 6)
     check_game(game, playouts=5)
     with pytest.raises(GameError, match=r"the start is outside \[0, 2\*\*70\)"):
         check_game(Low(), playouts=5)

@@ -9,7 +9,7 @@ from solver.base.errors import BudgetExceeded, GameError, MethodError
 from solver.base.value import Value
 from solver.games.tree import Tree
 from solver.rules.game import Rules, is_score_game, load_game
-from solver.search import Budget, alphabeta, expectiminimax, heuristic, minimax, negamax, retrograde, solution_of
+from solver.search import Budget, alphabeta, deepening, expectiminimax, heuristic, retrograde, solution_of
 from tests import naive
 from tests.games import ACYCLIC, MORE_GAMES, SMALL_GAMES
 from tests.ways import slow, slowly
@@ -22,12 +22,12 @@ DECIDED, MORE_DECIDED = (
 )
 
 
-@pytest.mark.parametrize("search", [minimax.solve, alphabeta.solve, negamax.search, heuristic.search])
+@pytest.mark.parametrize("search", [alphabeta.minimax, alphabeta.solve, deepening.negamax, heuristic.search])
 def test_a_search_takes_numbers_of_numpy_as_pythons(search):
     """Wrapped in 16 bits the rules of this game see other lines drawn."""
     np = pytest.importorskip("numpy")
     game, start = load_game("dots-and-boxes:2,1"), 100
-    options = {"depth": 3} if search in (negamax.search, heuristic.search) else {}
+    options = {"depth": 3} if search in (deepening.negamax, heuristic.search) else {}
     for kind in (np.int8, np.int16, np.int64):
         assert search(game, kind(start), **options)[:2] == search(game, start, **options)[:2]
 
@@ -36,7 +36,7 @@ def test_a_search_takes_numbers_of_numpy_as_pythons(search):
 @pytest.mark.parametrize("text", [*BOARDS, *LATER])
 def test_minimax_values_every_state(text, symmetry):
     game = load_game(text)
-    result = minimax.solve(game, symmetry=symmetry)
+    result = alphabeta.minimax(game, symmetry=symmetry)
     assert dict(solution_of(result.table, is_score_game(game))) == naive.solve(game, symmetry)
 
 
@@ -66,7 +66,7 @@ def test_the_best_action_leads_to_the_value_from_every_state_in_any_order(text):
     random.Random(1).shuffle(states)
     table = {}
     results = [(state, alphabeta.solve(game, state, table=table)) for state in states[:300]]
-    for state, result in [*results, (game.initial(), minimax.solve(game))]:
+    for state, result in [*results, (game.initial(), alphabeta.minimax(game))]:
         assert result.value == truth[state]
         child = game.result(state, result.action)
         sign = 1 if rules.same_mover(state, result.action, child) else -1
@@ -77,7 +77,7 @@ def test_the_best_action_leads_to_the_value_from_every_state_in_any_order(text):
 
 def test_alphabeta_prunes():
     game = load_game("connect-four:4,3")
-    full, pruned = minimax.solve(game), alphabeta.solve(game)
+    full, pruned = alphabeta.minimax(game), alphabeta.solve(game)
     assert pruned.counts.nodes < full.counts.nodes * 2 / 3
     assert pruned.counts.cutoffs > 0
     assert full.counts.hits > 0
@@ -85,7 +85,7 @@ def test_alphabeta_prunes():
 
 
 def test_no_recursion_limit():
-    result = minimax.solve(load_game("coins:5000"))
+    result = alphabeta.minimax(load_game("coins:5000"))
     assert result.value == Value(1, 2500)
     assert len(result.table) == 5001
     deep = 1
@@ -94,15 +94,15 @@ def test_no_recursion_limit():
     assert alphabeta.solve(Tree.from_lists(deep)).value == Value(1)
 
 
-@pytest.mark.parametrize("algorithm", [minimax, alphabeta])
-def test_cyclic_games_are_sent_to_retrograde_analysis(algorithm):
+@pytest.mark.parametrize("solve", [alphabeta.minimax, alphabeta.solve])
+def test_cyclic_games_are_sent_to_retrograde_analysis(solve):
     with pytest.raises(MethodError, match="mu-torere has cycles, .* use retrograde analysis"):
-        algorithm.solve(load_game("mu-torere"))
+        solve(load_game("mu-torere"))
 
 
 def test_margins_are_the_same_by_retrograde_analysis():
     game = load_game("kalah:2,3")
-    assert retrograde.solve(game).table == minimax.solve(game).table
+    assert retrograde.solve(game).table == alphabeta.minimax(game).table
 
 
 def test_mu_torere_is_a_draw():
@@ -113,7 +113,7 @@ def test_mu_torere_is_a_draw():
     assert (max(longest), longest.count(5)) == (5, 32)
 
 
-@pytest.mark.parametrize("search", [minimax.solve, alphabeta.solve, retrograde.solve])
+@pytest.mark.parametrize("search", [alphabeta.minimax, alphabeta.solve, retrograde.solve])
 def test_budgets_are_kept(search):
     game = load_game("connect-four:4,4")
     with pytest.raises(BudgetExceeded):
@@ -138,12 +138,12 @@ def test_the_textbook_tree():
     result = alphabeta.solve(tree)
     assert (result.value, result.action) == (Value(3), 0)
     assert [tree.leaf_values[leaf] for leaf in tree.leaves() if leaf not in result.table] == [4, 6]
-    assert minimax.solve(tree).value == Value(3)
+    assert alphabeta.minimax(tree).value == Value(3)
 
 
 def test_min_at_the_root():
     tree = Tree.from_lists({"root": "MIN", "tree": TEXTBOOK})
-    assert -minimax.solve(tree).value.score == min(max(node) for node in TEXTBOOK) == 6
+    assert -alphabeta.minimax(tree).value.score == min(max(node) for node in TEXTBOOK) == 6
     assert -alphabeta.solve(tree).value.score == 6
 
 
@@ -162,7 +162,7 @@ def test_depth_limited_search_sees_wins_within_its_depth():
 def test_searches_to_the_end_are_exact():
     game = load_game("tic-tac-toe:3,2,2")
     truth = naive.solve(game)
-    for search in (heuristic.search, negamax.search):
+    for search in (heuristic.search, deepening.negamax):
         for state, value in truth.items():
             if not game.is_terminal(state):
                 found = search(game, state, depth=9)
@@ -171,7 +171,7 @@ def test_searches_to_the_end_are_exact():
 
 def test_estimates_are_marked():
     game = load_game("tic-tac-toe")
-    for search in (heuristic.search, negamax.search):
+    for search in (heuristic.search, deepening.negamax):
         found = search(game, 0, depth=2)
         assert not found.exact
         assert -1 < found.value.score < 1
@@ -184,7 +184,7 @@ def test_depth_limited_alphabeta_is_depth_limited_negamax():
     for state in random.Random(3).sample(naive.enumerate_states(game), 200):
         if not game.is_terminal(state):
             for depth in (1, 2, 3):
-                pruned, full = heuristic.search(game, state, depth=depth), negamax.search(game, state, depth=depth)
+                pruned, full = heuristic.search(game, state, depth=depth), deepening.negamax(game, state, depth=depth)
                 assert pruned.value == full.value
                 assert pruned.counts.nodes <= full.counts.nodes
 
@@ -228,7 +228,7 @@ def test_games_without_evaluate_are_refused():
 
 
 def test_negamax_counts_the_bound_as_a_draw_without_evaluate():
-    found = negamax.search(load_game("coins:21,3,false"), 21, depth=2)
+    found = deepening.negamax(load_game("coins:21,3,false"), 21, depth=2)
     assert (found.value, found.exact) == (Value(0), False)
 
 
@@ -255,12 +255,12 @@ class Lesson(NamedTuple):
         return -1
 
 
-@pytest.mark.parametrize("algorithm", [minimax, alphabeta, retrograde])
-def test_states_may_be_tuples(algorithm):
-    result = algorithm.solve(Lesson())
+@pytest.mark.parametrize("solve", [alphabeta.minimax, alphabeta.solve, retrograde.solve])
+def test_states_may_be_tuples(solve):
+    result = solve(Lesson())
     assert result.value.score == 1
     assert result.action == (1, 1)
-    assert algorithm.solve(Lesson(), (2, 2)).value.score == -1
+    assert solve(Lesson(), (2, 2)).value.score == -1
 
 
 def test_expectiminimax_refuses_games_without_chance():

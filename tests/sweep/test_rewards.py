@@ -14,7 +14,7 @@ from solver.check.conformance import check_game
 from solver.play.player import Player
 from solver.rules.game import Rules, load_game
 from solver.rules.reading import parse_position
-from solver.search import alphabeta, expectiminimax, heuristic, minimax, negamax
+from solver.search import alphabeta, deepening, expectiminimax, heuristic
 from solver.solving import pipeline
 from solver.solving.ways import opening
 from solver.verifying import verification
@@ -112,14 +112,14 @@ def margin_of_play(game, state):
 def test_every_algorithm_values_every_state_as_play_goes(game):
     truth = {state: Value(margin_of_play(game, state)) for state in naive.enumerate_states(game)}
     assert naive.solve(game) == truth
-    everything = minimax.solve(game).table
+    everything = alphabeta.minimax(game).table
     cut, table = alphabeta.solve(game), {}
     for state, value in truth.items():
         assert everything[state] == value.score
         assert cut.table.get(state, value.score) == value.score
         assert alphabeta.solve(game, state, table=table).value == value
         if not game.is_terminal(state):
-            for search in (negamax.search, heuristic.search):
+            for search in (deepening.negamax, heuristic.search):
                 found = search(game, state, depth=game.goal)
                 assert (found.value, found.exact) == (value, True)
     layers = opening.plies(Rules(game), 2)
@@ -131,10 +131,10 @@ def test_every_algorithm_values_every_state_as_play_goes(game):
 @each_game
 def test_limited_searches_agree_and_best_actions_attain_the_value(game):
     for depth in range(1, 6):
-        one, other = (search(game, 0, depth=depth) for search in (negamax.search, heuristic.search))
+        one, other = (search(game, 0, depth=depth) for search in (deepening.negamax, heuristic.search))
         assert (one.value, one.action) == (other.value, other.action)
     truth, rules = naive.solve(game), Rules(game)
-    for action in (minimax.solve(game).action, alphabeta.solve(game).action, Player(truth, game).best(0)):
+    for action in (alphabeta.minimax(game).action, alphabeta.solve(game).action, Player(truth, game).best(0)):
         child = game.result(0, action)
         assert rules.lifted(truth[child].score, 0, action, child) == truth[0].score
 
@@ -185,8 +185,8 @@ def test_moves_again_where_only_winning_counts(seed):
     game = Outcomes(seed)
     truth = naive.solve(game)
     for state, value in truth.items():
-        for search in (minimax, alphabeta):
-            assert search.solve(game, state).value == value
+        for search in (alphabeta.minimax, alphabeta.solve):
+            assert search(game, state).value == value
     assert Player({}, game, seconds=None).examine(0)[0].value == truth[0]
 
 
@@ -202,7 +202,7 @@ def test_a_searched_child_needs_its_window_moved_by_the_reward():
         utility = staticmethod(lambda state: {"aa": 5, "bb": 1}[state])
         reward = staticmethod(lambda state, action: 10 * action if state == "start" else 0)
 
-    for search in (minimax.solve, alphabeta.solve, functools.partial(heuristic.search, state="start", depth=3)):
+    for search in (alphabeta.minimax, alphabeta.solve, functools.partial(heuristic.search, state="start", depth=3)):
         extra = {"evaluate": lambda state: 0} if isinstance(search, functools.partial) else {}
         assert search(Two(), **extra)[:2] == (Value(11), 1)
 

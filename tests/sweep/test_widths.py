@@ -9,7 +9,8 @@ from solver.base.errors import GameError, ResourceError
 from solver.base.value import value_of
 from solver.book import Book
 from solver.rules.game import load_game
-from solver.search import minimax, retrograde
+from solver.search import retrograde
+from solver.search.alphabeta import minimax
 from solver.solving import pipeline
 from tests.solutions import swept, values
 from tests.ways import slow
@@ -96,9 +97,9 @@ class Cyclic(NamedTuple):
         return self.left
 
 
-def truth_of(game, algorithm=minimax):
+def truth_of(game, solve=minimax):
     score_game = getattr(game, "score_game", False)
-    table = algorithm.solve(game).table
+    table = solve(game).table
     return {state: value_of(merit, score_game) for state, merit in table.items() if not game.is_terminal(state)}
 
 
@@ -158,7 +159,7 @@ def test_tiers_far_apart_in_all_are_refused(monkeypatch):
 
 def test_plain_python_names_margins_that_are_too_large():
     with pytest.raises(GameError, match="a margin of 2\\*\\*60 or more"):
-        minimax.solve(Margins(worth=1 << 61))
+        minimax(Margins(worth=1 << 61))
 
 
 CROWD = 1 << 14  # children that 16 bits do not count
@@ -168,7 +169,7 @@ CROWD = 1 << 14  # children that 16 bits do not count
 @pytest.mark.interpreted
 def test_a_state_may_have_any_number_of_children_in_its_tier(size):
     game = Cyclic(size=size, offset=LAST - size)
-    assert values(swept(game)) == truth_of(game, retrograde)
+    assert values(swept(game)) == truth_of(game, retrograde.solve)
 
 
 @pytest.mark.interpreted

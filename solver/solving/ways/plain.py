@@ -20,7 +20,7 @@ from solver.base.patience import impatient
 from solver.check.conformance import SLOW, check_table, random_games
 from solver.check.playouts import MOST_MOVES, RandomGame, endless, repeated, states_of
 from solver.rules.game import Rules, is_built_in
-from solver.search import Budget, alphabeta, minimax, nimbers, retrograde, value_iteration
+from solver.search import Budget, alphabeta, nimbers, retrograde, value_iteration
 from solver.solving.job import Job, Outcome
 from solver.solving.tables import Table, solved_by
 
@@ -35,7 +35,7 @@ MANY_TIERS = 300  # of a game: for fewer a second try would be too short
 THIN_SECONDS = 30.0  # of a game of thin tiers: plain Python keeps no checkpoint
 
 METHODS: dict[str, Callable[..., Any]] = {
-    Method.MINIMAX: minimax.solve,
+    Method.MINIMAX: alphabeta.minimax,
     Method.RETROGRADE: retrograde.solve,
     Method.ALPHABETA: alphabeta.solve,
     Method.EXPECTIMINIMAX: value_iteration.solve,
