@@ -18,7 +18,6 @@ from solver.book.writer import check_target
 from solver.cli.common import Bars, game_option, json_option, quiet_option
 from solver.profiling import Profile, profile, refuse_chance
 from solver.report import profiles
-from solver.report.profile_page import MARK, page
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules
 from solver.solving.pipeline import solve
@@ -86,11 +85,11 @@ def command(
     if table:
         _tabulate(variants(source), kept, games, as_json, own, quiet)
         return
-    target = check_target(html, MARK.encode()) if html else None
+    target = check_target(html, profiles.MARK.encode()) if html else None
     with open_source(source, own) as opened:
         report, rules = _profiled(opened, games, quiet)
     if target is not None:
-        write_whole(target, page(report, rules).encode())
+        write_whole(target, profiles.page(report, rules).encode())
     if as_json:
         click.echo(json.dumps(profiles.facts(report)))
     elif not html:
@@ -114,7 +113,7 @@ def _tabulate(
                         journal.write((json.dumps(dict(zip(KEY, (LAYOUT, *key), strict=True)) | row) + "\n").encode())
                         journal.flush()
             rows.append(finished[key])
-    click.echo(json.dumps([row["facts"] for row in rows]) if as_json else profiles.table([row["row"] for row in rows]))
+    click.echo(json.dumps([row["facts"] for row in rows]) if as_json else profiles.listed([row["row"] for row in rows]))
 
 
 @contextlib.contextmanager

@@ -14,7 +14,6 @@ from solver.book.writer import check_target
 from solver.cli.common import SPAN, Bars, game_option, json_option, note, open_book, quiet_option
 from solver.puzzles import find_puzzles
 from solver.report import puzzles
-from solver.report.puzzle_sheet import MARK, sheet
 from solver.rules.game import Rules
 
 
@@ -67,7 +66,7 @@ def command(
     or by a move or two. The same command prints the same bytes. The rules alone prove every win before it
     is printed; draws and margins rest on the book. If the book has no such puzzle the exit code is 3.
     """
-    target = check_target(html, MARK.encode()) if html else None
+    target = check_target(html, puzzles.MARK.encode()) if html else None
     with open_book(source, own, quiet=quiet) as book, Bars(quiet) as bars:
         rules: Rules = book.rules
         aim = goal or ("margin" if rules.scores else "win")
@@ -75,7 +74,7 @@ def command(
     if not selected:
         raise MissingState(f"{source} has no such puzzle: widen --win-in, or choose another --goal")
     if target is not None:
-        write_whole(target, sheet(rules, selected).encode())
+        write_whole(target, puzzles.sheet(rules, selected).encode())
     form = "json" if as_json else "sheet" if target is not None else form
     if form == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")

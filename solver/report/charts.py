@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ WIN, DRAW, LOSS = "#2a78d6", "#b9b8b2", "#d6572a"
 LINE, FAINT, PLAYERS = "#55544f", "#8a8983", {"MAX": "#d3e4f8", "MIN": "#f8ddd3", "CHANCE": "#f4efc9"}
 WRITER = "solverbook"  # what all charts bear
 MOST_NODES = 500  # of a tree that is drawn
+SIGNS = {"win": 1, "draw": 0, "loss": -1}
 OUTCOMES, EXPECTED = OUTCOME.counted, Expectation.counted
 BARS = 40  # of a histogram
 
@@ -38,8 +40,10 @@ def draw(facts: dict[str, Any], path: str, expected: dict[float, int] | None = N
     figure, axes = pyplot.subplots(sum(panels), 1, figsize=(9, 3.6 * sum(panels)), layout="constrained", squeeze=False)
     rest = list(axes[:, 0])
     if tiers:
-        _by_tier(rest.pop(0), tiers, EXPECTED if expected else OUTCOMES)
+        bars = [(tier["tier"], tier[outcome], sign) for tier in tiers for outcome, sign in SIGNS.items()]
+        _bars(rest.pop(0), bars, EXPECTED if expected else OUTCOMES, "tier", "states, finished ones too")
     if distances:
+        rest[0].set_yscale("log")
         _by_value(rest.pop(0), distances, "distance", "plies to the end")
     if scores:
         _by_value(rest.pop(0), scores, "score", "margin")
@@ -130,52 +134,41 @@ def _save(pyplot: Any, figure: Any, path: str) -> None:
         pyplot.close(figure)
 
 
-def _by_tier(axes: Any, tiers: list[dict[str, int]], names: tuple[str, str, str]) -> None:
-    places = [tier["tier"] for tier in tiers]
-    bottom = [0] * len(tiers)
-    for outcome, name, color in zip(("win", "draw", "loss"), names, (WIN, DRAW, LOSS), strict=True):
-        heights = [tier[outcome] for tier in tiers]
-        if any(heights):
-            axes.bar(places, heights, bottom=bottom, width=0.9, color=color, label=name)
-        bottom = [low + height for low, height in zip(bottom, heights, strict=True)]
-    _finish(axes, "tier", "states, finished ones too")
-
-
 def _by_value(axes: Any, values: list[dict[str, Any]], name: str, across: str) -> None:
-    _bars(axes, [(value[name], value["stored"], value["score"]) for value in values], OUTCOMES)
-    if name == "distance":
-        axes.set_yscale("log")
-    _finish(axes, across, "stored states")
+    _bars(axes, [(value[name], value["stored"], value["score"]) for value in values], OUTCOMES, across)
 
 
 def draw_expectations(axes: Any, expected: dict[float, int], wins: bool) -> None:
     """A histogram: of winning chances from 0 to 100 %, of which a draw is half, or of expected margins."""
     numbers = {50 * (1 + score) if wins else score: count for score, count in expected.items()}
     low, high = (0.0, 100.0) if wins else (min(numbers), max(numbers))
-    width = (high - low) / BARS or 1.0
-    bars = [0] * BARS
+    width, middle = (high - low) / BARS or 1.0, 50 if wins else 0
+    counts: Counter[int] = Counter()
     for number, count in numbers.items():
-        bars[min(BARS - 1, int((number - low) / width))] += count
-    places = [low + width * (bar_index + 0.5) for bar_index in range(BARS)]
-    middle = 50 if wins else 0
-    shown_bars = [
-        (bar_position, count, bar_position - middle) for bar_position, count in zip(places, bars, strict=True) if count
-    ]
-    _bars(axes, shown_bars, EXPECTED, 0.9 * width)
-    _finish(axes, "winning chance of the side to move, %" if wins else "expected margin", "stored states")
+        counts[min(BARS - 1, int((number - low) / width))] += count
+    positions = {index: low + width * (index + 0.5) for index in sorted(counts)}
+    bars = [(position, counts[index], position - middle) for index, position in positions.items()]
+    across = "winning chance of the side to move, %" if wins else "expected margin"
+    _bars(axes, bars, EXPECTED, across, width=0.9 * width)
 
 
-def _bars(axes: Any, bars: list[tuple[Any, int, float]], names: tuple[str, str, str], width: float = 0.9) -> None:
-    """Bars by place, height and meaning: more than nothing, nothing or less."""
-    for name, color, sign in zip(names, (WIN, DRAW, LOSS), (1, 0, -1), strict=True):
-        shown_bars = [
-            (bar_position, height) for bar_position, height, worth in bars if (worth > 0) - (worth < 0) == sign
-        ]
-        if shown_bars:
-            axes.bar(*zip(*shown_bars, strict=True), width, color=color, label=name)
-
-
-def _finish(axes: Any, across: str, up: str) -> None:
+def _bars(
+    axes: Any,
+    bars: list[tuple[Any, int, float]],
+    names: tuple[str, str, str],
+    across: str,
+    up: str = "stored states",
+    width: float = 0.9,
+) -> None:
+    """Draw bars by position, height and meaning: more than nothing, nothing or less, one upon the other."""
+    bottoms: Counter[Any] = Counter()
+    for name, color, sign in zip(names, (WIN, DRAW, LOSS), SIGNS.values(), strict=True):
+        shown = [(position, height) for position, height, worth in bars if (worth > 0) - (worth < 0) == sign]
+        if any(height for _, height in shown):
+            positions, heights = zip(*shown, strict=True)
+            bottom = [bottoms[position] for position in positions]
+            axes.bar(positions, heights, width, bottom=bottom, color=color, label=name)
+            bottoms.update(dict(shown))
     axes.xaxis.get_major_locator().set_params(integer=True)
     if axes.get_yscale() == "linear":
         axes.yaxis.set_major_formatter("{x:,.0f}")

@@ -1,8 +1,10 @@
-"""Results as plain facts, ready for JSON, and tables of words."""
+"""Results as plain facts, ready for JSON, tables of words, and pages."""
 
 from __future__ import annotations
 
+import string
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from solver.base.value import Value
@@ -29,3 +31,10 @@ def table(rows: Sequence[Sequence[str]], align: str = "<") -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     padded = ([f"{cell:{align}{width}}" for cell, width in zip(row, widths, strict=True)] for row in rows)
     return ["  ".join(row).rstrip() for row in padded]
+
+
+def filled(page: str, /, **parts: str | Sequence[str]) -> str:
+    """Return a page: the template of that name beside this file, with its parts; several of one become lines."""
+    text = Path(__file__).with_name(page).read_text("utf-8")
+    lines = {part: content if isinstance(content, str) else "\n".join(content) for part, content in parts.items()}
+    return string.Template(text).substitute(lines)

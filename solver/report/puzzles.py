@@ -1,13 +1,20 @@
-"""Puzzles as facts, for people, as rows of a table, and as tasks for language models."""
+"""Puzzles as facts, for people, as rows of a table, as a page to print, and as tasks for language models."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from html import escape
 from typing import Any
 
+from solver.play.showing import drawn
 from solver.puzzles import Puzzle
+from solver.report.facts import filled
+from solver.rules.boards.cells import drawing_of, is_drawn
+from solver.rules.boards.reading import mover_of
 from solver.rules.game import Rules, game_text
-from solver.rules.notation import format_action, show
+from solver.rules.notation import Position, first_position, format_action, show, summary_of
 
+MARK = '<meta name="generator" content="solver puzzles">'  # by which its sheets are known
 COLUMNS = ("position", "goal", "distance", "move", "line", "tempting", "difficulty")
 GOALS = {"win": "wins in {}", "draw": "holds the draw", "margin": "keeps the best margin"}
 
@@ -59,3 +66,41 @@ def task(rules: Rules, puzzle: Puzzle) -> dict[str, Any]:
         "answer": puzzle.move,
         "difficulty": puzzle.difficulty,
     }
+
+
+def sheet(rules: Rules, puzzles: Sequence[Puzzle]) -> str:
+    """Return puzzles as a page: boards with their tasks, and the solutions on a sheet of their own.
+
+    It holds no scripts and needs no other files; the same puzzles give the same bytes.
+    """
+    cards = []
+    for number, puzzle in enumerate(puzzles, 1):
+        position = first_position(rules, puzzle.state)._replace(mover=mover_of(rules, puzzle.state))
+        plies = "" if puzzle.distance is None else " plies"
+        cards.append(
+            f'<section class="puzzle"><h2>{number}</h2>{_board(rules, position)}<p>{_side(rules, position)} to move.'
+            f" One move {GOALS[puzzle.goal].format(puzzle.distance)}{plies}.</p></section>"
+        )
+    solutions = "".join(
+        f"<li>{escape(' '.join(puzzle.line) or puzzle.move)} <small>#{puzzle.state}</small></li>" for puzzle in puzzles
+    )
+    return filled(
+        "puzzles.html",
+        mark=MARK,
+        name=escape(game_text(rules.game)),
+        about=escape(summary_of(rules.game)),
+        cards=cards,
+        solutions=solutions,
+    )
+
+
+def _board(rules: Rules, position: Position) -> str:
+    if not is_drawn(rules.game):
+        return f"<pre>{escape(show(rules.game, position.state))}</pre>"
+    return str(drawn(rules, position))
+
+
+def _side(rules: Rules, position: Position) -> str:
+    """The side to move, by the colour that the picture gives it."""
+    sides = drawing_of(rules.game).get("sides")
+    return "You are" if position.mover is None or sides is None else f"{str(sides[position.mover]).capitalize()} is"

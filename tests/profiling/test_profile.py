@@ -177,7 +177,7 @@ def test_the_page_is_one_well_formed_file(tmp_path):
     text = (tmp_path / "report.html").read_text()
     body = text.partition("<body>")[2].partition("</body>")[0]
     root = ElementTree.fromstring(f"<body>{body}</body>")
-    assert len(root.findall(".//svg")) == 6
+    assert len(root.findall(".//*[@role='img']")) == 10
     assert [cell.text for cell in root.findall(".//td")][1] == "+0.00"
     assert "symmetry saves 86%" in text
     assert "http" not in text and "<script" not in text
