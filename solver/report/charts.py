@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +155,7 @@ def draw_expectations(axes: Any, expected: dict[float, int], wins: bool) -> None
 
 def _bars(
     axes: Any,
-    bars: list[tuple[Any, int, float]],
+    bars: Sequence[tuple[Any, int, float]],
     names: tuple[str, str, str],
     across: str,
     up: str = "stored states",

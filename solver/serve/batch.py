@@ -20,12 +20,11 @@ import anyio.to_thread
 from solver.report.answers import Answers
 from solver.report.records import line_of
 from solver.serve.operations import MOST_BYTES, MOST_QUESTIONS, MOST_TEXT
-from solver.serve.reply import ALWAYS, NDJSON, NO_STORE, Refused, takes_gzip
+from solver.serve.reply import ALWAYS, CLOSING, NDJSON, NO_STORE, Refused, takes_gzip
 
 ARRIVAL_SECONDS = 30.0  # seconds in which a batch has to arrive
 LINGER = 5.0  # in which what comes of one that was refused is dropped
 AT_ONCE = 64  # positions of a batch between two looks at the other requests
-CLOSING = {"Connection": "close"}
 
 
 class Batch:

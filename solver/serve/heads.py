@@ -1,121 +1,131 @@
 """The head of a request, which is all that comes before its body: its limits of length and of time.
 
-The parser keeps a head in memory until it is complete and sets no limit of its own. So the request line and each header
-are measured as they come, and the bytes of a header that has not ended yet as well. A connection that waits for a head
-counts among those that a worker takes, so it may not wait for ever.
+The parser keeps a head in memory until it is complete and sets no limit of its own; uvicorn closes an idle connection
+only after an answer, and waits for ever once a byte comes. So `Heads`, a middleware, measures heads that are complete,
+and `Connection`, which asyncio calls in place of uvicorn's protocol, the bytes and the time until the next one is. A
+connection that waits for a head counts among those that a worker takes.
 """
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from solver.serve.reply import Refused
+from solver.serve.reply import CLOSING, Refused
 
 MOST_TARGET = 8 << 10  # bytes of a path with its query
 MOST_HEADERS = 64 << 10  # bytes of all headers
+MOST_CHUNKED = 16 << 20  # bytes of a body that does not say its length
 TOO_LONG = f"headers of more than {MOST_HEADERS:,} bytes: send fewer"
 HEAD_TIME = 10.0  # seconds until a head is complete: from the connection on, later from its first byte on
 LINGER = 2.0  # seconds in which a client that still sends may read the answer
+CONNECTION = "connection"  # what the state of a request calls it
 
-Base: Any = HttpToolsProtocol
+
+class Heads:
+    """An ASGI application that refuses heads which are too long, and tells the connection of each request."""
+
+    def __init__(self, application: Any) -> None:
+        self._application = application
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer, as ASGI has it."""
+        connection = scope["state"].pop(CONNECTION)
+        connection.begin(scope["headers"])
+        application = self._application
+        if len(scope["raw_path"]) + len(scope["query_string"]) > MOST_TARGET:
+            message = f"an address of more than {MOST_TARGET:,} bytes: name the state by its number, %23STATE"
+            application = Refused(414, message, CLOSING).reply()
+        elif sum(len(name) + len(value) + 4 for name, value in scope["headers"]) > MOST_HEADERS:
+            application = Refused(431, TOO_LONG, CLOSING).reply()
+        try:
+            await application(scope, receive, send)
+        finally:
+            connection.end()
 
 
-class Protocol(Base):  # type: ignore[misc]
-    """HTTP as uvicorn speaks it, for heads of limited length; every refusal is a line of JSON."""
+class Connection:
+    """uvicorn's protocol, called as asyncio calls it, with limits of bytes and of time beside the requests."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._refusal: Refused | None = None
-        # Whether a refusal has been sent
-        self._closing = False
-        # Whether a head has begun that has not ended
-        self._is_head = False
-        # Bytes of its headers
-        self._size = 0
-        # Bytes that came since it began, of which the parser may keep some to itself
-        self._partial = 0
+    def __init__(self, *, app_state: dict[str, Any], **options: Any) -> None:
+        self._protocol = HttpToolsProtocol(app_state={**app_state, CONNECTION: self}, **options)
+        self._under_way = 0  # requests
+        # Bytes since the last head was complete: of its body and of the next head
+        self._size, self._allowed = 0, MOST_TARGET + MOST_HEADERS
+        self._has_begun = self._is_refused = False
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._protocol, name)
 
     def connection_made(self, transport: Any) -> None:
         """Wait for the first head."""
-        super().connection_made(transport)
+        self._transport, self._loop = transport, asyncio.get_running_loop()
         self._wait()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no longer."""
-        self._timer.cancel()
-        super().connection_lost(exc)
-
-    def on_message_begin(self) -> None:
-        """Start to measure a head."""
-        super().on_message_begin()
-        self._is_head, self._size, self._partial = True, 0, 0
-
-    def on_url(self, url: bytes) -> None:
-        """Take a part of the request line. Raises Refused."""
-        super().on_url(url)
-        if len(self.url) > MOST_TARGET:
-            self._refuse(414, f"an address of more than {MOST_TARGET:,} bytes: name the state by its number, %23STATE")
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header, of a head or after a body. Raises Refused."""
-        super().on_header(name, value)
-        self._size += len(name) + len(value) + 4
-        if self._size > MOST_HEADERS:
-            self._refuse(431, TOO_LONG)
-
-    def on_headers_complete(self) -> None:
-        """Begin to answer."""
-        self._is_head = False
-        self._timer.cancel()
-        super().on_headers_complete()
+        self._protocol.connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
         """Take in data. Data after a refusal are dropped."""
-        if self._closing:
+        if self._is_refused:
             return
-        # A list of its own for each request
-        head = self.headers
-        super().data_received(data)
-        if self._closing:
-            return
-        if self._timer.cancelled() and self.cycle.response_complete:
-            # More than the last request: uvicorn no longer closes the connection as idle
+        if self._timer is None and not self._under_way:
             self._wait()
-        if self._is_head and self.headers is head:
-            self._partial += len(data)
-            if self._partial > MOST_TARGET + MOST_HEADERS:
-                self._end(Refused(431, TOO_LONG))
+        # A blank line begins no head
+        self._has_begun = self._has_begun or bool(data.strip())
+        self._size += len(data)
+        self._protocol.data_received(data)
+        if self._size > self._allowed:
+            # Behind the request, if these bytes have made its head complete
+            self._loop.call_soon(self._measure)
 
-    def send_400_response(self, msg: str) -> None:
-        """Answer a head that the parser refuses, or that is too long."""
-        self._end(self._refusal or Refused(400, "this is no HTTP request: see /v1/openapi.json"))
+    def connection_lost(self, error: Exception | None) -> None:
+        """Wait no longer."""
+        self._stop()
+        self._protocol.connection_lost(error)
+
+    def begin(self, headers: list[tuple[bytes, bytes]]) -> None:
+        """Take note of a request whose head is complete."""
+        self._stop()
+        self._under_way += 1
+        fields = dict(headers)
+        body = MOST_CHUNKED if b"transfer-encoding" in fields else int(fields.get(b"content-length", 0))
+        self._size, self._allowed = 0, MOST_TARGET + MOST_HEADERS + body
+
+    def end(self) -> None:
+        """Take note of its answer."""
+        self._under_way -= 1
 
     def _wait(self) -> None:
-        self._timer = self.loop.call_later(HEAD_TIME, self._late)
+        self._has_begun = False
+        self._timer = self._loop.call_later(HEAD_TIME, self._late)
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _measure(self) -> None:
+        if self._size > self._allowed:
+            self._refuse(431, TOO_LONG)
 
     def _late(self) -> None:
         """Close a connection that took too long; if it has sent nothing, without a word, as one that is idle."""
-        if self._is_head:
-            self._end(Refused(408, f"a head that took more than {HEAD_TIME:g} seconds: send it at once"))
+        if self._has_begun:
+            self._refuse(408, f"a head that took more than {HEAD_TIME:g} seconds: send it at once")
         else:
-            self.transport.close()
+            self._transport.close()
 
     def _refuse(self, status: int, message: str) -> None:
-        """Stop the parser, which then has `send_400_response` called."""
-        self._refusal = Refused(status, message)
-        raise self._refusal
-
-    def _end(self, refused: Refused) -> None:
         """Send a refusal and close, a little later: if bytes are left unread, the client may lose the answer."""
-        self._closing = True
-        self._timer.cancel()
-        if self.cycle is not None and not self.cycle.response_complete:
+        self._stop()
+        self._is_refused = True
+        if self._under_way:
             # In the middle of another answer there is no room for this one
-            self.transport.close()
+            self._transport.close()
             return
-        self.transport.write(refused.reply().closing())
-        if self.transport.can_write_eof():
-            self.transport.write_eof()
-        self.loop.call_later(LINGER, self.transport.close)
+        self._transport.write(Refused(status, message).reply().closing())
+        if self._transport.can_write_eof():
+            self._transport.write_eof()
+        self._loop.call_later(LINGER, self._transport.close)

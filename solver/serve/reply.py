@@ -18,6 +18,7 @@ from solver.report.records import line_of
 JSON, NDJSON, MARKDOWN = "application/json", "application/x-ndjson", "text/markdown"
 HTML = "text/html; charset=utf-8"
 FOREVER, REVALIDATE, NO_STORE = "public, max-age=31536000, immutable", "no-cache", "no-store"
+CLOSING = {"Connection": "close"}
 SMALL = 1_000  # bytes that are not worth compressing
 MOST_KEPT = 64 << 20  # bytes of replies, in both encodings
 OVERHEAD = 2_000  # bytes of a reply that is kept, besides its body

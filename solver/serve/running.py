@@ -22,7 +22,7 @@ import uvicorn
 
 from solver.base import system
 from solver.base.errors import ResourceError
-from solver.serve.heads import Protocol
+from solver.serve.heads import Connection, Heads
 
 ENDING = (signal.SIGINT, signal.SIGTERM)
 CAN_HOLD = system.CAN_HOLD and hasattr(uvicorn.Server, "capture_signals")
@@ -106,8 +106,8 @@ def _server(application: Any, seconds: float) -> Any:
     """The server of one process."""
     return _Server(
         uvicorn.Config(
-            application,
-            http=Protocol,
+            Heads(application),
+            http=Connection,  # type: ignore[arg-type]
             log_config=None,
             log_level="error",
             access_log=False,
