@@ -1,10 +1,10 @@
-"""Measure how long `verify`, `trim` and `pack` of a book take, against the solve, and the rates of `estimate/books.py`.
+"""Measure how long `verify`, `trim` and `pack` of a book take, against the solve, and the rates of `solver.estimate`.
 
 python scripts/bench_estimate.py [GAME ...]
 
 Each kind of work runs twice in one process and the second run counts, so that no compiling is measured. The figures are
 CPU seconds of all threads, which a busy machine changes least. Prints for each game the measurements, and how far
-off the rates in `estimate/books.py` are. The last lines are the rates to write there: the geometric middle between the
+off the rates in `solver.estimate` are. The last lines are the rates to write there: the geometric middle between the
 least and the most.
 """
 
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import solver
 from solver.base.errors import SolverError
 from solver.book.solution import Trim
-from solver.estimate import books
+from solver.estimate import estimation
 
 GAMES = (
     "connect-four:5,4",
@@ -78,7 +78,7 @@ def cpu_seconds(work: Callable[[], Any]) -> float:
 
 
 def rates(measured: Measured) -> dict[str, float]:
-    """The rates of `estimate/books.py`, as one game has them: times of the solve, microseconds of a stored state."""
+    """The rates of `solver.estimate`, as one game has them: times of the solve, microseconds of a stored state."""
     found = {"VERIFY": measured.verify / measured.solve, "PACK": 1e6 * measured.pack / measured.stored}
     if measured.trim is not None:
         found["TRIM"] = 1e6 * measured.trim / measured.stored
@@ -90,7 +90,7 @@ def main() -> None:
     parser.add_argument("games", nargs="*", help="measure these; the usual ones, if left out")
     parser.add_argument("--workers", type=int, default=2)
     arguments = parser.parse_args()
-    used = {"VERIFY": books.VERIFY, "TRIM": 1e6 * books.TRIM, "PACK": 1e6 * books.PACK}
+    used = {"VERIFY": estimation.VERIFY, "TRIM": 1e6 * estimation.TRIM, "PACK": 1e6 * estimation.PACK}
     every: dict[str, list[float]] = {name: [] for name in used}
     print("| game | stored | solve s | verify s | trim s | pack s | estimate / measured: verify | trim | pack |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")

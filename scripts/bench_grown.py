@@ -30,8 +30,8 @@ from solver.compiled.exact.searcher import Team
 from solver.compiled.lookahead.evaluation import read
 from solver.compiled.lookahead.model import model_of
 from solver.compiled.lookahead.searches import Lookahead
-from solver.learning.contenders import Setting, chooser, contender
 from solver.learning.matches import match
+from solver.learning.players import Setting, chooser, contender
 from solver.rules.game import Rules
 
 HARD = 20.0  # seconds after which an exact search is given up

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import benchmark
 from plan_cluster import DOCUMENT
 
-from solver.estimate import phases, planning
+from solver.estimate import planning
 from solver.estimate.planning import Plan
 from solver.rules.game import load_game
 
@@ -130,7 +130,7 @@ def main() -> None:
     options = parser.parse_args()
     rows = []
     for game in options.games:
-        cluster = phases.parse_cluster("local:2")
+        cluster = planning.parse_cluster("local:2")
         rows.append(row(game, planning.of_cluster(load_game(game), cluster, seconds=60.0), solve(game)))
         print(*rows[-1], flush=True)
     head = ("game", "stored", "seconds", "of the processor", "a worker, MB", "store, MB")

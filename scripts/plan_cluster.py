@@ -25,9 +25,8 @@ from schedule import Run, Schedule, Trouble
 
 from solver.base import sharding
 from solver.base.tiers import SizedTier
-from solver.estimate import phases, planning
-from solver.estimate.phases import Cluster, Costs
-from solver.estimate.planning import Plan
+from solver.estimate import planning
+from solver.estimate.planning import Cluster, Costs, Plan
 from solver.report.estimates import duration, size
 from solver.rules.game import Rules, load_game
 from solver.sweep import projection
@@ -237,7 +236,7 @@ def cousins() -> Iterator[list[str]]:
 
 def _cousin(name: str, arranged: str, reached: float, bits: int) -> list[str]:
     packed = 2 + _difference((1 << bits) / reached) / 8
-    stored = [size(each * reached) for each in (phases.KEY + 2, packed)]
+    stored = [size(each * reached) for each in (planning.KEY + 2, packed)]
     return [name, arranged, f"{reached:.3g}", str(bits), *stored, "yes" if bits < 64 else "no"]
 
 

@@ -15,8 +15,7 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from solver.estimate.phases import Cluster, Phase
-from solver.estimate.planning import Plan
+from solver.estimate.planning import Cluster, Phase, Plan
 
 NEVER = 20.0  # times what the plan says: where nodes die faster than tiers are done it would not end
 

@@ -8,7 +8,7 @@ import click
 
 from solver.book.doors import game_of
 from solver.cli.common import SIZE, Bars, Seconds, Text, loading, print_options, tell, workers_option
-from solver.estimate.phases import Cluster, parse_cluster
+from solver.estimate.planning import Cluster, parse_cluster
 from solver.report import estimates
 from solver.report.facts import facts_of
 

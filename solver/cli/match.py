@@ -81,8 +81,8 @@ def command(first: str, second: str, as_json: bool, quiet: bool, **options: Any)
     extras.require_kernels()
     from solver.book.writer import UNMARKED, check_target
     from solver.compiled.lookahead.evaluation import read
-    from solver.learning.contenders import Setting, chooser, contender, game_between
     from solver.learning.matches import judged, match
+    from solver.learning.players import Setting, chooser, contender, game_between
 
     own = options["named"]
     if options["save"] not in (None, "-"):

@@ -1,4 +1,10 @@
-"""The cost of solving, before it is begun: by searching a sample, or by counting for a while."""
+"""The cost of solving, before it is begun: by searching a sample, or by counting for a while.
+
+Work on a complete book is estimated, too. `verify` reaches every move again, as the solve did, so that it takes a
+multiple of the solve. The others read and write values, so that they take a time for each stored state. Each rate below
+is the geometric middle between the least and the most of a few games. `scripts/bench_estimate.py` prints them: renew
+them when one of these commands becomes faster.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +21,6 @@ from solver.base.errors import BudgetExceeded, MethodError
 from solver.base.extras import PROCESS, working_memory
 from solver.base.kinds import OUTCOME, WDL
 from solver.base.progress import Progress, silent
-from solver.estimate import books
-from solver.estimate.books import BookTimes
 from solver.rules import placements
 from solver.rules.game import STATE_LIMIT, Game, Rules
 from solver.rules.placements import Placements
@@ -26,6 +30,39 @@ from solver.solving.ways import opening
 if TYPE_CHECKING:
     from solver.compiled.exact.searcher import Searcher
     from solver.sweep.projection import Census
+
+VERIFY = 0.8  # times of the solve
+TRIM = 0.85e-6  # CPU seconds of a stored state, of `trim --wdl --codec ranked`
+PACK = 0.07e-6  # the same of `pack`, to the codec compact
+
+
+class BookTimes(NamedTuple):
+    """Seconds of `verify`, `trim --wdl --codec ranked` and `pack`; `trim` is None where a game has no such book."""
+
+    verify: float
+    trim: float | None
+    pack: float
+
+
+def book_times(rules: Rules, stored: int, cyclic: bool, seconds: float, team: int) -> BookTimes:
+    """Estimate the work on a book from its number of states and from the solve.
+
+    Args:
+        rules: The rules of the game.
+        stored: The number of states in the book.
+        cyclic: Whether some tier has cycles.
+        seconds: The time of the solve with `team` workers.
+        team: The number of workers, for all of this work.
+    """
+    trim = TRIM * stored / team if _has_ranked(rules, cyclic) else None
+    return BookTimes(VERIFY * seconds, trim, PACK * stored / team)
+
+
+def _has_ranked(rules: Rules, cyclic: bool) -> bool:
+    """Whether the values can lose their distances, and be stored by numbers of the rules."""
+    refused = any(rules.kind.refusal(what, rules.name) is not None for what in ("trim", "wdl"))
+    return rules.rank is not None and rules.unrank is not None and not cyclic and not refused
+
 
 # Measured on connect-four 5x5 to 6x5 and animal shogi; other games differ, kalah 4,3 by a factor of two
 OPENING_BYTES = 5.0  # of an opening book, which is sparser
@@ -260,7 +297,7 @@ def of_sweep(
     whole_book = demand.BOOK + round(book * stored)
     taken = took, needs.memory, needs.disk, whole_book
     limits = needs.least_memory, budget + PROCESS
-    later = books.times(rules, stored, cyclic, took, workers or cores())
+    later = book_times(rules, stored, cyclic, took, workers or cores())
     return Sweep(*sizes, counted, is_complete, cyclic, tiers, *taken, by_state, placed, *limits, later)
 
 

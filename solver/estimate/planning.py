@@ -1,22 +1,379 @@
 """The cost of a solve on a cluster: time, memory, storage, traffic and price, tier by tier, before one is rented.
 
-`phases` is the model. The times of listing a game's moves and sorting its keys are measured here; the other costs were
-measured once, as docs/explanation/scale.md says. None of this needs Ray, or a cluster.
+The times of listing a game's moves and sorting its keys are measured here; the other costs were measured once, as
+docs/explanation/scale.md says. None of this needs Ray, or a cluster.
+
+The model is the phases of `cluster.driver`, tier by tier, and the cost of each. The states of a tier lie in shards by a
+hash of the state. Forward, a task a shard (`advance`) expands its states and deals their children to shards, and a task
+for each shard of the next tier (`gather`) merges its children. Backward, a task a shard (`request`) deals the children
+whose values it needs, their owners look them up (`answer`), and a third (`fold`) makes the values of the shard. Where
+several shards share a block, tasks between (`split`) cut blocks up, and put answers together. A child of p parents is
+dealt by as many tasks as have one of them: of n shards, about n (1 - (1 - 1/n)^p). A phase takes as long as that
+resource takes which takes longest: cores, network, store, or the one driver, which hands out tasks and owns their
+results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import re
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from solver.base import sharding
 from solver.base.errors import MethodError
+from solver.base.extras import free_memory
 from solver.base.progress import Progress, silent
 from solver.base.sharding import ARRANGED, BOUND
+from solver.base.system import cores
 from solver.base.tiers import SizedTier
 from solver.check.conformance import check_game
 from solver.estimate.estimation import need_kernels
-from solver.estimate.phases import KEY, PLAIN, Cluster, Costs, Kind, TierPlan, predict
 from solver.rules.game import Game, Rules
+
+KEY = 8  # bytes of a state
+BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+FIELD = re.compile(r"(nodes|cores|memory|network|storage|price)=([0-9]{1,12}(?:\.[0-9]{1,6})?)([KMGT]?)")
+LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
+NEEDED = {"nodes": "nodes=64", "cores": "cores=32", "memory": "memory=256G"}  # and examples
+FORM = "write nodes=64,cores=32,memory=256G,network=25G, with storage=40G and price=1.6 if you like, or local:2"
+
+
+class Cluster(NamedTuple):
+    """A cluster of equal nodes.
+
+    Attributes:
+        nodes: How many nodes.
+        cores: Cores of a node.
+        memory: Bytes of memory of a node.
+        network: Bits a second that a node sends while it receives as many.
+        storage: Bytes a second that all nodes together read or write in the store. 0 for no limit.
+        price: Price of a node for an hour.
+        task: Most bytes of memory that a task takes. Plans try several.
+    """
+
+    nodes: int
+    cores: int
+    memory: int
+    network: float = 0.0
+    storage: float = 0.0
+    price: float = 0.0
+    task: int = sharding.TASK_BYTES
+
+    def shards(self, states: int, bytes_per_state: int = sharding.BYTES) -> int:
+        """Return the shards of a tier, a power of two: as many as memory needs, or more so that no worker is idle."""
+        memory = min((1 - sharding.OBJECTS) * self.memory / self.cores, self.task)
+        return 1 << sharding.bits_for(states, bytes_per_state, memory, self.nodes * self.cores)
+
+
+class Work(NamedTuple):
+    """The work of a phase, for one core.
+
+    Attributes:
+        listing: How often a move is listed, for each move or key.
+        sorting: How often a key is sorted, for each move or key.
+        each: Further seconds for each move or key.
+        state: Seconds for each state reached.
+        task: Seconds for each task.
+    """
+
+    listing: float
+    sorting: float
+    each: float
+    state: float
+    task: float
+
+
+class Costs(NamedTuple):
+    """Seconds.
+
+    The first two, of a core, are measured on the spot: a move listed, and a key sorted and freed of doubles. The others
+    were measured once, on the tasks of five games one by one, and on Ray (docs/explanation/scale.md).
+    """
+
+    listing: float
+    sorting: float
+    advance: Work = Work(3.2, 1.8, 0.0, 7.3e-9, 2.5e-3)  # moves
+    gather: Work = Work(0.0, 2.0, 0.0, 0.0, 0.7e-3)  # keys
+    request: Work = Work(3.0, 0.0, 18e-9, 0.0, 0.7e-3)  # moves
+    answer: Work = Work(0.0, 0.0, 10e-9, 0.0, 0.3e-3)  # keys
+    fold: Work = Work(4.0, 0.0, 32e-9, 0.0, 1.4e-3)  # moves
+    split: Work = Work(0.0, 0.0, 2e-9, 3e-6, 0.3e-3)  # keys; instead of states parts of blocks
+    stored: float = 1.0e-9  # of a core, a byte read from the store or written to it, and its digest
+    passed: float = 1.5e-9  # of a core, a byte put where other tasks find it
+    fetch: float = 0.1e-3  # of a core, a result that a task takes
+    task: float = 0.5e-3  # of the driver, a task
+    handle: float = 15e-6  # of the driver, a result that it owns
+    argument: float = 20e-6  # of the driver, a result that it passes to a task
+    phase: float = 0.02  # until the first task of a phase runs, and the last one is heard of
+    near: float = 2e-3  # the same of a phase that the driver sees to itself
+    start: float = 5.0  # Ray, and the rules compiled
+    book: float = 90e-9  # of a core, a state put in order and encoded for the book
+    written: float = 5e-9  # of the driver, a byte of the book
+    slice: float = 3.5e-6  # of the driver, what a file of ordered states has for a range
+
+
+class Kind(NamedTuple):
+    """Bytes of a state's merit in the store, and of its share of the book."""
+
+    merit_bytes: int = 1
+    book_bytes: float = 2.1
+
+
+PLAIN = Kind()
+
+
+class Phase(NamedTuple):
+    """A phase of a tier.
+
+    Attributes:
+        name: The phase.
+        tasks: How many tasks it has.
+        work: Seconds of cores, of all tasks together.
+        passed: Bytes that go from task to task.
+        crossing: Those of them that Ray sends from node to node.
+        stored: Bytes read and written in the store.
+        handles: Results that the driver owns.
+        arguments: How often the driver passes one to a task.
+        places: Results in files that the driver knows.
+        cores, network, store, driver: Seconds that each resource takes.
+        seconds: Time of the phase: the longest of these.
+        bound: Which resource that is.
+    """
+
+    name: str
+    tasks: int
+    work: float
+    passed: int
+    crossing: int
+    stored: int
+    handles: int
+    arguments: int
+    places: int
+    cores: float
+    network: float
+    store: float
+    driver: float
+    seconds: float
+    bound: str
+
+
+class TierPlan(NamedTuple):
+    """The plan of a tier.
+
+    Attributes:
+        tier: The tier.
+        reached: States reached.
+        states: States kept.
+        shards: Its shards.
+        forward, backward: Seconds of each pass.
+        storage: Bytes in the store once the forward pass is through this tier, those of earlier tiers included.
+        shuffle: Bytes that both passes shuffle.
+        phases: Its phases.
+    """
+
+    tier: int
+    reached: int
+    states: int
+    shards: int
+    forward: float
+    backward: float
+    storage: int
+    shuffle: int
+    phases: tuple[Phase, ...]
+
+    @property
+    def turn(self) -> int:
+        """How many of its phases are of the pass forward."""
+        return turn_of(self.phases)
+
+    @property
+    def bound(self) -> str:
+        """The resource that takes most of the time."""
+        return max(self.phases, key=lambda phase: phase.seconds).bound
+
+
+def parse_cluster(text: str) -> Cluster:
+    """A cluster by its description; ValueError where it is none."""
+    local = LOCAL.fullmatch(text)
+    if local:
+        return Cluster(1, int(local[1] or cores()), free_memory())
+    if "=" not in text:
+        where = "is where a cluster is, and an estimate needs none, only its size" if ":" in text else "is no size"
+        raise ValueError(f"{text[:80]!r} {where}: {FORM}")
+    words = [word.strip() for word in text.split(",")]
+    if wrong := [word for word in words if FIELD.fullmatch(word) is None]:
+        raise ValueError(f"{wrong[0][:80]!r} says nothing of a cluster: {FORM}")
+    fields = [word for word in map(FIELD.fullmatch, words) if word is not None]
+    fields_by_name = {word[1]: float(word[2]) * (BYTES if word[1] == "memory" else UNITS)[word[3]] for word in fields}
+    if len(fields_by_name) < len(fields):
+        raise ValueError(f"{text[:80]!r} says something twice: {FORM}")
+    if missing := [name for name in NEEDED if name not in fields_by_name]:
+        examples = ",".join(NEEDED[name] for name in missing)
+        raise ValueError(f"{text[:80]!r} lacks {' and '.join(missing)}: add {examples}, for instance")
+    if too_small := [name for name in fields_by_name if name != "price" and fields_by_name[name] < 1]:
+        raise ValueError(f"{text[:80]!r} has no {too_small[0]}: give at least one, or leave network and storage out")
+    nodes, each, memory = (int(fields_by_name[name]) for name in ("nodes", "cores", "memory"))
+    network, storage, price = (fields_by_name.get(name, 0.0) for name in ("network", "storage", "price"))
+    return Cluster(nodes, each, memory, network, storage, price)
+
+
+def predict(tiers: Sequence[SizedTier], costs: Costs, cluster: Cluster, kind: Kind = PLAIN) -> list[TierPlan]:
+    """Yield the plan of each tier."""
+    plans: list[TierPlan] = []
+    previous_kept = 0
+    for index, tier in enumerate(tiers):
+        later = tiers[index + 1] if index + 1 < len(tiers) else None
+        phases = tuple(_phases(tier, later, costs, cluster, kind))
+        previous_kept += tier.kept
+        forward = [phase.seconds for phase in phases[: turn_of(phases)]]
+        plans.append(
+            TierPlan(
+                tier.number,
+                tier.reached,
+                tier.kept,
+                cluster.shards(tier.reached),
+                sum(forward),
+                sum(phase.seconds for phase in phases) - sum(forward),
+                KEY * (previous_kept + (later.reached if later else 0)),
+                sum(phase.passed for phase in phases),
+                phases,
+            )
+        )
+    return plans
+
+
+def turn_of(phases: Sequence[Phase]) -> int:
+    """How many phases of a tier are of the pass forward."""
+    names = [phase.name for phase in phases]
+    return 1 + names.index("gather") if "gather" in names else 1
+
+
+def dealt(moves: int, children: int, count: int) -> int:
+    """Return how many of `moves` are left after each of `count` shards has dropped its duplicates.
+
+    The moves lead to `children` different states. Shards are by hash, so the parents of a child may be in any shard.
+    """
+    if not children or count == 1:
+        return children
+    return round(children * count * -math.expm1(moves / children * math.log1p(-1 / count)))
+
+
+def _phases(tier: SizedTier, later: SizedTier | None, costs: Costs, cluster: Cluster, kind: Kind) -> Iterator[Phase]:
+    """The phases of a tier. Its children are taken to lie in the next one, or to be as many."""
+    reached, open_count, moves = tier.reached, tier.kept, tier.moves
+    into, open_share = (min(later.reached, moves), later.kept / max(1, later.reached)) if later else (0, 0.0)
+    shard_count = cluster.shards(reached)
+    theirs, owners = cluster.shards(round(sharding.AHEAD * into)), cluster.shards(into)
+    keys, owned = dealt(moves, into, shard_count), round(into * open_share)
+    queried = round(keys * open_share)
+    has, answers = KEY + kind.merit_bytes, kind.merit_bytes * queried
+    read = has * owned * max(1, tier.leads)
+
+    def phase(name: str, tasks: int, items: int, **exchange: int) -> Phase:
+        return _phase(name, tasks, items, Flow(filed=shard_count > sharding.FILED, **exchange), costs, cluster)
+
+    def split(tasks: int, shards: int, items: int, size: int) -> Iterator[Phase]:
+        """Return the exchange between tasks and shards, where several shards share a block."""
+        if shards > sharding.MOST_BLOCKS:
+            count, share = bundles(tasks, shards) * sharding.MOST_BLOCKS, shards // sharding.MOST_BLOCKS
+            exchange = dict(gives=share, takes=min(tasks, sharding.SPLIT_TASKS))
+            pieces = count * share * exchange["takes"]
+            yield phase("split", count, items, states=pieces, passed=size * items, taken=size * items, **exchange)
+
+    def bundles(tasks: int, shards: int) -> int:
+        return tasks if shards <= sharding.MOST_BLOCKS else -(-tasks // sharding.SPLIT_TASKS)
+
+    blocks, wanted = min(theirs, sharding.MOST_BLOCKS), min(owners, sharding.MOST_BLOCKS)
+    yield phase(
+        "advance",
+        shard_count,
+        moves,
+        states=reached,
+        passed=KEY * keys,
+        stored=KEY * (reached + open_count),
+        gives=blocks,
+    )
+    if into:
+        yield from split(shard_count, theirs, keys, KEY)
+        yield phase("gather", theirs, keys, taken=KEY * keys, stored=KEY * into, takes=bundles(shard_count, theirs))
+        yield phase("request", shard_count, moves, passed=2 * KEY * queried, stored=KEY * open_count, gives=1 + wanted)
+        yield from split(shard_count, owners, queried, KEY)
+        bundle_count = bundles(shard_count, owners)
+        yield phase(
+            "answer",
+            owners,
+            queried,
+            passed=answers,
+            taken=KEY * queried,
+            stored=read,
+            gives=bundle_count,
+            takes=bundle_count,
+        )
+        yield from split(shard_count, owners, queried, kind.merit_bytes)
+    if open_count:
+        yield phase("fold", shard_count, moves, taken=answers, stored=has * open_count, takes=1 + wanted if into else 0)
+
+
+class Flow(NamedTuple):
+    """The data that goes through the tasks of a phase.
+
+    Attributes:
+        states: States reached.
+        passed: Bytes that tasks put where others find them.
+        taken: Bytes that tasks take from there.
+        stored: Bytes read and written in the store.
+        gives, takes: Results that each task gives, and takes.
+        filed: Whether the results lie in files.
+    """
+
+    states: int = 0
+    passed: int = 0
+    taken: int = 0
+    stored: int = 0
+    gives: int = 1
+    takes: int = 0
+    filed: bool = False
+
+
+def _phase(name: str, tasks: int, items: int, flow: Flow, costs: Costs, cluster: Cluster) -> Phase:
+    """A phase of so many tasks over so many moves or keys."""
+    share: Work = getattr(costs, name)
+    seconds_per_item = share.listing * costs.listing + share.sorting * costs.sorting + share.each
+    filed = flow.filed and flow.gives + flow.takes > 1
+    stored = flow.stored + (flow.passed + flow.taken if filed else 0)
+    work = (
+        items * seconds_per_item
+        + flow.states * share.state
+        + stored * costs.stored
+        + flow.passed * (not filed) * costs.passed
+    )
+    work += tasks * (share.task + flow.takes * costs.fetch)
+    crossing = 0 if filed else round(flow.taken * (1 - 1 / cluster.nodes))
+    busy = work / tasks * -(-tasks // (cluster.nodes * cluster.cores))
+    network = 8 * crossing / (cluster.nodes * cluster.network) if cluster.network else 0.0
+    store = stored / cluster.storage if cluster.storage else 0.0
+    handles, places = tasks * flow.gives, 0
+    driver = tasks * (costs.task + flow.gives * costs.handle + flow.takes * costs.argument)
+    if filed:
+        handles, places = tasks * min(2, flow.gives), tasks * (flow.gives + flow.takes)
+        driver = tasks * costs.task + handles * costs.handle + places * costs.slice
+    wait = costs.phase
+    # The driver does it itself: it is not worth the way
+    if items <= sharding.LOCAL_STATES:
+        network, driver, wait = 0.0, 0.0, costs.near
+    bound, seconds = slowest(busy, network, store, driver)
+    counts = flow.passed, crossing, stored, handles, tasks * flow.takes, places
+    return Phase(name, tasks, work, *counts, busy, network, store, driver, seconds + wait, bound)
+
+
+def slowest(cores: float, network: float, store: float, driver: float) -> tuple[str, float]:
+    """The resource that takes longest, and its seconds."""
+    times = {"cores": cores, "network": network, "store": store, "driver": driver}
+    bound = max(times, key=times.__getitem__)
+    return bound, times[bound]
+
 
 ORDERED = 1.3  # bytes of a state, packed, in between
 PROCESS = 120 << 20  # bytes of a worker, whatever it does

@@ -21,9 +21,9 @@ from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
 from solver.compiled.lookahead.evaluation import LIMIT, Evaluation, identity
 from solver.learning import SOLVE_IT, contest, samples
+from solver.learning.matches import standing
 from solver.learning.moves import Board, States, Worths, best_moves, guess_of
 from solver.learning.players import Greedy, Random
-from solver.learning.standing import standing
 from solver.rules.game import Game, Rules, game_text
 from solver.search import refuse_chance
 

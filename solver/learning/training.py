@@ -1,22 +1,184 @@
-"""`learn`: an evaluation of a game from the values of a book, or from searches where there is none."""
+"""`learn`: an evaluation of a game from the values of a book, or from searches where there is none.
+
+Models are fitted by scikit-learn, as layers of an `Evaluation`, and judged on states that were never seen in training.
+
+A value v from -1 to 1 is told as `TARGET_SCALE` v, so that no finite estimate need be certain. The linear model is a
+logistic regression in which each state is a win with weight (1 + v) / 2 and a loss with the rest, since tanh(z / 2)
+is the expectation of -1 and 1 in a logistic model. The network is fitted to artanh v by least squares. Features are
+centred and scaled for the fit, which the first layer then makes up for.
+"""
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from solver.base import extras
 from solver.base.progress import Progress, silent
+from solver.book import Book
 from solver.book.doors import Opened, Source, open_source
-from solver.compiled.lookahead.evaluation import Evaluation, identity
+from solver.compiled.lookahead.evaluation import Evaluation, Numbers, identity
 from solver.learning import SOLVE_IT, samples
-from solver.learning.figures import Truth, figures, truth_of
-from solver.learning.fitting import TARGET_SCALE, Split, fit
-from solver.learning.moves import Board, States, guess_of
+from solver.learning.moves import Board, Guess, States, Worths, best_moves, first_moves, guess_of
 from solver.learning.samples import Sample
 from solver.rules.game import game_text
 from solver.search import refuse_chance
+
+TARGET_SCALE = 0.9
+STRENGTHS = (0.001, 0.01, 0.1, 1.0)  # of the data against small weights: that which tells held-out states best is taken
+MOST_STEPS = 1000  # of a linear model's fit
+EPOCHS = 100  # at most, of a network's
+PATIENCE = 4  # epochs without a better one, until it ends
+BETTER = 1e-3  # a smaller gain is none
+BATCH_ROWS = 256
+RATE = 2e-3
+Layers = list[tuple[Numbers, Numbers]]
+
+
+class Split(NamedTuple):
+    """Features (n, features) and values (n,) from -1 to 1, of states to fit to and of others, to know when to stop."""
+
+    table: NDArray[np.int16]
+    values: NDArray[np.float64]
+    held_table: NDArray[np.int16]
+    held_values: NDArray[np.float64]
+
+
+class Fit(NamedTuple):
+    """A model's layers, how many steps or epochs it was fitted for, and its mean squared error on held-out states."""
+
+    layers: Layers
+    steps: int
+    error: float
+
+
+def fit(split: Split, hidden: tuple[int, ...], seed: int, progress: Progress = silent) -> Fit:
+    """A linear model, or a network with these hidden layers. The same seed fits the same on one kind of machine."""
+    from threadpoolctl import threadpool_limits
+
+    middle = split.table.mean(axis=0, dtype=np.float64)
+    spread = split.table.std(axis=0, dtype=np.float64)
+    spread[spread == 0] = 1.0
+
+    def scaled(table: NDArray[np.int16]) -> NDArray[np.float32]:
+        numbers: NDArray[np.float32] = ((table - middle) / spread).astype(np.float32)
+        return numbers
+
+    ready = scaled(split.table), split.values, scaled(split.held_table), split.held_values
+    # Sums in one order, whatever the number of cores
+    with threadpool_limits(1):
+        found = _network(*ready, hidden, seed, progress) if hidden else _linear(*ready, progress)
+    weights, biases = found.layers[0]
+    first = weights / spread[:, None]
+    found.layers[0] = first.astype(np.float32), (biases - middle @ first).astype(np.float32)
+    return found
+
+
+def _linear(table: Any, values: Any, held: Any, held_values: Any, progress: Progress) -> Fit:
+    from sklearn.linear_model import LogisticRegression
+
+    wins = (1 + TARGET_SCALE * values) / 2
+    both, outcomes = np.vstack([table, table]), np.repeat([1, 0], len(values))
+    fits = []
+    for tried, strength in enumerate(STRENGTHS):
+        model = LogisticRegression(C=strength, max_iter=MOST_STEPS)
+        model.fit(both, outcomes, sample_weight=np.concatenate([wins, 1 - wins]))
+        layer = model.coef_.T.astype(np.float64) / 2, model.intercept_.astype(np.float64) / 2
+        error = _error(np.tanh(held @ layer[0] + layer[1])[:, 0], held_values)
+        fits.append(Fit([layer], int(model.n_iter_[0]), error))
+        best = min(fits, key=operator.attrgetter("error"))
+        progress("fitting", tried + 1, len(STRENGTHS), f"error {best.error:.4f}")
+    return best
+
+
+def _network(
+    table: Any, values: Any, held: Any, held_values: Any, hidden: tuple[int, ...], seed: int, progress: Progress
+) -> Fit:
+    from sklearn.neural_network import MLPRegressor
+
+    model = MLPRegressor(
+        hidden_layer_sizes=hidden,
+        activation="relu",
+        batch_size=min(BATCH_ROWS, len(values)),
+        learning_rate_init=RATE,
+        random_state=seed,
+    )
+    aims = np.arctanh(TARGET_SCALE * values).astype(np.float32)
+    best, waited = Fit([], 0, np.inf), 0
+    for epoch in range(1, EPOCHS + 1):
+        model.partial_fit(table, aims)
+        error = _error(np.tanh(model.predict(held)), held_values)
+        waited = 0 if error < best.error * (1 - BETTER) else waited + 1
+        if error < best.error:
+            layers = zip(model.coefs_, model.intercepts_, strict=True)
+            best = Fit([(w.astype(np.float64), b.astype(np.float64)) for w, b in layers], epoch, error)
+        progress("fitting", epoch, EPOCHS, f"error {best.error:.4f}")
+        if waited == PATIENCE:
+            break
+    best.layers[1:] = [(w.astype(np.float32), b.astype(np.float32)) for w, b in best.layers[1:]]
+    return best
+
+
+def _error(found: NDArray[np.float64], values: NDArray[np.float64]) -> float:
+    return float(np.mean((found - TARGET_SCALE * values) ** 2))
+
+
+PLAYED = 5_000  # states whose moves are looked at
+Truth = Callable[[States], tuple[Worths, NDArray[np.bool_]]]
+"""Scores of unfinished states (n,), folded where their source is, and which are known."""
+Figures = dict[str, Any]
+
+
+def figures(board: Board, guess: Guess, sample: Sample, truth: Truth) -> Figures:
+    """Three measures, each None where nothing could be measured. The board's children are folded as `truth` is.
+
+    `sign`: the share of states not drawn of which the guess says who wins; a guess of 0 counts a half. `correlation`
+    of guesses and scores (Pearson). `best_moves`: of states in which some move is worse than another, the share in
+    which the move that the guess likes best, one ply ahead, is a best one.
+    """
+    guesses = guess(sample.states)
+    decided = sample.scores != 0
+    vary = np.ptp(guesses) != 0 and np.ptp(sample.scores) != 0
+    signs = np.sign(guesses[decided]) * np.sign(sample.scores[decided])
+    return {
+        "sign": float(np.mean((signs + 1) / 2)) if decided.any() else None,
+        "correlation": float(np.corrcoef(guesses, sample.scores)[0, 1]) if vary else None,
+        "best_moves": best_share(board, guess, sample.states[:PLAYED], truth),
+    }
+
+
+def best_share(board: Board, guess: Guess, states: States, truth: Truth) -> float | None:
+    """The share of states in which the first of the moves that the guess likes best is a best one, where some are not.
+
+    States of which a move is not known are left out.
+    """
+    children = board.children(states)
+    known = children.ended.copy()
+    scores, known[~known] = truth(children.states[~known])
+    ends = children.worths if board.rules.scores else np.sign(children.worths)
+    worths = board.worths(children._replace(worths=ends), lambda states: scores)
+    begins = first_moves(children.parents, len(states))[:-1]
+    best, worst = np.maximum.reduceat(worths, begins), np.minimum.reduceat(worths, begins)
+    judged = (best > worst) & np.logical_and.reduceat(known, begins)
+    if not judged.any():
+        return None
+    chosen = best_moves(children.parents, board.worths(children, guess), len(states))
+    return float(np.mean(worths[chosen][judged] == best[judged]))
+
+
+def truth_of(book: Book) -> Truth:
+    """Return a book's values of states, folded as it is."""
+
+    def truth(states: States) -> tuple[Worths, NDArray[np.bool_]]:
+        values = book.lookup(states, missing="mask")
+        return np.where(values.known, values.scores, 0.0), values.known
+
+    return truth
+
 
 HELD = 8  # of so many states to fit to one more is held out to know when to stop, and one to judge the model
 

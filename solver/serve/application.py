@@ -11,9 +11,8 @@ from starlette.requests import Request
 
 from solver.base.errors import BookError, MissingState, PositionError, SolverError
 from solver.serve.handlers import Handlers
-from solver.serve.landing import Landing, error_page, wants_html
 from solver.serve.operations import OPERATIONS, Operation
-from solver.serve.pages import Pages
+from solver.serve.pages import Landing, Pages, error_page, wants_html
 from solver.serve.reply import FOREVER, Kept, Refused, Reply
 from solver.serve.searches import Searches
 from solver.serve.shelf import Shelf

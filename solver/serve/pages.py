@@ -1,6 +1,8 @@
 """Pages for people: an index of the games, and each game's page of `solver export`, made at the first request.
 
 They lie in a folder that the server makes and removes. A request chooses among the names of existing files.
+
+Two more pages are about the server: what may be asked, with commands that work, and what is not here.
 """
 
 from __future__ import annotations
@@ -9,8 +11,10 @@ import asyncio
 import functools
 import mimetypes
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import anyio.to_thread
 from starlette.responses import FileResponse, RedirectResponse
@@ -18,8 +22,96 @@ from starlette.responses import FileResponse, RedirectResponse
 from solver.base.errors import SolverError
 from solver.base.files import replacing
 from solver.export import listing
-from solver.serve.reply import REVALIDATE, Refused, Reply, tag_of
+from solver.serve.operations import OPERATIONS, Operation
+from solver.serve.reply import HTML, NO_STORE, REVALIDATE, Refused, Reply, tag_of
 from solver.serve.shelf import Served, Shelf
+
+PATH = "/docs"
+HEAD = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<link rel="icon" href="icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="page.css">
+</head>
+<body>
+<header><div id="heading"><h1>{title}</h1></div><nav><a href="./">All games</a></nav></header>
+<main>
+"""
+TAIL = "</main>\n</body>\n</html>\n"
+
+
+def wants_html(scope: Any) -> bool:
+    """Whether a request comes from a browser that shows pages."""
+    accepted = next((value for name, value in scope["headers"] if name == b"accept"), b"")
+    return scope["method"] == "GET" and b"text/html" in accepted
+
+
+def error_page(refused: Refused, path: str) -> Reply:
+    """Return an error as a page. Its links are made from the path, for the server may lie below another."""
+    root = "../" * max(0, path.count("/") - 1) or "./"
+    text = HEAD.format(title="Not found" if refused.status == 404 else "Not possible")
+    text = text.replace('href="', f'href="{root}').replace(f"{root}./", root)
+    text += f'<p>{escape(refused.message)}</p>\n<p><a href="{root}docs">What may be asked</a></p>\n{TAIL}'
+    headers = refused.headers.items()
+    return Reply(text.encode(), HTML, status=refused.status, cache=NO_STORE, headers=headers)
+
+
+class Landing:
+    """The page that explains the API."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+
+    def routes(self) -> list[tuple[str, Any]]:
+        """Return the paths and their handlers."""
+        return [(PATH, self._page), ("/v1", self._redirected), ("/v1/", self._redirected)]
+
+    async def _redirected(self, request: Any) -> Any:
+        return RedirectResponse(f"{'../' if request.url.path.endswith('/') else './'}docs")
+
+    async def _page(self, request: Any) -> Reply:
+        book = next((served.name for served, _ in self._shelf.books), None)
+        name = book or next(iter(self._shelf))
+        base = str(request.base_url).rstrip("/")
+        # Of a book nothing can be asked where none is served
+        asked = [one for one in OPERATIONS if book is not None or "{book}" not in one.path]
+        sections = "\n".join(_section(operation, name, base) for operation in asked)
+        text = (
+            HEAD.format(title="Ask the books")
+            + "<p>Every game here can be asked over HTTP. A position is given by its moves from the start, by"
+            " <code>start</code>, by rows of a board, or by <code>#</code> and the number of its state. Values are for"
+            " the side to move: <code>score</code> 1 is a win, 0 a draw, -1 a loss, and <code>distance</code> counts"
+            " plies to the end. Answers are JSON; errors are <code>{&quot;error&quot;: ...}</code>, a line that says"
+            ' what to do. <a href="v1/openapi.json">The OpenAPI document</a> describes every field.</p>\n'
+            f"{sections}\n{TAIL}"
+        )
+        return Reply(text.encode(), HTML, cache=NO_STORE)
+
+
+def _section(operation: Operation, name: str, base: str) -> str:
+    """An operation with a command that works on this server."""
+    path = operation.path
+    for part in operation.parameters:
+        if part["in"] == "path":
+            example = name if part["name"] in ("book", "game") else "start"
+            path = path.replace(f"{{{part['name']}}}", quote(example, safe=":,"))
+    command = f'curl "{base}{path}"'
+    if operation.method == "POST":
+        command += """ -d '"start"'"""
+    asked = "".join(
+        f"<li><code>?{part['name']}={escape(str(part['example']).lower())}</code> {escape(part['description'])}</li>"
+        for part in operation.parameters
+        if part["in"] == "query"
+    )
+    return (
+        f"<section><h2>{escape(operation.about)}</h2>\n"
+        f"<p><code>{operation.method} {escape(operation.path)}</code></p>\n"
+        f"<pre>{escape(command)}</pre>{f'<ul>{asked}</ul>' if asked else ''}</section>"
+    )
 
 
 class Pages:

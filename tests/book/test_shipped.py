@@ -177,7 +177,7 @@ def test_whatever_takes_a_book_takes_such_a_name(tmp_path, monkeypatch):
         assert run(words[0], "hexapawn:3,x", *words[1:])[0] == 2
         assert "there is no file nothing" in run(words[0], "nothing", *words[1:])[2]
     pytest.importorskip("numba")
-    from solver.learning.contenders import contender
+    from solver.learning.players import contender
 
     assert contender("hexapawn").file.path == shipped.path_of("hexapawn")
     os.rename("less.lmdb", "hexapawn")

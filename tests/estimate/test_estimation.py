@@ -9,7 +9,7 @@ import pytest
 from solver.base.errors import MethodError
 from solver.base.extras import PROCESS
 from solver.base.options import Options
-from solver.estimate import books, estimation
+from solver.estimate import estimation
 from solver.report import estimates
 from solver.report.facts import facts_of
 from solver.rules import placements
@@ -407,9 +407,11 @@ def test_no_more_states_are_stored_than_the_rules_number(text):
 
 def test_work_on_a_book_takes_its_share_of_the_solve():
     rules = Rules(load_game("connect-four:4,3"))
-    small, large = (books.times(rules, stored, False, seconds, 2) for stored, seconds in ((1_000, 1.0), (5_000, 5.0)))
+    small, large = (
+        estimation.book_times(rules, stored, False, seconds, 2) for stored, seconds in ((1_000, 1.0), (5_000, 5.0))
+    )
     assert large == pytest.approx([5 * seconds for seconds in small]) and min(small) > 0
-    alone = books.times(rules, 1_000, False, 2.0, 1)
+    alone = estimation.book_times(rules, 1_000, False, 2.0, 1)
     assert alone == pytest.approx([2 * seconds for seconds in small])
 
 
@@ -417,7 +419,7 @@ def test_work_on_a_book_takes_its_share_of_the_solve():
     ("text", "cyclic"), [("kalah:2,3", False), ("mu-torere", True), ("pig:4", False), ("connect-four:4,3", True)]
 )
 def test_no_trim_is_told_of_a_game_without_such_a_book(text, cyclic):
-    assert books.times(Rules(load_game(text)), 1_000, cyclic, 1.0, 2).trim is None
+    assert estimation.book_times(Rules(load_game(text)), 1_000, cyclic, 1.0, 2).trim is None
 
 
 def test_the_times_of_work_on_the_book_have_a_line():
@@ -426,5 +428,5 @@ def test_the_times_of_work_on_the_book_have_a_line():
         (300.0, "verify 50 seconds, trim --wdl --codec ranked 5.0 minutes, pack 2 seconds"),
         (None, "verify 50 seconds, pack 2 seconds"),
     ):
-        sweep = estimation.Sweep(*sizes, book_times=books.BookTimes(50.0, trim, 2.0))
+        sweep = estimation.Sweep(*sizes, book_times=estimation.BookTimes(50.0, trim, 2.0))
         assert f"then about: {words}" in estimates.sweep(facts_of(sweep))

@@ -12,8 +12,8 @@ from solver.base import sharding
 from solver.base.errors import MethodError
 from solver.base.tiers import SizedTier
 from solver.cli import main
-from solver.estimate import phases, planning
-from solver.estimate.phases import Cluster, Costs, parse_cluster
+from solver.estimate import planning
+from solver.estimate.planning import Cluster, Costs, parse_cluster
 from solver.rules.game import Rules, load_game
 from tests import ROOT, naive
 from tests.engines import Threads
@@ -101,7 +101,7 @@ def test_what_shards_deal_is_what_they_are_said_to(small, shards):
     led = [(state, child) for state in kept for child in children_of(rules, state)]
     pairs = {(hash((state, 7)) % shards, child) for state, child in led}
     children = len({child for _, child in led})
-    assert phases.dealt(len(led), children, shards) == pytest.approx(len(pairs), rel=0.1)
+    assert planning.dealt(len(led), children, shards) == pytest.approx(len(pairs), rel=0.1)
 
 
 @pytest.mark.parametrize(
@@ -114,12 +114,12 @@ def test_what_shards_deal_is_what_they_are_said_to(small, shards):
     ],
 )
 def test_what_is_scarce_binds(cluster, bound):
-    assert phases.predict(TIERS, COSTS, cluster)[0].bound == bound
+    assert planning.predict(TIERS, COSTS, cluster)[0].bound == bound
 
 
 def test_more_of_anything_takes_no_longer():
     def seconds(**more):
-        tier = phases.predict(TIERS, COSTS, FEW._replace(**more))[0]
+        tier = planning.predict(TIERS, COSTS, FEW._replace(**more))[0]
         return tier.forward + tier.backward
 
     assert seconds(nodes=8) < seconds() < seconds(nodes=2)
@@ -181,7 +181,7 @@ def test_tasks_and_bytes_are_those_of_a_solve(text, least, counted, monkeypatch)
 
     monkeypatch.setattr(sharding, "MIN_TASK_STATES", least)
     cluster = Cluster(1, 2, 8 << 30)
-    tiers = phases.predict(projection.census(load_game(text), seconds=1e9, tiers=True).tiers, COSTS, cluster)
+    tiers = planning.predict(projection.census(load_game(text), seconds=1e9, tiers=True).tiers, COSTS, cluster)
     found = counted(text, cluster)
     for name in ("advance", "gather", "request", "answer", "fold"):
         mine = [phase for tier in tiers for phase in tier.phases if phase.name == name]

@@ -12,14 +12,11 @@ from solver.base.errors import ForeignBook, MethodError
 from solver.book import Book, Trim
 from solver.compiled.lookahead.evaluation import read, write
 from solver.learning import contest, samples
-from solver.learning.contenders import Setting, chooser, contender
 from solver.learning.evolution import evolve
-from solver.learning.figures import figures, truth_of
-from solver.learning.matches import judged, match
+from solver.learning.matches import Z, elo, interval, judged, match, standing
 from solver.learning.moves import Board
-from solver.learning.players import ByBook, Greedy, Random
-from solver.learning.standing import Z, elo, interval, standing
-from solver.learning.training import Model, learn
+from solver.learning.players import ByBook, Greedy, Random, Setting, chooser, contender
+from solver.learning.training import Model, figures, learn, truth_of
 from solver.play.grading import grade
 from solver.play.player import Player
 from solver.play.practical import LEVELS

@@ -150,11 +150,9 @@ def test_the_page_on_json_lists_the_fields_of_what_takes_long():
     pytest.importorskip("numba")
     pytest.importorskip("fsspec")
     from solver.cluster.nodes import Examined
-    from solver.estimate.books import BookTimes
-    from solver.estimate.estimation import Opening, Sweep
-    from solver.estimate.phases import Phase, TierPlan
-    from solver.estimate.planning import Plan
-    from solver.learning.standing import Standing
+    from solver.estimate.estimation import BookTimes, Opening, Sweep
+    from solver.estimate.planning import Phase, Plan, TierPlan
+    from solver.learning.matches import Standing
     from solver.rules.placements import Placements
 
     told = {"estimate": (Opening, Sweep, BookTimes, Placements, Plan, TierPlan, Phase)}
