@@ -11,22 +11,19 @@ best      the best moves in the game's notation; nothing where the book does not
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from solver.base.errors import BookError, DamagedBook, LayoutError, MethodError
 from solver.base.progress import Progress
-from solver.base.value import Value, keeps, lift_value, sign_of
+from solver.base.value import Value, keeps, sign_of
 from solver.book import Book
-from solver.play.knowledge import exact_values
 from solver.play.player import Player
 from solver.rules.game import own_method
 from solver.rules.notation import show
 
 COLUMNS = {"state": int, "board": str, "value": str, "score": int, "distance": int, "tier": int, "best": list}
 OF_RULES = {"board", "tier", "best"}  # which are not in the book itself
-AT_HAND = 1 << 18  # states of a book whose values are kept in a dict, 100 bytes each, while all are looked up
 STEP = 1024  # rows between two reports
 
 Cell = Callable[[int, Value], Any]
@@ -118,30 +115,16 @@ def _best_of(book: Book) -> Cell:
     It returns None if there is none, which in a complete book happens only where chance decides.
     """
     player, complete = Player(book, live=False), book.header.scope == "complete" and not book.header.kind.error
-    game, rules = player.game, player.rules
-    named, result, canonical, reward = own_method(game, "format_action"), rules.result, rules.canonical, rules.reward
-    every = dict(book.items()).get if len(book) <= AT_HAND else book.get
-    find, signed = exact_values(every, book.header.kind), book.header.kind.signed
-    lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)
+    named, signed = own_method(player.game, "format_action"), book.header.kind.signed
 
     def best(state: int, value: Value) -> list[str] | None:
-        moves, value = [], sign_of(value) if signed else value
-        for action in game.actions(state):
-            child = result(state, action)
-            known = find(canonical(child))
-            if known is None:
-                ends = rules.is_terminal(child)
-                known = rules.ended(child) if ends else player.value(child).value
-            if known is not None:
-                same = not rules.alternates and rules.same_mover(state, action, child)
-                worth = lifted(known, same) if reward is None else lifted(known, same, reward(state, action))
-                if keeps(worth, value) if signed else worth == value:
-                    moves.append(action)
-        if not moves and not player.analyse(state) and player.outcomes(state):
-            return None
-        if not moves and complete:
+        value = sign_of(value) if signed else value
+        _, moves = player.examine(state)
+        known = [(move.action, move.value) for move in moves if move.value is not None]
+        keepers = [action for action, worth in known if (keeps(worth, value) if signed else worth == value)]
+        if moves and not keepers and complete:
             raise DamagedBook(f"{book.path}: no move from state {state} has its value: verify the book, solve it again")
-        return [str(action if named is None else named(state, action)) for action in moves] or None
+        return [str(action if named is None else named(state, action)) for action in keepers] or None
 
     return best
 

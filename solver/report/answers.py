@@ -15,7 +15,7 @@ from solver.base.errors import BookError, GameError, PositionError, SolverError
 from solver.base.kinds import NIMBER, nimber_of
 from solver.base.value import Value, in_plies
 from solver.book.reader import Book
-from solver.play.analysis import Answer, Move
+from solver.play.analysis import Move
 from solver.play.player import Player
 from solver.report import records
 from solver.report.facts import table
@@ -51,7 +51,9 @@ class Answers:
         self._holds_all = self._holds_all and not self._grown and not self._of_nimbers
         self._find, self._canonical = player.solution.get, player.canonical
         self._mover = player.rules.to_move
-        self._action_name: Callable[[int, int], str] = own_method(player.game, "format_action") or _by_number
+        self._action_name: Callable[[int, int], str] = own_method(player.game, "format_action") or (
+            lambda state, action: str(action)
+        )
         self._legal = functools.lru_cache(maxsize=1 << 9)(functools.partial(legal_actions, player.rules))
         self._worth = functools.lru_cache(maxsize=1 << 16)(_worth)
 
@@ -77,7 +79,10 @@ class Answers:
         if facts is None:
             parsed = parse_position(self.player.rules, position, self._legal)
             try:
-                facts = self._facts(position, parsed, *self._examined(parsed.state, budget))
+                if self.moves:
+                    facts = self._facts(position, parsed, *self.player.examine(parsed.state, budget))
+                else:
+                    facts = self._facts(position, parsed, self.player.value(parsed.state, budget), None)
             except Exception as error:
                 # Rules need not bear numbers that are no states
                 expected = isinstance(error, (SolverError, MemoryError)) and not isinstance(error, GameError)
@@ -107,11 +112,6 @@ class Answers:
         except Exception:
             # Rules need not bear numbers that are no states
             return None
-
-    def _examined(self, state: int, budget: Any) -> tuple[Answer, list[Move] | None]:
-        if self.moves:
-            return self.player.examine(state, budget)
-        return self.player.value(state, budget), None
 
     def _facts(self, text: str, parsed: Parsed, answer: Known, moves: list[Move] | None) -> records.Position:
         state, ply, mover, gained = parsed
@@ -198,10 +198,6 @@ def _by_conversion(facts: list[records.Move], conversions: list[int | None]) -> 
         if conversion is not None:
             move.conversion = conversion
     return sorted(facts, key=lambda move: (-(move.score or 0), (move.score or 0) * (move.conversion or 0)))
-
-
-def _by_number(state: int, action: int) -> str:
-    return str(action)
 
 
 def _worth(value: Value | None) -> tuple[str | None, float | None, int | None]:

@@ -34,7 +34,7 @@ def compared(rules: Rules, tally_list: Sequence[Tally], limit: int) -> str:
         if tally.value is None:
             cells[0], cells[1] = f">{limit:,}", f"{tally.leaves:,}" if tally.leaves else ""
         rows.append([*cells, f"{tally.seconds:.2f}", tally.trial.name])
-    lines = _table(rows, 7)
+    lines = table(rows, ">>>>>>><")
     values = {tally.value for tally in tally_list if tally.value is not None}
     # Correct rules give one value
     value_text = " or ".join(rules.kind.words(value) for value in values)
@@ -101,7 +101,7 @@ def deepened(rules: Rules, look_list: Sequence[Look], state: Any, limit: int) ->
         value_text = "the game is over"
     else:
         value_text = f"cut off here: evaluate says {last_look.estimate:+.2f} for the side to move"
-    return "\n".join([*_table(rows, 5), "", show(rules.game, last_look.end), "", value_text])
+    return "\n".join([*table(rows, ">>>>><"), "", show(rules.game, last_look.end), "", value_text])
 
 
 def _counts(tally: Tally) -> dict[str, int | None]:
@@ -131,9 +131,3 @@ def _worth(rules: Rules, value: Value, exact: bool) -> str:
     if exact:
         return rules.kind.words(value)
     return f"{value.score:+.2f}" if value.distance is None else f"{value.words()}?"
-
-
-def _table(rows: Sequence[Sequence[str]], numbers: int = 6) -> list[str]:
-    """Lines of so many columns of numbers, to the right, and one of text."""
-    padded = table([row[:numbers] for row in rows], ">")
-    return [f"{line:<{len(padded[0])}}  {row[numbers]}" for line, row in zip(padded, rows, strict=True)]

@@ -31,16 +31,15 @@ def facts(differences: Any) -> dict[str, Any]:
     """Return the facts of differences (`edit.comparing.diff`). A value that a book lacks is null."""
     return {
         "equal": differences.equal,
-        "header": {name: [_named(fact) for fact in pair] for name, pair in differences.header.items()},
+        "header": {
+            name: [fact._asdict() if hasattr(fact, "_asdict") else fact for fact in pair]
+            for name, pair in differences.header.items()
+        },
         "only_first": differences.only_first,
         "only_second": differences.only_second,
         "other_values": differences.other_values,
         "states": facts_of(differences.examples),
     }
-
-
-def _named(fact: Any) -> Any:
-    return fact._asdict() if hasattr(fact, "_asdict") else fact
 
 
 def text(facts: dict[str, Any]) -> str:

@@ -27,9 +27,13 @@ def worth(value: Value | None) -> dict[str, Any]:
 
 
 def table(rows: Sequence[Sequence[str]], align: str = "<") -> list[str]:
-    """Lines of cells, two spaces between columns that are as wide as they must be."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    padded = ([f"{cell:{align}{width}}" for cell, width in zip(row, widths, strict=True)] for row in rows)
+    """Lines of cells, two spaces between columns that are as wide as they must be.
+
+    `align` has "<" or ">" for each column; the last holds for all further ones.
+    """
+    aligned = align.ljust(len(rows[0]), align[-1])
+    formats = [f"{side}{max(map(len, column))}" for side, column in zip(aligned, zip(*rows, strict=True), strict=True)]
+    padded = ([f"{cell:{form}}" for cell, form in zip(row, formats, strict=True)] for row in rows)
     return ["  ".join(row).rstrip() for row in padded]
 
 

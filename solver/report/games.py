@@ -78,30 +78,26 @@ def grouped(games: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
 
 def about(game: dict[str, Any]) -> str:
     """Return the rest of a game's line in a list, after its name."""
-    return f"{_parameters(game)}\n    {game['about']}\n    {_values(game)}; {', '.join(game['supports'])}"
+    return f"{_parameters(game)}\n    {game['about']}\n    {_closing(game)}"
 
 
 def told(game: dict[str, Any]) -> str:
     """Return the rules of one game, to print after its name."""
-    paragraphs = [_filled(paragraph) for paragraph in game["rules"].split("\n\n")]
+    paragraphs = [
+        paragraph if paragraph.startswith(" ") else textwrap.fill(paragraph, WIDTH)
+        for paragraph in game["rules"].split("\n\n")
+    ]
     return "\n\n".join([f"{_parameters(game)}  ({game['group']})\n    {game['about']}", *paragraphs, _closing(game)])
 
 
-def _filled(paragraph: str) -> str:
-    return paragraph if paragraph.startswith(" ") else textwrap.fill(paragraph, WIDTH)
-
-
 def _closing(game: dict[str, Any]) -> str:
-    return f"{_values(game)}; {', '.join(game['supports'])}"
+    values = kind_of(game["score_game"], FEATURES["chance"] in game["supports"]).about
+    return f"{values}; {', '.join(game['supports'])}"
 
 
 def _parameters(game: dict[str, Any]) -> str:
     parameters = ", ".join(f"{name}={_text(default)}" for name, default in game["parameters"].items())
     return f"  {parameters}" if parameters else ""
-
-
-def _values(game: dict[str, Any]) -> str:
-    return kind_of(game["score_game"], FEATURES["chance"] in game["supports"]).about
 
 
 def _text(default: Any) -> str:

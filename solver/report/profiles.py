@@ -103,11 +103,7 @@ def row(profile: Profile, rules: Rules) -> list[str]:
 
 def listed(rows: list[list[str]]) -> str:
     """Return rows as a table for people."""
-    every = [COLUMNS, *rows]
-    names = table([row[:2] for row in every])
-    width = max(map(len, names))
-    numbers = table([row[2:] for row in every], ">")
-    return "\n".join(f"{name:{width}}  {row}" for name, row in zip(names, numbers, strict=True))
+    return "\n".join(table([COLUMNS, *rows], "<<>"))
 
 
 def page(profile: Profile, rules: Rules) -> str:

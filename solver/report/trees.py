@@ -8,6 +8,7 @@ from typing import Any
 
 from solver.base.errors import GameError
 from solver.games.tree import Tree, written
+from solver.report.facts import table
 from solver.search.trace import Node, Trace, Unfolded
 
 WIDTH = 120  # columns of a drawing
@@ -76,12 +77,7 @@ def steps(tree: Tree, trace: Trace) -> list[str]:
         name = "  " * node.depth + _titled(node)
         worth = written(node.value) if node.player == "leaf" else "" if entered else worth_of(node)
         rows.append([str(number) if entered else "", name, alpha, beta, worth, "" if entered else _remark(tree, node)])
-    ends = [max(len(row[column]) for row in rows) for column in range(5)]
-    return ["  ".join([*map(_aligned, row[:5], "><>>>", ends), row[5]]).rstrip() for row in rows]
-
-
-def _aligned(cell: str, align: str, width: int) -> str:
-    return f"{cell:{align}{width}}"
+    return table(rows, "><>>><")
 
 
 def worth_of(node: Node) -> str:
