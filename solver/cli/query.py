@@ -12,7 +12,7 @@ from solver.base.errors import MissingState, PositionError
 from solver.cli import common
 from solver.play.analysis import OPPONENT
 from solver.play.player import Player
-from solver.report.answers import Answers, text
+from solver.report.answers import Answers, picture, text
 from solver.report.records import plain
 
 
@@ -93,7 +93,6 @@ def command(
             raise click.UsageError("--svg draws one position: name one POSITION")
         # What only a few questions want is loaded for them alone: a query is over in the time that it would take
         from solver.play.showing import checked_svg
-        from solver.report.pictures import board
 
         checked_svg(svg)
     if explain:
@@ -118,7 +117,7 @@ def command(
             if explain:
                 facts = reasons.explained(player, facts)
         if svg is not None:
-            board(player, facts).save(svg)
+            picture(player, facts).save(svg)
         if as_json:
             click.echo(json.dumps(plain(facts)))
         else:

@@ -1,5 +1,306 @@
-"""Puzzles from a book: positions in which one move alone is good, ranked by difficulty and proved by the rules."""
+"""Puzzles from a book: positions in which one move alone is good, ranked by difficulty and proved by the rules.
 
-from solver.puzzles.finding import Puzzle, find_puzzles, score_answer
+A puzzle is a position in which one move alone reaches the goal:
 
-__all__ = ["Puzzle", "find_puzzles", "score_answer"]
+    win      the only winning move
+    draw     the only move that does not lose, in a drawn position
+    margin   the only move of the best margin, in games whose moves score
+
+`unique="all"` asks more of a win: after each of the longest defences, too, one move alone wins, up to the end.
+
+Puzzles are ranked by difficulty: the plies to the win, and two more for each wrong move that a look of LOOK plies
+does not refute. No two puzzles are alike: the book has one of symmetric states, and a position within two plies of a
+puzzle that was chosen is passed over. The same book and options give the same puzzles. The rules alone prove each
+win before it is returned: the solution forces the win in its plies, and no other move wins as soon. A win whose proof
+needs more than MOST_CHECKED states is left out. Draws and margins rest on the book.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from solver.base.errors import DamagedBook, MethodError, MissingState, PositionError
+from solver.base.progress import Progress, silent
+from solver.book.doors import Source
+from solver.book.reader import Book
+from solver.book.streaming import lists
+from solver.play.analysis import Move
+from solver.play.player import Player
+from solver.rules.game import GameOrName, Rules
+from solver.rules.notation import format_action, parse_action
+
+GOALS = ("win", "draw", "margin")
+LOOK = 4  # plies within which a wrong move is plainly wrong
+MOST_CHECKED = 1 << 20  # states that the proof of one puzzle may visit
+
+
+class Puzzle(NamedTuple):
+    """A position with one good move.
+
+    Attributes:
+        state: The position.
+        goal: "win", "draw" or "margin".
+        distance: Plies to the win. None for other goals.
+        solution: The action that reaches the goal.
+        move: The same in the game's notation.
+        line: The solution and best play after it, in the game's notation.
+        tempting: Wrong moves that a short look does not refute.
+        difficulty: A number to rank puzzles of one game by; larger is harder.
+    """
+
+    state: int
+    goal: str
+    distance: int | None
+    solution: int
+    move: str
+    line: list[str]
+    tempting: int
+    difficulty: int
+
+
+def find_puzzles(
+    source: Source,
+    number: int = 10,
+    *,
+    goal: str = "win",
+    win_in: tuple[int, int] | None = None,
+    unique: str = "first",
+    game: GameOrName | None = None,
+    progress: Progress = silent,
+) -> list[Puzzle]:
+    """Find the hardest puzzles of a book.
+
+        find_puzzles("connect-four:4,4", 5, win_in=(7, 9), unique="all")
+
+    Args:
+        source: A complete book, its path, or a game whose book comes with the package.
+        number: How many puzzles to return at most.
+        goal: "win", "draw" or "margin".
+        win_in: The least and the greatest distance of a win in plies. None for any from 3.
+        unique: "first": one winning move now. "all": one all along the longest defences.
+        game: The rules, if the book is of your own game.
+        progress: Called as the book is read.
+
+    Returns:
+        The puzzles, the hardest first. Fewer than `number`, perhaps none, if the book has no more.
+
+    Raises:
+        MethodError: The goal does not suit the game, or the book is not complete.
+        DamagedBook: A puzzle contradicts the rules.
+    """
+    player = Player(source, game, live=False)
+    rules = player.rules
+    book = _refuse(rules, player.solution, goal, win_in, unique)
+    shortest, longest = win_in or (3, 1 << 30)
+    candidates = [
+        (puzzle.difficulty, puzzle)
+        for state in _candidates(book, goal, shortest, longest, progress)
+        if (puzzle := _puzzle(player, state, goal, unique)) is not None
+    ]
+    candidates.sort(key=lambda pair: (-pair[0], pair[1].state))
+    return _different(player, [puzzle for _, puzzle in candidates], number)
+
+
+def _refuse(rules: Rules, book: Any, goal: str, win_in: Any, unique: str) -> Book:
+    """Return the book, if it has such puzzles."""
+    if not isinstance(book, Book) or not book.header.is_gapless:
+        raise MethodError(f"{rules.name}: puzzles need a complete book: solver solve {rules.name} -o BOOK, name that")
+    if rules.chance is not None:
+        raise MethodError(f"{rules.name} is a game of chance, which has no puzzles with one answer")
+    if goal not in GOALS:
+        raise MethodError(f"no goal {goal!r}: choose {', '.join(GOALS)}")
+    if rules.scores != (goal == "margin"):
+        fit = "margin" if rules.scores else "win or draw"
+        raise MethodError(f"values of {rules.name} have no {goal}: choose the goal {fit}")
+    if goal != "win" and (win_in is not None or unique != "first"):
+        raise MethodError(f"a {goal} has no distance: leave out --win-in and --unique all")
+    if goal == "win" and book.header.kind.bare:
+        raise MethodError(f"{book.path.name} has no distances, which puzzles of wins need: solve without --wdl")
+    return book
+
+
+def _candidates(book: Book, goal: str, shortest: int, longest: int, progress: Progress) -> Iterator[int]:
+    """Yield the states whose value suits the goal, in the order of the book."""
+    fits = []
+    for value in book.header.values:
+        if goal == "win":
+            fits.append(value.score > 0 and value.distance is not None and shortest <= value.distance <= longest)
+        else:
+            fits.append(goal == "margin" or value.score == 0)
+    for states, indices in lists(book, progress):
+        for state, index in zip(states, indices, strict=True):
+            if fits[index]:
+                yield state
+
+
+def _keepers(moves: list[Move]) -> list[Move]:
+    """Return the moves that keep the value."""
+    top = max(move.value.score for move in moves if move.value is not None)
+    return [move for move in moves if move.value is not None and move.value.score == top]
+
+
+def _puzzle(player: Player, state: int, goal: str, unique: str) -> Puzzle | None:
+    """Return the puzzle of a state, or None if more than one move is good."""
+    moves = player.knowledge.moves(state)
+    keepers = _keepers(moves)
+    if len(keepers) != 1 or len(moves) < 2:
+        return None
+    solution = keepers[0]
+    if unique == "all" and not _unique(player, state, is_winner=True):
+        return None
+    value = solution.value
+    assert value is not None
+    tempting = sum(_tempts(move) for move in moves if move is not solution)
+    distance = value.distance if goal == "win" else None
+    name = format_action(player.game, state, solution.action)
+    return Puzzle(state, goal, distance, solution.action, name, [], tempting, (distance or 0) + 2 * tempting)
+
+
+def _tempts(move: Move) -> bool:
+    """Whether a short look does not show that a wrong move loses."""
+    value = move.value
+    return value is not None and not (value.score < 0 and value.distance is not None and value.distance <= LOOK)
+
+
+def _unique(player: Player, state: int, is_winner: bool) -> bool:
+    """Whether one move alone wins, now and after each of the longest defences.
+
+    Args:
+        player: Who knows the values.
+        state: A position on the way to the win.
+        is_winner: Whether the side that wins is to move there.
+    """
+    if player.game.is_terminal(state):
+        return True
+    moves = player.knowledge.moves(state)
+    if is_winner:
+        chosen = _keepers(moves)
+    else:
+        longest = max(move.value.distance or 0 for move in moves if move.value is not None)
+        chosen = [move for move in moves if move.value is not None and (move.value.distance or 0) == longest]
+    if is_winner and len(chosen) != 1:
+        return False
+    same_mover = player.rules.same_mover
+    return all(_unique(player, move.child, is_winner == same_mover(state, move.action, move.child)) for move in chosen)
+
+
+def _different(player: Player, puzzles: list[Puzzle], number: int) -> list[Puzzle]:
+    """Return the first puzzles that are not alike, proved and with their lines."""
+    chosen: list[Puzzle] = []
+    near: set[Any] = set()
+    for puzzle in puzzles:
+        if len(chosen) == number:
+            break
+        around = _around(player, puzzle)
+        if puzzle.state in near or not near.isdisjoint(around):
+            continue
+        if not _is_proved(player.rules, puzzle):
+            continue
+        near |= around
+        chosen.append(puzzle._replace(line=_line(player, puzzle)))
+    return chosen
+
+
+def _around(player: Player, puzzle: Puzzle) -> set[Any]:
+    """Return a puzzle's state, and the states that its solution and each reply lead to, folded by symmetry."""
+    rules, game = player.rules, player.game
+    child = game.result(puzzle.state, puzzle.solution)
+    around = {puzzle.state, rules.canonical(child)}
+    if not game.is_terminal(child):
+        around |= {rules.canonical(game.result(child, action)) for action in game.actions(child)}
+    return around
+
+
+def _line(player: Player, puzzle: Puzzle) -> list[str]:
+    names, state = [puzzle.move], player.game.result(puzzle.state, puzzle.solution)
+    if not player.game.is_terminal(state):
+        for action, child in player.line(state, (puzzle.distance or 12) - 1):
+            names.append(format_action(player.game, state, action))
+            state = child
+    return names
+
+
+def _is_proved(rules: Rules, puzzle: Puzzle) -> bool:
+    """Whether the rules alone prove, within MOST_CHECKED states, that the solution wins and no other move wins as soon.
+
+    Draws and margins have no bounded proof: they rest on the book. Raises DamagedBook if the rules contradict it.
+    """
+    if puzzle.distance is None:
+        return True
+    known: dict[tuple[Any, int], bool] = {}
+    for action in rules.actions(puzzle.state):
+        wins = _wins(rules, puzzle.state, action, puzzle.distance, known)
+        if len(known) > MOST_CHECKED:
+            return False
+        if wins != (action == puzzle.solution):
+            raise DamagedBook(f"state {puzzle.state} is no puzzle by its rules: solver verify the book")
+    return True
+
+
+def _wins(rules: Rules, state: Any, action: Any, plies: int, known: dict[tuple[Any, int], bool]) -> bool:
+    """Whether a move wins within some plies, itself included."""
+    child = rules.result(state, action)
+    same = rules.same_mover(state, action, child)
+    if rules.is_terminal(child):
+        return (rules.ended(child).score > 0) == same and rules.ended(child).score != 0
+    if plies <= 1 or len(known) > MOST_CHECKED:
+        return False
+    return _forces(rules, child, plies - 1, known) if same else _suffers(rules, child, plies - 1, known)
+
+
+def _forces(rules: Rules, state: Any, plies: int, known: dict[tuple[Any, int], bool]) -> bool:
+    """Whether the side to move can win within some plies."""
+    key = rules.canonical(state), plies
+    if key not in known:
+        known[key] = any(_wins(rules, state, action, plies, known) for action in rules.actions(state))
+    return known[key]
+
+
+def _suffers(rules: Rules, state: Any, plies: int, known: dict[tuple[Any, int], bool]) -> bool:
+    """Whether the side to move loses within some plies, whatever it does."""
+    key = rules.canonical(state), -plies
+    if key not in known:
+        known[key] = all(_loses(rules, state, action, plies, known) for action in rules.actions(state))
+    return known[key]
+
+
+def _loses(rules: Rules, state: Any, action: Any, plies: int, known: dict[tuple[Any, int], bool]) -> bool:
+    """Whether a move loses within some plies, itself included."""
+    child = rules.result(state, action)
+    same = rules.same_mover(state, action, child)
+    if rules.is_terminal(child):
+        score = rules.ended(child).score
+        return score != 0 and (score < 0) == same
+    if plies <= 1:
+        return False
+    return _suffers(rules, child, plies - 1, known) if same else _forces(rules, child, plies - 1, known)
+
+
+def score_answer(source: Source | Player, state: int, answer: str) -> float:
+    """Score an answer to a position, such as a language model's: 1 if the move keeps the value, else less.
+
+    Args:
+        source: A book, its path, a game, or a player: the judge.
+        state: The position.
+        answer: A move in the game's notation. Spaces around it do not matter.
+
+    Returns:
+        1.0 for a move that keeps the value, 0.0 for one that gives all away and for text that is no legal move. Between
+        them the part of the value that is kept: 0.5 for a draw instead of a win.
+
+    Raises:
+        PositionError: `state` is no position of the game.
+        MissingState: The value of the move is not known.
+    """
+    player = Player.of(source)
+    moves = player.analyse(state)
+    try:
+        action = parse_action(player.game, state, answer.strip())
+    except PositionError:
+        return 0.0
+    scores = {move.action: move.value.score for move in moves if move.value is not None}
+    if len(scores) < len(moves):
+        raise MissingState(f"not all moves of state {state} have known values: use a complete book")
+    span = 2.0 if not player.rules.scores else float(max(scores.values()) - min(scores.values())) or 1.0
+    return 1.0 - (max(scores.values()) - scores[action]) / span

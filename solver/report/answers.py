@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from solver.base.errors import BookError, GameError, PositionError, SolverError
 from solver.base.kinds import NIMBER, nimber_of
@@ -21,9 +21,12 @@ from solver.report import records
 from solver.report.facts import table
 from solver.report.records import line_of, value_of
 from solver.rules.game import Rules, game_text, own_method
-from solver.rules.notation import faces, in_full, in_words, legal_actions, show
+from solver.rules.notation import Position, faces, in_full, in_words, legal_actions, show
 from solver.rules.reading import parse_position
 from solver.search import Table
+
+if TYPE_CHECKING:
+    from solver.play.showing import Board
 
 Parsed = tuple[int, int | None, int | None, int | None]  # as `notation.Position`
 Known = tuple[Value | None, bool, str, float | None]  # as `analysis.Answer`
@@ -236,3 +239,14 @@ def sentence(rules: Rules, facts: records.Position) -> str:
 def _nimber(facts: records.Position | records.Child) -> list[str]:
     """The nimber of a position of an impartial game, if it is known."""
     return [f"nimber {facts.nimber}"] if isinstance(facts.nimber, int) else []
+
+
+def picture(player: Player, facts: records.Position) -> Board:
+    """Draw the answer of `query --json` for a position: its board, its value, and those of its moves."""
+    from solver.play.showing import drawn, labelled
+
+    position = Position(facts.state, facts.ply, facts.to_move, facts.gained)
+    moves = facts.moves or []
+    actions = legal_actions(player.rules, position.state) if moves else {}
+    labels = ((actions[move.move], value_of(move), move.estimate, move.best) for move in moves)
+    return drawn(player.rules, position, labelled(player.rules, position, labels), sentence(player.rules, facts))

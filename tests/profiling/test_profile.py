@@ -17,7 +17,7 @@ from solver.base.files import lock
 from solver.book.solution import Trim
 from solver.cli.profile import variants
 from solver.play.player import Player
-from solver.profiling.measuring import PLAYERS
+from solver.profiling import PLAYERS
 from tests.commands import ok, run
 from tests.ways import slow
 

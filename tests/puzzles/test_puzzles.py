@@ -9,9 +9,10 @@ from typing import NamedTuple
 import pytest
 
 import solver
+from solver import puzzles as finding
 from solver.base.errors import DamagedBook, MethodError
 from solver.play.player import Player
-from solver.puzzles import Puzzle, finding
+from solver.puzzles import Puzzle
 from solver.rules.game import Rules, load_game
 from tests.commands import ok, run
 from tests.naive import solve
