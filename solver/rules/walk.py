@@ -326,20 +326,19 @@ def _fields_of(cls: type) -> list[Any]:
 def _imported(function: types.FunctionType) -> Iterator[types.ModuleType]:
     """The modules that a function imports when it runs."""
     package = function.__globals__.get("__package__") or ""
-    for code in [
-        function.__code__,
-        *(constant for constant in function.__code__.co_consts if isinstance(constant, types.CodeType)),
-    ]:
+    codes = [code for code in function.__code__.co_consts if isinstance(code, types.CodeType)]
+    for code in [function.__code__, *codes]:
+        # Few rules import, and to read instructions takes a while
         if IMPORT_NAME not in code.co_code[::2]:
             continue
-        # Few rules import, and it takes a while
-        from modulefinder import ModuleFinder
-
-        steps = [step for kind, step in ModuleFinder().scan_opcodes(code) if kind != "store"]
-        for *level, _, written in steps:
+        steps = [step for step in dis.get_instructions(code) if step.opname != "EXTENDED_ARG"]
+        # Python loads how many packages to go up and the names to take, then imports
+        for level, _, step in zip(steps, steps[1:], steps[2:], strict=False):
+            if step.opcode != IMPORT_NAME:
+                continue
             try:
-                name = importlib.util.resolve_name("." * level[0] + written, package) if level else written
+                name = importlib.util.resolve_name("." * level.argval + step.argval, package)
                 if _is_own(name):
                     yield importlib.import_module(name)
             except (ImportError, ValueError):
-                raise GameError(f"the rules import {written}, which cannot be found: correct the import") from None
+                raise GameError(f"the rules import {step.argval}, which cannot be found: correct the import") from None
