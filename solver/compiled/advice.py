@@ -50,7 +50,7 @@ GLOBALS: tuple[tuple[Any, str], ...] = (
 
 def reason(cls: type, report: str) -> str:
     """In one line: the line of the rules that Numba stopped at, and a remedy."""
-    methods = _with_helpers({name: one for name, one in methods_of(cls).items() if not name.startswith("compiled_")})
+    methods = _with_helpers(methods_of(cls))
     files = {os.path.basename(method.__code__.co_filename): method.__code__.co_filename for method in methods.values()}
     found = [
         (files[os.path.basename(match[1] or match[3])], int(match[2] or match[4]))

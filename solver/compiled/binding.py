@@ -11,7 +11,6 @@ that the kernels' file imports.
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import functools
 import operator
@@ -40,7 +39,6 @@ from solver.compiled.states import more_of, width_of
 from solver.compiled.tracing import odd_in
 from solver.compiled.words import bit_count, bit_length
 from solver.rules.game import Game, Rules
-from solver.rules.numbering import Numbering
 from solver.rules.orbits import Orbits
 from solver.rules.sources import names_in
 from solver.rules.walk import sibling_modules
@@ -86,12 +84,13 @@ def bind(
     is_safe = not is_checked(type(game))
     if not is_safe and not CAN_CHECK:
         raise UncompiledRules(f"{asked.name}: Numba {numba.__version__} cannot check your rules: install Numba 0.68")
-    odd = None if is_safe or not isinstance(game, tuple) else odd_in(tuple(game))
+    odd = None if is_safe else odd_in(tuple(game))
     if odd is not None:
         raise UncompiledRules(f"{asked.name}: a parameter is a {type(odd).__name__}: write a plain number")
-    more = more_of(asked.bits)
-    rules = _compiled_rules(game, more)
-    _teach(type(rules), width_of(more) if more else None, tuple(rules) if more else (), not is_safe, asked.everywhere)
+    more, is_numbered = more_of(asked.bits), Rules(game).numbering is not None
+    width = width_of(more) if more else None
+    rules_type = _rules_type(type(game), width, game if width or is_numbered else None, not is_safe)
+    rules = tuple.__new__(rules_type, game or UNUSED)
     constants = constants_of(asked, outcomes, tiers) | more_constants
     scope = _scope_of(module)
     kernels = {name: value for name, value in scope.items() if getattr(value, "is_kernel", False)}
@@ -166,72 +165,39 @@ def _compile(function: Any, scope: dict[str, Any], identity: str, cached: bool) 
     return once_for_constants(numba.njit(copy, nogil=True, **options))
 
 
-def _compiled_rules(game: Any, more: tuple[int, ...]) -> Any:
-    """The rules in the form that kernels have under `game`: itself, or one of a class of their own.
-
-    Numba 0.68 cannot compile the generators of an empty named tuple, it loses `self` among their arguments: a game
-    without parameters has a field that nobody reads. Where states are wide methods compile to something else.
-    """
-    fields = dict(zip(type(game)._fields, game, strict=True)) if isinstance(game, tuple) else {}  # type: ignore[attr-defined]
-    numbers = Rules(game).numbering
-    if fields and not more and numbers is None:
-        return game
-    values = fields or {"unused": 0}
-    known = tuple(values.values()) if more or numbers is not None else ()
-    return _class_with(type(game), tuple(values), width_of(more), known, numbers)(*values.values())
+# Numba 0.68 loses `self` among the arguments of generators of an empty named tuple: it gets a field that nobody reads
+UNUSED = (0,)
 
 
 @functools.cache
-def _class_with(
-    cls: type, fields: tuple[str, ...], width: int, known: tuple[Any, ...], numbers: Numbering | Orbits | None
-) -> Any:
-    """A class of named tuples with these fields and the methods of a class of rules, for compiled code of a width.
-
-    One for each `known`: where states are wide, or numbered, methods compile to numbers that the parameters make.
-    """
-    base = collections.namedtuple(cls.__name__, fields)  # type: ignore[misc]  # noqa: PYI024
-    owners = [owner for owner in reversed(cls.__mro__) if owner not in (tuple, object)]
-    members = {name: member for owner in owners for name, member in vars(owner).items()}
-    kept_members = {
-        name: member for name, member in members.items() if not name.startswith("__") and name not in vars(base)
-    }
-    new_class = type(cls.__name__, (base,), kept_members)
-    if numbers is not None:
-        _numberings[new_class] = numbers
-    return new_class
-
-
-_numberings: dict[type, Numbering | Orbits] = {}
-
-
-@functools.cache
-def _teach(
-    cls: type, width: int | None, parameters: tuple[Any, ...], is_checked: bool, everywhere: bool = False
-) -> None:
-    """Teach Numba the methods of a class of rules.
+def _rules_type(cls: Any, width: int | None, game: Any, is_checked: bool) -> Any:
+    """A subclass of the rules, of which kernels have an instance: Numba finds the compiled form of each method there.
 
     Args:
-        cls: The class, which gets a compiled form of each method.
-        width: Bits of the numbers that it computes with if its states are wide, else None.
-        parameters: The game's parameters if its states are wide, else ().
+        cls: The class of the rules.
+        width: Bits of the numbers that they compute with if states are wide, else None.
+        game: The game if states are wide or numbered, since methods then compile to numbers that its parameters make;
+            else None, and one class serves for all parameters.
         is_checked: Whether to compile the methods by `compiled.checked`.
-        everywhere: Whether all positions that have numbers are starts.
     """
-    own_methods = methods_of(cls)
+    rules_type: Any = type(cls.__name__, (cls,), {"_fields": cls._fields or ("unused",)})
+    own_methods, numbered = methods_of(cls), None if game is None else Rules(game)
     methods = {**_NOT_IN_THE_RULES, **({} if "size" in own_methods else _WITHOUT_SIZE), **own_methods}
-    if everywhere and "starts" not in own_methods:
+    if numbered is not None and numbered.everywhere and "starts" not in own_methods:
         methods["starts"] = _every_start
-    rewriter = Rewriter(cls, width, cls(*parameters) if width else None, is_checked)
+    rewriter = Rewriter(cls, width, game if width else None, is_checked)
     for name, method in methods.items():
         method = rewriter.rewritten(method, name)
         copy = types.FunctionType(method.__code__, method.__globals__, name, method.__defaults__, method.__closure__)
         rewriter.mark(copy, name)
-        setattr(cls, f"compiled_{name}", copy)
+        setattr(rules_type, f"compiled_{name}", copy)
         _teach_functions(method)
-    if cls in _numberings and "rank" not in own_methods:
-        home: Any = orbits if isinstance(_numberings[cls], Orbits) else numbering
+    if numbered is not None and numbered.numbering is not None and "rank" not in own_methods:
+        home: Any = orbits if isinstance(numbered.numbering, Orbits) else numbering
         for name, function in home.METHODS.items():
-            setattr(cls, f"compiled_{name}", numbering.Compiled(_numberings[cls], function, home.constants))
+            compiled = numbering.Compiled(numbered.numbering, function, home.constants)
+            setattr(rules_type, f"compiled_{name}", compiled)
+    return rules_type
 
 
 def _teach_functions(function: types.FunctionType) -> None:
