@@ -1,8 +1,13 @@
-"""Keys on their way between tasks: dealt to the shards that own them by a hash, and put together again."""
+"""Keys on their way between tasks: dealt to the shards that own them by a hash, and put together again.
+
+Up to MOST_BLOCKS shards a task returns a block for each. Of more shards several share a block, and tasks between split
+the blocks of a batch of tasks by shard: so the results of a tier are tasks times blocks, not tasks times shards, of
+which Ray's driver keeps a record each (ray#18333).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,9 +16,10 @@ from numpy.typing import NDArray
 
 from solver.base import sharding
 from solver.base.sharding import HASHED
+from solver.store.directory import TierLookup, lookup_of
 from solver.store.runs import united
-from solver.store.shared import shared
-from solver.store.sorting import exclusive_sums
+from solver.store.shared import read_only, shared
+from solver.store.sorting import exclusive_sums, gallop
 
 States = NDArray[np.int64]
 Part = tuple[int, int, States]  # a tier, a shard, its keys
@@ -151,3 +157,58 @@ def block_for(owner: int, bits: int) -> int:
 def block_count(bits: int) -> int:
     """How many blocks a task returns for so many shards."""
     return min(1 << bits, sharding.MOST_BLOCKS)
+
+
+def split(first_block: int, count: int, *blocks: Block) -> Any:
+    """Return, for each of `count` shards from the first on, the parts of these blocks for it, block by block."""
+    return several(
+        [list(block_parts) for block_parts in zip(*(block.split(first_block, count) for block in blocks), strict=True)]
+    )
+
+
+def unsplit(*answers: list[NDArray[Any]]) -> Any:
+    """Return, for each task of a batch, the answers of a block's shards, one after the other."""
+    return several([np.concatenate(pieces) for pieces in zip(*answers, strict=True)])
+
+
+def each_block(items: Iterable[Block | list[Block]]) -> Iterator[Block]:
+    """The blocks that a task was given, split or not."""
+    for block in items:
+        yield from block if isinstance(block, list) else [block]
+
+
+def look_up(keys: States, states: States, known: NDArray[Any], values: NDArray[Any]) -> None:
+    """Set values[i] = known[j] where states[j] == keys[i], both ascending. Other values stay as they are."""
+    _look_up(read_only(keys), read_only(states), read_only(known), values)
+
+
+@shared
+def _look_up(keys: NDArray[Any], states: NDArray[Any], known: NDArray[Any], values: NDArray[Any]) -> None:
+    low = 0
+    for i in range(len(keys)):
+        low = gallop(states, keys[i], low)
+        if low < len(states) and states[low] == keys[i]:
+            values[i] = known[low]
+
+
+def miniature(
+    tier: int, states: States, children: Block, bits: int, answers: Sequence[NDArray[Any]], kind: np.dtype[Any]
+) -> TierLookup:
+    """Build a small game of a tier's states, followed by their unfinished children in later tiers.
+
+    2**`bits` shards have given the children's values. A child whose value is the least number of its type was never
+    reached, and is left out.
+    """
+    begins = np.empty(1 << bits, np.int64)
+    count_dealt(children.keys, bits, begins)
+    dealt = np.concatenate(answers) if answers else np.empty(0, kind)
+    values = np.empty(len(children.keys), kind)
+    collect(children.keys, bits, begins, dealt, values)
+    keys, index = children.keys, children.table
+    lost = values == np.iinfo(kind).min
+    if lost.any():
+        lost_before = np.concatenate([[0], np.cumsum(lost)])
+        index = index.copy()
+        index[:, 2] -= lost_before[index[:, 2]]
+        keys, values = keys[~lost], values[~lost]
+    return lookup_of([(tier, states), *Block(index, keys).of(0)], values)

@@ -11,12 +11,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from solver.base.parallel import Workers
 from solver.base.progress import silent
-from solver.cluster.blocks import Block, States, blocks_of, by_tiers
-from solver.cluster.excerpt import look_up, miniature
+from solver.cluster.blocks import Block, States, blocks_of, by_tiers, look_up, miniature
 from solver.cluster.history import ShardedTier
 from solver.cluster.store import File
 from solver.cluster.tasks import (
@@ -33,7 +31,7 @@ from solver.cluster.tasks import (
 )
 from solver.compiled.binding import compiling
 from solver.compiled.edges import LARGEST, LOSSES, WINS
-from solver.store.directory import END, TierLookup
+from solver.store.directory import END
 from solver.store.runs import united, without
 from solver.store.work import Work
 from solver.sweep.expectation import Bounds
@@ -158,7 +156,14 @@ def resolve(
     states = known.states[: known.table[0, END]]
     with compiling(bench.game), Work() as work, Workers(1) as team:
         solve = Solve(bench.rules, bench.moves(scale), bench.compiled, work, memory, silent, scale)
-        values, gap = _resolved(solve, known, team)
+        if scale.point:
+            bounds = Bounds(solve, 0, known)
+            bounds.build(team)
+            values, gap = bounds.narrowed(team), bounds.gap
+        else:
+            resolver = Resolver(solve, 0, known)
+            resolver.count(team, None)
+            values, gap = np.concatenate(list(resolver.resolve(team))), 0
     resolved_files = []
     for owner, owner_states in enumerate(tier_states):
         if len(owner_states):
@@ -166,14 +171,3 @@ def resolve(
             look_up(owner_states, states, values, merits)
             resolved_files.append(valued(bench, tier.number, (tier.bits, owner), scale, owner_states, merits))
     return Resolved(resolved_files, gap)
-
-
-def _resolved(solve: Solve, known: TierLookup, team: Workers) -> tuple[NDArray[Any], int]:
-    """The values of the states in row 0, and how far apart the bounds of expectations are."""
-    if not solve.scale.point:
-        resolver = Resolver(solve, 0, known)
-        resolver.count(team, None)
-        return np.concatenate(list(resolver.resolve(team))), 0
-    bounds = Bounds(solve, 0, known)
-    bounds.build(team)
-    return bounds.narrowed(team), bounds.gap

@@ -2,6 +2,13 @@
 
 Small tiers are done in this process, and committed together. The commits alone suffice to go on behind them, on
 another cluster as well: how many shards a tier has is decided when its turn comes, and written down.
+
+A tier whose moves stay inside it is closed breadth first. A generation is the set of new states that the one before
+leads to inside the tier. When a generation is empty, the states are complete, and their moves to later tiers are
+followed.
+
+Shard files that are lost or damaged are computed again from those before them. A tier with cycles that is under way
+starts over instead: the runs that lead to it are kept until all its states are found.
 """
 
 from __future__ import annotations
@@ -10,28 +17,29 @@ import functools
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from solver.base.errors import ResourceError
 from solver.base.sharding import AHEAD, BYTES
-from solver.cluster.blocks import block_count
-from solver.cluster.closing import begun, closed, generation
-from solver.cluster.filing import MAIL
+from solver.cluster.blocks import block_count, block_for
+from solver.cluster.cycles import Explored, close, explore
 from solver.cluster.history import Closing, Found, ShardedTier, Solved, events_of, owned, tier_of
-from solver.cluster.mending import mend
 from solver.cluster.resolving import LISTING, by_rounds, valued
-from solver.cluster.shards import Shards
+from solver.cluster.shards import MAIL, Shards
 from solver.cluster.store import Damaged, File
-from solver.cluster.tasks import Advanced, Run, Spent, advance, begin, warm
+from solver.cluster.tasks import Advanced, Run, Segment, Spent, advance, begin, origin, rebuild, warm
 from solver.sweep.expansion import Stays
 from solver.sweep.forward import refuse_staying
-from solver.sweep.scale import TooWide, first_scale, wider
+from solver.sweep.scale import Scale, TooWide, first_scale, wider
 from solver.sweep.tally import refuse_long
 
 GROWTH = 4.0  # states that one leads to, before that is known
 REPORTED_TIER_SECONDS = 1.0  # seconds that a tier takes, of which there is a line
 MENDED = 100  # files in one tier, before something else must be wrong
+ALONE = 1 << 17  # states up to which a shard that is alone goes on by itself
+# Which children are asked for
+ALL_CHILDREN, UNFINISHED_CHILDREN = Scale(0, "", 0), Scale(1, "", 0)
 Result = TypeVar("Result")
 
 
@@ -79,7 +87,7 @@ class Driver(Shards):
         # The file may be why that fails
         self.ahead = {}
         self.tell(f"{damaged}: it is computed again")
-        self.mending(functools.partial(mend, self, damaged.name))
+        self.mending(functools.partial(self._make_again, damaged.name))
 
     def mending(self, step: Callable[[], Result]) -> Result:
         """Do a step; where a shard file turns out to be damaged, mend it and do the step again."""
@@ -91,12 +99,11 @@ class Driver(Shards):
         raise self.unreliable()
 
     def _begin(self) -> None:
-        bits = 0
         # While the driver sees to the first tiers
         for _ in range(self.engine.workers):
             self.engine.submit(warm, self.job)
-        handles = self.here.submit(begin, self.job, bits, returns=block_count(bits))
-        self.done(Found(None, self.gathered(None, [handles], bits, self.here), 1, GROWTH))
+        handles = self.here.submit(begin, self.job, 0)
+        self.done(Found(None, self.gathered(None, [handles], 0, self.here), 1, GROWTH))
 
     def _advance(self, tier: int) -> None:
         """Find the states of a tier and their children."""
@@ -110,37 +117,73 @@ class Driver(Shards):
         under_way = course.under_way
         closing = under_way if isinstance(under_way, Closing) else begun(tier, course.pending(tier))
         while closing.front:
-            closing = generation(self, closing)
+            closing = self.generation(closing)
             self.done(closing)
             self.progress("forward", course.stored + closing.reached, None)
         states = closing.reached
         later = self.bits_for(states * course.growth * AHEAD) if closing.highest > tier else 0
         bits = self.bits_for(states, LISTING if by_rounds(self, states) else BYTES)
-        self._complete(*closed(self, closing, max(bits, closing.bits), later), started)
+        self._complete(*self._closed(closing, max(bits, closing.bits), later), started)
 
     def _advanced(self, tier: int) -> tuple[ShardedTier, list[Advanced], list[Run]]:
         """Return a tier's shards and their children. Raises Stays if some moves stay inside the tier."""
-        course = self.course
-        segments = course.pending(tier)
+        segments = self.course.pending(tier)
         total = sum(segment.end - segment.begin for segment in segments) // 8
         engine = self.engine_for(total)
-        bits, later = self.bits_for(total), self.bits_for(total * course.growth * AHEAD)
-        tasks = [
-            engine.submit(
-                advance,
-                self.job,
-                tier,
-                (bits, owner),
-                owned(segments, bits, owner),
-                later,
-                returns=1 + block_count(later),
-                memory=self.bytes_for(total, bits),
-            )
-            for owner in range(1 << bits)
-        ]
+        bits, later = self.bits_for(total), self.bits_for(total * self.course.growth * AHEAD)
+        tasks = engine.submit_each(
+            advance,
+            [(self.job, tier, (bits, owner), owned(segments, bits, owner), later) for owner in range(1 << bits)],
+            returns=1 + block_count(later),
+            memory=self.bytes_for(total, bits),
+        )
         runs = self.gathered(tier, [handles[1:] for handles in tasks], later, engine)
         results: list[Advanced] = [engine.result(handles[0]) for handles in tasks]
         return tier_of(tier, bits, results, max(segment.highest for segment in results), False), results, runs
+
+    def generation(self, closing: Closing) -> Closing:
+        """Take a tier one generation further, or some; its shards may split."""
+        number = closing.number
+        total = closing.reached + sum(segment.end - segment.begin for segment in closing.front) // 8
+        engine = self.engine_for(total)
+        bits = max(closing.bits, self.bits_for(total))
+        visited = [closing.seen[owner >> bits - closing.bits] for owner in range(1 << bits)]
+        tasks = engine.submit_each(
+            explore,
+            [
+                (self.job, number, (bits, owner), owned(closing.front, bits, owner), files, bits, ALONE)
+                for owner, files in enumerate(visited)
+            ],
+            returns=1 + block_count(bits),
+            memory=self.bytes_for(total, bits),
+        )
+        runs = self.gathered(number, [handles[1:] for handles in tasks], bits, engine)
+        results: list[Explored] = [engine.result(handles[0]) for handles in tasks]
+        for owner, (kept, (name, length), *_) in enumerate(results):
+            visited[owner] = visited[owner][:kept]
+            if length:
+                visited[owner].append(Segment(name, 0, 8 * length, name.rpartition(".")[2], bits, owner))
+        front = [run.segments[number] for run in runs]
+        reached = closing.reached + sum(segment.reached for segment in results)
+        return Closing(number, bits, visited, front, reached, max(closing.highest, *(one.highest for one in results)))
+
+    def _closed(self, closing: Closing, bits: int, later: int) -> tuple[ShardedTier, list[Advanced], list[Run]]:
+        """Complete a tier whose states were all visited: 2**`bits` shards, their children in 2**`later` shards."""
+        number, engine, leads = closing.number, self.engine_for(closing.reached), closing.highest > closing.number
+        # Shards that were split share some
+        visited = list(dict.fromkeys(file for files in closing.seen for file in files))
+        tasks = engine.submit_each(
+            close,
+            [
+                (self.job, number, (bits, owner), owned(visited, bits, owner), later, leads)
+                for owner in range(1 << bits)
+            ],
+            returns=1 + block_count(later),
+            memory=self.bytes_for(closing.reached, bits),
+        )
+        runs = self.gathered(number, [handles[1:] for handles in tasks], later, engine) if leads else []
+        results: list[Advanced] = [engine.result(handles[0]) for handles in tasks]
+        return tier_of(number, bits, results, closing.highest, True), results, runs
 
     def _complete(self, tier: ShardedTier, results: list[Advanced], runs: list[Run], started: float) -> None:
         """Commit a tier whose states are found."""
@@ -182,3 +225,52 @@ class Driver(Shards):
         if slowest is not None and {duration.host for duration in known} != {socket.gethostname()}:
             where = f", the slowest task {slowest.seconds:.1f} s on {slowest.host}"
         self.tell(f"{step}, tier {tier.number}: {tier.kept:,} states in {shares}, {seconds:.1f} s{where}")
+
+    def _make_again(self, name: str) -> None:
+        """Compute again the files of the tier that one is of. Raises ResourceError if that comes out otherwise."""
+        kind, number, (bits, _) = origin(name)
+        # A file of mail or of visited states belongs to a step that runs again and writes it anew
+        if self.starts_over(name) or kind in ("seen", "part", MAIL):
+            return
+        tiers = {tier.number: tier for tier in self.course.tiers}
+        if kind == "run":
+            tasks = [self._starts(bits)] if number is None else self._leading(tiers[number], ALL_CHILDREN, bits, None)
+            names = [run.name for run in self.gathered(number, tasks, bits)]
+        elif kind == "states" and number is not None:
+            names = [file.name for file in self._states_again(tiers[number])]
+        else:
+            assert number is not None
+            names = [result.values.name for result in valued(self, tiers[number])[1]]
+        if name not in names:
+            raise ResourceError(f"{name} comes out otherwise when it is computed again: test the memory of the nodes")
+
+    def _starts(self, bits: int) -> list[Any]:
+        return self.engine.submit(begin, self.job, bits, returns=block_count(bits))
+
+    def _leading(self, tier: ShardedTier, which: Scale, bits: int, only: int | None) -> list[list[Any]]:
+        """Return blocks of the states that each shard of a tier leads to."""
+        return [self.requested(tier, files, which, bits, only=only)[1:] for files in tier.parts]
+
+    def _states_again(self, tier: ShardedTier) -> list[File]:
+        """Return the files of a tier's states, from all earlier tiers that lead there."""
+        tasks = [self._starts(tier.bits)]
+        for earlier in self.course.tiers:
+            if earlier.number < tier.number <= earlier.highest:
+                tasks += self._leading(earlier, UNFINISHED_CHILDREN, tier.bits, tier.number)
+        if not tier.cyclic:
+            rebuilt = [
+                (self.job, tier.number, (tier.bits, owner), *(blocks[block_for(owner, tier.bits)] for blocks in tasks))
+                for owner in range(1 << tier.bits)
+            ]
+            return list(self.engine.results(handle for [handle] in self.engine.submit_each(rebuild, rebuilt)))
+        runs = self.gathered(None, tasks, tier.bits)
+        closing = begun(tier.number, [run.segments[tier.number] for run in runs if tier.number in run.segments])
+        while closing.front:
+            closing = self.generation(closing)
+        results = self._closed(closing._replace(highest=tier.number), tier.bits, 0)[1]
+        return [result.states for result in results]
+
+
+def begun(number: int, front: Sequence[Segment]) -> Closing:
+    """A tier that was led to, of which nothing has been seen."""
+    return Closing(number, 0, [[]], list(front), 0, number)

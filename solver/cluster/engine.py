@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import socket
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
 from solver.base.errors import ResourceError
@@ -44,6 +44,12 @@ class Engine(ABC):
         `memory` bytes are free. Raises ResourceError if they never are. A task for the `node` of an id runs there at
         once, beside others.
         """
+
+    def submit_each(
+        self, task: Callable[..., Any], arguments: Iterable[Sequence[Any]], *, returns: int = 1, memory: int = 0
+    ) -> list[list[Any]]:
+        """`submit` a task for each of these arguments."""
+        return [self.submit(task, *given, returns=returns, memory=memory) for given in arguments]
 
     @abstractmethod
     def result(self, handle: Any, within: float | None = None) -> Any:

@@ -17,7 +17,7 @@ from solver import __version__
 from solver.base.errors import ResourceError, SolverError
 from solver.base.extras import free_memory
 from solver.cluster.engine import Engine
-from solver.cluster.store import LOOKED, Damaged, File, Store, one_line, store_at
+from solver.cluster.store import LOOKED, Damaged, File, one_line, store_at
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import load_game
 
@@ -107,22 +107,15 @@ def examine(game: str, wanted: str, url: str, name: str, length: int) -> dict[st
         store = store_at(url)
         store.get(File(name, length), np.uint8)
         facts["sees_store"] = True
-        facts["written"] = _written(store)
+        data, begun = np.frombuffer(os.urandom(WRITTEN), np.uint8), time.perf_counter()
+        file = store.put(PROBE, data)
+        facts["written"] = WRITTEN / (time.perf_counter() - begun)
+        store.remove([file.name])
     except Damaged:
         facts["sees_store"] = False
     except SolverError as error:
         facts["unstored"] = one_line(error)
     return facts
-
-
-def _written(store: Store) -> float:
-    """Bytes a second that this node writes to a store."""
-    data = np.frombuffer(os.urandom(WRITTEN), np.uint8)
-    begun = time.perf_counter()
-    file = store.put(PROBE, data)
-    seconds = time.perf_counter() - begun
-    store.remove([file.name])
-    return WRITTEN / seconds
 
 
 def _node(host: str, engine: Engine, handle: Any, wanted: Wanted, sent: float) -> Examined:

@@ -28,42 +28,36 @@ LISTING = 1024  # bytes of memory that a state takes while the shards of its tie
 
 def valued(shards: Shards, tier: ShardedTier) -> tuple[list[int], list[Folded], int]:
     """The shards of a tier that have states, their values, and how far apart the bounds of expectations are."""
-    return (*_folded(shards, tier), 0) if not tier.cyclic else _resolved(shards, tier)
-
-
-def _folded(shards: Shards, tier: ShardedTier) -> tuple[list[int], list[Folded]]:
-    """The shards of a tier that have states, and their values."""
-    places = tier.filled
-    engine, memory = shards.engine_for(tier.kept), shards.bytes_for(tier.kept, tier.bits)
+    if tier.cyclic:
+        return _resolved(shards, tier)
+    engine = shards.engine_for(tier.kept)
     bits, children, answers = shards.asked(tier, tier.parts)
-    folds = [
-        engine.submit(
-            fold,
-            shards.job,
-            tier.number,
-            (tier.bits, owner),
-            tier.states[owner],
-            shards.course.scale,
-            children[number],
-            bits,
-            *answers[number],
-            memory=memory,
-        )[0]
-        for number, owner in enumerate(places)
-    ]
+    folds = engine.submit_each(
+        fold,
+        [
+            (shards.job, tier.number, (tier.bits, owner), tier.states[owner], shards.course.scale, block, bits, *values)
+            for owner, block, values in zip(tier.filled, children, answers, strict=True)
+        ],
+        memory=shards.bytes_for(tier.kept, tier.bits),
+    )
     shards.ask_ahead(tier)
-    return places, list(engine.results(folds))
+    return tier.filled, list(engine.results(handle for [handle] in folds)), 0
 
 
 def _resolved(shards: Shards, tier: ShardedTier) -> tuple[list[int], list[Folded], int]:
-    """The same of a tier with cycles."""
+    """`valued` of a tier with cycles."""
     course, scale = shards.course, shards.course.scale
     assert scale is not None
     places = tier.filled
     if not places:
         return [], [], 0
     if not by_rounds(shards, tier.kept):
-        at_once = _at_once(shards, tier, scale)
+        # One task, which must have the memory for all of the tier
+        most, engine = shards.engine.memory, shards.engine_for(tier.kept)
+        memory = min(most, RESOLVING * tier.kept)
+        bits, [children], [answers] = shards.asked(tier, [tier.states], memory)
+        handles = engine.submit(resolve, shards.job, tier, scale, most // 2, children, bits, *answers, memory=memory)
+        at_once: Resolved = engine.result(handles[0])
         return places, at_once.shards, at_once.gap
     rounds = Rounds(shards, tier, scale, places)
     # If not, one of its files is mended, perhaps in the middle of another tier's rounds
@@ -90,16 +84,6 @@ def by_rounds(shards: Shards, states: int) -> bool:
     return shards.rules.kind.cyclic == Method.RETROGRADE and RESOLVING * states > shards.engine.memory
 
 
-def _at_once(shards: Shards, tier: ShardedTier, scale: Scale) -> Resolved:
-    """The values of a tier, by one task, which must have the memory for all of it."""
-    most, engine = shards.engine.memory, shards.engine_for(tier.kept)
-    memory = min(most, RESOLVING * tier.kept)
-    bits, [children], [answers] = shards.asked(tier, [tier.states], memory)
-    handles = engine.submit(resolve, shards.job, tier, scale, most // 2, children, bits, *answers, memory=memory)
-    result: Resolved = engine.result(handles[0])
-    return result
-
-
 class Rounds:
     """A tier that is resolved in rounds.
 
@@ -121,48 +105,35 @@ class Rounds:
         """Count open children and list parents; the first distance, 0 if nothing decides any state."""
         tier, scale, bits = self.tier, self.scale, self.tier.bits
         queried, children, answers = self.shards.asked(tier, tier.parts)
-        linked = [
-            self.engine.submit(
-                link,
-                self.job,
-                tier.number,
-                (bits, owner),
-                tier.states[owner],
-                scale,
-                children[number],
-                queried,
-                *answers[number],
-                returns=3 + self.blocks,
-                memory=self.memory,
-            )
-            for number, owner in enumerate(self.places)
-        ]
-        lists = [
-            self.engine.submit(
-                index,
-                self.job,
-                tier,
-                owner,
-                *(handles[3 + block_for(owner, bits)] for handles in linked),
-                returns=2,
-                memory=self.memory,
-            )
-            for owner in self.places
-        ]
+        linked = self.engine.submit_each(
+            link,
+            [
+                (self.job, tier.number, (bits, owner), tier.states[owner], scale, block, queried, *values)
+                for owner, block, values in zip(self.places, children, answers, strict=True)
+            ],
+            returns=3 + self.blocks,
+            memory=self.memory,
+        )
+        lists = self.engine.submit_each(
+            index,
+            [
+                (self.job, tier, owner, *(handles[3 + block_for(owner, bits)] for handles in linked))
+                for owner in self.places
+            ],
+            returns=2,
+            memory=self.memory,
+        )
         self._take(begins=0, parents=1, of=lists)
         self._take(left=1, merits=2, of=linked)
         list(self.engine.results(self.arrays["begins"]))
-        return min(
-            (first_fault for first_fault in self.engine.results(handles[0] for handles in linked) if first_fault),
-            default=0,
-        )
+        return min(filter(None, self.engine.results(handles[0] for handles in linked)), default=0)
 
     def load(self, saved: Resolving) -> int:
         """Continue from files. Returns the distance of the round to repeat, whose messages were not kept."""
-        shards = zip(*(getattr(saved, name) for name in ARRAYS), strict=True)
-        handles = [self.engine.submit(load, self.job, *files, returns=len(ARRAYS)) for files in shards]
+        files = zip(*(getattr(saved, name) for name in ARRAYS), strict=True)
+        handles = self.engine.submit_each(load, [(self.job, *shard) for shard in files], returns=len(ARRAYS))
         self._take(**{name: number for number, name in enumerate(ARRAYS)}, of=handles)
-        self.index, self.mails = [[*files] for files in zip(saved.begins, saved.parents, strict=True)], []
+        self.index, self.mails = [[*shard] for shard in zip(saved.begins, saved.parents, strict=True)], []
         return saved.distance
 
     def kept(self, distance: int) -> Resolving:
@@ -178,19 +149,15 @@ class Rounds:
         if distance >= WIN - 1 and not scores:
             raise GameError(f"{self.shards.rules.name} has wins of more than {WIN - 2:,} plies")
         bits = self.tier.bits
-        handles = [
-            self.engine.submit(
-                step,
-                self.job,
-                (bits, owner),
-                distance,
-                *(self.arrays[name][number] for name in ARRAYS),
-                *(mail[block_for(owner, bits)] for mail in self.mails),
-                returns=3 + self.blocks,
-                memory=self.memory,
-            )
-            for number, owner in enumerate(self.places)
-        ]
+        handles = self.engine.submit_each(
+            step,
+            [
+                (self.job, (bits, owner), distance, *arrays, *(mail[block_for(owner, bits)] for mail in self.mails))
+                for owner, *arrays in zip(self.places, *(self.arrays[name] for name in ARRAYS), strict=True)
+            ],
+            returns=3 + self.blocks,
+            memory=self.memory,
+        )
         results: list[Told] = list(self.engine.results(shard[0] for shard in handles))
         self._take(left=1, merits=2, of=handles)
         self.mails = [shard[3:] for shard in handles]
@@ -204,34 +171,28 @@ class Rounds:
     def values(self) -> list[Folded]:
         """The values of the shards."""
         tier = self.tier
-        folds = [
-            self.engine.submit(
-                settled,
-                self.job,
-                tier.number,
-                (tier.bits, owner),
-                tier.states[owner],
-                self.scale,
-                self.arrays["left"][number],
-                self.arrays["merits"][number],
-                memory=self.memory,
-            )[0]
-            for number, owner in enumerate(self.places)
-        ]
-        return list(self.engine.results(folds))
+        folds = self.engine.submit_each(
+            settled,
+            [
+                (self.job, tier.number, (tier.bits, owner), tier.states[owner], self.scale, left, merits)
+                for owner, left, merits in zip(self.places, self.arrays["left"], self.arrays["merits"], strict=True)
+            ],
+            memory=self.memory,
+        )
+        return list(self.engine.results(handle for [handle] in folds))
 
     def _take(self, of: list[list[Any]], **names: int) -> None:
-        """Return handles of arrays, by their position in each shard's result."""
+        """Keep handles of arrays, by their position in each shard's result."""
         for name, number in names.items():
             self.arrays[name] = [handles[number] for handles in of]
 
     def _kept(self, *names: str) -> list[list[File]]:
         """The files of these arrays of each shard."""
-        tier = self.tier
-        tasks = [
-            self.engine.submit(
-                keep, self.job, tier.number, (tier.bits, owner), names, *(self.arrays[name][number] for name in names)
-            )[0]
-            for number, owner in enumerate(self.places)
-        ]
-        return list(self.engine.results(tasks))
+        tasks = self.engine.submit_each(
+            keep,
+            [
+                (self.job, self.tier.number, (self.tier.bits, owner), names, *arrays)
+                for owner, *arrays in zip(self.places, *(self.arrays[name] for name in names), strict=True)
+            ],
+        )
+        return list(self.engine.results(handle for [handle] in tasks))

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from solver.base import value
 from solver.base.sharding import HASHED
-from solver.cluster.blocks import EMPTY_BLOCK, Block, block_count, owner_of
-from solver.cluster.excerpt import miniature
+from solver.cluster.blocks import EMPTY_BLOCK, Block, block_count, miniature, owner_of
 from solver.cluster.history import ShardedTier
 from solver.cluster.store import File
 from solver.cluster.tasks import Bench, Folded, Job, bench_of, labelled, valued

@@ -1,26 +1,100 @@
-"""Helpers of all parts of a solve's driver: numbers of shards, engines, results of tasks, commits."""
+"""What all parts of a solve's driver share: numbers of shards, engines, results of tasks, commits.
+
+Results of tasks go through files of the store where they would be too many for the driver to own. Ray's driver keeps a
+record of each result, 38 kB of them in a large shuffle (ray#18333), and passes each on in 20 us. Of a task whose
+results are filed it owns two: the first of them, and the offsets of the others in one file. The digests of what is read
+come by Ray.
+"""
 
 from __future__ import annotations
 
+import pickle
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from solver.base import sharding
 from solver.base.errors import ResourceError
 from solver.base.progress import Progress, Say
 from solver.base.sharding import BYTES, GATHERED
-from solver.cluster.blocks import EMPTY_BLOCK, block_count
-from solver.cluster.engine import Engine, Here
-from solver.cluster.exchange import sent, sent_back
-from solver.cluster.filing import Filing
+from solver.cluster.blocks import EMPTY_BLOCK, block_count, block_for, split, unsplit
+from solver.cluster.engine import Engine, Here, Node
 from solver.cluster.history import EVENT_NAMES, LAYOUT, Course, Event, ShardedTier, StartedOver
-from solver.cluster.store import File, Store
+from solver.cluster.store import File, Slice, Sliced, Store, store_at
 from solver.cluster.tasks import Job, Run, answer, gather, request
 from solver.rules.game import Rules
 from solver.sweep.scale import Scale
 
 EVERY = 1.0  # seconds between commits, at least
+MAIL = "mail"  # what files of results are called
+
+
+class Made:
+    """The file that a task makes: what it says of it, once that was asked for."""
+
+    def __init__(self, engine: Engine, handle: Any) -> None:
+        self._engine, self._handle = engine, handle
+        self.filed: Sliced | None = None
+
+    def part(self, number: int) -> Slice:
+        """Where a result is."""
+        if self.filed is None:
+            self.filed, self._handle = self._engine.result(self._handle), None
+        return self.filed.part(number)
+
+
+class Place(NamedTuple):
+    """A handle: one of the results in a file."""
+
+    made: Made
+    number: int
+
+    @property
+    def slice(self) -> Slice:
+        return self.made.part(self.number)
+
+
+class Filing(Engine):
+    """An engine around another one that lets tasks exchange results through files of a store.
+
+    Tasks may read results from files. With `files`, a task writes all its results but the first to one file.
+    """
+
+    def __init__(self, engine: Engine, store: Store, files: bool) -> None:
+        self.engine, self.store, self.files = engine, store, files
+        self._made: list[Made] = []
+        self._before: list[Made] = []
+
+    @property
+    def workers(self) -> int:
+        return self.engine.workers
+
+    @property
+    def memory(self) -> int:
+        return self.engine.memory
+
+    def submit(self, task: Callable[..., Any], *arguments: Any, returns: int = 1, **options: Any) -> list[Any]:
+        slices = [argument.slice if isinstance(argument, Place) else argument for argument in arguments]
+        url = self.store.url
+        if self.files and returns > 1:
+            first_result, handle = self.engine.submit(_filed, url, task, *slices, returns=2, **options)
+            self._made.append(Made(self.engine, handle))
+            return [first_result, *(Place(self._made[-1], number) for number in range(returns - 1))]
+        if any(isinstance(argument, Slice) for argument in slices):
+            return self.engine.submit(_called, url, task, *slices, returns=returns, **options)
+        return self.engine.submit(task, *slices, returns=returns, **options)
+
+    def result(self, handle: Any, within: float | None = None) -> Any:
+        return _read(self.store, handle.slice) if isinstance(handle, Place) else self.engine.result(handle, within)
+
+    def nodes(self) -> list[Node]:
+        return self.engine.nodes()
+
+    def step(self) -> None:
+        """A step of the solve is done: nothing is wanted any more that was made before the last one was."""
+        wanted = {result.filed.name for result in self._made if result.filed is not None}
+        self.store.remove(sorted({result.filed.name for result in self._before if result.filed is not None} - wanted))
+        self._before, self._made = self._made, []
 
 
 class Shards:
@@ -91,11 +165,12 @@ class Shards:
     ) -> list[Run]:
         """Return the run files of the states that a tier's tasks have dealt to 2**`bits` shards."""
         engine, memory = engine or self.engine, GATHERED * self.memory // BYTES
-        handles = [
-            engine.submit(gather, self.job, source, (bits, owner), *items, memory=memory if bits else 0)[0]
-            for owner, items in enumerate(sent(engine, tasks, bits))
-        ]
-        return [run for run in engine.results(handles) if run is not None]
+        handles = engine.submit_each(
+            gather,
+            [(self.job, source, (bits, owner), *items) for owner, items in enumerate(sent(engine, tasks, bits))],
+            memory=memory if bits else 0,
+        )
+        return [run for run in engine.results(handle for [handle] in handles) if run is not None]
 
     def ask_ahead(self, tier: ShardedTier) -> None:
         """While a tier is solved let the one before it ask for its children, which takes no values."""
@@ -130,19 +205,16 @@ class Shards:
         bits = max(one.bits for one in later)
         requests = self._requests(tier, parts, memory)
         memory = min(self.memory, max(GATHERED * (one.kept >> one.bits) for one in later))
-        answers = [
-            engine.submit(
-                answer,
-                self.job,
-                owner,
-                scale,
-                self.course.shards(later, bits, owner),
-                *items,
-                returns=len(items),
-                memory=memory,
-            )
-            for owner, items in enumerate(sent(engine, [handles[1:] for handles in requests], bits))
-        ]
+        columns = sent(engine, [handles[1:] for handles in requests], bits)
+        answers = engine.submit_each(
+            answer,
+            [
+                (self.job, owner, scale, self.course.shards(later, bits, owner), *items)
+                for owner, items in enumerate(columns)
+            ],
+            returns=len(columns[0]),
+            memory=memory,
+        )
         return bits, [handles[0] for handles in requests], sent_back(engine, answers, len(parts), bits)
 
     def requested(
@@ -156,18 +228,64 @@ class Shards:
         memory: int | None = None,
     ) -> list[Any]:
         """Return handles of the results of `request` for one part of a tier."""
-        return self.engine_for(tier.kept).submit(
-            request,
-            self.job,
-            tier.number,
-            files,
-            scale,
-            bits,
-            only,
-            returns=1 + block_count(bits),
-            memory=memory or self.bytes_for(tier.kept, tier.bits),
-        )
+        memory, returns = memory or self.bytes_for(tier.kept, tier.bits), 1 + block_count(bits)
+        given = self.job, tier.number, files, scale, bits, only
+        return self.engine_for(tier.kept).submit(request, *given, returns=returns, memory=memory)
 
     def bytes_for(self, states: int, bits: int, each: int = BYTES) -> int:
         """Of memory that a task on one of so many shards takes."""
         return min(self.memory, each * (states >> bits))
+
+
+def sent(engine: Engine, tasks: Sequence[Sequence[Any]], bits: int) -> list[list[Any]]:
+    """Return, for each of 2**`bits` shards, handles of the blocks that the tasks send it, in the tasks' order."""
+    share = (1 << bits) // block_count(bits)
+    if share == 1:
+        return [[results[block_for(owner, bits)] for results in tasks] for owner in range(1 << bits)]
+    columns: list[list[Any]] = [[] for _ in range(1 << bits)]
+    for batch in _batches(tasks):
+        for block_index in range(sharding.MOST_BLOCKS):
+            first_owner = block_index * share
+            sent_blocks = (results[block_index] for results in batch)
+            pieces = engine.submit(split, first_owner, share, *sent_blocks, returns=share)
+            for owner, piece in enumerate(pieces, first_owner):
+                columns[owner].append(piece)
+    return columns
+
+
+def sent_back(engine: Engine, answers: Sequence[Sequence[Any]], count: int, bits: int) -> list[list[Any]]:
+    """Return, for each of `count` tasks, handles of the answers of 2**`bits` shards, in their order."""
+    share = (1 << bits) // block_count(bits)
+    if share == 1 or not answers:
+        return [[answer[task] for answer in answers] for task in range(count)]
+    rows: list[list[Any]] = []
+    for number, batch in enumerate(_batches(range(count))):
+        replies: list[list[Any]] = [[] for _ in batch]
+        for first_owner in range(0, 1 << bits, share):
+            pieces = (answer[number] for answer in answers[first_owner : first_owner + share])
+            for row, piece in zip(replies, engine.submit(unsplit, *pieces, returns=len(batch)), strict=True):
+                row.append(piece)
+        rows += replies
+    return rows
+
+
+def _batches(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for begin in range(0, len(items), sharding.SPLIT_TASKS):
+        yield items[begin : begin + sharding.SPLIT_TASKS]
+
+
+def _called(url: str, task: Callable[..., Any], *arguments: Any) -> Any:
+    """A task, of arguments of which some lie in files."""
+    store = store_at(url)
+    return task(*(_read(store, argument) if isinstance(argument, Slice) else argument for argument in arguments))
+
+
+def _filed(url: str, task: Callable[..., Any], *arguments: Any) -> list[Any]:
+    """The same; its first result, and where the others are."""
+    first_result, *other_results = _called(url, task, *arguments)
+    pickles = [pickle.dumps(result, protocol=5) for result in other_results]
+    return [first_result, store_at(url).put_parts(f"{MAIL}-starts-0-0", pickles)]
+
+
+def _read(store: Store, piece: Slice) -> Any:
+    return pickle.loads(store.read(*piece))  # noqa: S301  # what has another digest than Ray says is not loaded

@@ -15,8 +15,8 @@ from solver.book.solution import Solved
 from solver.cluster import nodes
 from solver.cluster.driver import MENDED, Driver
 from solver.cluster.engine import Engine
-from solver.cluster.merged import Merged
 from solver.cluster.on_ray import is_local
+from solver.cluster.ordering import Merged
 from solver.cluster.store import LEASE, Damaged, Store
 from solver.cluster.tasks import Job
 from solver.compiled import agreement

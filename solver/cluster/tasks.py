@@ -23,9 +23,7 @@ from solver import __version__
 from solver.base.errors import GameError
 from solver.base.expectations import MIDDLE, number_of
 from solver.base.kinds import NIMBER, OUTCOME
-from solver.cluster.blocks import Block, States, blocks_of, by_tiers, own, several
-from solver.cluster.excerpt import look_up, miniature
-from solver.cluster.exchange import each_block
+from solver.cluster.blocks import Block, States, blocks_of, by_tiers, each_block, look_up, miniature, own, several
 from solver.cluster.store import File, Store, store_at
 from solver.compiled.binding import compiling
 from solver.compiled.edges import CompiledMoves, Moves

@@ -25,20 +25,7 @@ import numpy as np  # noqa: E402
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from solver.cluster import (  # noqa: E402
-    blocks,
-    closing,
-    driver,
-    excerpt,
-    filing,
-    history,
-    merged,
-    on_ray,
-    ordering,
-    resolving,
-    shards,
-    store,
-)
+from solver.cluster import blocks, driver, history, on_ray, ordering, resolving, shards, store  # noqa: E402
 from solver.cluster.store import Store  # noqa: E402
 
 # A graph like any other, in tiers: moves stay in two of three of them, lead to the next, or to the one behind
@@ -94,7 +81,7 @@ def threads(monkeypatch):
 def sharded(monkeypatch):
     """Shards of a few states; generations of one shard are not gone through at once."""
     monkeypatch.setattr(sharding, "MIN_TASK_STATES", 10)
-    monkeypatch.setattr(closing, "ALONE", 0)
+    monkeypatch.setattr(driver, "ALONE", 0)
 
 
 @pytest.fixture
@@ -115,9 +102,9 @@ def rounds(sharded, monkeypatch):
 def filed(monkeypatch):
     """Results of tasks lie in files; how many were read."""
     found = []
-    read = filing._read
+    read = shards._read
     monkeypatch.setattr(sharding, "FILED", 1)
-    monkeypatch.setattr(filing, "_read", lambda *given: found.append(given) or read(*given))
+    monkeypatch.setattr(shards, "_read", lambda *given: found.append(given) or read(*given))
     return found
 
 
@@ -137,7 +124,7 @@ def test_any_number_of_shards_gives_the_same_book(tmp_path, ladder, monkeypatch,
     """Also where what tasks send each other lies in files."""
     monkeypatch.setattr(sharding, "MIN_TASK_STATES", least)
     monkeypatch.setattr(sharding, "FILED", most_sent)
-    monkeypatch.setattr(closing, "ALONE", least)
+    monkeypatch.setattr(driver, "ALONE", least)
     assert together(ladder, tmp_path / "cluster.lmdb") == alone(ladder)
 
 
@@ -168,7 +155,8 @@ def test_ranges_of_the_book_are_encoded_by_tasks(case, tmp_path, crowded, monkey
     expected, bound = alone(game, codec=codec), []
     monkeypatch.setattr(on_ray, "connect", lambda where, memory=None: Threads(workers))
     monkeypatch.setattr(streaming, "PLAIN_LIMIT", 0)
-    monkeypatch.setattr(merged, "bind", lambda *given: bound.append(given) or ordering.bind(*given))
+    bind = ordering.bind
+    monkeypatch.setattr(ordering, "bind", lambda *given: bound.append(given) or bind(*given))
     assert together(game, tmp_path / "cluster.lmdb", codec=codec) == expected
     assert len(bound) > 1 or codec == "ranked"
 
@@ -176,15 +164,15 @@ def test_ranges_of_the_book_are_encoded_by_tasks(case, tmp_path, crowded, monkey
 def test_shards_split_while_a_tier_is_closed(tmp_path, ladder, monkeypatch):
     bits = []
     monkeypatch.setattr(sharding, "MIN_TASK_STATES", 60)
-    monkeypatch.setattr(closing, "ALONE", 0)
-    generation = closing.generation
+    monkeypatch.setattr(driver, "ALONE", 0)
+    generation = driver.Driver.generation
 
     def watched(*given):
         found = generation(*given)
         bits.append(found.bits)
         return found
 
-    monkeypatch.setattr(driver, "generation", watched)
+    monkeypatch.setattr(driver.Driver, "generation", watched)
     options = {"method": "retrograde"}
     assert together(ladder, tmp_path / "cluster.lmdb", **options) == alone(ladder, **options)
     assert bits == sorted(bits) and bits[0] < bits[-1] and len(bits) > 4
@@ -357,6 +345,6 @@ def test_keys_are_dealt_and_found_again(early, late, bits):
 @given(keys, keys)
 def test_look_up_finds_what_is_there(asked, states):
     values = np.full(len(asked), -1, np.int8)
-    excerpt.look_up(asked, states, np.arange(len(states)).astype(np.int8), values)
+    blocks.look_up(asked, states, np.arange(len(states)).astype(np.int8), values)
     places = {state: place for place, state in enumerate(states.tolist())}
     assert values.tolist() == [places.get(key, -1) for key in asked.tolist()]
