@@ -11,7 +11,7 @@ import pytest
 
 from solver.play import modules
 from solver.rules.game import Rules, load_game
-from solver.wasm import binary, layout
+from solver.wasm import binary, exports
 
 
 @pytest.fixture(scope="session")
@@ -110,7 +110,7 @@ def built(rules):
 
 def of_rules_alone(rules):
     """A module without searches, which is quick to build."""
-    with mock.patch.multiple(layout, EXACT={}, DEPTH={}):
+    with mock.patch.multiple(exports, EXACT={}, DEPTH={}):
         return built(rules)
 
 

@@ -68,22 +68,13 @@ class Reader:
         return self.at < len(self.data)
 
 
-def number(value: int) -> bytes:
-    """An unsigned LEB128 number."""
+def number(value: int, signed: bool = False) -> bytes:
+    """A LEB128 number from 0 on, of which a signed one takes a bit more."""
     result = b""
-    while value > 127:
+    while value > (63 if signed else 127):
         result += bytes([value & 127 | 128])
         value >>= 7
     return result + bytes([value])
-
-
-def signed(value: int) -> bytes:
-    """A signed LEB128 number."""
-    result = b""
-    while not -64 <= value < 64:
-        result += bytes([value & 127 | 128])
-        value >>= 7
-    return result + bytes([value & 127])
 
 
 def text(name: str) -> bytes:
@@ -194,7 +185,9 @@ def finished(
     places = _functions(linking)
     section_contents[MEMORY] = vector([bytes([1]) + number(pages) + number(max_pages)])
     if any(imported.kind == OF_GLOBAL for imported in imports):
-        section_contents[GLOBAL] = vector([bytes([I32, MUTABLE, I32_CONST]) + signed(stack) + bytes([END])])
+        section_contents[GLOBAL] = vector(
+            [bytes([I32, MUTABLE, I32_CONST]) + number(stack, signed=True) + bytes([END])]
+        )
     listed = [text(name) + bytes([OF_FUNCTION]) + number(places[name]) for name in exports]
     section_contents[EXPORT] = vector([text("memory") + bytes([OF_MEMORY, 0]), *listed])
     section_contents[CUSTOM] = text(FACTS) + json.dumps(facts, separators=(",", ":"), sort_keys=True).encode()

@@ -18,7 +18,7 @@ from solver.rules.game import Rules
 from solver.rules.width import words_of
 from solver.search import Budget, Result
 from solver.search.running import ExactSearch, SearchStatus, ended, looked
-from solver.wasm import layout
+from solver.wasm import exports
 from solver.wasm.binary import facts_of
 from solver.wasm.watch import watch
 
@@ -36,7 +36,7 @@ CALL_SECONDS = 5.0  # seconds that a call may take, or the start, which are for 
 
 def check_facts(facts: dict[str, Any], rules: Rules) -> None:
     """Raise ForeignBook unless a module was built of these rules, folded as they are, for this version's hosts."""
-    for name, value in (layout.shape_of(rules.bits) | {"symmetry": rules.folds}).items():
+    for name, value in (exports.shape_of(rules.bits) | {"symmetry": rules.folds}).items():
         if facts.get(name) != value:
             stated = printable(str(facts.get(name))[:80])
             raise ForeignBook(f"the module's {name} is {stated}, not {value}: build it again: solver build")
@@ -83,25 +83,19 @@ class Module(ExactSearch):
 
     def _check_exports(self) -> None:
         """Raise DamagedBook where functions are missing, or take or return something else."""
-        wanted = dict(layout.REQUIRED)
-        for group, entry_point in ((layout.EXACT, "lay_out"), (layout.DEPTH, "lay_out_look")):
+        wanted = dict(exports.REQUIRED)
+        for group, entry_point in ((exports.EXACT, "lay_out"), (exports.DEPTH, "lay_out_look")):
             wanted |= group if entry_point in self._exports else {}
         import wasmtime
 
-        lacks = [name for name, count in wanted.items() if not self._has(name, count)]
+        lacks = []
+        for name, count in wanted.items():
+            function, result = self._exports.get(name), "f64" if name in exports.FLOATS else "i64"
+            kinds = function.type(self._store) if isinstance(function, wasmtime.Func) else None
+            if kinds is None or [*map(str, kinds.params), *map(str, kinds.results)] != ["i64"] * count + [result]:
+                lacks.append(name)
         if lacks or not isinstance(self._exports.get("memory"), wasmtime.Memory):
             raise DamagedBook(f"the module lacks {', '.join(lacks) or 'a memory'}: build it again: solver build")
-
-    def _has(self, name: str, count: int) -> bool:
-        """Whether it exports a function of so many whole numbers."""
-        import wasmtime
-
-        function = self._exports.get(name)
-        if not isinstance(function, wasmtime.Func):
-            return False
-        kinds = function.type(self._store)
-        result = "f64" if name in layout.FLOATS else "i64"
-        return list(map(str, kinds.params)) == ["i64"] * count and list(map(str, kinds.results)) == [result]
 
     def _lay_out(self, deadline: float) -> None:
         """Make room for the searches; together the calls end by the deadline."""
@@ -109,7 +103,7 @@ class Module(ExactSearch):
         def call(name: str, *numbers: int) -> Any:
             return self._call(max(0.0, deadline - time.monotonic()), name, *numbers)
 
-        self._grow(end := layout.HEAP)
+        self._grow(end := exports.HEAP)
         if self.searches:
             end = call("lay_out", PLIES, ROWS, _words(self._table))
             self._grow(end)
@@ -129,8 +123,8 @@ class Module(ExactSearch):
 
     def _grow(self, needed: int) -> None:
         memory = self._exports["memory"]
-        pages = -(-(needed - memory.data_len(self._store)) // layout.PAGE)
-        if pages > layout.MOST_PAGES:
+        pages = -(-(needed - memory.data_len(self._store)) // exports.PAGE)
+        if pages > exports.MOST_PAGES:
             raise DamagedBook(f"the module wants {needed:,} bytes of memory: build it again: solver build")
         memory.grow(self._store, max(0, pages))
 
@@ -152,14 +146,14 @@ class Module(ExactSearch):
 
     def _call(self, seconds: float, name: str, *numbers: int) -> Any:
         is_wide = self._state_bytes > 8
-        if is_wide and name in layout.TAKING:
+        if is_wide and name in exports.TAKING:
             self._exports["memory"].write(
-                self._store, numbers[0].to_bytes(self._state_bytes, "little"), layout.LISTS_BEGIN
+                self._store, numbers[0].to_bytes(self._state_bytes, "little"), exports.LISTS_BEGIN
             )
-            numbers = layout.LISTS_BEGIN, *numbers[1:]
+            numbers = exports.LISTS_BEGIN, *numbers[1:]
         with self._watch.ends(self._store, seconds):
             result = self._exports[name](self._store, *numbers)
-        if is_wide and name in layout.GIVING:
+        if is_wide and name in exports.GIVING:
             data = self._exports["memory"].read(self._store, result, result + self._state_bytes)
             return int.from_bytes(data, "little")
         return result

@@ -9,7 +9,7 @@ from typing import Union, get_args, get_origin
 
 import pytest
 
-from solver.store.records import types_of
+from solver.store.documents import types_of
 
 
 def shape(kind):
@@ -72,7 +72,7 @@ def modules():
     from solver.compiled.lookahead import depth
 
     alphabeta, _ = searches()
-    return constants("solver.wasm.layout"), *map(
+    return constants("solver.wasm.exports"), *map(
         shape, (alphabeta.Frame, alphabeta.Field, alphabeta.Move, depth.Frame, depth.Window)
     )
 
@@ -100,7 +100,7 @@ def rows():
         ("solver.store.work", works, 2, "d01ca6c2"),
         ("solver.cluster.history", commits, 2, "8535a6a7"),
         ("solver.compiled.lookahead.evaluation", evaluations, 1, "a1fc30cf"),
-        ("solver.wasm.layout", modules, 1, "5d145213"),
+        ("solver.wasm.exports", modules, 1, "5d145213"),
         ("solver.solving.ways.opening", journals, 1, "cb09713a"),
         ("solver.cli.profile", rows, 1, "3f58d8a6"),
     ],

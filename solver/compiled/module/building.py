@@ -25,7 +25,7 @@ from solver.compiled.states import more_of, width_of
 from solver.compiled.wide import Wide
 from solver.rules.game import Rules, own_method
 from solver.rules.width import USUAL, refuse_wide
-from solver.wasm import layout
+from solver.wasm import exports
 from solver.wasm.binary import finished, wanted
 
 TRIPLE = "wasm32-unknown-unknown"
@@ -46,13 +46,13 @@ def build(rules: Rules, ranks: bool = False, *, progress: Progress = silent) -> 
     with compiling(rules.game):
         module_parts = [_Part(of_rules, rules, _exported(rules, ranks), progress)]
         if searches(rules):
-            module_parts.append(_Part(exact, rules, layout.EXACT, progress))
+            module_parts.append(_Part(exact, rules, exports.EXACT, progress))
         if rules.chance is None:
-            module_parts.append(_Part(depth, rules, layout.DEPTH, progress))
+            module_parts.append(_Part(depth, rules, exports.DEPTH, progress))
         progress("link", 0, 0)
         code = _linked(module_parts)
     names = [name for module_part in module_parts for name in module_part.names]
-    return finished(code, names, facts(rules), layout.DESK, 2, layout.MOST_PAGES)
+    return finished(code, names, facts(rules), exports.DESK, 2, exports.MOST_PAGES)
 
 
 def searches(rules: Rules) -> bool:
@@ -63,18 +63,18 @@ def searches(rules: Rules) -> bool:
 def facts(rules: Rules) -> dict[str, Any]:
     """Return the facts that a module states about itself."""
     about = {"game": rules.name, "rules": rules.fingerprint, "symmetry": rules.folds}
-    return layout.shape_of(rules.bits) | about | {"scores": rules.scores, "win": WIN, "limit": LIMIT}
+    return exports.shape_of(rules.bits) | about | {"scores": rules.scores, "win": WIN, "limit": LIMIT}
 
 
 def _exported(rules: Rules, ranks: bool) -> dict[str, int]:
     """The methods of a game that its module exports, and how many numbers each takes."""
-    wanted = layout.OPTIONAL | (layout.RANKS if ranks else {})
+    wanted = exports.OPTIONAL | (exports.RANKS if ranks else {})
     has = {name: count for name, count in wanted.items() if own_method(rules.game, name) is not None}
     if ranks and rules.numbering is not None:
-        has |= {name: layout.RANKS[name] for name in ("rank", "unrank")}
+        has |= {name: exports.RANKS[name] for name in ("rank", "unrank")}
     if not rules.folds:
         has.pop("canonical", None)
-    return layout.REQUIRED | has
+    return exports.REQUIRED | has
 
 
 class _Part:
@@ -87,7 +87,7 @@ class _Part:
         self.texts, self.wrappers = [], []
         for name, count in names.items():
             progress("compile", 0, 0, name)
-            first_types = (state,) if name in layout.TAKING else ()
+            first_types = (state,) if name in exports.TAKING else ()
             kernel, kinds = getattr(kernels, name), first_types + (nb.int64,) * (count - len(first_types))
             kernel.compile(kinds)
             compiled = kernel.overloads[kinds]
@@ -102,16 +102,10 @@ def _linked(module_parts: list[_Part]) -> bytes:
     llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple(TRIPLE)
     machine = target.create_target_machine(opt=3, features=FEATURES)
-    linked = None
-    for module_part in module_parts:
-        for text in module_part.texts:
-            module = _retargeted(text, machine)
-            if linked is None:
-                linked = module
-            else:
-                linked.link_in(module)
+    linked, *others = (_retargeted(text, machine) for module_part in module_parts for text in module_part.texts)
+    for module in others:
+        linked.link_in(module)
     wrappers = HELPERS + "".join(wrapper for module_part in module_parts for wrapper in module_part.wrappers)
-    assert linked is not None
     names = {name for module_part in module_parts for name in module_part.names}
     linked.link_in(_retargeted(wrappers, machine))
     for function in linked.functions:
@@ -124,20 +118,13 @@ def _linked(module_parts: list[_Part]) -> bytes:
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(linked, builder)
-    return _emitted(linked, machine)
-
-
-def _emitted(linked: Any, machine: Any) -> bytes:
-    """The object code of an optimized module, and of the functions that LLVM calls to compute with wide numbers."""
+    # LLVM calls functions to compute with wide numbers, and these call others
     lent: set[str] = set()
-    while True:
-        code = bytes(machine.emit_object(linked))
-        missing = {*LENT} & {*wanted(code)} - lent
-        if not missing:
-            return code
+    while missing := {*LENT} & {*wanted(code := bytes(machine.emit_object(linked)))} - lent:
         for name in sorted(missing):
             linked.link_in(_retargeted(LENT[name], machine))
         lent |= missing
+    return code
 
 
 def _retargeted(text: str, machine: Any) -> Any:

@@ -13,7 +13,7 @@ from numba import types as nb
 
 from solver.compiled.wide import WORD, Wide
 from solver.rules.width import words_of
-from solver.wasm import layout
+from solver.wasm import exports
 
 KINDS = {nb.int64: "i64", nb.float64: "double"}
 HELPERS = """
@@ -132,8 +132,8 @@ def wrapper(name: str, mangled: str, kinds: Sequence[Any], result: Any, bits: in
   {_resized("state", stored, "words", _kind(kinds[0]))}"""
     if isinstance(result, Wide):
         store = f"""  {_resized("found", kind, "value", stored)}
-  store {stored} %found, ptr inttoptr (i64 {layout.STATE} to ptr), align 8
-  ret i64 {layout.STATE}"""
+  store {stored} %found, ptr inttoptr (i64 {exports.STATE} to ptr), align 8
+  ret i64 {exports.STATE}"""
     return f"""
 define {returned} @{name}({taken}) {{{load}
   %result = alloca {kind}, align 8

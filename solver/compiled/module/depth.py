@@ -17,7 +17,7 @@ from solver.compiled.lookahead.model import Model
 from solver.compiled.states import columns, put_state
 from solver.store.addresses import float_table, floats, singles, words
 from solver.store.addresses import table as table_at
-from solver.wasm.layout import LOOK, LOOK_BOUNDS, LOOK_BOUNDS_AT, LOOK_MOVES, LOOK_PATH_AT, LOOK_PLIES
+from solver.wasm.exports import LOOK, LOOK_BOUNDS, LOOK_BOUNDS_AT, LOOK_MOVES, LOOK_PATH_AT, LOOK_PLIES
 
 game: Any = None  # constants of the bound copies
 SCORES = False

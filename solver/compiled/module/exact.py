@@ -15,7 +15,7 @@ from solver.compiled.exact.table import GROWTH, IDLE, LIMIT, LOAD, spread
 from solver.compiled.states import columns, put_state
 from solver.store.addresses import table as table_at
 from solver.store.addresses import words
-from solver.wasm.layout import DESK, FRAMES, FRAMES_AT, HEAP, MOVES, MOVES_AT, SMALLEST, TABLE, TABLE_AT, USED
+from solver.wasm.exports import DESK, FRAMES, FRAMES_AT, HEAP, MOVES, MOVES_AT, SMALLEST, TABLE, TABLE_AT, USED
 
 game: Any = None  # constants of the bound copies
 MORE = ()

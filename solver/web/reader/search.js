@@ -23,7 +23,7 @@ import { MOST_BYTES, bounded } from "./limits.js";
 const [FORMAT, OF_WIDE] = [1, 2]; // the second has states of several words
 const MOST_WORDS = 8;
 const MOST_NAME = 8192; // characters of a game's, as in books
-const PAGE = 1 << 16; // bytes; the layout of the memory is that of solver/wasm/layout.py
+const PAGE = 1 << 16; // bytes; the layout of the memory is that of solver/wasm/exports.py
 const ROOM = PAGE + 4096;
 const ROOM_WORDS = 7 * 1024;
 const MOST_PAGES = 1 << 14; // that a memory may grow to
