@@ -15,7 +15,7 @@ import numpy as np
 from solver.base.tiers import Tier
 from solver.cluster.store import File
 from solver.cluster.tasks import Advanced, Run, Segment, Shard
-from solver.store import records
+from solver.store import documents
 from solver.sweep.scale import Scale
 from solver.sweep.tally import Tally
 
@@ -149,7 +149,7 @@ def events_of(facts: dict[str, Any], identity: str) -> list[Event]:
     """The events of a commit. Raises ValueError or KeyError if it is of another solve or version."""
     if (facts.get("format"), facts.get("identity")) != (LAYOUT, identity):
         raise ValueError("it is of another solve or version")
-    return [records.read(EVENTS[name], document) for name, document in facts["done"]]
+    return [documents.read(EVENTS[name], document) for name, document in facts["done"]]
 
 
 class Course:
@@ -218,32 +218,24 @@ class Course:
         obsolete = sorted(self.under_way.names) if self.under_way else []
         self.under_way = event if isinstance(event, Closing | Resolving) else None
         if isinstance(event, Found):
-            obsolete += self._find(event)
+            if event.tier is not None:
+                self.tiers.append(event.tier)
+                for run in self.runs:
+                    run.segments.pop(event.tier.number, None)
+                obsolete += [run.name for run in self.runs if not run.segments]
+                self.runs = [run for run in self.runs if run.segments]
+            self.largest, self.growth = max(self.largest, event.largest), event.growth
+            self.runs += [Run(run.name, dict(run.segments)) for run in event.runs]
         elif isinstance(event, Solved):
-            self._solve(event)
+            tier = self.next()
+            assert tier is not None
+            self.values.append(event.values)
+            self.tally.end_tier(event.tally)
+            self.tally.meet_win(event.slowest)
+            # Each tier rounds once more, and cycles leave a gap
+            if self.scale is not None and self.scale.point:
+                self.tally.error += event.gap + (tier.kept > 0)
         return obsolete
-
-    def _find(self, event: Found) -> list[str]:
-        obsolete = []
-        if event.tier is not None:
-            self.tiers.append(event.tier)
-            for run in self.runs:
-                run.segments.pop(event.tier.number, None)
-            obsolete = [run.name for run in self.runs if not run.segments]
-            self.runs = [run for run in self.runs if run.segments]
-        self.largest, self.growth = max(self.largest, event.largest), event.growth
-        self.runs += [Run(run.name, dict(run.segments)) for run in event.runs]
-        return obsolete
-
-    def _solve(self, event: Solved) -> None:
-        tier = self.next()
-        assert tier is not None
-        self.values.append(event.values)
-        self.tally.end_tier(event.tally)
-        self.tally.meet_win(event.slowest)
-        # Each tier rounds once more, and cycles leave a gap
-        if self.scale is not None and self.scale.point:
-            self.tally.error += event.gap + (tier.kept > 0)
 
 
 def owned(segments: Sequence[Segment], bits: int, owner: int) -> list[Segment]:

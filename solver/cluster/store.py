@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from solver.base import system
 from solver.base.errors import ResourceError, SolverError
-from solver.store.records import sealed, unsealed
+from solver.store.documents import sealed, unsealed
 
 Result = TypeVar("Result")
 OPERATION_TRIES = 8  # of an operation that fails

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from solver.base.errors import GameError
-from solver.compiled.reductions import REDUCTIONS
-from solver.compiled.rewriting import methods_of
+from solver.compiled.rewriting import REDUCTIONS, methods_of
 from solver.rules.sources import MISSING, Names, inner, names_in, source_of
 
 PLACES = re.compile(r"""File "([^"]+)", line (\d+)|(\S+\.py) \((\d+)\)""")

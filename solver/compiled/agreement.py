@@ -17,27 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.base.errors import GameError, SolverError, UncompiledRules
+from solver.base.errors import SolverError, UncompiledRules
 from solver.base.expectations import mean
 from solver.base.kinds import Units
 from solver.base.value import WIN
 from solver.check import conformance
 from solver.check.conformance import OTHERWISE, confirmed
+from solver.compiled import edges as compiled_edges
 from solver.compiled.binding import FAILURES, bind, compiling, is_of_compiler
-from solver.compiled.edges import (
-    BATCH_MOVES,
-    ERROR,
-    FAULTS,
-    FIELDS,
-    GROUP_SHIFT,
-    LARGEST,
-    LOSSES,
-    MOST_ACTIONS,
-    NOT_TERMINAL,
-    WINS,
-    CompiledMoves,
-    new_edges,
-)
+from solver.compiled.edges import CompiledMoves
 from solver.compiled.module import rules as of_rules
 from solver.compiled.states import more_of, new_states, packed, unpacked
 from solver.rules.game import Game, Rules, own_method
@@ -74,7 +62,7 @@ class Twins:
     def __init__(self, game: Game, symmetry: bool, tiers: bool) -> None:
         self.rules: Rules = Rules(game, symmetry)
         self.own: CompiledMoves = CompiledMoves(self.rules, tiers)
-        self.room: int = BATCH_MOVES
+        self.room: int = compiled_edges.BATCH_MOVES
         self._more = more_of(self.rules.bits)
 
     def compare(self, states: Sequence[int]) -> None:
@@ -100,10 +88,12 @@ class Twins:
         """Key, tier, whether the same player moves again, the merit of a finished child, reward, weight."""
         rules = self.rules
         key = rules.canonical(child)
-        merit = rules.lifted(rules.end(child), state, action, child) if rules.is_terminal(child) else NOT_TERMINAL
+        merit = compiled_edges.NOT_TERMINAL
+        if rules.is_terminal(child):
+            merit = rules.lifted(rules.end(child), state, action, child)
         same = bool(rules.same_mover(state, action, child))
         reward = 0 if rules.reward is None or action is None else rules.reward(state, action)
-        return key, self.own.tier(key), same, merit, reward, weight + (group << GROUP_SHIFT)
+        return key, self.own.tier(key), same, merit, reward, weight + (group << compiled_edges.GROUP_SHIFT)
 
     def compiled(self, state: int) -> Any:
         """The same from the kernels; the text of an exception if they raise one."""
@@ -123,16 +113,16 @@ class Twins:
         return None
 
     def _compiled(self, states_array: States) -> Any:
-        report, kernels = np.zeros(FIELDS, np.int64), self.own.kernels
+        report, kernels = np.zeros(compiled_edges.FIELDS, np.int64), self.own.kernels
         if not kernels.keep(states_array, 0, 1, new_states(1, self._more), report):
-            return int(report[WINS] - report[LOSSES]), int(report[LARGEST])
-        if report[ERROR]:
-            return FAULTS[int(report[ERROR])]
+            return int(report[compiled_edges.WINS] - report[compiled_edges.LOSSES]), int(report[compiled_edges.LARGEST])
+        if report[compiled_edges.ERROR]:
+            return compiled_edges.FAULTS[int(report[compiled_edges.ERROR])]
         while True:
-            listed = new_edges(self.room)._replace(keys=new_states(self.room, self._more))
+            listed = compiled_edges.new_edges(self.room)._replace(keys=new_states(self.room, self._more))
             listed.rewards[:] = listed.weights[:] = 0
             count, next_state = self.own.listing(states_array, 0, 1, WIN, 0, listed)
-            if next_state or count < 0 or self.room > MOST_ACTIONS:
+            if next_state or count < 0 or self.room > compiled_edges.MOST_ACTIONS:
                 break
             self.room *= 2
         lists = listed._replace(owners=listed.owners & 1 == 1)
@@ -186,18 +176,14 @@ def naming_states(moves: CompiledMoves, states: Callable[[], States]) -> Iterato
     except FAILURES as error:
         if is_of_compiler(error):
             raise
-        raise _failure(moves, states().tolist(), error) from error
-
-
-def _failure(moves: CompiledMoves, states: list[int], error: Exception) -> GameError:
-    """The error for compiled rules that raised at one of some states."""
-    twins = Twins(moves.rules.game, moves.rules.symmetry, moves.tiered)
-    for state in states:
-        own_error = twins.error(state)
-        if own_error is not None:
-            fault = f"state {state} fails with {error_text(own_error)}"
-            return confirmed(moves.rules.game, [state], fault, known=False)
-    return confirmed(moves.rules.game, states, f"they fail with {error_text(error)}", known=False)
+        rules, suspects, fault = moves.rules, states().tolist(), f"they fail with {error_text(error)}"
+        twins = Twins(rules.game, rules.symmetry, moves.tiered)
+        for state in suspects:
+            own_error = twins.error(state)
+            if own_error is not None:
+                suspects, fault = [state], f"state {state} fails with {error_text(own_error)}"
+                break
+        raise confirmed(rules.game, suspects, fault, known=False) from error
 
 
 class Solution:

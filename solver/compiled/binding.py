@@ -34,10 +34,10 @@ from solver.compiled import choices, numbering, orbits
 from solver.compiled.advice import reason
 from solver.compiled.identity import HOME, constants_of, identity_of, is_checked
 from solver.compiled.inlining import CAN_CHECK, PART
+from solver.compiled.operators import bit_count, bit_length
 from solver.compiled.rewriting import Rewriter, methods_of
 from solver.compiled.states import more_of, width_of
 from solver.compiled.tracing import odd_in
-from solver.compiled.words import bit_count, bit_length
 from solver.rules.game import Game, Rules
 from solver.rules.orbits import Orbits
 from solver.rules.sources import names_in
@@ -92,7 +92,9 @@ def bind(
     rules_type = _rules_type(type(game), width, game if width or is_numbered else None, not is_safe)
     rules = tuple.__new__(rules_type, game or UNUSED)
     constants = constants_of(asked, outcomes, tiers) | more_constants
-    scope = _scope_of(module)
+    # What kernels of other modules name are things of those modules
+    imported = [value.__globals__ for value in vars(module).values() if getattr(value, "is_kernel", False)]
+    scope: dict[str, Any] = functools.reduce(operator.or_, imported, {}) | vars(module)
     kernels = {name: value for name, value in scope.items() if getattr(value, "is_kernel", False)}
     scope |= {**constants, "game": rules, "MORE": more, "BITS": max(USUAL, asked.bits)}
     identity = identity_of(asked, constants, str(module.__file__))
@@ -109,12 +111,6 @@ def respelled(function: Any, name: str, names: dict[str, str]) -> Any:
     return kernel(types.FunctionType(code, plain.__globals__, name))
 
 
-def _scope_of(module: types.ModuleType) -> dict[str, Any]:
-    """The names that a module's kernels use; those that it imports name things of their own modules."""
-    imported = [value.__globals__ for value in vars(module).values() if getattr(value, "is_kernel", False)]
-    return functools.reduce(operator.or_, imported, {}) | vars(module)
-
-
 FAILURES = (ArithmeticError, LookupError, ValueError, TypeError, AssertionError, RuntimeError)  # what rules may raise
 
 
@@ -127,7 +123,8 @@ def compiling(game: Game) -> Iterator[None]:
         raise
     except Exception as error:
         if is_of_compiler(error):
-            raise uncompiled(game, error) from error
+            refusal = reason(type(game), str(error))
+            raise UncompiledRules(f"{type(game).__name__} cannot be compiled: {refusal}") from error
         full = fullness(error, Path(os.environ.get("NUMBA_CACHE_DIR") or HOME))
         if full is not None:
             raise ResourceError(f"compiled code cannot be kept: {full}") from error
@@ -143,11 +140,6 @@ def is_of_compiler(error: Exception) -> bool:
     # Numba's cache may be on a full disk
     is_within = any(home.startswith("numba.") for home in homes) and not isinstance(error, OSError)
     return isinstance(error, NumbaError) or is_within
-
-
-def uncompiled(game: Game, error: Exception) -> UncompiledRules:
-    """Return Numba's reason for not compiling some rules, in one line."""
-    return UncompiledRules(f"{type(game).__name__} cannot be compiled: {reason(type(game), str(error))}")
 
 
 def _is_inlined(function: Any) -> bool:

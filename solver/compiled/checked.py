@@ -188,13 +188,10 @@ class CheckedLower(Lower):
 
     def _lost_text(self, lines: Iterable[tuple[int, str]]) -> str:
         """Name the operations that made a number too large: "<< gives a number beyond 64 bits", and so on."""
-        bits = "the bits of a state" if self._is_wide else "64 bits"
+        is_wide = any(isinstance(self.typeof(name), Wide) for name in self.trace.lines)
+        bits = "the bits of a state" if is_wide else "64 bits"
         signs = [sign if line == self.loc.line else f"{sign} in line {line}" for line, sign in sorted(lines)]
         return f"{' or '.join(signs)} gives a number beyond {bits}"
-
-    @property
-    def _is_wide(self) -> bool:
-        return any(isinstance(self.typeof(name), Wide) for name in self.trace.lines)
 
     def _check_exact_floats(self, names: Iterable[str]) -> None:
         """Test that floats can hold the integers among some variables."""

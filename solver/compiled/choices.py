@@ -24,18 +24,11 @@ WAYS = np.array(
 )
 
 LOW = 10  # cells that are chosen all at once
-
-
-def _patterns() -> Any:
-    """The choices of `some` of the LOW lowest cells in order: row `some`, a column for each place."""
-    patterns = np.zeros((LOW + 1, math.comb(LOW, LOW // 2)), np.int64)
-    for some in range(LOW + 1):
-        chosen = sorted(sum(1 << cell for cell in cells) for cells in itertools.combinations(range(LOW), some))
-        patterns[some, : len(chosen)] = chosen
-    return patterns
-
-
-PATTERNS = _patterns()
+# The choices of so many of the LOW lowest cells in order: a row for each number of them, a column for each place
+PATTERNS = np.zeros((LOW + 1, math.comb(LOW, LOW // 2)), np.int64)
+for _some in range(LOW + 1):
+    _chosen = sorted(sum(1 << cell for cell in cells) for cells in itertools.combinations(range(LOW), _some))
+    PATTERNS[_some, : len(_chosen)] = _chosen
 
 
 def choose(items: int, some: int) -> Any:

@@ -351,7 +351,7 @@ class CompiledMoves:
         self.kernels: Any = bind(sys.modules[__name__], rules.game, rules.symmetry, outcomes=rules.scores, tiers=tiers)
         self.listing: Any = self.kernels.edges if rules.chance is None else self.kernels.chance_edges
         self.tiered: bool = tiers and rules.tiered
-        self.tier = rules.tier if self.tiered else _no_tier
+        self.tier = rules.tier if self.tiered else lambda state: 0
 
     @functools.cached_property
     def moves(self) -> Moves:
@@ -377,10 +377,6 @@ class CompiledMoves:
             if beyond.any():
                 raise GameError(f"{self.rules.name}: state {states[beyond.argmax()]} {MARGIN.beyond['endless']}")
         return margins
-
-
-def _no_tier(state: int) -> int:
-    return 0
 
 
 def address_of(function: Any, arguments: tuple[Any, ...]) -> int:

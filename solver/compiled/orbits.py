@@ -14,7 +14,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.compiled.inlining import PART
-from solver.compiled.words import bit_count
+from solver.compiled.operators import bit_count
 from solver.rules.orbits import BYTE, Orbits, orbits, subsets
 from solver.store.addresses import byte_at, half_at, word_at
 
@@ -173,47 +173,26 @@ class Addresses(NamedTuple):
     theirs: int
     table_count: int
     half: int
-    first: int
-    tables: int
-    binomials: int
-    images: int
-    least: int
-    same: int
-    least_begin: int
-    marks: int
-    before: int
-    marks_begin: int
-    high: int
-    low: int
-    sets: int
-    sets_begin: int
-    squeeze: int
-    spread: int
+    arrays: Any
 
 
 def addresses_of(points: int, arrays: Arrays) -> Addresses:
     """The addresses of some arrays, valid as long as these live."""
-    half = len(arrays.low).bit_length() - 1
-    return Addresses(
-        points,
-        *arrays.images.shape[:2],
-        *arrays.first.shape,
-        len(arrays.tables),
-        half,
-        *(array.ctypes.data for array in arrays),
-    )
+    counts = *arrays.images.shape[:2], *arrays.first.shape, len(arrays.tables), len(arrays.low).bit_length() - 1
+    return Addresses(points, *counts, Arrays._make(array.ctypes.data for array in arrays))
 
 
 @register_jitable(**PART)
 def _place(at: Addresses, size: Any, points: Any) -> Any:
     """How many sets of this size are less than a set."""
-    return half_at(at.high, (size << at.half) + (points >> at.half)) + half_at(at.low, points & (1 << at.half) - 1)
+    upper, lower = points >> at.half, points & (1 << at.half) - 1
+    return half_at(at.arrays.high, (size << at.half) + upper) + half_at(at.arrays.low, lower)
 
 
 @register_jitable(**PART)
 def _image(at: Addresses, symmetry: Any, points: Any) -> Any:
     """Where a symmetry takes a set of points."""
-    row = at.images + (symmetry * at.bytes << BYTE + 2)
+    row = at.arrays.images + (symmetry * at.bytes << BYTE + 2)
     image = half_at(row, points & 255)
     for byte in range(1, at.bytes):
         image |= half_at(row + (byte << BYTE + 2), points >> BYTE * byte & 255)
@@ -226,7 +205,7 @@ def _squeezed(at: Addresses, points: Any, among: Any) -> Any:
     places, shift = np.int64(0), np.int64(0)
     while among:
         piece = among & (1 << PIECE) - 1
-        places |= byte_at(at.squeeze, piece << PIECE | points & (1 << PIECE) - 1) << shift
+        places |= byte_at(at.arrays.squeeze, piece << PIECE | points & (1 << PIECE) - 1) << shift
         shift += bit_count(piece)
         among >>= PIECE
         points >>= PIECE
@@ -239,7 +218,7 @@ def _spread(at: Addresses, places: int, among: int) -> Any:
     points, shift = np.int64(0), 0
     while among:
         piece = among & (1 << PIECE) - 1
-        points |= byte_at(at.spread, piece << PIECE | places & (1 << PIECE) - 1) << shift
+        points |= byte_at(at.arrays.spread, piece << PIECE | places & (1 << PIECE) - 1) << shift
         places >>= bit_count(piece)
         among >>= PIECE
         shift += PIECE
@@ -254,16 +233,16 @@ def orbit_entry(at: Addresses, state: int) -> Any:
     own, other = bit_count(mine), bit_count(theirs)
     if mine & theirs or rest >= at.rests or own >= at.mine or other >= at.theirs:
         return np.int64(-2)
-    first = word_at(at.first, (rest * at.mine + own) * at.theirs + other)
+    first = word_at(at.arrays.first, (rest * at.mine + own) * at.theirs + other)
     place = _place(at, other, theirs)
-    index, bit = word_at(at.marks_begin, other) + (place >> 6), place & WORD - 1
-    word = word_at(at.marks, index)
+    index, bit = word_at(at.arrays.marks_begin, other) + (place >> 6), place & WORD - 1
+    word = word_at(at.arrays.marks, index)
     if first < 0 or word >> bit & 1 == 0:
         return np.int64(-2)
-    orbit = half_at(at.before, index) + bit_count(word & (np.int64(1) << bit) - 1)
-    each = word_at(at.binomials, (at.points - other) * (at.points + 1) + own)
+    orbit = half_at(at.arrays.before, index) + bit_count(word & (np.int64(1) << bit) - 1)
+    each = word_at(at.arrays.binomials, (at.points - other) * (at.points + 1) + own)
     number = first + orbit * each + _place(at, own, _squeezed(at, mine, board & ~theirs))
-    same = word_at(at.same, word_at(at.least_begin, other) + orbit) >> 1
+    same = word_at(at.arrays.same, word_at(at.arrays.least_begin, other) + orbit) >> 1
     symmetry = np.int64(1)
     while same:
         if same & 1 and _image(at, symmetry, mine) == mine:
@@ -279,7 +258,7 @@ def table_of(at: Addresses, number: int) -> Any:
     low, after = np.int64(0), at.table_count
     while after - low > 1:
         middle = (low + after) // 2
-        if word_at(at.tables, 4 * middle) <= number:
+        if word_at(at.arrays.tables, 4 * middle) <= number:
             low = middle
         else:
             after = middle
@@ -289,13 +268,13 @@ def table_of(at: Addresses, number: int) -> Any:
 @register_jitable(**PART)
 def orbit_position(at: Addresses, table: int, number: int) -> Any:
     """The state of a number of a table, which is not canonical where another number stands for the position."""
-    first, rest = word_at(at.tables, 4 * table), word_at(at.tables, 4 * table + 1)
-    own, other = word_at(at.tables, 4 * table + 2), word_at(at.tables, 4 * table + 3)
-    each = word_at(at.binomials, (at.points - other) * (at.points + 1) + own)
+    first, rest = word_at(at.arrays.tables, 4 * table), word_at(at.arrays.tables, 4 * table + 1)
+    own, other = word_at(at.arrays.tables, 4 * table + 2), word_at(at.arrays.tables, 4 * table + 3)
+    each = word_at(at.arrays.binomials, (at.points - other) * (at.points + 1) + own)
     orbit = (number - first) // each
-    theirs = half_at(at.least, word_at(at.least_begin, other) + orbit)
-    sets = word_at(at.sets_begin, (at.points - other) * at.mine + own)
-    mine = half_at(at.sets, sets + number - first - orbit * each)
+    theirs = half_at(at.arrays.least, word_at(at.arrays.least_begin, other) + orbit)
+    sets = word_at(at.arrays.sets_begin, (at.points - other) * at.mine + own)
+    mine = half_at(at.arrays.sets, sets + number - first - orbit * each)
     among = (np.int64(1) << at.points) - 1 & ~theirs
     return _spread(at, mine, among) | theirs << at.points | rest << 2 * at.points
 

@@ -2,7 +2,7 @@
 
 Code that compiles as it is stays as it is. Elsewhere a copy of the function is made from its source:
 
-    any(f(x) for x in xs), all, sum, min, max, next  a helper with a loop (`reductions`), also over what a method yields
+    any(f(x) for x in xs), all, sum, min, max, next  a helper with a loop (a reduction)
     tuple(x for x in xs), tuple(self.actions(state)) a list
     not list(xs)                                     False if list(xs) else True
     bin(number).count("1")                           number.bit_count()
@@ -11,6 +11,12 @@ Code that compiles as it is stays as it is. Elsewhere a copy of the function is 
     self.helper where it is static, or a property    the function, a call
     lists, and tuples of tuples of many lengths      tuples, tuples of arrays
     [x for x in xs if f(x)], since Python 3.12       [x for x in xs for _ in range(1 if f(x) else 0)]
+
+Reductions are those of generators, and of the items that a method yields:
+
+    any(f(x) for x in xs), any(self.actions(state))
+    next((x for x in xs if f(x)), -1), next(self.actions(state), None), next(iter(xs), 0)
+    move in self.actions(state)                      any(move == x for x in self.actions(state))
 """
 
 from __future__ import annotations
@@ -20,21 +26,115 @@ import builtins
 import enum
 import inspect
 import opcode
+import operator
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from solver.base.errors import GameError
-from solver.compiled.known import Known
-from solver.compiled.reductions import REDUCTIONS, Fold, body_of, fold_of, listed
 from solver.compiled.tracing import TRUSTED
-from solver.compiled.widening import is_large, large, widened
+from solver.compiled.widening import Known, is_large, large, widened
 from solver.rules.protocol import OUTSIDE
 from solver.rules.sources import MISSING, Names, cells_of, inner, known_to, names_in, source_of
+
+REDUCTIONS = ("any", "all", "sum", "min", "max")
+EACH = "_each"  # names in a helper that no rules should have
+Clauses = ast.GeneratorExp | ast.ListComp
+Yields = Callable[[ast.expr], bool]
+
+
+class Fold(NamedTuple):
+    """A reduction of clauses, or `next`. `start` is its first value, or its value if there are no items."""
+
+    name: str
+    clauses: Clauses
+    start: ast.expr | None = None
+
+
+def fold_of(node: ast.expr, yields: Yields) -> Fold | None:
+    """The fold that an expression is and that Numba does not know; `yields(call)`: whether it calls a generator."""
+    match node:
+        case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()], comparators=[items]):
+            same = ast.Compare(left, [ast.Eq()], [ast.Name(EACH, ast.Load())])
+            return Fold("any", _over(items, same)) if yields(items) else None
+        case ast.Call(func=ast.Name(id=name), args=[items, *others], keywords=words):
+            arguments = [*others, *(word.value for word in words)]
+        case _:
+            return None
+    if isinstance(items, ast.Starred) or any(word.arg != "default" for word in words):
+        return None
+    if name in ("any", "all") and not arguments:
+        return Fold(name, _over(items))
+    if name in ("min", "max", "sum") and len(others) <= (1 if name == "sum" else 0):
+        # Numba's own `sum` does not notice where 64 bits end
+        known = name != "sum" and not isinstance(items, ast.GeneratorExp) and not yields(items)
+        return None if known else Fold(name, _over(items), *arguments)
+    if name == "next" and len(arguments) <= 1:
+        match items:
+            case ast.Call(func=ast.Name(id="iter"), args=[inside, *_]):
+                pass
+            case _:
+                inside = items
+        if isinstance(inside, ast.GeneratorExp) or (arguments and (inside is not items or yields(items))):
+            return Fold(name, _over(inside), *arguments)
+    return None
+
+
+def _over(items: ast.expr, each: ast.expr | None = None) -> Clauses:
+    """The clauses of items, which may be clauses themselves."""
+    if isinstance(items, (ast.GeneratorExp, ast.ListComp)) and each is None:
+        return items
+    clause = ast.comprehension(ast.Name(EACH, ast.Store()), items, [], 0)
+    return ast.GeneratorExp(each or ast.Name(EACH, ast.Load()), [clause])
+
+
+def listed(node: ast.Call, yields: Yields) -> ast.expr | None:
+    """The list that compiles in place of a list, tuple or sorted list of items; None elsewhere."""
+    match node:
+        case ast.Call(func=ast.Name(id="list" | "tuple"), args=[ast.GeneratorExp(elt=each, generators=clauses), *_]):
+            return ast.ListComp(each, clauses)
+        case ast.Call(func=ast.Name(id="sorted"), args=[ast.GeneratorExp(elt=each, generators=clauses), *others]):
+            return ast.Call(node.func, [ast.ListComp(each, clauses), *others], node.keywords)
+        case ast.Call(func=ast.Name(id="tuple"), args=[items, *_]):
+            pass
+        case _:
+            return None
+    match items:
+        case ast.ListComp() | ast.Call(func=ast.Name(id="list" | "range" | "sorted")):
+            is_list = True
+        case _:
+            is_list = yields(items)
+    return ast.Call(ast.Name("list", ast.Load()), [items], []) if is_list else None
+
+
+def body_of(fold: Fold) -> Iterator[ast.stmt]:
+    """The body of a helper that folds the clauses' items; it takes `_start` if the fold has one."""
+    start = "0" if fold.start is None else "_start"
+    before, each, after = {
+        "any": ("", "if _item: return True", "return False"),
+        "all": ("", "if not _item: return False", "return True"),
+        "sum": (f"_total = {start}", "_total += _item", "return _total"),
+        "min": (f"_first, _best = True, {start}", "if _first or _item < _best: _first, _best = False, _item", ""),
+        "max": (f"_first, _best = True, {start}", "if _first or _item > _best: _first, _best = False, _item", ""),
+        "next": ("", "return _item", "return _start"),
+    }[fold.name]
+    if fold.name in ("min", "max"):
+        after = "return _best"
+    if fold.start is None and fold.name in ("min", "max", "next"):
+        after = f"{'' if fold.name == 'next' else 'if _first: '}raise ValueError('the sequence is empty')\n{after}"
+    inside: list[ast.stmt] = [ast.Assign([ast.Name("_item", ast.Store())], fold.clauses.elt), *ast.parse(each).body]
+    for generator in reversed(fold.clauses.generators):
+        for condition in reversed(generator.ifs):
+            inside = [ast.If(condition, inside, [])]
+        inside = [ast.For(generator.target, generator.iter, inside, [])]
+    yield from ast.parse(before).body
+    yield from inside
+    yield from ast.parse(after).body
+
 
 LONG = 256  # numbers of a tuple beyond which an array compiles much quicker
 # Python 3.12 compiles a comprehension with a handler of exceptions, which Numba drops if it has no condition
@@ -64,13 +164,7 @@ def methods_of(cls: type) -> dict[str, types.FunctionType]:
 class Rewriter:
     """Rewrites the functions of a class's rules."""
 
-    def __init__(
-        self,
-        cls: type,
-        width: int | None = None,
-        game: Any = None,
-        is_checked: bool = False,
-    ) -> None:
+    def __init__(self, cls: type, width: int | None = None, game: Any = None, is_checked: bool = False) -> None:
         self.cls = cls
         # The width of numbers where states are wide, and the game whose parameters are known
         self.width, self.game = width, game
@@ -207,20 +301,12 @@ class _Rewrite(ast.NodeTransformer):
             return node
         self.changed = True
         item_name = self._name("item")
-        loop = ast.For(
-            ast.Name(item_name, ast.Store()),
-            node.value.value,
-            [ast.Expr(ast.Yield(ast.Name(item_name, ast.Load())))],
-            [],
-        )
-        return ast.copy_location(loop, node)
+        each = ast.Expr(ast.Yield(ast.Name(item_name, ast.Load())))
+        return ast.copy_location(ast.For(ast.Name(item_name, ast.Store()), node.value.value, [each], []), node)
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
-        value, holder, of_game = (
-            self.names.meaning(node),
-            self.names.meaning(node.value),
-            self.names.is_game(node.value),
-        )
+        value, holder = self.names.meaning(node), self.names.meaning(node.value)
+        of_game = self.names.is_game(node.value)
         self.generic_visit(node)
         if value is MISSING or not isinstance(node.ctx, ast.Load):
             return node
@@ -333,14 +419,12 @@ def _negated(node: ast.expr) -> ast.expr:
 
 def _counted_bits(node: ast.Call) -> ast.expr | None:
     """The number in `bin(number).count("1")`."""
-    function = node.func
-    if not (isinstance(function, ast.Attribute) and function.attr == "count" and len(node.args) == 1):
-        return None
-    counted, text = node.args[0], function.value
-    if not (isinstance(counted, ast.Constant) and counted.value == "1" and isinstance(text, ast.Call)):
-        return None
-    if isinstance(text.func, ast.Name) and text.func.id == "bin" and len(text.args) == 1:
-        return text.args[0]
+    match node:
+        case ast.Call(
+            func=ast.Attribute(value=ast.Call(func=ast.Name(id="bin"), args=[number]), attr="count"),
+            args=[ast.Constant(value="1")],
+        ):
+            return number
     return None
 
 
@@ -357,11 +441,8 @@ def frozen(value: Any) -> Any:
         if all(array is not None for array in arrays):
             max_ndim = max(array.ndim for array in arrays)
             return tuple(array.reshape(array.shape + (0,) * (max_ndim - array.ndim)) for array in arrays)
-    if isinstance(value, tuple) and all(
-        new_element is old_element for new_element, old_element in zip(elements, value, strict=True)
-    ):
-        return value
-    return elements
+    is_same = isinstance(value, tuple) and all(map(operator.is_, elements, value))
+    return value if is_same else elements
 
 
 def _shape(value: Any) -> Any:

@@ -19,8 +19,8 @@ from numba.extending import overload, register_jitable
 from numpy.typing import NDArray
 
 from solver.compiled.inlining import PART
+from solver.compiled.operators import raised_to, widen, word_of
 from solver.compiled.wide import WORD, Constant, Wide
-from solver.compiled.words import raised_to, widen, word_of
 from solver.rules.width import USUAL, words_of
 
 MIXER = np.int64(-7046029254386353131)
@@ -57,6 +57,11 @@ def columns(used: int, extra_words: tuple[int, ...]) -> int:
 def new_states(count: int, extra_words: tuple[int, ...]) -> Words:
     """Room for so many states."""
     return np.zeros((count, 1 + beyond(extra_words)) if extra_words else count, np.int64)
+
+
+def doubled(rows: NDArray[Any]) -> NDArray[Any]:
+    """Rows with as many empty ones behind them."""
+    return np.concatenate([rows, np.zeros_like(rows)])
 
 
 def packed(states: Sequence[int] | NDArray[Any], extra_words: tuple[int, ...]) -> Words:

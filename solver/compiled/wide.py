@@ -88,7 +88,7 @@ def size_of(number: int) -> int:
 
 
 def is_left_shift(function: Any) -> bool:
-    """Tell whether a function is `words.left` of some width."""
+    """Tell whether a function is `operators.left` of some width."""
     return getattr(function, "is_left_shift", False) is True
 
 

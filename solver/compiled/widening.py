@@ -4,17 +4,110 @@ number << distance, 2 ** distance            wide, whatever the number: `1 << ce
 number.bit_count(), number.bit_length()      functions, see `wide`
 numbers beyond 63 bits, and tuples of them   constants that are wide
 what a method returns or yields              wide where it is a state (or `replies`), else int64
+what is known once the parameters are        a number: `(1 << self.width * self.height) - 1` of othello 8x8
+
+LLVM finds such numbers, too, but after types are inferred: what is masked by a number that is known takes fewer words
+than a wide state (`wide`). So only rules with wide states get them; all others compile as they are written.
 """
 
 from __future__ import annotations
 
 import ast
+import collections
+import functools
+import inspect
+import operator
+import types
 from collections.abc import Iterator
 from typing import Any
 
+from solver.compiled.operators import bit_count, bit_length, left, narrow, widen
 from solver.compiled.tracing import STATES
 from solver.compiled.wide import Constant, size_of
-from solver.compiled.words import bit_count, bit_length, left, narrow, widen
+from solver.rules.sources import Names, inner
+
+MAX_CONSTANT_BITS = 4096  # bits of a number that is worked out beforehand
+OPERATORS: dict[type, Any] = {
+    **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv},
+    **{ast.Mod: operator.mod, ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor},
+    **{ast.LShift: operator.lshift, ast.RShift: operator.rshift, ast.Pow: operator.pow},
+    **{ast.USub: operator.neg, ast.Invert: operator.invert, ast.UAdd: operator.pos},
+}
+
+
+class Known(ast.NodeTransformer):
+    """Puts numbers in place of the expressions of a function that stand for one.
+
+    game: its methods run as plain Python; names, scope: the meaning of the names in the function; tree: the function.
+    """
+
+    def __init__(self, game: Any, names: Names, scope: dict[str, Any], tree: ast.AST) -> None:
+        self.game = game
+        self.names = names
+        self.numbers: dict[str, int] = {name: value for name, value in scope.items() if type(value) is int}
+        for name, node in _assigned_once(tree):
+            number = self.number(node)
+            if number is not None:
+                self.numbers[name] = number
+
+    def visit(self, node: ast.AST) -> Any:
+        number = self.number(node) if isinstance(node, ast.expr) and not isinstance(node, ast.Constant) else None
+        return self.generic_visit(node) if number is None else ast.copy_location(ast.Constant(number), node)
+
+    def number(self, node: Any) -> int | None:
+        """Return the number that an expression stands for. None if it is not known, or not a number."""
+        try:
+            constant = self._worked_out(node)
+        except Exception:
+            # Rules may raise here, though play may never come to this state
+            return None
+        return constant if type(constant) is int and constant.bit_length() <= MAX_CONSTANT_BITS else None
+
+    def _worked_out(self, node: Any) -> Any:
+        match node:
+            case ast.Constant(value=value):
+                return value
+            case ast.Name(id=name, ctx=ast.Load()):
+                return self.numbers.get(name, self.names.meaning(node))
+            case ast.Attribute(value=holder, attr=name) if self.names.is_game(holder):
+                return getattr(self.game, name) if name in self.game._fields else None
+            case ast.UnaryOp(op=op) if type(op) in OPERATORS:
+                return OPERATORS[type(op)](self.number(node.operand))
+            case ast.BinOp(op=op) if type(op) in OPERATORS:
+                left, right = self.number(node.left), self.number(node.right)
+                is_long = isinstance(op, (ast.LShift, ast.Pow)) and right is not None and right > MAX_CONSTANT_BITS
+                return None if left is None or is_long else OPERATORS[type(op)](left, right)
+            case ast.Call(func=called, keywords=[]):
+                return self._result(called, [self.number(argument) for argument in node.args])
+        return None
+
+    def _result(self, called: ast.expr, arguments: list[int | None]) -> Any:
+        """What a call returns: of `max`, `min`, a property or a method of the game, of which none yields."""
+        function = self.names.meaning(called)
+        if None in arguments:
+            return None
+        if function in (max, min):
+            return function(arguments)
+        if not isinstance(called, ast.Attribute) or not self.names.is_game(called.value):
+            return None
+        if isinstance(function, (property, functools.cached_property)):
+            return getattr(self.game, called.attr)
+        method = inner(function)
+        is_plain = isinstance(method, types.FunctionType) and not inspect.isgeneratorfunction(method)
+        return getattr(self.game, called.attr)(*arguments) if is_plain else None
+
+
+def _assigned_once(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Variables that a function gives a value once, and the expressions of those values."""
+    parameters = {argument.arg for argument in ast.walk(tree) if isinstance(argument, ast.arg)}
+    stored = collections.Counter(
+        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    )
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if stored[name] == 1 and name not in parameters:
+                yield name, value
+
 
 NUMBERS = {
     *("actions", "utility", "plies_left", "tier", "to_move", "again", "reward", "size", "rank"),

@@ -12,7 +12,7 @@ from solver.base.errors import UncompiledRules
 from solver.base.value import WIN
 from solver.compiled.binding import bind, compiling
 from solver.compiled.edges import MOST_ACTIONS, NOT_TERMINAL, CompiledMoves, new_edges
-from solver.compiled.lookahead import features as kernels
+from solver.compiled.lookahead import depth as kernels
 from solver.compiled.lookahead.evaluation import Evaluation, estimates
 from solver.compiled.states import more_of, new_states, packed, unpacked
 from solver.play.lookahead import features_of

@@ -37,7 +37,7 @@ from solver.book.reader import Book
 from solver.play import analysis
 from solver.play.analysis import OPPONENT, Answer, Move, Moves, Outcome
 from solver.play.knowledge import Knowledge
-from solver.rules.game import GameOrName, Rules, load_game
+from solver.rules.game import GameOrName, load_game
 from solver.rules.width import as_state
 from solver.search import SECONDS, Budget
 

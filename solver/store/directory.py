@@ -18,7 +18,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.base.tiers import Tier
-from solver.store.prefetch import prefetch
+from solver.store.addresses import prefetch
 from solver.store.shared import read_only, shared
 
 LOOKUP_BATCH = 512  # states looked up together

@@ -23,21 +23,42 @@ ZLIB_LEVEL = 1  # of zlib: values of neighbours are alike, so that it finds what
 Values = NDArray[Any]
 
 
-class StateShelf:
-    """Sorted states, one run after the other, in two columns of a work folder.
+class _Shelf:
+    """Two columns of a work folder: blocks of numbers, and an index with a row for each block.
+
+    Of a row the last entry but one tells how many numbers there are up to its end.
 
     Args:
         work: The work folder.
-        name: The name of the column of words; the other column holds the rows of the blocks.
+        name: The name of the column of blocks.
+        dtype: The type of that column.
         numbered: Whether a number makes the name new.
     """
 
-    def __init__(self, work: Work, name: str, *, numbered: bool = False) -> None:
+    def __init__(self, work: Work, name: str, dtype: Any, numbered: bool) -> None:
         self.work = work
-        self.words = work.column(name, np.uint64, numbered=numbered)
-        self.blocks = work.column(_index_name(self.words.name), np.int64)
-        self.name: str = self.words.name
-        self.size: int = int(self.blocks.part(self.blocks.size - 2, self.blocks.size)[0]) if self.blocks.size else 0
+        self.data = work.column(name, dtype, numbered=numbered)
+        self.name: str = self.data.name
+        kind, dash, suffix = self.name.partition("-")
+        self.index = work.column(f"{kind}index{dash}{suffix}", np.int64)
+        self.size: int = int(self.index.part(self.index.size - 2, self.index.size)[0]) if self.index.size else 0
+
+    def release(self) -> None:
+        """Let the pages go that were read."""
+        self.data.release()
+        self.index.release()
+
+    def discard(self) -> None:
+        """Remove the shelf."""
+        self.work.discard(self.data)
+        self.work.discard(self.index)
+
+
+class StateShelf(_Shelf):
+    """Sorted states, one run after the other."""
+
+    def __init__(self, work: Work, name: str, *, numbered: bool = False) -> None:
+        super().__init__(work, name, np.uint64, numbered)
         self._last: int | None = None
 
     @property
@@ -50,16 +71,16 @@ class StateShelf:
     @property
     def saved(self) -> int:
         """The number of blocks in the last checkpoint; -1 if it does not know the shelf."""
-        return self.blocks.saved // 3
+        return self.index.saved // 3
 
     @property
     def count(self) -> int:
         """The number of blocks."""
-        return self.blocks.size // 3
+        return self.index.size // 3
 
     def bytes_each(self, usual: float) -> float:
         """Return the bytes of a state, or `usual` if there are few states."""
-        return 8 * (self.words.size + self.blocks.size) / self.size if self.size > MANY_STATES else usual
+        return 8 * (self.data.size + self.index.size) / self.size if self.size > MANY_STATES else usual
 
     def append(self, run: Packed) -> None:
         """Append a run. Inside a tier its states follow those that are there."""
@@ -67,68 +88,46 @@ class StateShelf:
             return
         blocks = run.blocks.copy()
         blocks[:, END] += self.size
-        blocks[:, AT] += self.words.size
-        self.words.append(run.words)
-        self.blocks.append(blocks.reshape(-1))
+        blocks[:, AT] += self.data.size
+        self.data.append(run.words)
+        self.index.append(blocks.reshape(-1))
         self.size = int(blocks[-1, END])
         self._last = run.last
 
     def first_of(self, block: int) -> int:
         """Return the first state of a block."""
-        return int(self.blocks.part(3 * block, 3 * block + 1)[0])
+        return int(self.index.part(3 * block, 3 * block + 1)[0])
 
     def block_of(self, state_index: int) -> int:
         """Return the block that holds the state of an index."""
-        return int(np.searchsorted(self.blocks.view()[END::3], state_index, "right"))
+        return int(np.searchsorted(self.index.view()[END::3], state_index, "right"))
 
     def section(self, begin: int, end: int) -> Packed:
         """Return the blocks from `begin` to `end` as a run."""
         if begin == end:
             return packed(np.empty(0, np.int64))
-        block_rows = self.blocks.part(3 * max(0, begin - 1), 3 * end).reshape(-1, 3)
+        block_rows = self.index.part(3 * max(0, begin - 1), 3 * end).reshape(-1, 3)
         states_before, block_rows = (int(block_rows[0, END]), block_rows[1:]) if begin else (0, block_rows)
         words_before = int(block_rows[0, AT])
-        words_end = self.words.size if end == self.count else int(self.blocks.part(3 * end + AT, 3 * end + AT + 1)[0])
-        return Packed(block_rows, self.words.part(words_before, words_end), states_before, words_before)
+        words_end = self.data.size if end == self.count else int(self.index.part(3 * end + AT, 3 * end + AT + 1)[0])
+        return Packed(block_rows, self.data.part(words_before, words_end), states_before, words_before)
 
     def truncate(self, blocks: int) -> None:
         """Cut off the runs after so many blocks."""
         if blocks == self.count:
             return
-        self.words.truncate(int(self.blocks.part(3 * blocks + AT, 3 * blocks + AT + 1)[0]))
-        self.blocks.truncate(3 * blocks)
-        self.size = int(self.blocks.part(3 * blocks - 2, 3 * blocks - 1)[0]) if blocks else 0
+        self.data.truncate(int(self.index.part(3 * blocks + AT, 3 * blocks + AT + 1)[0]))
+        self.index.truncate(3 * blocks)
+        self.size = int(self.index.part(3 * blocks - 2, 3 * blocks - 1)[0]) if blocks else 0
         self._last = None
 
-    def release(self) -> None:
-        """Let the pages go that were read."""
-        self.words.release()
-        self.blocks.release()
 
-    def discard(self) -> None:
-        """Remove the shelf."""
-        self.work.discard(self.words)
-        self.work.discard(self.blocks)
-
-
-class ValueShelf:
-    """Numbers of one type, deflated, in the order in which they are appended.
-
-    Args:
-        work: The work folder.
-        name: The name of the column of bytes; the other column holds the ends of its blocks.
-        dtype: The type of the numbers.
-        numbered: Whether a number makes the name new.
-    """
+class ValueShelf(_Shelf):
+    """Numbers of one type, deflated, in the order in which they are appended. A row: the ends in numbers and bytes."""
 
     def __init__(self, work: Work, name: str, dtype: Any, *, numbered: bool = False) -> None:
-        self.work = work
+        super().__init__(work, name, np.uint8, numbered)
         self.dtype: np.dtype[Any] = np.dtype(dtype)
-        self.data = work.column(name, np.uint8, numbered=numbered)
-        # pairs: of numbers, of bytes
-        self.ends = work.column(_index_name(self.data.name), np.int64)
-        self.name: str = self.data.name
-        self.size: int = int(self.ends.part(self.ends.size - 2, self.ends.size)[0]) if self.ends.size else 0
 
     def append(self, values: Values, team: Workers) -> None:
         """Append numbers; all cores deflate them."""
@@ -144,7 +143,7 @@ class ValueShelf:
 
         for data, sizes in team.map(deflated, range(0, len(values), VALUES_PER_CALL)):
             value_ends = np.minimum(self.size + VALUES_PER_BLOCK * np.arange(1, len(sizes) + 1), end)
-            self.ends.append(np.stack((value_ends, self.data.size + np.cumsum(sizes)), axis=1).reshape(-1))
+            self.index.append(np.stack((value_ends, self.data.size + np.cumsum(sizes)), axis=1).reshape(-1))
             self.data.append(np.frombuffer(data, np.uint8))
             self.size = int(value_ends[-1])
 
@@ -152,7 +151,7 @@ class ValueShelf:
         """Return the numbers from `begin` to `end`."""
         if begin == end:
             return np.empty(0, self.dtype)
-        ends = self.ends.view().reshape(-1, 2)
+        ends = self.index.view().reshape(-1, 2)
         first_block, last_block = (int(np.searchsorted(ends[:, 0], index, "right")) for index in (begin, end - 1))
         values_before, byte_begin = ends[first_block - 1].tolist() if first_block else (0, 0)
         data, chunks = self.data.view(), []
@@ -161,18 +160,3 @@ class ValueShelf:
             byte_begin = byte_end
         values = chunks[0] if len(chunks) == 1 else np.concatenate(chunks)
         return values[begin - values_before : end - values_before]
-
-    def release(self) -> None:
-        """Let the pages go that were read."""
-        self.data.release()
-
-    def discard(self) -> None:
-        """Remove the shelf."""
-        self.work.discard(self.data)
-        self.work.discard(self.ends)
-
-
-def _index_name(name: str) -> str:
-    """Return the name of the column with the ends of another's blocks."""
-    kind, dash, suffix = name.partition("-")
-    return f"{kind}index{dash}{suffix}"

@@ -158,7 +158,3 @@ class Window:
         self.open.clear()
         for spread in (self.states, self.cells, self.merits, self.fences):
             spread.give_back(0, len(spread.items))
-
-    def put(self, offset: int, values: NDArray[Any]) -> None:
-        """The values from a place on, counted from the last tier's first."""
-        self.merits.put(offset, values)

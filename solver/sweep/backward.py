@@ -175,7 +175,7 @@ class Backward:
             else:
                 chunks = self._evaluated(tier_row, begin, team)
             for merits in chunks:
-                window.put(self.merits.size, merits)
+                window.merits.put(self.merits.size, merits)
                 self.merits.append(merits, team)
                 self._count(merits, window.known.states[begin : begin + len(merits)])
                 begin += len(merits)

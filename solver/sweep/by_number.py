@@ -39,13 +39,13 @@ from solver.store.addresses import (
     byte_at,
     exchange_byte,
     exchange_short,
+    prefetch_at,
     put_byte,
     put_short,
     put_word,
     short_at,
     word_at,
 )
-from solver.store.prefetch import prefetch_at
 
 game: Any = None  # what follows are constants of the bound copies
 SCORES = DISTANT = FOLDS = ORBITS = False
@@ -94,7 +94,7 @@ def _table(number: int, at: Addresses) -> Any:
 def _next_table(table: int, number: int, at: Addresses) -> Any:
     """The table of a number that is not before a table."""
     if ORBITS:
-        while table + 1 < at.table_count and word_at(at.tables, 4 * (table + 1)) <= number:
+        while table + 1 < at.table_count and word_at(at.arrays.tables, 4 * (table + 1)) <= number:
             table += 1
     return table
 

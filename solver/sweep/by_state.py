@@ -27,7 +27,7 @@ from solver.compiled.edges import (
     keep_open,
     new_edges,
 )
-from solver.store.prefetch import prefetch
+from solver.store.addresses import prefetch
 from solver.store.shared import shared
 from solver.sweep.batch import FINE, LOST_CHILD, TOO_WIDE, next_edges, widest_of
 

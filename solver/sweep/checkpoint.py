@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from solver.base.errors import ResourceError
 from solver.base.tiers import Tier
-from solver.store import records
+from solver.store import documents
 from solver.store.directory import Layer
 from solver.store.runs import Waiting
 from solver.store.work import Work
@@ -135,6 +135,7 @@ def resumed(work: Work) -> Checkpoint:
     if work.resumed is None:
         return Checkpoint()
     try:
-        return records.read(Checkpoint, work.resumed)
+        checkpoint: Checkpoint = documents.read(Checkpoint, work.resumed)
     except (ValueError, TypeError):
         raise ResourceError(f"{work.folder} is of another version: --restart discards it") from None
+    return checkpoint

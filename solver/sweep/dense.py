@@ -25,8 +25,7 @@ from solver.check.conformance import confirmed
 from solver.compiled import edges
 from solver.compiled.agreement import naming_states
 from solver.compiled.edges import CompiledMoves
-from solver.store.column import Column
-from solver.store.work import Work
+from solver.store.work import Column, Work
 from solver.sweep import by_state
 from solver.sweep.batch import refuse
 from solver.sweep.checkpoint import Checkpoint, DenseState

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
-from solver.store.column import Column
 from solver.store.shared import read_only, shared
-from solver.store.work import Work
+from solver.store.work import Column, Work
 from solver.sweep.parents import Lists, never_in
 
 CACHED_STATES = 1 << 14  # states whose moves are kept at a time, at most

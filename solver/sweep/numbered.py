@@ -31,7 +31,7 @@ from solver.base.tiers import Tier
 from solver.check.conformance import check_parents, confirmed, unlike
 from solver.compiled import edges
 from solver.compiled.binding import bind, compiling
-from solver.compiled.orbits import Addresses, addresses_of, arrays_of
+from solver.compiled.orbits import Addresses, Arrays, addresses_of, arrays_of
 from solver.rules import placements
 from solver.rules.game import Rules
 from solver.rules.orbits import Orbits
@@ -46,7 +46,7 @@ from solver.sweep.tally import Tally
 
 NUMBERS_PER_CALL = 1 << 18  # numbers gone through in one call
 WORDS_PER_CALL = 1 << 17  # words of codes gone through in one call
-NO_LAYOUT = Addresses(*[0] * len(Addresses._fields))
+NO_LAYOUT = Addresses(*[0] * (len(Addresses._fields) - 1), Arrays._make([0] * len(Arrays._fields)))
 WRITE_BYTES = 1 << 24  # bytes of an array that go to a file at a time
 EARLY_STATES = 64  # of each tier, held against the plain rules
 CHECKED, COMPARED, PARENTS_SECONDS = 2000, 500, 0.3  # states whose parents are looked at, and compiled ones compared

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from solver.base import value
 from solver.compiled.edges import BATCH_MOVES, NOT_TERMINAL, Moves
+from solver.store.addresses import prefetch
 from solver.store.directory import BEGIN, MISSING, TierLookup
 from solver.store.packed import LAST
-from solver.store.prefetch import prefetch
 from solver.store.shared import shared
 from solver.sweep.batch import BEYOND, FINE, LOST_CHILD, NARROW, SCORING, new_batch, next_batch, value_at
 from solver.sweep.scale import WIN

@@ -31,12 +31,11 @@ from solver.base.progress import Progress
 from solver.compiled.agreement import naming_states
 from solver.compiled.edges import CompiledMoves, Moves
 from solver.rules.game import Rules
-from solver.store.column import Column
 from solver.store.directory import BEGIN, END, TierLookup
 from solver.store.packed import Table
 from solver.store.runs import PIECE_STATES, merged
 from solver.store.sorting import sort_unique
-from solver.store.work import Work
+from solver.store.work import Column, Work
 from solver.sweep.batch import NARROW, refuse, too_wide
 from solver.sweep.checkpoint import ResolverState
 from solver.sweep.demand import index_in_memory, moves_in_memory, refuse_beyond

@@ -34,7 +34,7 @@ from solver.book.solution import TierCount
 from solver.compiled import agreement
 from solver.compiled.binding import FAILURES, bind, compiling, is_of_compiler, kernel
 from solver.rules.game import Rules
-from solver.store.prefetch import prefetch
+from solver.store.addresses import prefetch
 from solver.store.runs import READ_AHEAD_BYTES, Key, Runs, States, merged
 from solver.store.shared import read_only
 from solver.store.sorting import lower_bound, sort_unique

@@ -19,8 +19,8 @@ from tests.ways import slow, until
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
+from solver.compiled.exact import searcher  # noqa: E402
 from solver.compiled.exact import searcher as searcher_module  # noqa: E402
-from solver.compiled.exact import team as together  # noqa: E402
 from solver.compiled.exact.searcher import TABLE_BYTES, Searcher, Team, new_table  # noqa: E402
 
 SETS = DATA / "connect-four"
@@ -101,7 +101,7 @@ def test_a_tiny_table_and_a_shared_one_give_the_same_values():
 
 def test_threads_that_search_one_state_together_agree(monkeypatch):
     monkeypatch.setattr(searcher_module, "HARD", 100)
-    monkeypatch.setattr(together, "NODES_PER_EXCHANGE", 64)
+    monkeypatch.setattr(searcher, "NODES_PER_EXCHANGE", 64)
     game = load_game("connect-four")
     teams = [Team(game, workers=workers, table=1 << 20) for workers in (1, 3)]
     for state, ply, score in scored("middle-medium", 12):

@@ -8,8 +8,8 @@ import pytest
 from solver.base.errors import BookError, DamagedBook, ForeignBook, GameError
 from solver.check.conformance import check_game
 from solver.compiled.binding import bind
+from solver.compiled.lookahead import depth as kernels
 from solver.compiled.lookahead import evaluation as files
-from solver.compiled.lookahead import features as kernels
 from solver.compiled.lookahead.evaluation import Evaluation, estimates, game_of, read, write
 from solver.rules.game import Rules, load_game
 from tests.games import EDGE_GAMES, SMALL_GAMES

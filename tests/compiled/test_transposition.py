@@ -10,7 +10,7 @@ pytest.importorskip("numba")
 from numba import njit  # noqa: E402
 
 from solver.compiled.exact.table import exact_entries, find, high_of, keep, low_of, new_table  # noqa: E402
-from solver.compiled.words import raised_to  # noqa: E402
+from solver.compiled.operators import raised_to  # noqa: E402
 from tests.ways import slow  # noqa: E402
 
 SIZES = (1 << 10, 1 << 16, 1 << 20, 1 << 24)  # bytes: from four buckets a key, where threads meet all the time

@@ -26,8 +26,8 @@ pytest.importorskip("numba")
 from solver.base.parallel import Workers  # noqa: E402
 from solver.book import writer  # noqa: E402
 from solver.compiled.edges import CompiledMoves  # noqa: E402
-from solver.store import column, runs  # noqa: E402
-from solver.store.work import Work  # noqa: E402
+from solver.store import runs  # noqa: E402
+from solver.store.work import Column, Work  # noqa: E402
 from solver.sweep import exhaustive, expansion, expectation, inverse, projection, thinning, walking  # noqa: E402
 from solver.sweep.forward import Forward  # noqa: E402
 from tests.interpreted import interpret  # noqa: E402
@@ -330,8 +330,8 @@ def disk_of(text, folder, monkeypatch, memory):
         sizes = [file.stat().st_blocks * 512 for file in folder.rglob("*") if file.is_file()]
         used.append(sum(sizes))
 
-    write, copy = column.Column._write, writer._copy
-    monkeypatch.setattr(column.Column, "_write", lambda *one: (write(*one), look()))
+    write, copy = Column._write, writer._copy
+    monkeypatch.setattr(Column, "_write", lambda *one: (write(*one), look()))
     monkeypatch.setattr(writer, "_copy", lambda *one: (copy(*one), look()))
     monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
     with pipeline.solve(load_game(text), folder / "book.lmdb", memory=memory):

@@ -153,7 +153,7 @@ def test_nothing_light_imports_the_kernels_at_its_top():
 def test_only_rules_ask_what_a_game_has():
     """`game.Rules` fills in what a game lacks; a few files look at the class itself, which is their duty."""
     names = ("game.py", "protocol.py", "fingerprint.py", "sources.py", "orbits.py", "walk.py", "width.py")
-    duty = {PACKAGE / "check/conformance.py", PACKAGE / "compiled/rewriting.py", PACKAGE / "compiled/known.py"}
+    duty = {PACKAGE / "check/conformance.py", PACKAGE / "compiled/rewriting.py", PACKAGE / "compiled/widening.py"}
     duty |= {PACKAGE / "rules" / name for name in names}
     assert [place for path in sorted({*PACKAGE.rglob("*.py")} - duty) for place in found_in(path).asks] == []
     assert found_in(PACKAGE / "check/conformance.py").asks  # the search finds what it looks for

@@ -257,8 +257,8 @@ def test_numbers_compute_as_pythons(width, kernel):
     numba = pytest.importorskip("numba")
     import numpy as np
 
+    from solver.compiled import operators
     from solver.compiled import wide as numbers
-    from solver.compiled import words
     from solver.compiled.states import packed
 
     def signed(number, bits):
@@ -269,7 +269,8 @@ def test_numbers_compute_as_pythons(width, kernel):
 
     constants, all_bits = ((1 << 100) | 5, 7, 1 << 90, MASK, TOP), (1 << width) - 1
     known = [numbers.Constant.of(one, width, *[64] * (one in (MASK, TOP))) for one in constants]
-    compiled = words.raised_to(width), words.left(width), words.word_of, words.bit_count, words.bit_length
+    counts = operators.bit_count, operators.bit_length
+    compiled = operators.raised_to(width), operators.left(width), operators.word_of, *counts
     fast = kernel(numba.njit, *compiled, tuple(known))
     written = raised, lambda x, n: x << n, lambda x, place: signed(x >> 64 * place, 64), int.bit_count, int.bit_length
     plain = kernel(lambda function: function, *written, constants)
@@ -289,7 +290,7 @@ def test_numbers_compute_as_pythons(width, kernel):
 
 
 def test_numbers_that_parameters_make_are_known_to_the_compiler():
-    from solver.compiled.known import Known
+    from solver.compiled.widening import Known
     from solver.rules.sources import Names
 
     def known(method):

@@ -24,7 +24,7 @@ pytest.importorskip("numba")
 
 from solver.base.parallel import Workers  # noqa: E402
 from solver.base.tiers import Tier  # noqa: E402
-from solver.store import column, records, runs  # noqa: E402
+from solver.store import documents, runs  # noqa: E402
 from solver.store.directory import Layer  # noqa: E402
 from solver.store.packed import LAST  # noqa: E402
 from solver.store.runs import Key, Waiting  # noqa: E402
@@ -210,8 +210,8 @@ WHOLE = Checkpoint(
 
 
 def test_a_checkpoint_comes_back_as_it_was():
-    facts = records.unsealed(records.sealed({"state": WHOLE}))
-    assert records.read(Checkpoint, facts["state"]) == WHOLE
+    facts = documents.unsealed(documents.sealed({"state": WHOLE}))
+    assert documents.read(Checkpoint, facts["state"]) == WHOLE
 
 
 @pytest.mark.parametrize(
@@ -341,7 +341,7 @@ def test_a_column_for_each_of_many_plies_keeps_no_file_open(tmp_path, size):
 @pytest.mark.posix("counts descriptors in /proc")
 def test_runs_of_far_keys_keep_few_files_open(tmp_path, monkeypatch):
     monkeypatch.setattr(runs, "MAX_OPEN_FILES", 8)
-    monkeypatch.setattr(column, "FILED", 0)
+    monkeypatch.setattr("solver.store.work.FILED", 0)
     with Work(tmp_path / "work", "far") as work, Workers(1) as team:
         waiting, before, expected = runs.Runs(work, 1), open_files(), {}
         for spill in range(60):

@@ -1,7 +1,7 @@
 """Alpha-beta by null windows with a transposition table, for any acyclic game of the protocol.
 
 A value is found by bisection: each `prove` asks whether a state is worth at least a bound, and every state below it
-is searched with that null window only (Pascal Pons, Solving Connect 4, 2017); `windows` has their order.
+is searched with that null window only (Pascal Pons, Solving Connect 4, 2017); `question` has their order.
 
 Every child is settled by the rules' own answers, if they suffice, before any is searched; where it leaves a single
 reply, that is played on, without a node, until there is a choice. Then the table is asked about all children that are
@@ -18,16 +18,15 @@ from enum import IntEnum
 from typing import Any
 
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.compiled.binding import inlined, kernel
 from solver.compiled.exact.moves import FAR, end_merit, key_of, lifted, look_at, settle_first
 from solver.compiled.exact.table import IDLE, LIMIT, WIN, bucket_of, busy_place, find, high_of, keep, low_of
-from solver.compiled.exact.windows import question
 from solver.compiled.states import BEYOND, COLUMNS, folded, is_missing, put_state, state_at
-from solver.compiled.views import borrowed
 from solver.search.running import SearchStatus
-from solver.store.prefetch import prefetch_at
+from solver.store.addresses import borrowed, prefetch_at
 
 game: Any = None  # constants of the bound copies
 SCORES = REPLIES = LONGEST = False
@@ -358,3 +357,38 @@ def solve(
                 search[Field.HIGH] = 0
             if longest - WIN < search[Field.LOW] < 0 and search[Field.HIGH] >= 0:
                 search[Field.LOW] = 0
+
+
+SOON = (2, 3, 4, 5)  # tenths of the plies that are left
+
+
+@register_jitable(forceinline=True)
+def question(low: Any, high: Any, longest: Any, asked: Any, scores: bool) -> Any:
+    """The bound to ask about next, low < bound <= high.
+
+    First whether it is won, or lost, soon, each time a tenth of the plies that are left later, up to half of them: a
+    shallow search tells. Then who wins, if anyone. Then how soon: halves of a quick win or loss, of a slow one from the
+    slow end, near to the known bounds.
+
+    asked: the bound asked before, LIMIT at first. longest: plies that the game can still take, 0 if unknown.
+    """
+    if low + 1 == high:
+        return high
+    if scores:
+        if asked == LIMIT:
+            return max(low + 1, min(np.int64(1), high))
+        return low + 1 if asked <= low else high
+    if low > 0:
+        return low + 1 + (high - low - 1) // (2 if high == WIN else 4)
+    if high < 0:
+        return high - (high - low - 1) // (2 if low == -WIN else 4)
+    if longest > 0:
+        for tenths in SOON:
+            quick = max((longest * tenths + 5) // 10, 1)
+            if high >= WIN - quick:
+                return WIN - quick
+        for tenths in SOON:
+            quick = max((longest * tenths + 5) // 10, 1)
+            if low < quick - WIN:
+                return quick - WIN
+    return np.int64(1) if high > 0 else np.int64(0)

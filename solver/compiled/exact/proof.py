@@ -27,9 +27,8 @@ from solver.compiled.exact.alphabeta import FULL, WIDE, Move, put
 from solver.compiled.exact.moves import FAR, key_of, look_at, settle_first
 from solver.compiled.exact.table import LIMIT, has_key, mixed_with, size_of, write_key
 from solver.compiled.states import BEYOND, COLUMNS, MIXER, folded, put_state, state_at, state_in
-from solver.compiled.views import borrowed
 from solver.search.running import SearchStatus
-from solver.store.prefetch import prefetch_at
+from solver.store.addresses import borrowed, prefetch_at
 
 game: Any = None  # constants of the bound copies
 REPLIES = EVALUATE = False

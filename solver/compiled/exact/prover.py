@@ -22,7 +22,7 @@ from solver.compiled.binding import bind, compiling
 from solver.compiled.exact import proof
 from solver.compiled.exact.proof import FIELDS, SURE, Field, Frame
 from solver.compiled.exact.table import new_table
-from solver.compiled.states import columns, more_of, packed, read_state, write_state
+from solver.compiled.states import columns, doubled, more_of, packed, read_state, write_state
 from solver.rules.game import Rules, is_built_in
 from solver.search import alphabeta
 from solver.search.running import SearchStatus
@@ -113,7 +113,8 @@ class Prover:
             if status == SearchStatus.STUCK:
                 raise MethodError(f"{self.rules.name} has cycles, and a proof may never end there: solve it")
             if status == SearchStatus.NO_ROOM:
-                self._give_room()
+                # Twice the rows for the path and its moves
+                self.frames, self.moves, self.numbers = map(doubled, (self.frames, self.moves, self.numbers))
         return None
 
     @property
@@ -139,9 +140,3 @@ class Prover:
         if not len(rows):
             return 1, 1
         return int(rows[:, 0].min()), int(min(rows[:, 1].sum(), SURE))
-
-    def _give_room(self) -> None:
-        """Twice the rows for the path and its moves."""
-        self.frames = np.concatenate([self.frames, np.zeros_like(self.frames)])
-        self.moves = np.concatenate([self.moves, np.zeros_like(self.moves)])
-        self.numbers = np.concatenate([self.numbers, np.zeros_like(self.numbers)])

@@ -5,6 +5,10 @@
 
 The table is kept between questions, so related ones are cheap. It begins with 128 KB, which a processor's cache
 holds, and grows fourfold as it fills, up to `table` bytes: in connect-four an easy position costs a third that way.
+
+Several threads may search one state (`Together`). They share the table, their bounds and the states under way, and each
+asks the same questions of the same state. They part by putting off moves that another is at (see `prove`), and find the
+results of the others in the table. The first who knows the value ends it for all.
 """
 
 from __future__ import annotations
@@ -33,8 +37,7 @@ from solver.compiled.exact import alphabeta
 from solver.compiled.exact.alphabeta import FIELDS, FRAME, ROW, Field, Frame
 from solver.compiled.exact.moves import SLOW
 from solver.compiled.exact.table import GROWTH, IDLE, LIMIT, LOAD, WIN, Words, exact_entries, new_table, spread
-from solver.compiled.exact.team import Together
-from solver.compiled.states import columns, more_of, places, read_state, write_state
+from solver.compiled.states import columns, doubled, more_of, places, read_state, write_state
 from solver.rules.game import Game, Rules, is_built_in
 from solver.search import Budget, cycle, refuse_chance
 from solver.search import alphabeta as plain_search
@@ -57,12 +60,7 @@ class Searcher(ExactSearch):
     win = WIN
 
     def __init__(
-        self,
-        game: Game | Rules,
-        *,
-        symmetry: bool = True,
-        outcomes: bool = False,
-        table: int | Words = TABLE_BYTES,
+        self, game: Game | Rules, *, symmetry: bool = True, outcomes: bool = False, table: int | Words = TABLE_BYTES
     ) -> None:
         self.rules = rules = Rules.of(game, symmetry)
         refuse_chance(rules, "alpha-beta")
@@ -214,8 +212,7 @@ class Searcher(ExactSearch):
             raise cycle(self.rules, "alpha-beta")
         if len(path) > SLOW // 2:
             raise self._too_large(read_state(self.frames, len(path) - 1, Frame.STATE, self._more))
-        self.frames = np.concatenate([self.frames, np.zeros_like(self.frames)])
-        self.moves = np.concatenate([self.moves, np.zeros_like(self.moves)])
+        self.frames, self.moves = doubled(self.frames), doubled(self.moves)
 
     def entries(self, progress: Progress = silent) -> dict[int, int]:
         """Canonical states to merits, with `value.WIN`, after a search from all starts: whatever became exact."""
@@ -263,7 +260,13 @@ class Team:
         After so many `seconds` it ends; a state that takes half of those left is left out.
         """
         deadline = time.monotonic() + seconds
-        self._share()
+        # All get one table, as large as it may become, and nobody has helpers
+        leader = self.members[0]
+        leader.helpers = ()
+        while leader.can_grow(LOAD * len(leader.table)):
+            leader.grow()
+        for member in self.members:
+            member.table = leader.table
         todo, lock = iter(states), threading.Lock()
 
         def deal() -> int | None:
@@ -282,16 +285,7 @@ class Team:
         finally:
             self._stop.set()
             pool.shutdown()
-            self.members[0].helpers = self.members[1:]
-
-    def _share(self) -> None:
-        """Give all one table, as large as it may become, and nobody helpers."""
-        leader = self.members[0]
-        leader.helpers = ()
-        while leader.can_grow(LOAD * len(leader.table)):
-            leader.grow()
-        for member in self.members:
-            member.table = leader.table
+            leader.helpers = self.members[1:]
 
     def _some(self, member: Searcher, deal: Callable[[], int | None], deadline: float) -> list[tuple[int, Value]]:
         """The next pairs that one thread finds; none if no state is left."""
@@ -317,3 +311,91 @@ class Team:
 
     def __exit__(self, *raised: object) -> None:
         self._stop.set()
+
+
+NODES_PER_EXCHANGE = 1 << 13  # nodes between two exchanges: what is searched in vain when another has answered
+BUSY = 1 << 14  # states noted that somebody is at
+
+
+class Together:
+    """A search that the first of `members` has begun and all go on with; the others are idle until then."""
+
+    def __init__(self, members: Sequence[Any]) -> None:
+        self.members = members
+        self._leader = leader = members[0]
+        self.low, self.high = int(leader.search[Field.LOW]), int(leader.search[Field.HIGH])
+        self._busy: Words = np.full(BUSY, IDLE, np.int64)
+        self._gate = threading.Condition()
+        # Threads that use the table
+        self._inside = 0
+        # It is about to grow
+        self._held = False
+        self._error: BaseException | None = None
+
+    def value(self, state: int, check: Callable[[], None]) -> int:
+        """The merit of the state; the leader calls `check` now and then, which may raise."""
+        threads, leader = [], self._leader
+        for member in self.members[1:]:
+            member.begin(state, self.low, self.high)
+            threads.append(threading.Thread(target=self._help, args=(member,), daemon=True))
+        try:
+            for thread in threads:
+                thread.start()
+            while self._search(leader):
+                if leader.can_grow(int(leader.search[Field.KEPT]) * len(self.members)):
+                    self._grow()
+                check()
+        finally:
+            self._finish()
+            for thread in threads:
+                if thread.ident is not None:
+                    thread.join()
+        if self._error is not None:
+            raise self._error
+        return self.low
+
+    def _help(self, member: Any) -> None:
+        try:
+            while self._search(member):
+                pass
+        except BaseException as error:
+            self._error = error
+            self._finish()
+        finally:
+            member.end()
+
+    def _search(self, member: Any) -> bool:
+        """Search on for a chunk, and exchange bounds; whether more is to be done."""
+        with self._gate:
+            self._gate.wait_for(lambda: not self._held)
+            self._inside += 1
+        try:
+            member.table = self._leader.table
+            member.step(self._busy, NODES_PER_EXCHANGE)
+        finally:
+            with self._gate:
+                self._inside -= 1
+                self._gate.notify_all()
+        search = member.search
+        with self._gate:
+            if self.low < self.high:
+                self.low, self.high = max(self.low, int(search[Field.LOW])), min(self.high, int(search[Field.HIGH]))
+            if not self.low < search[Field.ASKED] <= self.high:  # another has answered
+                search[Field.PLY] = search[Field.ENTERING] = 0
+                self._busy[:] = IDLE
+            search[Field.LOW], search[Field.HIGH] = self.low, self.high
+            return self.low < self.high
+
+    def _finish(self) -> None:
+        """Whatever has happened, nobody goes on."""
+        with self._gate:
+            self.high = self.low
+
+    def _grow(self) -> None:
+        """Grow the table while nobody uses it."""
+        with self._gate:
+            self._held = True
+            self._gate.wait_for(lambda: self._inside == 0)
+            self._leader.grow()
+            self._held = False
+            self._gate.notify_all()

@@ -14,7 +14,7 @@ from solver.base import value
 from solver.base.value import WIN
 from solver.compiled.binding import bind, compiling, kernel, respelled
 from solver.compiled.inlining import PART
-from solver.compiled.lookahead import features
+from solver.compiled.lookahead import depth
 from solver.rules.game import Rules
 
 lift = register_jitable(**PART)(value.lift)
@@ -103,6 +103,6 @@ class Settling:
         numbers = np.asarray(states, np.int64)
         tiers = np.empty(len(numbers), np.int64)
         with compiling(self.rules.game):
-            bind(features, self.rules.game).list_tiers(numbers, tiers)
+            bind(depth, self.rules.game).list_tiers(numbers, tiers)
         places: list[int] = np.argsort(tiers, kind="stable").tolist()
         return places

@@ -29,9 +29,9 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.base.errors import MethodError
+from solver.compiled.operators import raised_to, word_of
 from solver.compiled.states import MIXER, folded, in_place_of, unpacked
 from solver.compiled.wide import WORD, Wide
-from solver.compiled.words import raised_to, word_of
 from solver.store.shared import shared
 
 Words = NDArray[np.int64]

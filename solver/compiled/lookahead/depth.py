@@ -4,6 +4,10 @@ This is all of it that is compiled for each game; `deepening`, compiled once, ca
 
 A merit is a float64 here: a win or loss as in `solver.base.value`, a margin, or an estimate, which in a win-lose-draw
 game lies strictly between -1 and 1.
+
+A model weighs a state as numbers: the game's own `features`, or else the bits of the state. These are its cells, one
+bit or a few each, in most games; in two sets, one for each player to move, where the game has `to_move`. Features are
+those of the image that `canonical` takes, so that symmetric states have the same.
 """
 
 from __future__ import annotations
@@ -18,20 +22,21 @@ from numba.extending import intrinsic, register_jitable
 from numpy.typing import NDArray
 
 from solver.base import value
-from solver.compiled.binding import bind, inlined, kernel
+from solver.compiled.binding import bind, inlined, kernel, respelled
 from solver.compiled.edges import address_of, caller
 from solver.compiled.exact.moves import key_of, sign_of
 from solver.compiled.inlining import PART
-from solver.compiled.lookahead.features import BITS, features  # noqa: F401  (`features`, bound here, reads BITS)
 from solver.compiled.lookahead.model import MODEL, Model, weighed
-from solver.compiled.states import put_state, state_at, told
-from solver.compiled.views import borrowed
+from solver.compiled.states import put_state, state_at, state_in, told
 from solver.rules.game import Rules
+from solver.rules.width import USUAL
 from solver.search.running import SearchStatus
+from solver.store.addresses import borrowed
 
 game: Any = None  # constants of the bound copies
 SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = BOUNDS = FEATURES = PROMISES = False
 MORE = ()
+BITS = USUAL  # of a state
 WIN = value.WIN
 LARGEST = 1 << 53  # above all merits that a float64 holds exactly
 MOST_LEFT = 1 << 30  # plies that an ended game may still take
@@ -72,6 +77,23 @@ def end_merit(state: Any) -> Any:
         return float(utility) if -LARGEST < utility < LARGEST else np.nan
     left = game.plies_left(state)
     return float(utility * (WIN - left)) if -1 <= utility <= 1 and 0 <= left < MOST_LEFT else np.nan
+
+
+@inlined
+def features(state: Any, out: NDArray[Any]) -> Any:
+    """The features of an unfinished state, folded already, into out (n,) int64, as many as fit; how many there are."""
+    count = 0
+    if FEATURES:
+        for number in game.features(state):
+            if count < len(out):
+                out[count] = number
+            count += 1
+        return count
+    mover = 0 if ALTERNATES or AGAIN else game.to_move(state)
+    count = BITS if ALTERNATES or AGAIN else 2 * BITS
+    for index in range(min(count, len(out))):
+        out[index] = state >> index % BITS & 1 & (index // BITS == mover)
+    return count
 
 
 @inlined
@@ -174,6 +196,33 @@ def list_moves(path: Any, model: Any, ply: int, wanted: int) -> Any:
     if untried:
         return SearchStatus.OPENED
     return SearchStatus.DONE if last > frames[ply, Frame.FIRST] else SearchStatus.STUCK
+
+
+@kernel
+def list_tiers(states: NDArray[Any], answers: NDArray[Any]) -> None:
+    """Write the tiers (n,) int64 of states, 0 where the rules know none."""
+    for i in range(len(states)):
+        answers[i] = game.tier(state_in(states, i, MORE))
+
+
+# The estimates (n,) float64 of unfinished states, 0 without `evaluate`
+guess: Any = respelled(list_tiers, "guess", {"tier": "evaluate"})
+
+
+@kernel
+def tabulate(states: NDArray[Any], table: NDArray[Any]) -> bool:
+    """Write the features of unfinished states to the rows of a table, (n, features) int16.
+
+    Returns False if a state has more or fewer features.
+    """
+    out = np.empty(table.shape[1], np.int64)
+    for i in range(len(states)):
+        state = state_in(states, i, MORE)
+        if features(game.canonical(state) if FOLDS else state, out) != table.shape[1]:
+            return False
+        for index in range(len(out)):
+            table[i, index] = out[index]
+    return True
 
 
 def _table(item: Any) -> Any:

@@ -172,8 +172,5 @@ def _check(evaluation: Evaluation) -> None:
 
 
 def _is_fact(name: Any, fact: Any) -> bool:
-    return type(name) is str and (fact is None or type(fact) in (int, float, bool) or _is_text(fact))
-
-
-def _is_text(fact: Any) -> bool:
-    return type(fact) is str and len(fact) <= MOST_TEXT
+    is_text = type(fact) is str and len(fact) <= MOST_TEXT
+    return type(name) is str and (fact is None or type(fact) in (int, float, bool) or is_text)

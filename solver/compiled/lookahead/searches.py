@@ -25,20 +25,9 @@ from solver.compiled import agreement
 from solver.compiled.binding import compiling
 from solver.compiled.lookahead import deepening
 from solver.compiled.lookahead.bounds import DEEPEST, new_bounds
-from solver.compiled.lookahead.depth import (
-    FIELDS,
-    FRAME,
-    MOVE,
-    WINDOW,
-    CompiledDepth,
-    Field,
-    Frame,
-    Move,
-    Path,
-    Window,
-)
+from solver.compiled.lookahead.depth import FIELDS, FRAME, MOVE, WINDOW, CompiledDepth, Field, Frame, Move, Path, Window
 from solver.compiled.lookahead.model import Model, new_model
-from solver.compiled.states import columns, more_of, packed, read_state, write_state
+from solver.compiled.states import columns, doubled, more_of, packed, read_state, write_state
 from solver.rules.game import Game, Rules, is_built_in
 from solver.search import Budget, Counts, Result, heuristic, refuse_chance, stuck
 from solver.search.running import SearchStatus, ended, looked
@@ -129,7 +118,7 @@ class Lookahead:
         if depth > DEEPEST:
             raise MethodError(f"a search of depth {depth} is too deep: look at most {DEEPEST} plies ahead")
         while depth + 2 > len(self._path.frames):
-            self._path = self._path._replace(frames=_doubled(self._path.frames), windows=_doubled(self._path.windows))
+            self._path = self._path._replace(frames=doubled(self._path.frames), windows=doubled(self._path.windows))
         self._path.search[Field.CHOICE] = -1 if first_action is None else first_action
 
     def _run(self, ask: Callable[[int], int], budget: Budget | None) -> None:
@@ -145,20 +134,17 @@ class Lookahead:
             if status == SearchStatus.DONE:
                 return
             if status == SearchStatus.NO_ROOM:
-                self._path = self._path._replace(moves=_doubled(self._path.moves))
+                self._path = self._path._replace(moves=doubled(self._path.moves))
             elif status in (SearchStatus.OUTSIDE, SearchStatus.STUCK):
-                raise self._refused(status, self._culprit())
+                path, culprit = self._path, int(self._path.search[Field.CULPRIT])
+                # Of a wide state the row
+                if self._more and culprit < 0:
+                    culprit = read_state(path.frames, int(path.search[Field.PLY]), Frame.STATE, self._more)
+                elif self._more:
+                    culprit = read_state(path.moves, culprit, Move.CHILD, self._more)
+                raise self._refused(status, culprit)
             else:
                 budget.check()
-
-    def _culprit(self) -> int:
-        """The state that something is wrong with."""
-        culprit, path = int(self._path.search[Field.CULPRIT]), self._path
-        if not self._more:
-            return culprit
-        if culprit < 0:
-            return read_state(path.frames, int(path.search[Field.PLY]), Frame.STATE, self._more)
-        return read_state(path.moves, culprit, Move.CHILD, self._more)
 
     def _refused(self, status: int, state: int) -> Exception:
         """Return the error that plain Python finds at a state, or UncompiledRules if it finds none."""
@@ -181,24 +167,15 @@ class Lookahead:
         Raises GameError if those break the protocol, UncompiledRules if they compile to something else.
         """
         self.look(self.rules.game.initial(), 2)
-        if not is_built_in(self.rules.name):
-            self._compare(check_game(self.rules.game))
-
-    def _compare(self, states: list[int]) -> None:
-        """Compare both searches on states of random games, by the rules' `evaluate`."""
-        model, self._model = self._model, new_model()
-        evaluate = self.rules.evaluate or heuristic.even
+        if is_built_in(self.rules.name):
+            return
+        # Both searches by the rules' own `evaluate`
+        states, (model, self._model) = check_game(self.rules.game), (self._model, new_model())
+        options: Any = {"evaluate": self.rules.evaluate or heuristic.even, "symmetry": self.rules.symmetry}
         for depth in (1, 2):
             for state, budget in agreement.sampled(states):
                 with contextlib.suppress(BudgetExceeded):
-                    plain = heuristic.search(
-                        self.rules.game,
-                        state,
-                        depth=depth,
-                        evaluate=evaluate,
-                        symmetry=self.rules.symmetry,
-                        budget=budget,
-                    )
+                    plain = heuristic.search(self.rules.game, state, depth=depth, budget=budget, **options)
                     result = self.look(state, depth)
                     if (plain.value, plain.action) != (result.value, result.action):
                         raise UncompiledRules(
@@ -258,7 +235,3 @@ class Chooser:
         with Workers(len(self.members)) as workers:
             list(workers.map(search, range(0, count, STATES_PER_TASK)))
         return choices
-
-
-def _doubled(array: NDArray[Any]) -> NDArray[Any]:
-    return np.concatenate([array, np.zeros_like(array)])
