@@ -14,22 +14,33 @@ starts over instead: the runs that lead to it are kept until all its states are 
 from __future__ import annotations
 
 import functools
+import re
 import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from solver.base.errors import ResourceError
+from solver.base.errors import ResourceError, SolverError
+from solver.base.kinds import NIMBER
+from solver.base.options import Options
 from solver.base.sharding import AHEAD, BYTES
-from solver.cluster.blocks import block_count, block_for
-from solver.cluster.cycles import Explored, close, explore
+from solver.book.solution import Solved as Solution
+from solver.cluster import nodes, tasks
+from solver.cluster.blocks import block_count
+from solver.cluster.engine import Engine
 from solver.cluster.history import Closing, Found, ShardedTier, Solved, events_of, owned, tier_of
+from solver.cluster.on_ray import is_local
+from solver.cluster.ordering import Merged
 from solver.cluster.resolving import LISTING, by_rounds, valued
-from solver.cluster.shards import MAIL, Shards
-from solver.cluster.store import Damaged, File
-from solver.cluster.tasks import Advanced, Run, Segment, Spent, advance, begin, origin, rebuild, warm
+from solver.cluster.shards import MAIL, Shards, sent
+from solver.cluster.store import LEASE, Damaged, File, Store
+from solver.cluster.tasks import Advanced, Explored, Job, Run, Segment, Spent
+from solver.compiled import agreement
+from solver.compiled.edges import CompiledMoves
+from solver.rules.game import Rules, located
 from solver.sweep.expansion import Stays
+from solver.sweep.finish import finish
 from solver.sweep.forward import refuse_staying
 from solver.sweep.scale import Scale, TooWide, first_scale, wider
 from solver.sweep.tally import refuse_long
@@ -44,7 +55,74 @@ Result = TypeVar("Result")
 
 
 class Driver(Shards):
-    """Drives a job on an engine, tier by tier."""
+    """A solve under way, tier by tier; nothing of its files is left when it is told to `remove` them."""
+
+    def __init__(self, rules: Rules, url: str, engine: Engine, options: Options) -> None:
+        store, tiers = Store(url), rules.kind.in_tiers(options.method)
+        job = Job(located(rules.game), rules.fingerprint, rules.symmetry, tiers, store.url, rules.kind is NIMBER)
+        self.tier = CompiledMoves(rules, tiers).tier
+        super().__init__(rules, job, store, engine, options)
+        self.options = options
+        self.mended: int = 0
+        self.lease = store.hold()
+
+    def solve(self, states: Sequence[int] = ()) -> Solution:
+        """The solution, which is in the files.
+
+        Compiled rules are held against the plain ones as `exhaustive.solve` does. Raises what that does, and
+        ResourceError where the store or the cluster fail.
+        """
+        begun_at, rules, job = time.monotonic(), self.rules, self.job
+        if not is_local(self.options.cluster or ""):
+            examined = nodes.look(self.engine, nodes.Wanted(job.game, job.fingerprint, job.url))
+            for node in examined:
+                self.tell(nodes.line(node))
+            nodes.refuse(examined)
+        if self.options.restart:
+            self.store.clear(but=(LEASE,))
+        if self.resume(f"{rules.name} {job.fingerprint} {self.options.method} symmetry {rules.symmetry}"):
+            self.tell(f"going on from {self.store.url}: {self.course.stored:,} states found")
+        if states:
+            self.inspect = functools.partial(agreement.compare, rules.game, symmetry=rules.symmetry, tiers=job.tiers)
+            self.inspect(list(states))
+        self.run()
+        return self.mending(functools.partial(self._solution, begun_at))
+
+    def _solution(self, begun_at: float) -> Solution:
+        start, merged = self.rules.canonical(self.rules.game.initial()), Merged(self, self.tier)
+        merged.check(start)
+        try:
+            return finish(self.rules, merged, self.options, begun_at)._replace(encoded=merged.encoded)
+        except SolverError:
+            # What the solution was held against the plain rules by had no digest
+            merged.check()
+            raise
+
+    def mend(self, error: SolverError) -> bool:
+        """Mend a damaged shard file, which writing the book met. Returns whether that worked."""
+        if isinstance(error, ResourceError):
+            return False
+        try:
+            if not isinstance(error, Damaged):
+                Merged(self, self.tier).check()
+                return False
+        except Damaged as damaged:
+            error = damaged
+        self.mended += 1
+        if self.mended > MENDED:
+            raise self.unreliable()
+        self._mend(error)
+        return True
+
+    def remove(self) -> None:
+        """The book is there: nothing of the solve is needed any more."""
+        self.lease.end()
+        self.store.clear()
+
+    def close(self) -> None:
+        """Let go of the store; a folder that has nothing in it goes."""
+        self.lease.release()
+        self.store.leave()
 
     def resume(self, identity: str) -> bool:
         """Take over committed work. Returns whether there is any. Raises ResourceError if it is of another solve."""
@@ -82,7 +160,7 @@ class Driver(Shards):
                 self.done(wider(rules, course.scale))
         self.commit()
 
-    def mend(self, damaged: Damaged) -> None:
+    def _mend(self, damaged: Damaged) -> None:
         """Compute a shard file again from those before it."""
         # The file may be why that fails
         self.ahead = {}
@@ -95,14 +173,14 @@ class Driver(Shards):
             try:
                 return step()
             except Damaged as damaged:
-                self.mend(damaged)
+                self._mend(damaged)
         raise self.unreliable()
 
     def _begin(self) -> None:
         # While the driver sees to the first tiers
         for _ in range(self.engine.workers):
-            self.engine.submit(warm, self.job)
-        handles = self.here.submit(begin, self.job, 0)
+            self.engine.submit(tasks.warm, self.job)
+        handles = self.here.submit(tasks.begin, self.job, 0)
         self.done(Found(None, self.gathered(None, [handles], 0, self.here), 1, GROWTH))
 
     def _advance(self, tier: int) -> None:
@@ -131,14 +209,14 @@ class Driver(Shards):
         total = sum(segment.end - segment.begin for segment in segments) // 8
         engine = self.engine_for(total)
         bits, later = self.bits_for(total), self.bits_for(total * self.course.growth * AHEAD)
-        tasks = engine.submit_each(
-            advance,
+        submitted = engine.submit_each(
+            tasks.advance,
             [(self.job, tier, (bits, owner), owned(segments, bits, owner), later) for owner in range(1 << bits)],
             returns=1 + block_count(later),
             memory=self.bytes_for(total, bits),
         )
-        runs = self.gathered(tier, [handles[1:] for handles in tasks], later, engine)
-        results: list[Advanced] = [engine.result(handles[0]) for handles in tasks]
+        runs = self.gathered(tier, [handles[1:] for handles in submitted], later, engine)
+        results: list[Advanced] = [engine.result(handles[0]) for handles in submitted]
         return tier_of(tier, bits, results, max(segment.highest for segment in results), False), results, runs
 
     def generation(self, closing: Closing) -> Closing:
@@ -148,8 +226,8 @@ class Driver(Shards):
         engine = self.engine_for(total)
         bits = max(closing.bits, self.bits_for(total))
         visited = [closing.seen[owner >> bits - closing.bits] for owner in range(1 << bits)]
-        tasks = engine.submit_each(
-            explore,
+        submitted = engine.submit_each(
+            tasks.explore,
             [
                 (self.job, number, (bits, owner), owned(closing.front, bits, owner), files, bits, ALONE)
                 for owner, files in enumerate(visited)
@@ -157,8 +235,8 @@ class Driver(Shards):
             returns=1 + block_count(bits),
             memory=self.bytes_for(total, bits),
         )
-        runs = self.gathered(number, [handles[1:] for handles in tasks], bits, engine)
-        results: list[Explored] = [engine.result(handles[0]) for handles in tasks]
+        runs = self.gathered(number, [handles[1:] for handles in submitted], bits, engine)
+        results: list[Explored] = [engine.result(handles[0]) for handles in submitted]
         for owner, (kept, (name, length), *_) in enumerate(results):
             visited[owner] = visited[owner][:kept]
             if length:
@@ -172,8 +250,8 @@ class Driver(Shards):
         number, engine, leads = closing.number, self.engine_for(closing.reached), closing.highest > closing.number
         # Shards that were split share some
         visited = list(dict.fromkeys(file for files in closing.seen for file in files))
-        tasks = engine.submit_each(
-            close,
+        submitted = engine.submit_each(
+            tasks.close,
             [
                 (self.job, number, (bits, owner), owned(visited, bits, owner), later, leads)
                 for owner in range(1 << bits)
@@ -181,8 +259,8 @@ class Driver(Shards):
             returns=1 + block_count(later),
             memory=self.bytes_for(closing.reached, bits),
         )
-        runs = self.gathered(number, [handles[1:] for handles in tasks], later, engine) if leads else []
-        results: list[Advanced] = [engine.result(handles[0]) for handles in tasks]
+        runs = self.gathered(number, [handles[1:] for handles in submitted], later, engine) if leads else []
+        results: list[Advanced] = [engine.result(handles[0]) for handles in submitted]
         return tier_of(number, bits, results, closing.highest, True), results, runs
 
     def _complete(self, tier: ShardedTier, results: list[Advanced], runs: list[Run], started: float) -> None:
@@ -228,14 +306,14 @@ class Driver(Shards):
 
     def _make_again(self, name: str) -> None:
         """Compute again the files of the tier that one is of. Raises ResourceError if that comes out otherwise."""
-        kind, number, (bits, _) = origin(name)
+        kind, number, (bits, _) = tasks.origin(name)
         # A file of mail or of visited states belongs to a step that runs again and writes it anew
         if self.starts_over(name) or kind in ("seen", "part", MAIL):
             return
         tiers = {tier.number: tier for tier in self.course.tiers}
         if kind == "run":
-            tasks = [self._starts(bits)] if number is None else self._leading(tiers[number], ALL_CHILDREN, bits, None)
-            names = [run.name for run in self.gathered(number, tasks, bits)]
+            dealt = [self._starts(bits)] if number is None else self._leading(tiers[number], ALL_CHILDREN, bits, None)
+            names = [run.name for run in self.gathered(number, dealt, bits)]
         elif kind == "states" and number is not None:
             names = [file.name for file in self._states_again(tiers[number])]
         else:
@@ -245,7 +323,7 @@ class Driver(Shards):
             raise ResourceError(f"{name} comes out otherwise when it is computed again: test the memory of the nodes")
 
     def _starts(self, bits: int) -> list[Any]:
-        return self.engine.submit(begin, self.job, bits, returns=block_count(bits))
+        return self.engine.submit(tasks.begin, self.job, bits, returns=block_count(bits))
 
     def _leading(self, tier: ShardedTier, which: Scale, bits: int, only: int | None) -> list[list[Any]]:
         """Return blocks of the states that each shard of a tier leads to."""
@@ -253,17 +331,15 @@ class Driver(Shards):
 
     def _states_again(self, tier: ShardedTier) -> list[File]:
         """Return the files of a tier's states, from all earlier tiers that lead there."""
-        tasks = [self._starts(tier.bits)]
+        dealt = [self._starts(tier.bits)]
         for earlier in self.course.tiers:
             if earlier.number < tier.number <= earlier.highest:
-                tasks += self._leading(earlier, UNFINISHED_CHILDREN, tier.bits, tier.number)
+                dealt += self._leading(earlier, UNFINISHED_CHILDREN, tier.bits, tier.number)
         if not tier.cyclic:
-            rebuilt = [
-                (self.job, tier.number, (tier.bits, owner), *(blocks[block_for(owner, tier.bits)] for blocks in tasks))
-                for owner in range(1 << tier.bits)
-            ]
-            return list(self.engine.results(handle for [handle] in self.engine.submit_each(rebuild, rebuilt)))
-        runs = self.gathered(None, tasks, tier.bits)
+            columns = enumerate(sent(self.engine, dealt, tier.bits))
+            rebuilt = [(self.job, tier.number, (tier.bits, owner), *blocks) for owner, blocks in columns]
+            return list(self.engine.results(handle for [handle] in self.engine.submit_each(tasks.rebuild, rebuilt)))
+        runs = self.gathered(None, dealt, tier.bits)
         closing = begun(tier.number, [run.segments[tier.number] for run in runs if tier.number in run.segments])
         while closing.front:
             closing = self.generation(closing)
@@ -274,3 +350,10 @@ class Driver(Shards):
 def begun(number: int, front: Sequence[Segment]) -> Closing:
     """A tier that was led to, of which nothing has been seen."""
     return Closing(number, 0, [[]], list(front), 0, number)
+
+
+def url_of(rules: Rules, store: str) -> str:
+    """Where under a store the files of a game lie, so that many solves may share it."""
+    name = re.sub(r"[^a-z0-9]+", "-", rules.name.lower()).strip("-")[:40]
+    folded = "" if rules.symmetry else "-unfolded"
+    return f"{store.rstrip('/')}/{name}-{rules.fingerprint[:12]}{folded}"

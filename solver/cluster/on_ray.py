@@ -12,7 +12,6 @@ parts that another version lacks, and the consequence: it starts later, or says 
 from __future__ import annotations
 
 import contextlib
-import functools
 import importlib.util
 import logging
 import operator
@@ -43,6 +42,7 @@ from solver.cluster.hosted import Host, Hosted
 TASKS = "solver.cluster.tasks"  # what workers import while they wait
 LOCAL_WORKERS = r"local(?::([1-9]\d*))?"
 CLIENT = "ray://"
+TOKEN = secrets.token_hex(32)  # of clusters that this process starts; Ray reads it once a process
 RETRIES = 100  # a few are soon used up where machines come and go: ray#28906
 LEAST_OBJECTS = 80 << 20  # bytes; Ray takes no fewer
 CONNECT_SECONDS = 5  # seconds for an address to answer
@@ -222,10 +222,12 @@ def _start(started: contextlib.ExitStack, workers: int, memory: int) -> Any:
     known = {name: os.environ[name] for name in LOCAL if name in os.environ}
     if not {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & set(os.environ):
         # Otherwise Ray keeps a token in the home folder
-        known["RAY_AUTH_TOKEN"] = _token()
+        known["RAY_AUTH_TOKEN"] = TOKEN
     import_path = {"PYTHONPATH": os.pathsep.join(_own_path()), "RAY_preload_python_modules": TASKS}
     started.enter_context(_environment({**LOCAL, **known, **import_path}))
-    objects = max(LEAST_OBJECTS, min(int(sharding.OBJECTS * memory), _shared_memory()))
+    shared = Path("/dev/shm")  # noqa: S108
+    room = int(0.8 * shutil.disk_usage(shared).free) if shared.is_dir() else sys.maxsize
+    objects = max(LEAST_OBJECTS, min(int(sharding.OBJECTS * memory), room))
     return _connected(
         started,
         address="local",
@@ -416,24 +418,10 @@ def _environment(values: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-@functools.cache
-def _token() -> str:
-    """The token of clusters that this process starts; Ray reads it once a process."""
-    return secrets.token_hex(32)
-
-
 def _own_path() -> list[str]:
     """The folders that this process imports from, besides those of Python itself."""
     homes = (sys.prefix, sys.base_prefix)
     return list(dict.fromkeys(path for name in sys.path if not (path := os.path.abspath(name)).startswith(homes)))
-
-
-def _shared_memory() -> int:
-    """Bytes of the part of memory that is for sharing."""
-    try:
-        return int(0.8 * shutil.disk_usage("/dev/shm").free)  # noqa: S108
-    except OSError:
-        return sys.maxsize
 
 
 def one_line(error: BaseException) -> str:

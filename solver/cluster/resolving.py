@@ -14,12 +14,11 @@ from solver.base import options
 from solver.base.errors import GameError
 from solver.base.methods import Method
 from solver.cluster.blocks import block_count, block_for
-from solver.cluster.cycles import Resolved, resolve
 from solver.cluster.history import Resolving, ShardedTier
 from solver.cluster.rounds import ARRAYS, Told, index, keep, link, load, settled, step
 from solver.cluster.shards import Shards
 from solver.cluster.store import File
-from solver.cluster.tasks import Folded, fold
+from solver.cluster.tasks import Folded, Resolved, fold, resolve
 from solver.sweep.scale import WIN, Scale
 
 RESOLVING = 128  # bytes of memory that a state takes where its whole tier is resolved by one task
@@ -56,7 +55,8 @@ def _resolved(shards: Shards, tier: ShardedTier) -> tuple[list[int], list[Folded
         most, engine = shards.engine.memory, shards.engine_for(tier.kept)
         memory = min(most, RESOLVING * tier.kept)
         bits, [children], [answers] = shards.asked(tier, [tier.states], memory)
-        handles = engine.submit(resolve, shards.job, tier, scale, most // 2, children, bits, *answers, memory=memory)
+        given = shards.job, tier.number, tier.states, scale, most // 2, children, bits, *answers
+        handles = engine.submit(resolve, *given, memory=memory)
         at_once: Resolved = engine.result(handles[0])
         return places, at_once.shards, at_once.gap
     rounds = Rounds(shards, tier, scale, places)

@@ -9,7 +9,7 @@ Cost: 14 bytes a state and 8 a move within the tier in memory, 32 a move while t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from solver.base.sharding import HASHED
 from solver.cluster.blocks import EMPTY_BLOCK, Block, block_count, miniature, owner_of
 from solver.cluster.history import ShardedTier
 from solver.cluster.store import File
-from solver.cluster.tasks import Bench, Folded, Job, bench_of, labelled, valued
+from solver.cluster.tasks import Folded, Job, bench_of, labelled, valued
 from solver.compiled.binding import compiling
 from solver.compiled.edges import NOT_TERMINAL, Moves
 from solver.store.directory import LOOKUP_BATCH, MISSING, PASSED, TierLookup, locate, new_indices
@@ -228,25 +228,18 @@ def link(
     pieces = []
     with compiling(bench.game):
         endless = narrow_endless(bench.rules, bench.compiled.endless(own_states))
-        for keys, entries in _links(bench, scale, known, endless, left, merits):
-            owners = np.empty(len(keys), np.int64)
+        cursor, moves, others = 0, bench.moves(scale), known.beyond(0)
+        batch = new_batch(min(CHILDREN_PER_CALL, 64 * size))
+        # The moves inside the tier, in parts that are overwritten
+        while cursor < size:
+            end = min(cursor + STATES_PER_CALL, size)
+            batch, count, cursor, *fault = open_links(moves, others, cursor, end, batch, endless, left, merits)
+            refuse(bench.rules, *fault)
+            keys, owners = batch.edges.keys[:count], np.empty(count, np.int64)
             owners_of(keys, shard[0], owners)
-            pieces.append(_mails(owners, shard[0], [keys, entries]))
+            pieces.append(_mails(owners, shard[0], [keys, batch.edges.weights[:count]]))
     settle(left, merits, 0, size, due)
     return [int(due[due > 0].min(initial=WIN)) % WIN, left, merits, *_joined(pieces)]
-
-
-def _links(
-    bench: Bench, scale: Scale, known: TierLookup, endless: Array, left: Array, merits: Array
-) -> Iterator[tuple[Array, Array]]:
-    """The moves inside the tier of all states of row 0, in parts that are overwritten: see `open_links`."""
-    cursor, moves, known = 0, bench.moves(scale), known.beyond(0)
-    batch = new_batch(min(CHILDREN_PER_CALL, 64 * len(left)))
-    while cursor < len(left):
-        end = min(cursor + STATES_PER_CALL, len(left))
-        batch, count, cursor, *fault = open_links(moves, known, cursor, end, batch, endless, left, merits)
-        refuse(bench.rules, *fault)
-        yield batch.edges.keys[:count], batch.edges.weights[:count]
 
 
 def index(job: Job, tier: ShardedTier, owner: int, *mails: Mail) -> list[Array]:

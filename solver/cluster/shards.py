@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 from solver.base import sharding
 from solver.base.errors import ResourceError
-from solver.base.progress import Progress, Say
+from solver.base.methods import Method
+from solver.base.options import Options
 from solver.base.sharding import BYTES, GATHERED
 from solver.cluster.blocks import EMPTY_BLOCK, block_count, block_for, split, unsplit
 from solver.cluster.engine import Engine, Here, Node
@@ -100,14 +101,13 @@ class Filing(Engine):
 class Shards:
     """A job on an engine. `course` is its history, and `tell` is called with a line about every tier."""
 
-    def __init__(
-        self, rules: Rules, job: Job, store: Store, engine: Engine, *, progress: Progress, tell: Say, cyclic: bool
-    ) -> None:
+    def __init__(self, rules: Rules, job: Job, store: Store, engine: Engine, options: Options) -> None:
         self.rules, self.job, self.store = rules, job, store
         self.engine, self.filing = Filing(engine, store, False), Filing(engine, store, True)
-        self.progress, self.tell, self.cyclic = progress, tell, cyclic
+        self.progress, self.tell = options.progress, options.say
+        self.cyclic: bool = options.method != Method.MINIMAX and not job.nimbers
         self.memory: int = min(engine.memory, sharding.TASK_BYTES)
-        self.every = EVERY
+        self.every = EVERY if options.checkpoint is None else options.checkpoint
         self.course, self.identity = Course(), ""
         self.here: Here = Here()
         self._commits, self._committed = 0, time.monotonic()

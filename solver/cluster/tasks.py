@@ -4,6 +4,9 @@ Forward, `advance` joins the children that earlier tiers sent, keeps the unfinis
 the shards of later tiers, and `gather` merges the children that a shard is dealt. Backward, `request` deals the
 children whose values a shard needs, `answer` looks a shard's up, and `fold` makes the values of the states of them. A
 task that is tried again writes the same files.
+
+If moves stay inside a tier, `explore` takes a shard one generation further, and `close` ends it when there is no
+further one. Backward, `resolve` finds the values of a whole tier at once, by the analysis of one machine.
 """
 
 from __future__ import annotations
@@ -23,19 +26,25 @@ from solver import __version__
 from solver.base.errors import GameError
 from solver.base.expectations import MIDDLE, number_of
 from solver.base.kinds import NIMBER, OUTCOME
+from solver.base.parallel import Workers
+from solver.base.progress import silent
 from solver.cluster.blocks import Block, States, blocks_of, by_tiers, each_block, look_up, miniature, own, several
 from solver.cluster.store import File, Store, store_at
 from solver.compiled.binding import compiling
-from solver.compiled.edges import CompiledMoves, Moves
+from solver.compiled.edges import LARGEST, LOSSES, WINS, CompiledMoves, Moves
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
-from solver.store.runs import PIECE_STATES, runs_of, united
+from solver.store.directory import END
+from solver.store.runs import PIECE_STATES, runs_of, united, without
 from solver.store.window import ALL_KEYS
+from solver.store.work import Work
 from solver.sweep.backward import Backward
 from solver.sweep.batch import refuse
 from solver.sweep.exhaustive import PASSES
 from solver.sweep.expansion import STATES_PER_CALL, Expansion, scattered_runs
-from solver.sweep.forward import starts_of
+from solver.sweep.expectation import Bounds
+from solver.sweep.forward import MERGE_FACTOR, starts_of
+from solver.sweep.retrograde import Resolver, Solve
 from solver.sweep.scale import Scale
 from solver.sweep.tally import slowest_win, tallied
 
@@ -126,6 +135,55 @@ class Folded(NamedTuple):
     spent: Spent | None = None
 
 
+class Explored(NamedTuple):
+    """A generation of one shard, or the sum over several.
+
+    Attributes:
+        kept: How many files of visited states stay as they are.
+        seen: The file that replaces the others.
+        reached: How many states are new.
+        highest: Highest tier that they lead to.
+    """
+
+    kept: int
+    seen: File
+    reached: int
+    highest: int
+
+
+class Resolved(NamedTuple):
+    """The values of the shards of a tier that have states, and how far apart the bounds of expectations are."""
+
+    shards: list[Folded]
+    gap: int
+
+
+class Pile:
+    """Sorted states seen, in few arrays: newer ones are merged with the older where those are not much larger.
+
+    The first `kept` have stayed as they were.
+    """
+
+    def __init__(self, arrays: list[States]) -> None:
+        self.arrays, self.kept = arrays, len(arrays)
+
+    def new(self, states: States) -> States:
+        """Those of sorted states that were not seen before."""
+        for known in self.arrays:
+            states = without(states, known)
+        return states
+
+    def add(self, states: States) -> None:
+        """Enter new states."""
+        pieces, size = [states], len(states)
+        while self.arrays and size * MERGE_FACTOR > len(self.arrays[-1]):
+            pieces.append(self.arrays.pop())
+            size += len(pieces[-1])
+        self.kept = min(self.kept, len(self.arrays))
+        if size:
+            self.arrays.append(united(pieces))
+
+
 class Bench:
     """A process's own copy of a job: its rules, compiled, and its store."""
 
@@ -190,6 +248,60 @@ def advance(job: Job, tier: int, shard: tuple[int, int], segments: Sequence[Segm
     return [facts, *blocks_of(by_tiers(runs), bits)]
 
 
+def explore(
+    job: Job,
+    tier: int,
+    shard: tuple[int, int],
+    front: Sequence[Segment],
+    visited: Sequence[Segment],
+    bits: int,
+    limit: int,
+) -> list[Any]:
+    """Explore one more generation of a shard, (bits, owner).
+
+    A shard that is alone goes on until there is no further generation, or more than `limit` states.
+
+    Returns:
+        `Explored`, and blocks of the children in the same tier for 2**`bits` shards.
+    """
+    bench = bench_of(job)
+    store = bench.store
+    states = read_segments(store, front, *shard)
+    pile = Pile([read_segments(store, [segment], *shard) for segment in visited])
+    reached, highest = 0, tier
+    with compiling(bench.game):
+        while True:
+            states = pile.new(states)
+            expanded = bench.expansion.expand(tier, states, True)
+            pile.add(states)
+            reached, highest = reached + len(states), max(highest, expanded.highest)
+            states = united([run for later, run in expanded.runs if later == tier])
+            if shard[0] or not len(states) or reached > limit:
+                break
+    file = store.put(labelled("seen", tier, shard), united(pile.arrays[pile.kept :]))
+    return [Explored(pile.kept, file, reached, highest), *blocks_of([(tier, states)], bits)]
+
+
+def close(job: Job, tier: int, shard: tuple[int, int], visited: Sequence[Segment], bits: int, leads: bool) -> list[Any]:
+    """Finish a shard, (bits, owner), once all its states have been visited.
+
+    Args:
+        leads: Whether there are children in other tiers at all.
+
+    Returns:
+        The same as `advance`, without children that stay in the tier.
+    """
+    bench, begun = bench_of(job), time.monotonic()
+    with compiling(bench.game):
+        states = read_segments(bench.store, visited, *shard)
+        open_states, report = bench.expansion.keep(states)
+        runs = bench.expansion.later(bench.compiled.moves, tier, open_states) if leads else []
+    file = bench.store.put(labelled("states", tier, shard), open_states)
+    ends = report[WINS : LOSSES + 1].tolist()
+    facts = Advanced(file, len(states), ends, int(report[LARGEST]), tier, sample_of(open_states), spent(begun))
+    return [facts, *blocks_of(by_tiers(runs), bits)]
+
+
 def gather(job: Job, source: int | None, shard: tuple[int, int], *blocks: Block | list[Block]) -> Run | None:
     """Gather, as a run file, the states that the tier `source`, or the starts, dealt to a shard, (bits, owner)."""
     bits, owner = shard
@@ -214,10 +326,10 @@ def request(job: Job, tier: int, files: Sequence[File], scale: Scale, bits: int,
     return [*blocks_of(runs, 0), *blocks_of(runs, bits)]
 
 
-def rebuild(job: Job, tier: int, shard: tuple[int, int], *blocks: Block) -> File:
+def rebuild(job: Job, tier: int, shard: tuple[int, int], *blocks: Block | list[Block]) -> File:
     """The unfinished states of a shard, (bits, owner), of a tier, from all that leads there."""
     bench = bench_of(job)
-    keys = united([keys for block in blocks for later, keys in block.of(shard[1]) if later == tier])
+    keys = united([keys for block in each_block(blocks) for later, keys in block.of(shard[1]) if later == tier])
     return bench.store.put(labelled("states", tier, shard), bench.expansion.keep(keys)[0])
 
 
@@ -271,6 +383,36 @@ def fold(
             end = min(begin + STATES_PER_CALL, len(values))
             refuse(bench.rules, *value(moves, known, begin, end, ALL_KEYS, scale.point, values[begin:end]))
     return valued(bench, tier, shard, scale, own_states, values)._replace(spent=spent(begun))
+
+
+def resolve(
+    job: Job, tier: int, files: Sequence[File], scale: Scale, memory: int, children: Block, queried: int, *answers: Any
+) -> Resolved:
+    """Value a tier that one task can hold, of which each shard has a file of states.
+
+    Its children in later tiers were valued by 2**`queried` shards. Takes about `memory` bytes.
+    """
+    bench, kind = bench_of(job), np.dtype(scale.kind)
+    tier_states = [bench.store.get(file, np.int64) for file in files]
+    known = miniature(tier, united(tier_states), children, queried, answers, kind)
+    states = known.states[: known.table[0, END]]
+    with compiling(bench.game), Work() as work, Workers(1) as team:
+        solve = Solve(bench.rules, bench.moves(scale), bench.compiled, work, memory, silent, scale)
+        if scale.point:
+            bounds = Bounds(solve, 0, known)
+            bounds.build(team)
+            values, gap = bounds.narrowed(team), bounds.gap
+        else:
+            resolver = Resolver(solve, 0, known)
+            resolver.count(team, None)
+            values, gap = np.concatenate(list(resolver.resolve(team))), 0
+    resolved_files, bits = [], len(files).bit_length() - 1
+    for owner, owner_states in enumerate(tier_states):
+        if len(owner_states):
+            merits = np.empty(len(owner_states), kind)
+            look_up(owner_states, states, values, merits)
+            resolved_files.append(valued(bench, tier, (bits, owner), scale, owner_states, merits))
+    return Resolved(resolved_files, gap)
 
 
 def spent(begun: float) -> Spent:

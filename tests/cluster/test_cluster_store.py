@@ -24,7 +24,7 @@ from solver import __version__  # noqa: E402
 from solver.base import extras, sharding  # noqa: E402
 from solver.base.errors import GameError, MethodError, ResourceError  # noqa: E402
 from solver.book import streaming  # noqa: E402
-from solver.cluster import driver, history, on_ray, shards, solving, store, tasks  # noqa: E402
+from solver.cluster import driver, history, on_ray, shards, store, tasks  # noqa: E402
 from solver.cluster.engine import Node  # noqa: E402
 from solver.cluster.store import Store  # noqa: E402
 from solver.cluster.tasks import Bench, Job  # noqa: E402
@@ -275,7 +275,7 @@ def test_places_that_are_no_store(tmp_path):
 def lease(folder, ago=0, **changes):
     """A lease in a folder, as another driver wrote it some seconds ago."""
     holder = {"host": "elsewhere", "process": 1, "token": "1", "time": time.time() - ago, **changes}
-    place = Path(Store(solving.url_of(solving.Rules(load_game(GAME)), str(folder))).root)
+    place = Path(Store(driver.url_of(driver.Rules(load_game(GAME)), str(folder))).root)
     place.mkdir(exist_ok=True)
     (place / "lease").write_text(json.dumps(holder))
     return place
@@ -444,7 +444,7 @@ def test_damaged_results_and_ranges_are_made_again(tmp_path, monkeypatch, kind, 
 
 def test_a_solution_that_was_read_wrong_is_not_taken_for_wrong_rules(tmp_path, monkeypatch):
     """What is held against the plain rules is read a state at a time, without a digest."""
-    solved, tries = solving.Clustered._solved, []
+    solved, tries = driver.Driver._solution, []
 
     def damaged(self, begun):
         if not tries:
@@ -453,7 +453,7 @@ def test_a_solution_that_was_read_wrong_is_not_taken_for_wrong_rules(tmp_path, m
         tries.append(1)
         return solved(self, begun)
 
-    monkeypatch.setattr(solving.Clustered, "_solved", damaged)
+    monkeypatch.setattr(driver.Driver, "_solution", damaged)
     assert len(mended(tmp_path)) == 4
 
 

@@ -36,17 +36,17 @@ def refuses(job: Job) -> str | None:
 
 def solve(job: Job) -> Outcome:
     """Solve a game whole."""
-    from solver.cluster import on_ray, solving
+    from solver.cluster import driver, on_ray
 
     rules, options, folder = job.rules, job.options, job.beside(".shards")
     assert options.cluster is not None and folder is not None
-    url = str(folder.absolute()) if options.store is None else solving.url_of(rules, options.store)
+    url = str(folder.absolute()) if options.store is None else driver.url_of(rules, options.store)
     states = job.checked()
     engine = job.files.enter_context(on_ray.connect(options.cluster, options.memory))
-    clustered = solving.Clustered(rules, url, engine, options)
-    job.files.callback(clustered.close)
-    solved = clustered.solve(states)
-    return Outcome(solved, solved.method, "complete", clustered.remove, clustered.mend)
+    driving = driver.Driver(rules, url, engine, options)
+    job.files.callback(driving.close)
+    solved = driving.solve(states)
+    return Outcome(solved, solved.method, "complete", driving.remove, driving.mend)
 
 
 def refuse_address(address: str) -> None:
