@@ -20,7 +20,7 @@ from solver.base.value import Value, keeps, sign_of
 from solver.book import Book
 from solver.play.player import Player
 from solver.rules.game import own_method
-from solver.rules.notation import show
+from solver.rules.notation import namer, show
 
 COLUMNS = {"state": int, "board": str, "value": str, "score": int, "distance": int, "tier": int, "best": list}
 OF_RULES = {"board", "tier", "best"}  # which are not in the book itself
@@ -115,7 +115,7 @@ def _best_of(book: Book) -> Cell:
     It returns None if there is none, which in a complete book happens only where chance decides.
     """
     player, complete = Player(book, live=False), book.header.scope == "complete" and not book.header.kind.error
-    named, signed = own_method(player.game, "format_action"), book.header.kind.signed
+    named, signed = namer(player.game), book.header.kind.signed
 
     def best(state: int, value: Value) -> list[str] | None:
         value = sign_of(value) if signed else value
@@ -124,7 +124,7 @@ def _best_of(book: Book) -> Cell:
         keepers = [action for action, worth in known if (keeps(worth, value) if signed else worth == value)]
         if moves and not keepers and complete:
             raise DamagedBook(f"{book.path}: no move from state {state} has its value: verify the book, solve it again")
-        return [str(action if named is None else named(state, action)) for action in keepers] or None
+        return [named(state, action) for action in keepers] or None
 
     return best
 

@@ -23,6 +23,7 @@ from solver.export.javascript import Port
 from solver.export.records import Record, all_of, sampled
 from solver.rules.boards.cells import is_drawn
 from solver.rules.game import Rules, own_method
+from solver.rules.notation import cell_names
 
 PAGE_MARK = "// The game of a page of solverbook."  # by which a folder is known to be one that may be replaced
 CHECKED = 64  # positions of random games
@@ -56,6 +57,12 @@ class Script(NamedTuple):
     notes: list[str]
 
 
+class _Shown(SimpleNamespace):
+    """A game without the text that has no translation."""
+
+    __hash__ = object.__hash__
+
+
 def script_of(
     rules: Rules, keys: States | None, about: dict[str, Any], module: bytes | None, progress: Progress
 ) -> Script:
@@ -80,7 +87,7 @@ def script_of(
     shown = copy.copy(rules)
     hidden = {*TEXT} - {*text}
     names = [name for name in dir(rules.game) if name not in hidden and not name.startswith("__")]
-    shown.game = SimpleNamespace(**{name: own_method(rules.game, name) for name in names})
+    shown.game = _Shown(**{name: own_method(rules.game, name) for name in names})
     records = sampled(shown, CHECKED, keys=keys)
     return Script(ported(about, *translation(rules, [*numbers, *text], "rank" in asked_rules), records), module, notes)
 
@@ -123,6 +130,8 @@ def translation(rules: Rules, names: Sequence[str], ranked: bool = False) -> tup
     port = Port(rules.game)
     listed = {name: port.method(name) for name in names}
     members = [f"{name}: {function}" for name, function in listed.items()]
+    if "place" in names and "format_action" not in names and cell_names(rules.game):
+        members.append(f"names: {_json(cell_names(rules.game))}")
     if ranked and own_method(rules.game, "rank") is None:
         if rules.size is not None:
             members += [f"{name}: within({rules.size()}n)" for name in ("rank", "unrank")]
@@ -171,7 +180,8 @@ def _text(rules: Rules) -> tuple[list[str], list[str]]:
         best, refused = _first(rules, choices)
         functions += best
         if refused is not None:
-            notes.append(f"{refused}: the page shows {'boards as text' if best else f'{subject} by their numbers'}")
+            instead = "cells" if "place" in functions else "numbers"
+            notes.append(f"{refused}: the page shows {'boards as text' if best else f'{subject} by their {instead}'}")
     functions += _first(rules, [_own(rules, ["format_end"])])[0]
     functions += _first(rules, [_own(rules, ["from_cells"])])[0] if "cells" in functions else []
     return functions, notes

@@ -102,9 +102,6 @@ class BaghChal(NamedTuple):
     def to_move(self, state: int) -> int:
         return state >> 50
 
-    def format_action(self, state: int, action: int) -> str:
-        return grid.name(5, action // 25) + grid.name(5, action % 25)
-
     def show(self, state: int) -> str:
         side = "tigers" if state >> 50 else "goats"
         return grid.board(self.cells(state, 0), f"   {side} to move, {self.tier(state)} taken")

@@ -91,9 +91,6 @@ class ChineseCheckers(NamedTuple):
             return board
         return min(board, self._state(self._mirrored(mine), self._mirrored(theirs)))
 
-    def format_action(self, state: int, action: int) -> str:
-        return self._name(action // self._cells()) + self._name(action % self._cells())
-
     def show(self, state: int) -> str:
         rows = [" ".join([str(y + 1), *row.lower()]) for y, row in enumerate(self.cells(state, 0))]
         rows = [" " * (self.size - y) + row for y, row in enumerate(rows)]

@@ -85,9 +85,6 @@ class Chomp(NamedTuple):
             image |= self._code(row, length)
         return min(state, image)
 
-    def format_action(self, state: int, action: int) -> str:
-        return grid.name(self.width, action)
-
     def show(self, state: int) -> str:
         return grid.board(self.cells(state, 0), "")
 

@@ -70,10 +70,6 @@ class Clobber(NamedTuple):
     def canonical(self, state: int) -> int:
         return grid.least(self.width, self.height, 2, state)
 
-    def format_action(self, state: int, action: int) -> str:
-        target = self._next(1 << action // 4, action % 4).bit_length() - 1
-        return grid.name(self.width, action // 4) + grid.name(self.width, target)
-
     def show(self, state: int) -> str:
         rows = [row.lower() for row in self.cells(state, 0)]
         return grid.board(rows, "   " + "xo"[self.tier(state) % 2] + " to move")

@@ -67,10 +67,6 @@ class Cram(NamedTuple):
         covered = grid.full(self.width, self.height) & ~self._open(state)
         return grid.least(self.width, self.height, 1, covered)
 
-    def format_action(self, state: int, action: int) -> str:
-        step = self.width if action % 2 else 1
-        return grid.name(self.width, action // 2) + grid.name(self.width, action // 2 + step)
-
     def show(self, state: int) -> str:
         return grid.board(self.cells(state, 0), "")
 

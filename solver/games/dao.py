@@ -79,9 +79,6 @@ class Dao(NamedTuple):
             best = min(best, min(men, self._mirrored(men)))
         return best
 
-    def format_action(self, state: int, action: int) -> str:
-        return NAMES[action // 8] + NAMES[self._end(state, action // 8, action % 8)]
-
     def show(self, state: int) -> str:
         rows = [f"{4 - i:2} " + " ".join(row.lower()) for i, row in enumerate(self.cells(state, 0))]
         return "\n".join([*rows, "   a b c d   " + "xo"[state >> 32] + " to move"])

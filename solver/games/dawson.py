@@ -71,9 +71,6 @@ class Dawson(NamedTuple):
                     place += length + 1
         return ordered
 
-    def format_action(self, state: int, action: int) -> str:
-        return str(action + 1)
-
     def show(self, state: int) -> str:
         return " ".join([str(i + 1) if state >> i & 1 else "." for i in range(self.width)])
 

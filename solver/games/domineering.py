@@ -82,10 +82,6 @@ class Domineering(NamedTuple):
         """The mover's lead, as a part of the board."""
         return self._lead(state, self._second(state)) / (self.width * self.height + 1)
 
-    def format_action(self, state: int, action: int) -> str:
-        step = 1 if self._second(state) else self.width
-        return grid.name(self.width, action) + grid.name(self.width, action + step)
-
     def show(self, state: int) -> str:
         return grid.board(self.cells(state, 0), "   " + "|-"[self._second(state)] + " to move")
 

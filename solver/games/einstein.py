@@ -120,10 +120,6 @@ class Einstein(NamedTuple):
         same = upper.bit_length() if lower == 0 else lower.bit_length() + (1 if upper else 0)
         return state - throw + same
 
-    def format_action(self, state: int, action: int) -> str:
-        square = self._square(state, action // 3)
-        return self._name(state, square) + self._name(state, square + self._step(action % 3))
-
     def parse_position(self, text: str) -> int | None:
         """The board and the throw, as `show` prints them."""
         *rows, _, doing = [line.split() for line in text.split("\n")] if text.count("\n") > self.size else [[], [], []]
@@ -175,10 +171,6 @@ class Einstein(NamedTuple):
         """The cell of the page, from the top left, of a square that the mover counts."""
         place = (square if self.to_move(state) == 0 else self._turned(square)) - 1
         return (self.size - 1 - place // self.size) * self.size + place % self.size
-
-    def _name(self, state: int, square: int) -> str:
-        place = self._place(state, square)
-        return "abcde"[place % self.size] + str(self.size - place // self.size)
 
     def _step(self, step: int) -> int:
         """How much farther the square's number is."""

@@ -83,10 +83,6 @@ class FiveFieldKono(NamedTuple):
             least = min(least, state & light | mirrored & ~light, mirrored & light | state & ~light)
         return least
 
-    def format_action(self, state: int, action: int) -> str:
-        points = self._points()
-        return grid.name(self.width, action // points) + grid.name(self.width, action % points)
-
     def show(self, state: int) -> str:
         return grid.board([row.lower() for row in self.cells(state, 0)], f"   {'xo'[self._turn(state)]} to move")
 

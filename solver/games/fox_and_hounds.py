@@ -89,9 +89,6 @@ class FoxAndHounds(NamedTuple):
             tier += 2 * (self.size - 1 - row) * (state >> half * row & (1 << half) - 1).bit_count()
         return tier
 
-    def format_action(self, state: int, action: int) -> str:
-        return self._name(action // self._squares()) + self._name(action % self._squares())
-
     def show(self, state: int) -> str:
         wide = len(str(self.size))
         rows = [f"{self.size - i:{wide}} " + " ".join(row).rstrip() for i, row in enumerate(self.cells(state, 0))]
@@ -159,7 +156,3 @@ class FoxAndHounds(NamedTuple):
         if row < 0 or row >= self.size or column < 0 or column >= self.size:
             return -1
         return half * row + column // 2
-
-    def _name(self, square: int) -> str:
-        half = self.size // 2
-        return "abcdefghij"[2 * (square % half) + square // half % 2] + str(square // half + 1)

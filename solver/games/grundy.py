@@ -75,9 +75,6 @@ class Grundy(NamedTuple):
                     ordered |= 1 << place - 1
         return ordered & (1 << self.coins - 1) - 1
 
-    def format_action(self, state: int, action: int) -> str:
-        return str(action + 1)
-
     def parse_position(self, text: str) -> int | None:
         """The heaps, as `show` prints them: `oo  ooo  o`."""
         if re.fullmatch(r"o+( +o+)*", text) is None:

@@ -73,9 +73,6 @@ class HareAndHounds(NamedTuple):
         image = hounds | self._flipped(hare) << 11 | state >> 15 << 15
         return min(state, image)
 
-    def format_action(self, state: int, action: int) -> str:
-        return NAMES[action // 11] + NAMES[action % 11]
-
     def show(self, state: int) -> str:
         marks = ["H" if state >> point & 1 else "h" if state >> 11 & 15 == point else "." for point in range(11)]
         rows = [["-", *marks[3:10:3], "-"], [marks[0], *marks[2:9:3], marks[10]], ["-", *marks[1:8:3], "-"]]

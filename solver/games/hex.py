@@ -106,9 +106,6 @@ class Hex(NamedTuple):
             both = 1 << cell | 1 << last - cell
             yield (mine & both).bit_count() - (theirs & both).bit_count()
 
-    def format_action(self, state: int, action: int) -> str:
-        return "abcdefghijklmnopqrstuvwxyz"[action % self.size] + str(action // self.size + 1)
-
     def show(self, state: int) -> str:
         rows = [" " * i + f"{i + 1:2} " + " ".join(row) for i, row in enumerate(self.cells(state, 0))]
         return "\n".join(["   " + " ".join("abcdefghijklmnopqrstuvwxyz"[: self.size]), *rows])

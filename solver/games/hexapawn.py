@@ -70,9 +70,6 @@ class Hexapawn(NamedTuple):
     def format_end(self, state: int) -> str:
         return pawns.end_in_words(self.width, self.height, state)
 
-    def format_action(self, state: int, action: int) -> str:
-        return pawns.move_name(self.width, self.height, state, action)
-
     def show(self, state: int) -> str:
         return pawns.board(self.width, self.height, state)
 

@@ -84,10 +84,6 @@ class Konane(NamedTuple):
             least = min(least, self._least(grid.transposed(width, 1, board), turn))
         return least
 
-    def format_action(self, state: int, action: int) -> str:
-        name = grid.name(self.width, action // 128)
-        return name + grid.name(self.width, self._target(action)) if action % 32 else name
-
     def show(self, state: int) -> str:
         rows = [row.lower() for row in self.cells(state, 0)]
         return grid.board(rows, "   " + "xo"[state >> self.width * self.height] + " to move")

@@ -68,9 +68,6 @@ class Neutreeko(NamedTuple):
     def canonical(self, state: int) -> int:
         return five.least(state)
 
-    def format_action(self, state: int, action: int) -> str:
-        return five.move_name(action)
-
     def show(self, state: int) -> str:
         return five.board(state)
 

@@ -79,10 +79,6 @@ class Notakto(NamedTuple):
             ordered |= largest << 9 * place
         return ordered
 
-    def format_action(self, state: int, action: int) -> str:
-        """The cell, behind the number of its board where there are several."""
-        return (str(action // 9 + 1) if self.boards > 1 else "") + grid.name(3, action % 9)
-
     def show(self, state: int) -> str:
         lines = [f"{3 - i} " + " ".join(row) for i, row in enumerate(self.cells(state, 0))]
         return "\n".join([*lines, "  " + "   ".join(["a b c"] * self.boards)])

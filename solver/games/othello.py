@@ -122,11 +122,6 @@ class Othello(NamedTuple):
             least = min(least, mine | theirs << cells, self._half_turn(mine) | self._half_turn(theirs) << cells)
         return least
 
-    def format_action(self, state: int, action: int) -> str:
-        if action == self.width * self.height:
-            return "pass"
-        return "abcdefghijklmnopqrstuvwxyz"[action % self.width] + str(action // self.width + 1)
-
     def show(self, state: int) -> str:
         return self._board(state, "*o", "* to move")
 

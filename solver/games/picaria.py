@@ -73,11 +73,6 @@ class Picaria(NamedTuple):
         """The least of the board's eight images, the mover's men first and to move."""
         return grid.least(5, 5, 2, self._men(state, 0) | self._men(state, 1) << 25)
 
-    def format_action(self, state: int, action: int) -> str:
-        if action >= 625:
-            return grid.name(5, action - 625)
-        return grid.name(5, action // 25) + grid.name(5, action % 25)
-
     def show(self, state: int) -> str:
         marks = [" "] * 25
         for cell, mark in zip(self._listed(), self.cells(state, 0)[0].lower(), strict=True):

@@ -76,9 +76,6 @@ class Rota(NamedTuple):
             least = min(least, min(wheel, mirrored))
         return least
 
-    def format_action(self, state: int, action: int) -> str:
-        return "12345678c"[action - 81] if action >= 81 else "12345678c"[action // 9] + "12345678c"[action % 9]
-
     def show(self, state: int) -> str:
         first, second, third, fourth, fifth, sixth, seventh, eighth, hub = list(self.cells(state, 0)[0].lower())
         return "\n".join(

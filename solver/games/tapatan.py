@@ -47,9 +47,6 @@ class Tapatan(NamedTuple):
     def canonical(self, state: int) -> int:
         return min(state, men.mirrored(state))
 
-    def format_action(self, state: int, action: int) -> str:
-        return men.move_name(action)
-
     def show(self, state: int) -> str:
         return men.board(state)
 

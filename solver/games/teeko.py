@@ -85,9 +85,6 @@ class Teeko(NamedTuple):
     def canonical(self, state: int) -> int:
         return five.least(state)
 
-    def format_action(self, state: int, action: int) -> str:
-        return five.move_name(action)
-
     def show(self, state: int) -> str:
         return five.board(state)
 

@@ -80,9 +80,6 @@ class ThreeMensMorris(NamedTuple):
     def canonical(self, state: int) -> int:
         return men.least(state)
 
-    def format_action(self, state: int, action: int) -> str:
-        return men.move_name(action)
-
     def show(self, state: int) -> str:
         return men.board(state)
 

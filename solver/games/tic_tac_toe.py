@@ -116,9 +116,6 @@ class TicTacToe(NamedTuple):
                     cells = self._images(row, column)
                     yield (mine & cells).bit_count() - (theirs & cells).bit_count()
 
-    def format_action(self, state: int, action: int) -> str:
-        return "abcdefghijklmnopqrstuvwxyz"[action % (self.width + 1)] + str(action // (self.width + 1) + 1)
-
     def parse_action(self, state: int, text: str) -> int:
         """Cells are numbered, too, from the top left in reading order: 5 is the centre of 3x3."""
         row, column = divmod(int(text) - 1, self.width)

@@ -71,9 +71,6 @@ class Y(NamedTuple):
             least = min(least, min(state, self._mirrored(state)))
         return least
 
-    def format_action(self, state: int, action: int) -> str:
-        return "abcdef"[action % self.size] + str(action // self.size + 1)
-
     def show(self, state: int) -> str:
         rows = [" " * i + f"{i + 1:2} " + " ".join(row.rstrip()) for i, row in enumerate(self.cells(state, 0))]
         return "\n".join(["   " + " ".join("abcdef"[: self.size]), *[row.lower() for row in rows]])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from solver.base.errors import BookError, GameError, PositionError, SolverError
@@ -20,8 +19,8 @@ from solver.play.player import Player
 from solver.report import records
 from solver.report.facts import table
 from solver.report.records import line_of, value_of
-from solver.rules.game import Rules, game_text, own_method
-from solver.rules.notation import Position, faces, in_full, in_words, legal_actions, show
+from solver.rules.game import Rules, game_text
+from solver.rules.notation import Position, faces, in_full, in_words, legal_actions, namer, show
 from solver.rules.reading import parse_position
 from solver.search import Table
 
@@ -54,9 +53,7 @@ class Answers:
         self._holds_all = self._holds_all and not self._grown and not self._of_nimbers
         self._find, self._canonical = player.solution.get, player.canonical
         self._mover = player.rules.to_move
-        self._action_name: Callable[[int, int], str] = own_method(player.game, "format_action") or (
-            lambda state, action: str(action)
-        )
+        self._action_name = namer(player.game)
         self._legal = functools.lru_cache(maxsize=1 << 9)(functools.partial(legal_actions, player.rules))
         self._worth = functools.lru_cache(maxsize=1 << 16)(_worth)
 
@@ -166,8 +163,7 @@ class Answers:
         facts, worth_of, name_of = [], self._worth, self._action_name
         for action, value, exact, source, best, child, child_value, estimate, practical in moves:
             after = records.Child(child, *worth_of(child_value))
-            name = str(name_of(state, action))
-            fact = records.Move(name, *worth_of(value), estimate, exact, source, best, after)
+            fact = records.Move(name_of(state, action), *worth_of(value), estimate, exact, source, best, after)
             if practical is not None:
                 fact.practical = round(practical, 6)
             facts.append(fact)

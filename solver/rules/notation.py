@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.base.errors import PositionError
@@ -77,10 +78,30 @@ def format_action(game: GameOrName, state: int, action: int) -> str:
         action: The action, as the game numbers it.
     """
     game = at_hand(game)
-    if chances(game, state):
-        return str(action + 1)
-    own_format = own_method(game, "format_action")
-    return str(action if own_format is None else own_format(state, action))
+    return str(action + 1) if chances(game, state) else namer(game)(state, action)
+
+
+@functools.lru_cache(maxsize=16, typed=True)  # games of equal parameters are equal
+def namer(game: Any) -> Callable[[int, int], str]:
+    """Return what names the actions of a state: the rules' own notation, else the cells to choose, else the number."""
+    own_format, place = own_method(game, "format_action"), own_method(game, "place")
+    if own_format is not None:
+        return lambda state, action: str(own_format(state, action))
+    names = cell_names(game) if place is not None else ()
+    if not names:
+        return lambda _, action: str(action)
+    return lambda state, action: "".join([names[cell] for cell in place(state, action)]) or "pass"
+
+
+def cell_names(game: Any) -> tuple[str, ...]:
+    """Name the cells as the rules' `drawing` does, else by letter and row as in chess; piles have none."""
+    drawing = game.drawing() if own_method(game, "drawing") else {}
+    if own_method(game, "cells") is None or drawing.get("board") == "piles":
+        return ()
+    rows, given = [*game.cells(game.initial(), 0)], drawing.get("names", ())
+    width, cells = len(rows[0]), range(len(rows) * len(rows[0]))
+    names = [f"{chr(97 + cell % width)}{len(rows) - cell // width}" if width <= 26 else str(cell + 1) for cell in cells]
+    return tuple(given[cell] if cell < len(given) and given[cell] else names[cell] for cell in cells)
 
 
 def format_end(game: Any, state: int) -> str:
@@ -164,8 +185,8 @@ def legal_actions(rules: Rules, state: int) -> dict[str, int]:
         return {}
     if outcomes := chances(rules.game, state):
         return {str(number + 1): number for number in range(len(outcomes))}
-    own_format = own_method(rules.game, "format_action")
-    return {str(action if own_format is None else own_format(state, action)): action for action in rules.actions(state)}
+    name = namer(rules.game)
+    return {name(state, action): action for action in rules.actions(state)}
 
 
 def in_words(value: Value | None, rules: Rules, estimate: float | None = None) -> str:

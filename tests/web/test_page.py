@@ -230,12 +230,13 @@ def refuse(monkeypatch, name):
 @pytest.mark.parametrize("name", ["actions", "canonical", "cells", "format_action"])
 def test_where_rules_have_no_translation_the_module_tells_them(pages, tmp_path, monkeypatch, name):
     """The shipped one: that of a book that is whole is there for its rules, and searches nothing."""
-    path = pages("tic-tac-toe") / "book.lmdb"  # made before the patches, as other tests take it
+    game = "connect-four:4,3" if name == "format_action" else "tic-tac-toe"  # which has none of its own
+    path = pages(game) / "book.lmdb"  # made before the patches, as other tests take it
     refuse(monkeypatch, name)
     by_module = name in ("actions", "canonical")
     with Book(path) as book:
         notes = export_page(book, tmp_path)
-    instead = {"cells": "boards as text", "format_action": "moves by their numbers"}
+    instead = {"cells": "boards as text", "format_action": "moves by their cells"}
     assert by_module != bool(notes) and all(note.endswith(instead[name]) for note in notes)
     assert (tmp_path / "site" / "game.wasm").exists() == by_module
     assert ("'wasm-unsafe-eval'" in (tmp_path / "site" / "index.html").read_text("utf-8")) == by_module

@@ -116,16 +116,6 @@ def _transposed(pair: int) -> int:
     return result
 
 
-def move_name(action: int) -> str:
-    if action >= 625:
-        return point_name(action - 625)
-    return point_name(action // 25) + point_name(action % 25)
-
-
-def point_name(point: int) -> str:
-    return "abcde"[point % 5] + str(point // 5 + 1)
-
-
 def cells(state: int) -> list[str]:
     """The rows from the top."""
     marks = ["X" if state >> point & 1 else "o" if state >> 25 + point & 1 else "." for point in range(25)]

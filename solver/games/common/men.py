@@ -100,10 +100,6 @@ def least(state: int) -> int:
     return best
 
 
-def move_name(action: int) -> str:
-    return NAMES[action - 81] if action >= 81 else NAMES[action // 9] + NAMES[action % 9]
-
-
 def cells(state: int) -> list[str]:
     """The rows from the top."""
     marks = ["X" if state >> point & 1 else "o" if state >> 9 + point & 1 else "." for point in range(9)]

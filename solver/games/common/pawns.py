@@ -181,16 +181,6 @@ def count(width: int, height: int, pawns: int, row: int, column: int, upwards: b
     return (line & (1 << column | 1 << width - 1 - column)).bit_count()
 
 
-def cell_name(width: int, cell: int) -> str:
-    return "abcdefghijklmnopqrstuvwxyz"[cell % width] + str(cell // width + 1)
-
-
-def move_name(width: int, height: int, state: int, action: int) -> str:
-    """Algebraic notation: from and to, a1 at the bottom left."""
-    arrived = stepped(width, height, state, 1 << action // 3, action % 3 - 1)
-    return cell_name(width, action // 3) + cell_name(width, arrived.bit_length() - 1)
-
-
 def cells(width: int, height: int, state: int) -> Iterator[str]:
     """The rows from the top."""
     for row in reversed(range(height)):

@@ -16,7 +16,7 @@ from solver.base.errors import PositionError
 from solver.base.shown import excerpt
 from solver.rules.boards.cells import board_of, drawing_of, is_drawn
 from solver.rules.game import Rules, own_method
-from solver.rules.notation import Position, first_position, legal_actions, next_position, show
+from solver.rules.notation import Position, cell_names, first_position, legal_actions, next_position, show
 
 SAMPLES = 300  # positions that tell where `show` has each cell
 PLIES = 80  # of a random game
@@ -100,7 +100,7 @@ def state_of_array(rules: Rules, board: Any, mover: int | None) -> int:
     if len(flat) != height * width:
         raise PositionError(f"a board of {rules.name} has {height} rows of {width} cells, not {len(flat)} in all")
     blank = "".join(cells)
-    board_marks = [_mark(value, marks, blank[i], _square(rules, cells, i)) for i, value in enumerate(flat)]
+    board_marks = [_mark(value, marks, blank[i], _square(rules, i)) for i, value in enumerate(flat)]
     rows = ["".join(board_marks[first : first + width]) for first in range(0, height * width, width)]
     return _position(rules, [(rows, mover)]).state
 
@@ -152,14 +152,9 @@ def _rows(rules: Rules, position: Position) -> Rows:
     return list(board_of(rules.game, position.state, int(position.mover or 0)))
 
 
-def _square(rules: Rules, rows: Sequence[str], cell: int) -> str:
-    """The name of a cell: the rules' own, else its letter and number as on a chess board."""
-    names, width = drawing_of(rules.game).get("names"), len(rows[0])
-    if names and cell < len(names) and names[cell]:
-        return str(names[cell])
-    if width > 26 or len(rows) == 1:
-        return f"cell {cell + 1}"
-    return f"{chr(97 + cell % width)}{len(rows) - cell // width}"
+def _square(rules: Rules, cell: int) -> str:
+    names = cell_names(rules.game)
+    return names[cell] if names and not names[cell].isdecimal() else f"cell {cell + 1}"
 
 
 def _typed(rules: Rules, text: str, cells: Rows) -> list[Board]:
@@ -295,7 +290,7 @@ def _state(rules: Rules, rows: Rows, mover: int) -> int:
     known = _known_marks(rules, _rows(rules, first_position(rules)))
     for cell, mark in enumerate("".join(rows)):
         if marks and mark not in known and mark != UNREAD:
-            raise PositionError(f"{_square(rules, rows, cell)}: {mark!r} is no mark of this game: {' '.join(marks)}")
+            raise PositionError(f"{_square(rules, cell)}: {mark!r} is no mark of this game: {' '.join(marks)}")
     try:
         state = int(rules.game.from_cells(rows, mover))
         again = _rows(rules, Position(state, None, mover))
@@ -305,7 +300,7 @@ def _state(rules: Rules, rows: Rows, mover: int) -> int:
         raise PositionError(f"{'/'.join(rows)} is no position of {rules.name}: {error}") from None
     for cell, (mark, other) in enumerate(zip("".join(rows), "".join(again), strict=True)):
         if mark not in (other, UNREAD):
-            raise PositionError(f"{_square(rules, rows, cell)}: there cannot be {mark!r}, but {other!r}")
+            raise PositionError(f"{_square(rules, cell)}: there cannot be {mark!r}, but {other!r}")
     return state
 
 

@@ -39,14 +39,16 @@ export function gameOf(rules) {
     place: [],
     weight: Number(weight),
   });
+  const nameOf = (place) => rules.names && (place.map((cell) => rules.names[cell]).join("") || "pass");
   const move = (state, mover) => (action) => {
     const child = result(state, action);
+    const place = rules.place ? Array.from(py.iter(rules.place(state, action)), Number) : [];
     return {
-      name: String(rules.format_action ? rules.format_action(state, action) : action),
+      name: String(rules.format_action ? rules.format_action(state, action) : nameOf(place) ?? action),
       child,
       mover: sameMover(state, action, child) ? mover : 1 - mover,
       gain: reward ? Number(reward(state, action)) : 0,
-      place: rules.place ? Array.from(py.iter(rules.place(state, action)), Number) : [],
+      place,
     };
   };
   const text = (state, mover) => {
