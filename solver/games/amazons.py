@@ -101,13 +101,6 @@ class Amazons(NamedTuple):
         squares = (action // cells // cells, action // cells % cells, action % cells)
         return "/".join([grid.name(self.width, square) for square in squares])
 
-    def show(self, state: int) -> str:
-        return self.view(state, self.tier(state) % 2)
-
-    def view(self, state: int, mover: int) -> str:
-        rows = [row.lower() for row in self.cells(state, mover)]
-        return grid.board(rows, "   " + "xo"[mover] + " to move")
-
     def cells(self, state: int, mover: int) -> list[str]:
         count = self.width * self.height
         own, other = ("o", "X") if mover else ("X", "o")

@@ -85,11 +85,6 @@ class Awari(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         return str(action + 1)
 
-    def show(self, state: int) -> str:
-        """The houses of the side to move below."""
-        above, below = self._lines(state)
-        return f" {above}\n {below}"
-
     def cells(self, state: int, mover: int) -> Iterator[str]:
         """The second player's houses, the last one first, and the first player's.
 
@@ -125,10 +120,6 @@ class Awari(NamedTuple):
 
     def drawing(self) -> dict[str, Any]:
         return {"board": "pits", "turns": True, "sides": ["south", "north"], "total": self.seeds}
-
-    def _lines(self, state: int) -> tuple[str, str]:
-        counts = [f"{self._count(state, house):2}" for house in range(2 * HOUSES)]
-        return " ".join(reversed(counts[HOUSES:])), " ".join(counts[:HOUSES])
 
     def _after(self, state: int, action: int) -> int:
         """The state after a house is sown, for the other."""

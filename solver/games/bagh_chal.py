@@ -102,10 +102,6 @@ class BaghChal(NamedTuple):
     def to_move(self, state: int) -> int:
         return state >> 50
 
-    def show(self, state: int) -> str:
-        side = "tigers" if state >> 50 else "goats"
-        return grid.board(self.cells(state, 0), f"   {side} to move, {self.tier(state)} taken")
-
     def cells(self, state: int, mover: int) -> list[str]:
         marks = ("T" if state >> i & 1 else "g" if state >> 25 + i & 1 else "." for i in range(25))
         return grid.rows(5, 5, "".join(marks))

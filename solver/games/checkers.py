@@ -148,10 +148,6 @@ class Checkers(NamedTuple):
             text += ("x" if jumps else "-") + str(square + 1)
         return text
 
-    def show(self, state: int) -> str:
-        rows = [" ".join(row) for row in self.cells(state, 0)]
-        return "\n".join([*rows, "bw"[self._turn(state)] + " to move"])
-
     def cells(self, state: int, mover: int) -> Iterator[str]:
         squares, half = self._squares(), self.size // 2
         for row in range(self.size):
@@ -209,7 +205,9 @@ class Checkers(NamedTuple):
 
     def drawing(self) -> dict[str, Any]:
         men = {"b": ["disc", 0], "B": ["crowned", 0], "w": ["disc", 1], "W": ["crowned", 1], "-": ["", 2]}
-        return {"board": "checks", "sides": ["black", "white"], "men": men}
+        places = [(row, column) for row in range(self.size) for column in range(self.size)]
+        numbers = [str((row * self.size + column) // 2 + 1) if (row + column) % 2 else "" for row, column in places]
+        return {"board": "checks", "sides": ["black", "white"], "men": men, "names": numbers}
 
     def _cell(self, square: int) -> int:
         """A square's place among all cells of the board, row by row."""

@@ -91,12 +91,6 @@ class ChineseCheckers(NamedTuple):
             return board
         return min(board, self._state(self._mirrored(mine), self._mirrored(theirs)))
 
-    def show(self, state: int) -> str:
-        rows = [" ".join([str(y + 1), *row.lower()]) for y, row in enumerate(self.cells(state, 0))]
-        rows = [" " * (self.size - y) + row for y, row in enumerate(rows)]
-        letters = " ".join("abcdefg"[: self.size])
-        return "\n".join([*reversed(rows), f"{' ' * (self.size + 3)}{letters}   {'xo'[self._turn(state)]} to move"])
-
     def cells(self, state: int, mover: int) -> list[str]:
         first, second = self._mask(state, 0), self._mask(state, 1)
         marks = ["X" if first >> i & 1 else "o" if second >> i & 1 else "." for i in range(self._cells())]

@@ -85,9 +85,6 @@ class Chomp(NamedTuple):
             image |= self._code(row, length)
         return min(state, image)
 
-    def show(self, state: int) -> str:
-        return grid.board(self.cells(state, 0), "")
-
     def cells(self, state: int, mover: int) -> list[str]:
         marks = "".join(["o" if self._has(state, i) else "." for i in range(self.width * self.height)])
         return grid.rows(self.width, self.height, "x" + marks[1:])

@@ -70,10 +70,6 @@ class Clobber(NamedTuple):
     def canonical(self, state: int) -> int:
         return grid.least(self.width, self.height, 2, state)
 
-    def show(self, state: int) -> str:
-        rows = [row.lower() for row in self.cells(state, 0)]
-        return grid.board(rows, "   " + "xo"[self.tier(state) % 2] + " to move")
-
     def cells(self, state: int, mover: int) -> list[str]:
         count = self.width * self.height
         marks = ["X" if state >> i & 1 else "o" if state >> count + i & 1 else "." for i in range(count)]

@@ -248,13 +248,6 @@ class ConnectFour(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         return str(action + 1)
 
-    def show(self, state: int) -> str:
-        mine, theirs = "XO" if self._occupied(state).bit_count() % 2 == 0 else "OX"
-        step, mask = self.height + 1, (2 << self.height) - 1
-        columns = [_upright(state >> column * step & mask, self.height, mine, theirs) for column in range(self.width)]
-        rows = [" ".join(row) for row in zip(*columns, strict=True)]
-        return "\n".join([*rows, " ".join(str(column + 1) for column in range(self.width))])
-
     def cells(self, state: int, mover: int) -> Iterator[str]:
         occupied = self._occupied(state)
         mine, theirs = "Xo" if occupied.bit_count() % 2 == 0 else "oX"
@@ -394,10 +387,3 @@ class ConnectFour(NamedTuple):
             if run:
                 return True
         return False
-
-
-@functools.lru_cache(maxsize=1 << 12)
-def _upright(column: int, height: int, mine: str, theirs: str) -> str:
-    """The cells of a column from the top; lists of boards show the same columns again and again."""
-    stones = max(0, column.bit_length() - 1)
-    return "." * (height - stones) + "".join(mine if column >> row & 1 else theirs for row in reversed(range(stones)))

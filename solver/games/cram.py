@@ -67,9 +67,6 @@ class Cram(NamedTuple):
         covered = grid.full(self.width, self.height) & ~self._open(state)
         return grid.least(self.width, self.height, 1, covered)
 
-    def show(self, state: int) -> str:
-        return grid.board(self.cells(state, 0), "")
-
     def cells(self, state: int, mover: int) -> list[str]:
         marks = "".join(["#" if state >> i & 1 else "." for i in range(self.width * self.height)])
         return grid.rows(self.width, self.height, marks)

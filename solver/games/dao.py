@@ -79,10 +79,6 @@ class Dao(NamedTuple):
             best = min(best, min(men, self._mirrored(men)))
         return best
 
-    def show(self, state: int) -> str:
-        rows = [f"{4 - i:2} " + " ".join(row.lower()) for i, row in enumerate(self.cells(state, 0))]
-        return "\n".join([*rows, "   a b c d   " + "xo"[state >> 32] + " to move"])
-
     def cells(self, state: int, mover: int) -> list[str]:
         marks = ["X" if state >> cell & 1 else "o" if state >> 16 + cell & 1 else "." for cell in range(16)]
         return ["".join(marks[4 * row : 4 * row + 4]) for row in (3, 2, 1, 0)]

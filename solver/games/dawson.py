@@ -71,9 +71,6 @@ class Dawson(NamedTuple):
                     place += length + 1
         return ordered
 
-    def show(self, state: int) -> str:
-        return " ".join([str(i + 1) if state >> i & 1 else "." for i in range(self.width)])
-
     def cells(self, state: int, mover: int) -> list[str]:
         """The pawns of the columns where one can still step ahead."""
         white = "".join(["P" if state >> i & 1 else "." for i in range(self.width)])

@@ -84,16 +84,6 @@ class Dodgem(NamedTuple):
         target = self._target(state, action // 3, action % 3)
         return self._name(action // 3) + (self._name(target) if target >= 0 else "-off")
 
-    def show(self, state: int) -> str:
-        first, second = state & (1 << self._cells()) - 1, state >> self._cells()
-        rows = []
-        for y in range(self.size - 1, -1, -1):
-            cells = range(y * self.size, (y + 1) * self.size)
-            marks = ["x" if first >> i & 1 else "o" if second >> i & 1 else "." for i in cells]
-            rows.append(f"{y + 1:2} " + " ".join(marks))
-        letters = " ".join("abcde"[: self.size])
-        return "\n".join([*rows, f"   {letters}   {'xo'[state >> 2 * self._cells()]} to move"])
-
     def cells(self, state: int, mover: int) -> list[str]:
         """The board, and arrows where cars go off it."""
         first, second = state & (1 << self._cells()) - 1, state >> self._cells()

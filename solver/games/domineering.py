@@ -82,9 +82,6 @@ class Domineering(NamedTuple):
         """The mover's lead, as a part of the board."""
         return self._lead(state, self._second(state)) / (self.width * self.height + 1)
 
-    def show(self, state: int) -> str:
-        return grid.board(self.cells(state, 0), "   " + "|-"[self._second(state)] + " to move")
-
     def cells(self, state: int, mover: int) -> list[str]:
         marks = "".join(["#" if state >> i & 1 else "." for i in range(self.width * self.height)])
         return grid.rows(self.width, self.height, marks)

@@ -103,18 +103,6 @@ class DotsAndBoxes(NamedTuple):
         column, way = (place, "h") if place < self.width else (place - self.width, "v")
         return "abcdefghijklmnopqrstuvwxyz"[column] + str(row + 1) + way
 
-    def show(self, state: int) -> str:
-        lines = []
-        for row in reversed(range(self.height + 1)):
-            first = row * self._row()
-            if row < self.height:
-                sides = range(first + self.width, first + self._row())
-                lines.append(("     " + "   ".join("|" if state >> side & 1 else " " for side in sides)).rstrip())
-            edges = range(first, first + self.width)
-            lines.append(f"{row + 1:3}  ." + "".join(("---" if state >> edge & 1 else "   ") + "." for edge in edges))
-        lines.append("     " + "   ".join("abcdefghijklmnopqrstuvwxyz"[: self.width + 1]))
-        return "\n".join(lines)
-
     def cells(self, state: int, mover: int) -> list[str]:
         """Dots, and between them edges, and boxes where all four edges are drawn."""
         rows = []

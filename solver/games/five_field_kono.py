@@ -83,9 +83,6 @@ class FiveFieldKono(NamedTuple):
             least = min(least, state & light | mirrored & ~light, mirrored & light | state & ~light)
         return least
 
-    def show(self, state: int) -> str:
-        return grid.board([row.lower() for row in self.cells(state, 0)], f"   {'xo'[self._turn(state)]} to move")
-
     def cells(self, state: int, mover: int) -> list[str]:
         points = self._points()
         marks = ("X" if state >> i & 1 else "o" if state >> points + i & 1 else "." for i in range(points))

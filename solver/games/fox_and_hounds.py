@@ -89,12 +89,6 @@ class FoxAndHounds(NamedTuple):
             tier += 2 * (self.size - 1 - row) * (state >> half * row & (1 << half) - 1).bit_count()
         return tier
 
-    def show(self, state: int) -> str:
-        wide = len(str(self.size))
-        rows = [f"{self.size - i:{wide}} " + " ".join(row).rstrip() for i, row in enumerate(self.cells(state, 0))]
-        turn = "hounds" if state >> self._squares() + self._bits() else "fox"
-        return "\n".join([*rows, " " * wide + " " + " ".join("abcdefghij"[: self.size]) + f"   {turn} to move"])
-
     def cells(self, state: int, mover: int) -> Iterator[str]:
         fox = self._fox(state)
         for row in reversed(range(self.size)):

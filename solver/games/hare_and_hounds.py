@@ -73,12 +73,6 @@ class HareAndHounds(NamedTuple):
         image = hounds | self._flipped(hare) << 11 | state >> 15 << 15
         return min(state, image)
 
-    def show(self, state: int) -> str:
-        marks = ["H" if state >> point & 1 else "h" if state >> 11 & 15 == point else "." for point in range(11)]
-        rows = [["-", *marks[3:10:3], "-"], [marks[0], *marks[2:9:3], marks[10]], ["-", *marks[1:8:3], "-"]]
-        lines = [f"{3 - number:2} " + " ".join(row).replace("-", " ") for number, row in enumerate(rows)]
-        return "\n".join([*lines, "   a b c d e   " + ("hare" if state >> 15 else "hounds") + " to move"])
-
     def cells(self, state: int, mover: int) -> list[str]:
         marks = ["H" if state >> point & 1 else "r" if state >> 11 & 15 == point else "." for point in range(11)]
         return ["".join(marks)]

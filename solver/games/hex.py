@@ -106,10 +106,6 @@ class Hex(NamedTuple):
             both = 1 << cell | 1 << last - cell
             yield (mine & both).bit_count() - (theirs & both).bit_count()
 
-    def show(self, state: int) -> str:
-        rows = [" " * i + f"{i + 1:2} " + " ".join(row) for i, row in enumerate(self.cells(state, 0))]
-        return "\n".join(["   " + " ".join("abcdefghijklmnopqrstuvwxyz"[: self.size]), *rows])
-
     def cells(self, state: int, mover: int) -> Iterator[str]:
         cells = self.size * self.size
         for row in range(self.size):

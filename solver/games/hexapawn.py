@@ -70,9 +70,6 @@ class Hexapawn(NamedTuple):
     def format_end(self, state: int) -> str:
         return pawns.end_in_words(self.width, self.height, state)
 
-    def show(self, state: int) -> str:
-        return pawns.board(self.width, self.height, state)
-
     def cells(self, state: int, mover: int) -> Iterator[str]:
         return pawns.cells(self.width, self.height, state)
 

@@ -142,17 +142,6 @@ class Kalah(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         return str(action + 1)
 
-    def show(self, state: int) -> str:
-        """The houses of the side to move below."""
-        return "\n".join(self._lines(state, 0))
-
-    def view(self, state: int, mover: int) -> str:
-        """The first player's houses below; those of the side to move have their numbers."""
-        names = range(self.houses, 0, -1) if mover else range(1, self.houses + 1)
-        numbers = "     " + " ".join(f"{name:2}" for name in names)
-        rows = self._lines(state, mover)
-        return "\n".join([numbers, *rows] if mover else [*rows, numbers]) + f"   player {mover + 1} to move"
-
     def cells(self, state: int, mover: int) -> Iterator[str]:
         """The second player's houses, the last one first, and the first player's.
 
@@ -184,16 +173,6 @@ class Kalah(NamedTuple):
 
     def drawing(self) -> dict[str, Any]:
         return {"board": "pits", "turns": True, "sides": ["south", "north"], "total": self._total()}
-
-    def _lines(self, state: int, turned: int) -> list[str]:
-        """The other's houses, how many seeds are in the stores, and the mover's houses, or turned round."""
-        rows = [[self._count(row, house) for house in range(self.houses)] for row in self._rows(state)]
-        below, above = reversed(rows) if turned else rows
-        return [
-            "     " + " ".join(f"{seeds:2}" for seeds in reversed(above)),
-            f"{self._total() - sum(below) - sum(above):7} in the stores",
-            "     " + " ".join(f"{seeds:2}" for seeds in below),
-        ]
 
     def _sown(self, state: int, action: int) -> tuple[int, int, int]:
         """The mover's row, the other's, and the seeds in the own store after a move."""

@@ -78,10 +78,6 @@ class Kayles(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         return "+".join([str(action // 64 + 1 + i) for i in range(action % 64)])
 
-    def show(self, state: int) -> str:
-        numbers = [str(i + 1) if state >> i & 1 else "." for i in range(self.pins)]
-        return " ".join(numbers)
-
     def cells(self, state: int, mover: int) -> list[str]:
         return ["".join(["o" if state >> i & 1 else "." for i in range(self.pins)])]
 
@@ -101,7 +97,7 @@ class Kayles(NamedTuple):
             yield action // 64 + i
 
     def drawing(self) -> dict[str, Any]:
-        return {"men": {"o": ["coin", 2]}}
+        return {"men": {"o": ["coin", 2]}, "names": [str(pin + 1) for pin in range(self.pins)]}
 
     def _places(self, state: int) -> int:
         """The pins from which on as many stand as must be taken."""

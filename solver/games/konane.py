@@ -84,10 +84,6 @@ class Konane(NamedTuple):
             least = min(least, self._least(grid.transposed(width, 1, board), turn))
         return least
 
-    def show(self, state: int) -> str:
-        rows = [row.lower() for row in self.cells(state, 0)]
-        return grid.board(rows, "   " + "xo"[state >> self.width * self.height] + " to move")
-
     def cells(self, state: int, mover: int) -> list[str]:
         colours = self._colours(0)
         cells = range(self.width * self.height)

@@ -82,14 +82,6 @@ class LGame(NamedTuple):
         man = (neutral & -neutral).bit_length() - 1 if option < 17 else neutral.bit_length() - 1
         return f"{cells}/{NAMES[man]}{NAMES[(option - 1) % 16]}"
 
-    def show(self, state: int) -> str:
-        marks = []
-        for cell in range(16):
-            first, second, neutral = state >> cell & 1, state >> 16 + cell & 1, state >> 32 + cell & 1
-            marks.append("x" if first else "o" if second else "*" if neutral else ".")
-        rows = [f"{row + 1:2} " + " ".join(marks[4 * row : 4 * row + 4]) for row in (3, 2, 1, 0)]
-        return "\n".join([*rows, "   a b c d   " + "xo"[state >> 48] + " to move"])
-
     def cells(self, state: int, mover: int) -> list[str]:
         marks = []
         for cell in range(16):

@@ -86,11 +86,6 @@ class MiniShobu(NamedTuple):
         moves = [nine.NAMES[man] + nine.NAMES[self._to(man, way, steps)] for man in (action % 9, action // 9 % 9)]
         return "+".join(moves)
 
-    def show(self, state: int) -> str:
-        rows = [f"{3 - i:2} " + " ".join(row.lower()) for i, row in enumerate(self.cells(state, 0))]
-        homes = "   x's     o's     home, " + "xo"[state >> 36] + " to move"
-        return "\n".join([*rows, "   a b c   a b c", homes])
-
     def cells(self, state: int, mover: int) -> list[str]:
         """The first player's home, on the left, and the second's."""
         rows = []

@@ -57,19 +57,6 @@ class MuTorere(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         return "12345678c"[action]
 
-    def show(self, state: int) -> str:
-        marks = ["x" if state >> point & 1 else "o" if state >> 9 + point & 1 else "." for point in range(9)]
-        first, second, third, fourth, fifth, sixth, seventh, eighth, centre = marks
-        return "\n".join(
-            [
-                f"    {first}        1 at the top,",
-                f"  {eighth}   {second}      then clockwise",
-                f"{seventh}   {centre}   {third}",
-                f"  {sixth}   {fourth}",
-                f"    {fifth}        {'ox'[self._first_moves(state)]} to move",
-            ]
-        )
-
     def cells(self, state: int, mover: int) -> list[str]:
         """The ring from the top on clockwise, and the centre."""
         marks = ["X" if state >> point & 1 else "o" if state >> 9 + point & 1 else "." for point in range(9)]
@@ -95,9 +82,6 @@ class MuTorere(NamedTuple):
         lines = [[point, (point + 1) % 8] for point in range(8)] + [[point, 8] for point in range(8)]
         names = list("12345678c")
         return {"board": "points", "at": at, "lines": lines, "sides": ["black", "white"], "names": names}
-
-    def _first_moves(self, state: int) -> int:
-        return 1 - (state >> 18)
 
     def _empty(self, state: int) -> int:
         """The empty point."""

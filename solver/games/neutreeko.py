@@ -68,9 +68,6 @@ class Neutreeko(NamedTuple):
     def canonical(self, state: int) -> int:
         return five.least(state)
 
-    def show(self, state: int) -> str:
-        return five.board(state)
-
     def cells(self, state: int, mover: int) -> list[str]:
         return five.cells(state)
 

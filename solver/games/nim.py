@@ -69,11 +69,6 @@ class Nim(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         return LETTERS[action >> self._bits()] + str(action & (1 << self._bits()) - 1)
 
-    def show(self, state: int) -> str:
-        return "\n".join(
-            f"{name} {'|' * self._heap(state, i)}" for name, i in zip(LETTERS, range(len(self.heaps)), strict=False)
-        )
-
     def cells(self, state: int, mover: int) -> list[str]:
         """A row for each heap; of heaps of more than 30 their numbers."""
         most = 0

@@ -72,9 +72,6 @@ class Nogo(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         return grid.name(self.width, action // 2) + ("" if self.partizan else "bw"[action % 2])
 
-    def show(self, state: int) -> str:
-        return grid.board([row.lower() for row in self.cells(state, 0)], "")
-
     def cells(self, state: int, mover: int) -> list[str]:
         count = self.width * self.height
         marks = ["X" if state >> i & 1 else "o" if state >> count + i & 1 else "." for i in range(count)]

@@ -79,10 +79,6 @@ class Notakto(NamedTuple):
             ordered |= largest << 9 * place
         return ordered
 
-    def show(self, state: int) -> str:
-        lines = [f"{3 - i} " + " ".join(row) for i, row in enumerate(self.cells(state, 0))]
-        return "\n".join([*lines, "  " + "   ".join(["a b c"] * self.boards)])
-
     def cells(self, state: int, mover: int) -> list[str]:
         """The boards side by side."""
         rows = []

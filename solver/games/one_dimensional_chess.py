@@ -77,11 +77,6 @@ class OneDimensionalChess(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         return " KNR"[self._man(state, action // MOST_CELLS) & 3] + str(action % MOST_CELLS + 1)
 
-    def show(self, state: int) -> str:
-        row = " ".join(f"{mark:>2}" for mark in self.cells(state, 0)[0])
-        numbers = " ".join(f"{cell + 1:2}" for cell in range(self.length))
-        return f"{row}\n{numbers}   {('white', 'black')[state >> 3 * self.length]} to move"
-
     def cells(self, state: int, mover: int) -> list[str]:
         return ["".join(".KNR.knr"[self._man(state, cell)] for cell in range(self.length))]
 

@@ -66,10 +66,6 @@ class OrderAndChaos(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         return grid.name(self.width, action // 2) + "xo"[action % 2]
 
-    def show(self, state: int) -> str:
-        turn = ("order", "chaos")[state.bit_count() % 2]
-        return grid.board([row.lower() for row in self.cells(state, 0)], f"   {turn} to move")
-
     def cells(self, state: int, mover: int) -> list[str]:
         count = self.width * self.height
         marks = ["X" if state >> i & 1 else "O" if state >> count + i & 1 else "." for i in range(count)]

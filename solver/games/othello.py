@@ -122,17 +122,6 @@ class Othello(NamedTuple):
             least = min(least, mine | theirs << cells, self._half_turn(mine) | self._half_turn(theirs) << cells)
         return least
 
-    def show(self, state: int) -> str:
-        return self._board(state, "*o", "* to move")
-
-    def view(self, state: int, mover: int) -> str:
-        return self._board(state, "ox" if mover else "xo", "xo"[mover] + " to move")
-
-    def _board(self, state: int, marks: str, legend: str) -> str:
-        """The board, with the mover's mark and the other's."""
-        rows = [f"{self.height - i:2} " + " ".join(row) for i, row in enumerate(self._discs(state, marks))]
-        return "\n".join([*rows, "   " + " ".join("abcdefghijklmnopqrstuvwxyz"[: self.width]), legend])
-
     def cells(self, state: int, mover: int) -> Iterator[str]:
         return self._discs(state, "oX" if mover else "Xo")
 

@@ -73,12 +73,6 @@ class Picaria(NamedTuple):
         """The least of the board's eight images, the mover's men first and to move."""
         return grid.least(5, 5, 2, self._men(state, 0) | self._men(state, 1) << 25)
 
-    def show(self, state: int) -> str:
-        marks = [" "] * 25
-        for cell, mark in zip(self._listed(), self.cells(state, 0)[0].lower(), strict=True):
-            marks[cell] = mark
-        return grid.board(grid.rows(5, 5, "".join(marks)), f"   {'xo'[state >> 50]} to move")
-
     def cells(self, state: int, mover: int) -> list[str]:
         """The points row by row from the top."""
         marks = ("X" if state >> i & 1 else "o" if state >> 25 + i & 1 else "." for i in self._listed())

@@ -48,13 +48,6 @@ class PongHauKi(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         return "12345"[action]
 
-    def show(self, state: int) -> str:
-        one, two, three, four, five = (
-            "x" if state >> point & 1 else "o" if state >> 5 + point & 1 else "." for point in range(5)
-        )
-        mover = "xo"[state >> 10]
-        return f"{one}   {two}    1   2\n| {three} |      3\n{four}---{five}    4   5   {mover} to move"
-
     def cells(self, state: int, mover: int) -> list[str]:
         marks = ["X" if state >> point & 1 else "o" if state >> 5 + point & 1 else "." for point in range(5)]
         return ["".join(marks)]

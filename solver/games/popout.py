@@ -85,11 +85,6 @@ class Popout(NamedTuple):
         """The column, behind a p where it is popped."""
         return ("p" if action >= self.width else "") + str(action % self.width + 1)
 
-    def show(self, state: int) -> str:
-        mover = self._filled(state).bit_count() % 2
-        rows = [" ".join(row.upper()) for row in self.cells(state, mover)]
-        return "\n".join([*rows, " ".join([str(column + 1) for column in range(self.width)])])
-
     def cells(self, state: int, mover: int) -> list[str]:
         tall = self.height + 1
         filled = self._filled(state)

@@ -87,13 +87,6 @@ class Quarto(NamedTuple):
         cell = "abc"[action // 9 % 3] + str(action // 27 + 1)
         return f"{cell}/{action % 9}" if action % 9 else cell
 
-    def show(self, state: int) -> str:
-        rows = [f"{3 - i} " + " ".join(row) for i, row in enumerate(self.cells(state, 0)[:3])]
-        hand, rest = state >> 36, self._rest(state)
-        left = " ".join([f"{i}{PIECES[i - 1]}" for i in range(1, 9) if rest >> i & 1])
-        given = f"place {PIECES[hand - 1]}" if hand else "give a piece"
-        return "\n".join([*rows, "  a b c   " + given + (f", left: {left}" if left else "")])
-
     def cells(self, state: int, mover: int) -> list[str]:
         """The board, and under it the piece that is to be placed."""
         marks = "." + PIECES

@@ -89,19 +89,6 @@ class Quixo(NamedTuple):
         cell = action // 4
         return "abcde"[cell % self.size] + str(cell // self.size + 1) + "lrbt"[action % 4]
 
-    def show(self, state: int) -> str:
-        return self._board(state, "mo", "m: the side to move")
-
-    def view(self, state: int, mover: int) -> str:
-        return self._board(state, "ox" if mover else "xo", "xo"[mover] + " to move")
-
-    def _board(self, state: int, marks: str, legend: str) -> str:
-        """The board, with the mover's mark and the other's."""
-        size, cells = self.size, self.size * self.size
-        cubes = [marks[0] if state >> i & 1 else marks[1] if state >> cells + i & 1 else "." for i in range(cells)]
-        rows = [f"{row + 1:2} " + " ".join(cubes[row * size :][:size]) for row in reversed(range(size))]
-        return "\n".join([*rows, "   " + " ".join("abcde"[:size]) + "   " + legend])
-
     def cells(self, state: int, mover: int) -> list[str]:
         size, cells = self.size, self.size * self.size
         mine, theirs = ("o", "X") if mover else ("X", "o")

@@ -76,18 +76,6 @@ class Rota(NamedTuple):
             least = min(least, min(wheel, mirrored))
         return least
 
-    def show(self, state: int) -> str:
-        first, second, third, fourth, fifth, sixth, seventh, eighth, hub = list(self.cells(state, 0)[0].lower())
-        return "\n".join(
-            [
-                f"    {first}        1 at the top,",
-                f"  {eighth}   {second}      then clockwise,",
-                f"{seventh}   {hub}   {third}    c in the middle",
-                f"  {sixth}   {fourth}",
-                f"    {fifth}        {'xo'[state >> 18]} to move",
-            ]
-        )
-
     def cells(self, state: int, mover: int) -> list[str]:
         """The rim from the top on clockwise, and the hub."""
         return ["".join("X" if state >> i & 1 else "o" if state >> 9 + i & 1 else "." for i in range(9))]

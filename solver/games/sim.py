@@ -79,6 +79,13 @@ class Sim(NamedTuple):
                 depth += 1
         return least
 
+    def format_action(self, state: int, action: int) -> str:
+        for i in range(self.points):
+            if action < i:
+                return "ABCDEFGH"[action] + "ABCDEFGH"[i]
+            action -= i
+        return ""
+
     def parse_position(self, text: str) -> int | None:
         """Both players' lines, as `show` prints them."""
         matched = re.fullmatch(r"first:([A-H ]*)\nsecond:([A-H ]*)", text)

@@ -47,9 +47,6 @@ class Tapatan(NamedTuple):
     def canonical(self, state: int) -> int:
         return min(state, men.mirrored(state))
 
-    def show(self, state: int) -> str:
-        return men.board(state)
-
     def cells(self, state: int, mover: int) -> list[str]:
         return men.cells(state)
 

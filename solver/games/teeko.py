@@ -85,9 +85,6 @@ class Teeko(NamedTuple):
     def canonical(self, state: int) -> int:
         return five.least(state)
 
-    def show(self, state: int) -> str:
-        return five.board(state)
-
     def cells(self, state: int, mover: int) -> list[str]:
         return five.cells(state)
 

@@ -80,9 +80,6 @@ class ThreeMensMorris(NamedTuple):
     def canonical(self, state: int) -> int:
         return men.least(state)
 
-    def show(self, state: int) -> str:
-        return men.board(state)
-
     def cells(self, state: int, mover: int) -> list[str]:
         return men.cells(state)
 

@@ -121,10 +121,6 @@ class TicTacToe(NamedTuple):
         row, column = divmod(int(text) - 1, self.width)
         return (self.height - 1 - row) * (self.width + 1) + column
 
-    def show(self, state: int) -> str:
-        rows = [f"{self.height - i:2} " + " ".join(row.upper()) for i, row in enumerate(self.cells(state, 0))]
-        return "\n".join([*rows, "   " + " ".join("abcdefghijklmnopqrstuvwxyz"[: self.width])])
-
     def cells(self, state: int, mover: int) -> Iterator[str]:
         mine, theirs = "Xo" if self.tier(state) % 2 == 0 else "oX"
         for row in reversed(range(self.height)):

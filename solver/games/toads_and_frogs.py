@@ -74,10 +74,6 @@ class ToadsAndFrogs(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         return str(action + 1)
 
-    def show(self, state: int) -> str:
-        marks = " ".join(self.cells(state, 0)[0])
-        return f"{marks}   {'frogs' if state >> 2 * self._length() else 'toads'} to move"
-
     def cells(self, state: int, mover: int) -> list[str]:
         length = self._length()
         marks = ["T" if state >> i & 1 else "f" if state >> length + i & 1 else "." for i in range(length)]

@@ -55,9 +55,6 @@ class Treblecross(NamedTuple):
     def canonical(self, state: int) -> int:
         return min(state, grid.mirrored(self.width, 1, 1, state))
 
-    def show(self, state: int) -> str:
-        return " ".join(["x" if state >> i & 1 else str(i + 1) for i in range(self.width)])
-
     def cells(self, state: int, mover: int) -> list[str]:
         return ["".join(["X" if state >> i & 1 else "." for i in range(self.width)])]
 

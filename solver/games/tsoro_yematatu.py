@@ -64,11 +64,6 @@ class TsoroYematatu(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         return "1234567"[action % 7]
 
-    def show(self, state: int) -> str:
-        a, b, c, d, e, f, g = list(self.cells(state, 0)[0].lower())
-        turn = "xo"[state >> 14]
-        return f"   {a}        1\n {b} {c} {d}    2 3 4\n{e}  {f}  {g}  5  6  7   {turn} to move"
-
     def cells(self, state: int, mover: int) -> list[str]:
         return ["".join("X" if state >> i & 1 else "o" if state >> 7 + i & 1 else "." for i in range(7))]
 

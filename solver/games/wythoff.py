@@ -67,10 +67,6 @@ class Wythoff(NamedTuple):
         first, second = action & self._mask(), action >> self._bits()
         return f"ab{first}" if first == second else f"a{first}" if first else f"b{second}"
 
-    def show(self, state: int) -> str:
-        first, second = state & self._mask(), state >> self._bits()
-        return "\n".join(["a " + "|" * first + f" {first}", "b " + "|" * second + f" {second}"])
-
     def cells(self, state: int, mover: int) -> list[str]:
         """A row for each heap; of heaps of more than 30 their numbers."""
         most = max(self.first, self.second)

@@ -71,10 +71,6 @@ class Y(NamedTuple):
             least = min(least, min(state, self._mirrored(state)))
         return least
 
-    def show(self, state: int) -> str:
-        rows = [" " * i + f"{i + 1:2} " + " ".join(row.rstrip()) for i, row in enumerate(self.cells(state, 0))]
-        return "\n".join(["   " + " ".join("abcdef"[: self.size]), *[row.lower() for row in rows]])
-
     def cells(self, state: int, mover: int) -> list[str]:
         rows = []
         for row in range(self.size):

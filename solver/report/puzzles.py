@@ -10,7 +10,7 @@ from solver.play.showing import drawn
 from solver.puzzles import Puzzle
 from solver.report.facts import filled
 from solver.rules.boards.cells import drawing_of, is_drawn
-from solver.rules.boards.reading import mover_of
+from solver.rules.boards.text import mover_of
 from solver.rules.game import Rules, game_text
 from solver.rules.notation import Position, first_position, format_action, show, summary_of
 
@@ -75,7 +75,7 @@ def sheet(rules: Rules, puzzles: Sequence[Puzzle]) -> str:
     """
     cards = []
     for number, puzzle in enumerate(puzzles, 1):
-        position = first_position(rules, puzzle.state)._replace(mover=mover_of(rules, puzzle.state))
+        position = first_position(rules, puzzle.state)._replace(mover=mover_of(rules.game, puzzle.state))
         plies = "" if puzzle.distance is None else " plies"
         cards.append(
             f'<section class="puzzle"><h2>{number}</h2>{_board(rules, position)}<p>{_side(rules, position)} to move.'

@@ -17,6 +17,7 @@ from solver.base.shown import excerpt
 from solver.base.value import Value
 from solver.rules.game import GameOrName, Rules, at_hand, own_method
 
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 SEPARATORS = str.maketrans("", "", " \t-:")
 
 
@@ -93,15 +94,22 @@ def namer(game: Any) -> Callable[[int, int], str]:
     return lambda state, action: "".join([names[cell] for cell in place(state, action)]) or "pass"
 
 
-def cell_names(game: Any) -> tuple[str, ...]:
-    """Name the cells as the rules' `drawing` does, else by letter and row as in chess; piles have none."""
+def cell_names(game: Any) -> list[str]:
+    """Name the cells as the rules' `drawing` does, else as usual; piles have no names."""
     drawing = game.drawing() if own_method(game, "drawing") else {}
     if own_method(game, "cells") is None or drawing.get("board") == "piles":
-        return ()
-    rows, given = [*game.cells(game.initial(), 0)], drawing.get("names", ())
-    width, cells = len(rows[0]), range(len(rows) * len(rows[0]))
-    names = [f"{chr(97 + cell % width)}{len(rows) - cell // width}" if width <= 26 else str(cell + 1) for cell in cells]
-    return tuple(given[cell] if cell < len(given) and given[cell] else names[cell] for cell in cells)
+        return []
+    names = usual_names([*game.cells(game.initial(), 0)])
+    given = drawing.get("names", ())
+    return [given[cell] if cell < len(given) and given[cell] else name for cell, name in enumerate(names)]
+
+
+def usual_names(rows: list[str]) -> list[str]:
+    """Name the cells of rows by letter and row as in chess; by number where letters do not suffice."""
+    height, width = len(rows), len(rows[0])
+    if width > len(LETTERS):
+        return [str(cell + 1) for cell in range(width * height)]
+    return [f"{LETTERS[x]}{height - y}" for y in range(height) for x in range(width)]
 
 
 def format_end(game: Any, state: int) -> str:
@@ -172,8 +180,14 @@ def show(game: GameOrName, state: int, mover: int | None = None) -> str:
     game = at_hand(game)
     try:
         if mover is not None and own_method(game, "view"):
-            return str(own_method(game, "view")(state, mover))
-        return str(own_method(game, "show")(state)) if own_method(game, "show") else f"#{state}"
+            return str(game.view(state, mover))
+        if own_method(game, "show"):
+            return str(game.show(state))
+        if own_method(game, "cells"):
+            from solver.rules.boards.text import printed
+
+            return printed(game, state, mover)
+        return f"#{state}"
     except Exception as error:
         # Rules need not bear numbers that are no states
         raise PositionError(f"#{state} cannot be shown as a state of this game: {type(error).__name__}") from None

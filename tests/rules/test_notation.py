@@ -149,7 +149,7 @@ class Bare(NamedTuple):
 
 @pytest.mark.parametrize(
     ("game", "board", "names"),
-    [("tic-tac-toe:2,2,2", " 2 . .\n 1 . .\n   a b", ["a1", "b1", "a2", "b2"]), (Bare(), "#0", ["1", "2"])],
+    [("tic-tac-toe:2,2,2", " 2 . .\n 1 . .\n   a b   X to move", ["a1", "b1", "a2", "b2"]), (Bare(), "#0", ["1", "2"])],
 )
 def test_public_functions_take_any_game_or_its_name(game, board, names):
     start = solver.position(game, "start")

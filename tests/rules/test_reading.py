@@ -12,7 +12,7 @@ from solver.base.errors import PositionError
 from solver.export.layout import layout_of
 from solver.games import CATALOGUE, FROM_FILES
 from solver.rules.boards.cells import board_of, is_drawn
-from solver.rules.boards.reading import mover_of
+from solver.rules.boards.text import mover_of
 from solver.rules.game import Rules, load_game, own_method
 from solver.rules.notation import first_position, legal_actions, next_position, show
 from solver.rules.reading import parse_position
@@ -79,7 +79,7 @@ def test_every_game_reads_what_it_shows_and_its_rows(name):
                 # Digits alone are moves
                 continue
             assert solver.position(game, f"{'/'.join(rows)} {(position.mover or 0) + 1}") == position.state
-            side = mover_of(rules, position.state)
+            side = mover_of(rules.game, position.state)
             assert side in (None, position.mover)
 
 

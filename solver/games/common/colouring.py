@@ -60,9 +60,6 @@ class Colouring(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         return grid.name(self.width, action)
 
-    def show(self, state: int) -> str:
-        return colours.board(self.width, self.height, state)
-
     def cells(self, state: int, mover: int) -> list[str]:
         return colours.cells(self.width, self.height, state)
 

@@ -44,10 +44,5 @@ def from_cells(rows: list[str], mover: int) -> int:
     return first | second << len(rows) * len(rows[0])
 
 
-def board(width: int, height: int, state: int) -> str:
-    rows = [row.lower() for row in cells(width, height, state)]
-    return grid.board(rows, "   " + "xo"[second(state)] + " to move")
-
-
 def drawing() -> dict[str, Any]:
     return {"sides": ["blue", "red"], "men": {"X": ["block", 0], "o": ["block", 1]}}

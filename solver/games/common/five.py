@@ -143,8 +143,3 @@ def drawing() -> dict[str, Any]:
     ends = [(row, column, row + down, column + right) for row, column in points for down, right in steps]
     lines = [[5 * a + b, 5 * c + d] for a, b, c, d in ends if c < 5 and 0 <= d < 5]
     return {"board": "points", "lines": lines, "sides": ["black", "red"]}
-
-
-def board(state: int) -> str:
-    rows = [f"{5 - i:2} " + " ".join(row.lower()) for i, row in enumerate(cells(state))]
-    return "\n".join([*rows, "   a b c d e   " + "xo"[state >> 50] + " to move"])

@@ -113,10 +113,3 @@ def rows(width: int, height: int, marks: str) -> list[str]:
 def place(width: int, height: int, cell: int) -> int:
     """A cell's number from the top left."""
     return (height - 1 - cell // width) * width + cell % width
-
-
-def board(lines: list[str], below: str) -> str:
-    """The rows as text, with the names of rows and columns."""
-    height, width = len(lines), len(lines[0])
-    text = [f"{height - i:2} " + " ".join(line) for i, line in enumerate(lines)]
-    return "\n".join([*text, "   " + " ".join(LETTERS[:width]) + below])

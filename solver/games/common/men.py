@@ -123,8 +123,3 @@ def drawing(slides: int) -> dict[str, Any]:
     """Points, and lines where men may slide; none where they may go anywhere."""
     lines = [] if slides == 3 else [[a, b] for a in range(9) for b in range(a) if near(a, slides) >> b & 1]
     return {"board": "points", "lines": lines, "sides": ["black", "white"]}
-
-
-def board(state: int) -> str:
-    rows = [f"{3 - i:2} " + " ".join(row.lower()) for i, row in enumerate(cells(state))]
-    return "\n".join([*rows, "   a b c   " + "xo"[state >> 18] + " to move"])

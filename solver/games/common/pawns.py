@@ -210,11 +210,5 @@ def place(width: int, height: int, state: int, action: int) -> list[int]:
     return [(height - 1 - cell // width) * width + cell % width for cell in ends]
 
 
-def board(width: int, height: int, state: int) -> str:
-    rows = [f"{height - i:2} " + " ".join(row.lower()) for i, row in enumerate(cells(width, height, state))]
-    turn = "black" if state >> 2 * width * height else "white"
-    return "\n".join([*rows, "   " + " ".join("abcdefghijklmnopqrstuvwxyz"[:width]) + f"   {turn} to move"])
-
-
 def drawing() -> dict[str, Any]:
     return {"board": "checks", "sides": ["white", "black"], "men": {"W": ["pawn", 0], "b": ["pawn", 1]}}

@@ -1,43 +1,30 @@
 """Boards as people have them, back to states: rows of marks, arrays, and the text of `show`.
 
-The rules' `from_cells` makes a state of rows. Here the rows are found. A text that `show` printed is read by
-comparison: positions of random games tell which place of the text shows which cell. In the end the state is shown
-again, and must give back all that was read, so that no board is misunderstood.
+The rules' `from_cells` makes a state of rows. Here the rows are found. In the end the state's cells are told again, and
+must be all that was read, so that no board is misunderstood.
 """
 
 from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 from solver.base.errors import PositionError
 from solver.base.shown import excerpt
 from solver.rules.boards.cells import board_of, drawing_of, is_drawn
+from solver.rules.boards.text import lines_of, marks_of, rows_of, side_of
 from solver.rules.game import Rules, own_method
-from solver.rules.notation import Position, cell_names, first_position, legal_actions, next_position, show
+from solver.rules.notation import Position, cell_names, first_position, show
 
-SAMPLES = 300  # positions that tell where `show` has each cell
-PLIES = 80  # of a random game
 SIDES = {"1": 0, "2": 1, "first": 0, "second": 1}
 BLANK = ". "  # an empty cell, and no cell
 MOST_COUNTED = 0xD000  # numbers have a character each, and none is half of a pair
 COUNTS = ("[1-9][0-9]?", "[1-9]")  # of empty cells, as in FEN: numbers, or digits one by one
-UNREAD = "\0"  # a cell that no place of a text tells
 
 Rows = list[str]
 Board = tuple[Rows, int | None]  # with the side to move, if a text has it
-Marks = tuple[str, ...]  # of one cell in all samples
-Place = tuple[bool, int, int]  # of a text: whether words are counted, else characters; the line; which of them
-
-
-class Sample(NamedTuple):
-    """A position that shows where the text of a board has each cell."""
-
-    mover: int
-    text: dict[Place, str]
-    rows: Rows
 
 
 def read_board(rules: Rules, text: str) -> Position | None:
@@ -57,14 +44,14 @@ def read_board(rules: Rules, text: str) -> Position | None:
     cells = _rows(rules, first_position(rules))
     if not several and "/" not in text and not _may_be_a_row(rules, text, cells):
         return None
+    printed = None if "/" in text else _printed(rules, lines)
+    if printed is not None:
+        return _position(rules, [printed], text)
     boards = _typed(rules, text, cells)
     known = _known_marks(rules, cells)
     likely = [board for board in boards if "/" in text or known.issuperset("".join(board[0]))]
     if likely:
         return _position(rules, likely, text)
-    shown = None if "/" in text else _shown(rules, lines)
-    if shown is not None:
-        return shown
     if boards and several:
         return _position(rules, boards, text)
     if not several and "/" not in text:
@@ -73,6 +60,15 @@ def read_board(rules: Rules, text: str) -> Position | None:
         f"{excerpt(text, 60)} is no board: write {len(cells)} rows of {len(cells[0])} marks from the top, / between"
         f" them ({'/'.join(cells)}), and the side to move, 1 or 2, behind; or the text of `show`"
     )
+
+
+def _printed(rules: Rules, lines: list[str]) -> Board | None:
+    """The board that `show` printed, where the rules have no `show` of their own."""
+    if own_method(rules.game, "show") is not None:
+        return None
+    last, _, turn = lines[-1].rpartition("   ") if lines[-1].endswith(" to move") else (lines[-1], "", "")
+    rows = rows_of(rules.game, [*lines[:-1], last])
+    return None if rows is None else (rows, _side(rules, turn.removesuffix(" to move").removeprefix("player ")))
 
 
 def _may_be_a_row(rules: Rules, text: str, cells: Rows) -> bool:
@@ -95,7 +91,7 @@ def state_of_array(rules: Rules, board: Any, mover: int | None) -> int:
         raise PositionError(f"{rules.name} reads no boards: add from_cells(rows, mover) to its rules")
     cells = _rows(rules, first_position(rules))
     height, width = len(cells), len(cells[0])
-    marks = _marks(rules)
+    marks = marks_of(rules.game)
     flat = list(_flat(board.tolist() if hasattr(board, "tolist") else board))
     if len(flat) != height * width:
         raise PositionError(f"a board of {rules.name} has {height} rows of {width} cells, not {len(flat)} in all")
@@ -141,13 +137,6 @@ def _counted(number: int, square: str) -> str:
     return chr(48 + number)
 
 
-def lines_of(text: str) -> list[str]:
-    """The lines of a text without the margin that all have, and without spaces behind."""
-    lines = [line.rstrip() for line in text.rstrip().lstrip("\n").split("\n")]
-    margin = min((len(line) - len(line.lstrip()) for line in lines if line), default=0)
-    return [line[margin:] for line in lines]
-
-
 def _rows(rules: Rules, position: Position) -> Rows:
     return list(board_of(rules.game, position.state, int(position.mover or 0)))
 
@@ -162,7 +151,7 @@ def _typed(rules: Rules, text: str, cells: Rows) -> list[Board]:
     matched = re.fullmatch(r"(?s)(.*\S)\s+(\S+)", re.sub(r"\s+to move$", "", text.rstrip()))
     side = None if matched is None else _side(rules, matched[2])
     texts = [(text, None)] if matched is None or side is None else [(matched[1], side), (text, None)]
-    return [(rows, mover) for part, mover in texts for rows in _readings(part, cells, _marks(rules))]
+    return [(rows, mover) for part, mover in texts for rows in _readings(part, cells, marks_of(rules.game))]
 
 
 def _readings(text: str, cells: Rows, marks: str) -> Iterator[Rows]:
@@ -212,7 +201,7 @@ def _side(rules: Rules, word: str) -> int | None:
     """The side that a word names: 1 or 2, x or o, the names of the colours or their first letters."""
     word = word.casefold()
     names = [str(name).casefold() for name in drawing_of(rules.game).get("sides", [])]
-    sides = {**SIDES, "x": 0, "o": 1}
+    sides = {**SIDES, "x": 0, "o": 1, **{side_of(rules.game, side).casefold(): side for side in (0, 1)}}
     if len(names) == 2 and names[0] != names[1]:
         sides.update({names[0]: 0, names[1]: 1})
         if names[0][0] != names[1][0]:
@@ -244,20 +233,6 @@ def _position(rules: Rules, boards: list[Board], text: str = "") -> Position:
     return _with_side(rules, dict(states))
 
 
-def mover_of(rules: Rules, state: int) -> int | None:
-    """The side to move of a state, None if neither the state nor its cells tell."""
-    if rules.to_move is not None:
-        return int(rules.to_move(state))
-    parse = own_method(rules.game, "from_cells")
-    sides = []
-    for side in (0, 1) if parse is not None else ():
-        try:
-            sides += [side] * (parse(_rows(rules, Position(state, None, side)), side) == state)
-        except (ValueError, IndexError):
-            continue
-    return sides[0] if len(sides) == 1 else None
-
-
 def _with_side(rules: Rules, states: dict[int, int]) -> Position:
     """The position of the states found for each side to move, with that side if it is the only one."""
     side, state = next(iter(states.items()))
@@ -265,14 +240,8 @@ def _with_side(rules: Rules, states: dict[int, int]) -> Position:
     return position if len(states) > 1 or position.mover is not None else position._replace(mover=side)
 
 
-def _marks(rules: Rules) -> str:
-    """The marks of men, as the rules list them."""
-    layout = own_method(rules.game, "layout")
-    return layout()[0] if layout else ""
-
-
 def _known_marks(rules: Rules, cells: Rows) -> set[str]:
-    marks = _marks(rules)
+    marks = marks_of(rules.game)
     return {*"".join(cells), *marks, *("" if marks.startswith("0") else BLANK)}
 
 
@@ -282,14 +251,11 @@ def _known(mark: str, known: set[str]) -> str:
 
 
 def _state(rules: Rules, rows: Rows, mover: int) -> int:
-    """The state of rows with that side to move; cells with `UNREAD` follow from the others.
-
-    Raises PositionError that names the first cell that cannot be.
-    """
-    marks = _marks(rules)
+    """The state of rows with that side to move. Raises PositionError that names the first cell that cannot be."""
+    marks = marks_of(rules.game)
     known = _known_marks(rules, _rows(rules, first_position(rules)))
     for cell, mark in enumerate("".join(rows)):
-        if marks and mark not in known and mark != UNREAD:
+        if marks and mark not in known:
             raise PositionError(f"{_square(rules, cell)}: {mark!r} is no mark of this game: {' '.join(marks)}")
     try:
         state = int(rules.game.from_cells(rows, mover))
@@ -299,101 +265,9 @@ def _state(rules: Rules, rows: Rows, mover: int) -> int:
     except (ArithmeticError, LookupError, ValueError) as error:
         raise PositionError(f"{'/'.join(rows)} is no position of {rules.name}: {error}") from None
     for cell, (mark, other) in enumerate(zip("".join(rows), "".join(again), strict=True)):
-        if mark not in (other, UNREAD):
+        if mark != other:
             raise PositionError(f"{_square(rules, cell)}: there cannot be {mark!r}, but {other!r}")
     return state
-
-
-def _shown(rules: Rules, lines: list[str]) -> Position | None:
-    """The position that `show` prints as these lines, None if there is none. Raises PositionError."""
-    states: dict[int, int] = {}
-    refusals: list[PositionError] = []
-    samples = _samples(rules)
-    for mover in (0, 1):
-        seen = [sample for sample in samples if sample.mover == mover]
-        try:
-            state = _state(rules, _aligned(lines, seen), mover) if seen else None
-        except PositionError as error:
-            refusals.append(error)
-            continue
-        if state is not None and any(is_shown(rules, state, side, "\n".join(lines)) for side in (mover, None)):
-            states[mover] = state
-    if not states and refusals:
-        raise refusals[0]
-    return _with_side(rules, states) if states else None
-
-
-def _samples(rules: Rules) -> list[Sample]:
-    """Positions of random games, always the same ones."""
-    import random
-
-    chance, position, samples = random.Random(0), first_position(rules), []
-    for _ in range(SAMPLES):
-        state = position.state
-        shown = show(rules.game, state, position.mover)
-        samples.append(Sample(int(position.mover or 0), _places(lines_of(shown)), _rows(rules, position)))
-        actions = [] if position.ply == PLIES else list(legal_actions(rules, state).values())
-        position = next_position(rules, position, chance.choice(actions)) if actions else first_position(rules)
-    return samples
-
-
-def _places(lines: Sequence[str]) -> dict[Place, str]:
-    """What stands at each place of a text: its characters, and its words."""
-    places: dict[Place, str] = {}
-    for number, line in enumerate(lines):
-        places.update({(False, number, place): mark for place, mark in enumerate(line) if mark != " "})
-        places.update({(True, number, place): word for place, word in enumerate(line.split())})
-    return places
-
-
-def _aligned(lines: Sequence[str], samples: Sequence[Sample]) -> Rows:
-    """The cells of a text, each read where it stands in the samples, `UNREAD` where it stands nowhere."""
-    boards = list(zip(*("".join(sample.rows) for sample in samples), strict=True))
-    places = sorted({place for sample in samples for place in sample.text})
-    text = _places(lines)
-    marks = []
-    meanings: dict[str, str] = {}
-    for cell, place in enumerate(_places_of_cells(places, samples, boards)):
-        if place is None:
-            marks.append(("", {"": boards[cell][0] if len({*boards[cell]}) == 1 else UNREAD}))
-            continue
-        meaning = {sample.text.get(place, ""): mark for sample, mark in zip(samples, boards[cell], strict=True)}
-        meanings.update(meaning)
-        marks.append((text.get(place, ""), meaning))
-    width = len(samples[0].rows[0])
-    board = "".join(meaning.get(word) or meanings.get(word) or _numbered(word) for word, meaning in marks)
-    return [board[first : first + width] for first in range(0, len(board), width)]
-
-
-def _places_of_cells(places: list[Place], samples: Sequence[Sample], boards: Sequence[Marks]) -> list[Place | None]:
-    """Where the samples show each cell: the place that has its mark, else one that tells it, None without any."""
-    found: list[Place | None] = []
-    for cells in boards:
-        never_changed = len({*cells}) == 1
-        if never_changed and cells[0] == " ":
-            found.append(None)
-            continue
-        place = next((place for place in places if place not in found and _is_same(place, samples, cells)), None)
-        if place is None and not never_changed:
-            place = next((place for place in places if _tells(place, samples, cells)), None)
-        found.append(place)
-    return found
-
-
-def _is_same(place: Place, samples: Sequence[Sample], cells: Marks) -> bool:
-    """Whether the texts have a cell's marks at a place, in capitals or not."""
-    return all(
-        sample.text.get(place, "").casefold() == mark.casefold() for sample, mark in zip(samples, cells, strict=True)
-    )
-
-
-def _tells(place: Place, samples: Sequence[Sample], cells: Marks) -> bool:
-    """Whether what stands at a place of the texts tells a cell of the boards."""
-    meaning: dict[str, str] = {}
-    return all(
-        meaning.setdefault(sample.text.get(place, ""), mark) == mark
-        for sample, mark in zip(samples, cells, strict=True)
-    )
 
 
 def _numbered(word: str) -> str:

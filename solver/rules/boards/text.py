@@ -1,0 +1,136 @@
+"""Boards as text, made of the rules' `cells`, and back."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from solver.rules.boards.cells import drawing_of
+from solver.rules.game import own_method
+from solver.rules.notation import LETTERS, usual_names
+
+FIRST = 0xE000  # characters of nobody's stand for the cells of a picture
+
+
+def printed(game: Any, state: int, mover: int | None) -> str:
+    """Return the board of a state, and who moves, if the state or the caller tells it."""
+    mover = mover_of(game, state) if mover is None else mover
+    marks, cells = marks_of(game), "".join(game.cells(state, mover or 0))
+    words = [f"{ord(cell) - 48:>2}" if marks.startswith("0") else cell for cell in cells]
+    board = re.sub(
+        r" ?([\ue000-\uf8ff])" if marks.startswith("0") else r"([\ue000-\uf8ff])",
+        lambda found: words[ord(found[1]) - FIRST],
+        picture_of(game),
+    )
+    if mover is None or getattr(game, "impartial", False):
+        return board
+    return f"{board}   {side_of(game, mover)} to move"
+
+
+def side_of(game: Any, mover: int) -> str:
+    """Return the mark of a side's men, else the side's name."""
+    drawing = drawing_of(game)
+    own = [mark for mark, (_, side) in drawing.get("men", {}).items() if side == mover]
+    if len(own) == 1 or {*marks_of(game)} >= {"X", "o"}:
+        return [*own, "Xo"[mover]][0]
+    return str(drawing.get("sides", ("player 1", "player 2"))[mover])
+
+
+def marks_of(game: Any) -> str:
+    """The marks of men, as the rules list them; numbers begin with 0."""
+    layout = own_method(game, "layout")
+    return str(layout()[0]) if layout else ""
+
+
+def mover_of(game: Any, state: int) -> int | None:
+    """The side to move of a state, None if neither the state nor its cells tell."""
+    decides, parse = own_method(game, "to_move"), own_method(game, "from_cells")
+    if decides is not None:
+        return int(decides(state))
+    sides = []
+    for side in (0, 1) if parse is not None else ():
+        with contextlib.suppress(ValueError, IndexError):
+            sides += [side] * (parse([*game.cells(state, side)], side) == state)
+    return sides[0] if len(sides) == 1 else None
+
+
+def picture_of(game: Any) -> str:
+    """The board with a character from `FIRST` on for each cell, and the names of cells, or of ranks and files."""
+    drawing, rows = drawing_of(game), [*game.cells(game.initial(), 0)]
+    width, height, kind = len(rows[0]), len(rows), drawing.get("board")
+    counted, names = marks_of(game).startswith("0"), drawing.get("names", [])
+    lean = 0.5 if kind == "hexagons" else 0
+    at = drawing.get("at") or [(x + y * lean, y) for y in range(height) for x in range(width)]
+    columns, lines = (sorted({round(spot[axis], 2) for spot in at}) for axis in (0, 1))
+    # A space is no cell, or an empty box
+    cells = [cell for cell, mark in enumerate("".join(rows)) if mark != " " or kind == "dots"]
+    spots = [(lines.index(round(at[cell][1], 2)), columns.index(round(at[cell][0], 2))) for cell in cells]
+    pitch = 1 if kind == "dots" else 3 if counted else 2
+    own_names = [names[cell] for cell in cells] if names and names != usual_names(rows) else []
+    if own_names:
+        beside = _spread(spots, 1 + max(map(len, own_names)), own_names)
+        if height == len(lines) == 1:
+            return "\n".join(
+                [*_spread(spots, 1 + max(map(len, own_names)), [chr(FIRST + cell) for cell in cells]), *beside]
+            )
+    board = _spread(spots, pitch, [" " * counted + chr(FIRST + cell) for cell in cells])
+    if own_names:
+        wide = max(map(len, board)) + 3
+        return "\n".join(f"{line:{wide}}{named}".rstrip() for line, named in zip(board, beside, strict=True))
+    if kind == "piles":
+        return "\n".join(f"{LETTERS[number]} {line}" for number, line in enumerate(board))
+    if kind == "plate":
+        return "\n".join([*board, " ".join(map(str, range(1, width + 1)))])
+    if counted or width > len(LETTERS):
+        return "\n".join(board)
+    # Every second row and column is of edges, or boards stand side by side
+    step = 2 if kind == "dots" else 1
+    ranks = [f"{(height - y + step - 1) // step:2} " if y % step == 0 else "   " for y in range(height)]
+    parts = (
+        [len(part) for part in rows[0].split(" ")]
+        if not any(row.strip(" ") != row for row in rows) and step == 1
+        else [width]
+    )
+    files = "   ".join((" " * (2 * step - 1)).join(LETTERS[: (part + step - 1) // step]) for part in parts)
+    return "\n".join([*(rank + line for rank, line in zip(ranks, board, strict=True)), f"   {files}"])
+
+
+def _spread(spots: Sequence[tuple[int, int]], pitch: int, words: Sequence[str]) -> list[str]:
+    """Words at their lines and columns."""
+    lines = [""] * (1 + max(line for line, _ in spots))
+    for (line, column), word in sorted(zip(spots, words, strict=True)):
+        lines[line] = lines[line].ljust(column * pitch) + word
+    return lines
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text without the margin that all have, and without spaces behind."""
+    lines = [line.rstrip() for line in text.rstrip().lstrip("\n").split("\n")]
+    margin = min((len(line) - len(line.lstrip()) for line in lines if line), default=0)
+    return [line[margin:] for line in lines]
+
+
+def rows_of(game: Any, lines: Sequence[str]) -> list[str] | None:
+    """Return the rows of cells that `printed` wrote as these lines, without its last words; None for other texts."""
+    picture, rows, counted = (
+        lines_of(picture_of(game)),
+        [*game.cells(game.initial(), 0)],
+        marks_of(game).startswith("0"),
+    )
+    marks = [*"".join(rows)]
+    for pattern, line in zip(picture, lines, strict=True) if len(picture) == len(lines) else [("?", "")]:
+        wanted = (
+            re.sub(r"(?:\\ )*([\ue000-\uf8ff])", r" *(\\d+)", re.escape(pattern))
+            if counted
+            else re.sub(r"[\ue000-\uf8ff]", "(.)", re.escape(pattern))
+        )
+        found = re.fullmatch(wanted, line.ljust(len(pattern)) if not counted else line)
+        if found is None:
+            return None
+        cells = re.findall(r"[\ue000-\uf8ff]", pattern)
+        for cell, mark in zip(cells, found.groups(), strict=True):
+            marks[ord(cell) - FIRST] = chr(48 + int(mark)) if counted else mark
+    width = len(rows[0])
+    return ["".join(marks[first : first + width]) for first in range(0, len(marks), width)]
