@@ -19,6 +19,7 @@ from solver.base.progress import Progress
 from solver.base.value import Value, keeps, sign_of
 from solver.book import Book
 from solver.play.player import Player
+from solver.rules.boards.cells import is_drawn
 from solver.rules.game import own_method
 from solver.rules.notation import namer, show
 
@@ -78,7 +79,7 @@ def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Tab
 def _fitting(book: Book) -> list[str]:
     rules = book.rules
     silent = [*book.header.kind.silent, *(() if rules.tiered else ("tier",))]
-    silent += ["board"] if own_method(book.game, "show") is None else []
+    silent += [] if own_method(book.game, "show") or is_drawn(book.game) else ["board"]
     return [name for name in COLUMNS if name not in silent]
 
 

@@ -22,8 +22,8 @@ from solver.export import module as building
 from solver.export.javascript import Port
 from solver.export.records import Record, all_of, sampled
 from solver.rules.boards.cells import is_drawn
+from solver.rules.boards.text import cell_names
 from solver.rules.game import Rules, own_method
-from solver.rules.notation import cell_names
 
 PAGE_MARK = "// The game of a page of solverbook."  # by which a folder is known to be one that may be replaced
 CHECKED = 64  # positions of random games
@@ -60,7 +60,7 @@ class Script(NamedTuple):
 class _Shown(SimpleNamespace):
     """A game without the text that has no translation."""
 
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
 
 def script_of(

@@ -101,7 +101,7 @@ class Domineering(NamedTuple):
         return [grid.place(self.width, self.height, action), grid.place(self.width, self.height, action + step)]
 
     def drawing(self) -> dict[str, Any]:
-        return {"men": {"#": ["block", 2]}, "free": 2}
+        return {"sides": ["vertical", "horizontal"], "men": {"#": ["block", 2]}, "free": 2}
 
     def _second(self, state: int) -> int:
         """Whether the second player is to move."""

@@ -86,7 +86,7 @@ class OrderAndChaos(NamedTuple):
         return []
 
     def drawing(self) -> dict[str, Any]:
-        return {"board": "grid", "men": {"X": ["cross", 2], "O": ["ring", 2]}}
+        return {"board": "grid", "sides": ["order", "chaos"], "men": {"X": ["cross", 2], "O": ["ring", 2]}}
 
     def _has_line(self, state: int) -> bool:
         return grid.has_line(self.width, self.height, self.line, state) or grid.has_line(

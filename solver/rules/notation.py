@@ -17,7 +17,6 @@ from solver.base.shown import excerpt
 from solver.base.value import Value
 from solver.rules.game import GameOrName, Rules, at_hand, own_method
 
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
 SEPARATORS = str.maketrans("", "", " \t-:")
 
 
@@ -78,8 +77,8 @@ def format_action(game: GameOrName, state: int, action: int) -> str:
         state: Where the action is played.
         action: The action, as the game numbers it.
     """
-    game = at_hand(game)
-    return str(action + 1) if chances(game, state) else namer(game)(state, action)
+    found: Any = at_hand(game)
+    return str(action + 1) if chances(found, state) else namer(found)(state, action)
 
 
 @functools.lru_cache(maxsize=16, typed=True)  # games of equal parameters are equal
@@ -88,28 +87,14 @@ def namer(game: Any) -> Callable[[int, int], str]:
     own_format, place = own_method(game, "format_action"), own_method(game, "place")
     if own_format is not None:
         return lambda state, action: str(own_format(state, action))
-    names = cell_names(game) if place is not None else ()
+    if place is None:
+        return lambda _, action: str(action)
+    from solver.rules.boards.text import cell_names
+
+    names = cell_names(game)
     if not names:
         return lambda _, action: str(action)
     return lambda state, action: "".join([names[cell] for cell in place(state, action)]) or "pass"
-
-
-def cell_names(game: Any) -> list[str]:
-    """Name the cells as the rules' `drawing` does, else as usual; piles have no names."""
-    drawing = game.drawing() if own_method(game, "drawing") else {}
-    if own_method(game, "cells") is None or drawing.get("board") == "piles":
-        return []
-    names = usual_names([*game.cells(game.initial(), 0)])
-    given = drawing.get("names", ())
-    return [given[cell] if cell < len(given) and given[cell] else name for cell, name in enumerate(names)]
-
-
-def usual_names(rows: list[str]) -> list[str]:
-    """Name the cells of rows by letter and row as in chess; by number where letters do not suffice."""
-    height, width = len(rows), len(rows[0])
-    if width > len(LETTERS):
-        return [str(cell + 1) for cell in range(width * height)]
-    return [f"{LETTERS[x]}{height - y}" for y in range(height) for x in range(width)]
 
 
 def format_end(game: Any, state: int) -> str:
@@ -179,10 +164,11 @@ def show(game: GameOrName, state: int, mover: int | None = None) -> str:
     """
     game = at_hand(game)
     try:
-        if mover is not None and own_method(game, "view"):
-            return str(game.view(state, mover))
-        if own_method(game, "show"):
-            return str(game.show(state))
+        view, own = own_method(game, "view"), own_method(game, "show")
+        if mover is not None and view:
+            return str(view(state, mover))
+        if own:
+            return str(own(state))
         if own_method(game, "cells"):
             from solver.rules.boards.text import printed
 

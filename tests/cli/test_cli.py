@@ -259,7 +259,7 @@ def test_play_to_the_end_with_hints_and_undo(book):
     assert out.startswith(f"tic-tac-toe: you begin (level perfect, from {book})\nType a move such as a1, or hint")
     second = ok("play", book, "--second", stdin="QUIT\n")
     assert "X" in second and "the computer begins" in second and second.endswith("bye\n")
-    assert "O" in ok("play", book, stdin="B2\nquit\n")
+    assert " o " in ok("play", book, stdin="B2\nquit\n")
     heuristic = ok("play", "othello:4,4", "--method", "heuristic", "--depth", "1", "--second", stdin="quit\n")
     assert "heuristic of depth 1" in heuristic
     code, _, err = run("play", "hexapawn", "--method", "heuristic")
@@ -293,11 +293,12 @@ def test_the_board_does_not_turn_round_between_moves(game, moves):
     assert show(rules, rules.result(state, parse_action(rules, state, moves)), 1) in out
 
 
-def test_kalahs_board_stays_and_the_movers_houses_have_numbers():
+def test_kalahs_board_stays_and_its_houses_have_numbers():
     rules = load_game("kalah:3,2")
-    assert show(rules, rules.initial(), 0).splitlines()[-1].split()[:3] == ["1", "2", "3"]
+    assert show(rules, rules.initial(), 0).splitlines()[-1].split()[:3] == ["1.", "2.", "3."]
     after = show(rules, rules.result(rules.initial(), 2), 1).splitlines()
-    assert after[0].split() == ["3", "2", "1"] and after[3].split() == ["2", "2", "0", "player", "2", "to", "move"]
+    assert after[0].split() == ["3.", "2.", "1."] and after[2].split() == ["2", "2", "0"]
+    assert after[3].endswith("   north to move")
 
 
 def test_one_ply_is_no_plies():

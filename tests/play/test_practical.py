@@ -11,6 +11,7 @@ from solver.base.errors import MethodError
 from solver.play.player import Player
 from solver.play.practical import LEVELS, LOOKS, Practical, level_of
 from solver.rules.game import Rules, load_game
+from solver.rules.notation import format_action
 from tests.commands import ok, run
 from tests.naive import solve
 from tests.ways import slow
@@ -163,8 +164,8 @@ def test_an_easy_computer_sees_a_win_at_once():
     player = Player("tic-tac-toe")
     state = solver.load_game("tic-tac-toe").initial()
     for text in ("a1", "b1", "a2", "b2"):
-        action = next(a for a in player.game.actions(state) if player.game.format_action(state, a) == text)
+        action = next(a for a in player.game.actions(state) if format_action(player.game, state, a) == text)
         state = player.game.result(state, action)
     chance = random.Random(0)
     slips = {LEVELS["easy"].slip(player, state, chance) for _ in range(20)}
-    assert {player.game.format_action(state, action) for action in slips} == {"a3"}
+    assert {format_action(player.game, state, action) for action in slips} == {"a3"}

@@ -14,6 +14,7 @@ from solver.base.errors import DamagedBook, MethodError
 from solver.play.player import Player
 from solver.puzzles import Puzzle
 from solver.rules.game import Rules, load_game
+from solver.rules.notation import format_action
 from tests.commands import ok, run
 from tests.naive import solve
 
@@ -154,7 +155,7 @@ def test_answers_are_scored_by_the_value_that_they_keep():
     assert isinstance(puzzle, Puzzle) and solver.score_answer("tic-tac-toe", puzzle.state, f" {puzzle.move}\n") == 1.0
     player = Player("tic-tac-toe")
     scores = {
-        player.game.format_action(puzzle.state, move.action): move.value.score for move in player.analyse(puzzle.state)
+        format_action(player.game, puzzle.state, move.action): move.value.score for move in player.analyse(puzzle.state)
     }
     for name, score in scores.items():
         assert solver.score_answer(player, puzzle.state, name) == (1.0 if score == 0 else 0.5)

@@ -8,6 +8,7 @@ import pytest
 from solver import solve
 from solver.base.value import Value
 from solver.rules.game import load_game
+from solver.rules.notation import format_action
 from tests import apart, naive
 from tests.ways import slow
 
@@ -236,7 +237,7 @@ def test_white_wins_chess_in_one_dimension_by_the_knight_alone():
     game = load_game("one-dimensional-chess")
     values = naive.solve(game)
     start = game.initial()
-    found = {game.format_action(start, action): values[game.result(start, action)] for action in game.actions(start)}
+    found = {format_action(game, start, action): values[game.result(start, action)] for action in game.actions(start)}
     assert [name for name, value in found.items() if value.score < 0] == ["N4"]
 
 

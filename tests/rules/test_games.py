@@ -264,7 +264,7 @@ def assert_same_position(game, state, judge, board_state):
     side, board = game.houses + 1, judge.board(board_state)
     sides = [board[: game.houses], board[side : side + game.houses]]
     own, other = reversed(sides) if board_state % 2 else sides
-    above, below = (line.split() for line in show(game, state).splitlines())
+    _, above, below, _ = (line.split() for line in show(game, state).splitlines())
     assert [list(map(int, below)), list(map(int, reversed(above)))] == [own, other]
     assert game.is_terminal(state) == judge.is_terminal(board_state)
     if game.is_terminal(state):
@@ -318,7 +318,7 @@ def test_a_house_of_kalah_holds_any_number_of_seeds():
     many = int("".join("1" + "0" * seeds for seeds in reversed([*row, 1, 0, 0, 0, 0, 0])), 2)
     assert_same_position(game, many, judge, judge.number([*row, 0, 1, 0, 0, 0, 0, 0, 0], 0))
     after = game.result(many, 5)
-    assert show(game, after).split() == "3 3 3 3 3 4 5 4 4 4 4 4".split()
+    assert " ".join(show(game, after).split()[6:18]) == "3 3 3 3 3 4 5 4 4 4 4 4"
 
 
 def open_boxes(game, state):

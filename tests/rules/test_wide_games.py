@@ -9,6 +9,7 @@ from solver.games.hex import Hex
 from solver.games.micro_shogi import MicroShogi
 from solver.games.othello import Othello
 from solver.rules.game import Rules, load_game
+from solver.rules.notation import format_action
 from solver.search import alphabeta
 from tests import naive
 from tests.apart import perft
@@ -58,7 +59,7 @@ def test_winning_openings_of_hex(size):
     for action in game.actions(game.initial()):
         value = alphabeta.solve(game, game.result(game.initial(), action), table=table).value
         if value.score < 0:
-            found[game.format_action(game.initial(), action)] = value.distance + 1
+            found[format_action(game, game.initial(), action)] = value.distance + 1
     assert found == {2: {"b1": 3, "a2": 3}, 3: {"b2": 5, "c1": 7, "a3": 7, "a2": 9, "c2": 9}}[size]
 
 
@@ -93,7 +94,7 @@ def test_checkers_jumps_are_forced_and_carried_on():
         return sum(bits) + sum(1 << 2 * squares + one - 1 for one in kings) + (turn << 3 * squares)
 
     def moves(state):
-        return [game.format_action(state, action) for action in game.actions(state)]
+        return [format_action(game, state, action) for action in game.actions(state)]
 
     assert moves(board([10, 1], [14, 23])) == ["10x17"]
     assert moves(board([10], [14, 22, 15])) == ["10x17x26", "10x19"]

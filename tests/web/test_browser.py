@@ -15,6 +15,7 @@ import solver
 from solver.book import Book
 from solver.export import export, site
 from solver.export.site import title_of
+from solver.rules.notation import format_action
 from solver.rules.reading import parse_position
 from tests import DATA
 from tests.browsing import DESKTOP, PHONE, Host, Page, books, driver, host, one_page, page
@@ -204,7 +205,7 @@ def test_the_page_answers_for_the_other_side(page):
 def test_a_state_of_the_book_may_be_the_start(page):
     game = page.book.game
     state = game.canonical(parse_position(game, "b2 a1").state)
-    move = game.format_action(state, next(game.actions(state)))
+    move = format_action(game, state, next(game.actions(state)))
     page.open(f"#state={state}&moves={move}")
     assert page.played() == [move]
     assert page.script("return location.hash") == f"#state={state}&moves={move}"

@@ -8,7 +8,7 @@ import pytest
 
 from solver.book import Book, shipped
 from solver.export import export_all
-from solver.rules.notation import in_words
+from solver.rules.notation import format_action, in_words
 from solver.rules.reading import parse_position
 from tests.browsing import PHONE, books, driver, host, one_page, page
 
@@ -142,7 +142,7 @@ def test_positions_are_set_up_and_taken_along(page):
     said = json.loads(page.driver.title)
     value, moves = page.player.examine(state)
     assert (said["state"], said["to_move"], said["value"], said["distance"]) == (state, 0, "win", value.value.distance)
-    assert said["best"] == [game.format_action(state, move.action) for move in moves if move.best]
+    assert said["best"] == [format_action(game, state, move.action) for move in moves if move.best]
     page.find("#text")[0].clear()
     page.find("#text")[0].send_keys(f"#{game.canonical(state)}")
     page.after(lambda: page.find("#setup button")[0].click())

@@ -14,7 +14,7 @@ from solver.export import export, script, site
 from solver.export.records import all_of, record_of, sampled
 from solver.games import CATALOGUE, FROM_FILES
 from solver.play.player import Player
-from solver.rules.boards.cells import drawing_of
+from solver.rules.boards.text import drawing_of
 from solver.rules.game import Rules, load_game
 from solver.rules.notation import first_position, format_action, in_all, in_words, summary_of
 from solver.solving import pipeline
@@ -236,7 +236,7 @@ def test_where_rules_have_no_translation_the_module_tells_them(pages, tmp_path, 
     by_module = name in ("actions", "canonical")
     with Book(path) as book:
         notes = export_page(book, tmp_path)
-    instead = {"cells": "boards as text", "format_action": "moves by their cells"}
+    instead = {"cells": "states by their numbers", "format_action": "moves by their cells"}
     assert by_module != bool(notes) and all(note.endswith(instead[name]) for note in notes)
     assert (tmp_path / "site" / "game.wasm").exists() == by_module
     assert ("'wasm-unsafe-eval'" in (tmp_path / "site" / "index.html").read_text("utf-8")) == by_module

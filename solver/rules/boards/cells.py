@@ -15,12 +15,6 @@ def is_drawn(game: Any) -> bool:
     return own_method(game, "cells") is not None
 
 
-def drawing_of(game: Any) -> dict[str, Any]:
-    """Return how the game's cells are drawn; nothing if the rules do not say."""
-    drawing = own_method(game, "drawing")
-    return {} if drawing is None else dict(drawing())
-
-
 def board_of(game: Any, state: int, mover: int) -> list[str] | str:
     """Return rows of one character a cell if the rules say how cells are drawn, else text.
 

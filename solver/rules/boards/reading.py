@@ -13,10 +13,10 @@ from typing import Any
 
 from solver.base.errors import PositionError
 from solver.base.shown import excerpt
-from solver.rules.boards.cells import board_of, drawing_of, is_drawn
-from solver.rules.boards.text import lines_of, marks_of, rows_of, side_of
+from solver.rules.boards.cells import board_of, is_drawn
+from solver.rules.boards.text import cell_names, drawing_of, lines_of, marks_of, rows_of, side_of
 from solver.rules.game import Rules, own_method
-from solver.rules.notation import Position, cell_names, first_position, show
+from solver.rules.notation import Position, first_position, show
 
 SIDES = {"1": 0, "2": 1, "first": 0, "second": 1}
 BLANK = ". "  # an empty cell, and no cell
@@ -202,6 +202,7 @@ def _side(rules: Rules, word: str) -> int | None:
     word = word.casefold()
     names = [str(name).casefold() for name in drawing_of(rules.game).get("sides", [])]
     sides = {**SIDES, "x": 0, "o": 1, **{side_of(rules.game, side).casefold(): side for side in (0, 1)}}
+    sides.pop("", None)
     if len(names) == 2 and names[0] != names[1]:
         sides.update({names[0]: 0, names[1]: 1})
         if names[0][0] != names[1][0]:

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from solver.rules.boards import looks
-from solver.rules.boards.cells import board_of, cells_of_move, drawing_of
+from solver.rules.boards.cells import board_of, cells_of_move
 from solver.rules.boards.labels import Label, arrows, badge, marks_of
 from solver.rules.boards.layout import Layout, layout_of
 from solver.rules.boards.men import drawn, kind_of_man
 from solver.rules.boards.shapes import Group, Paint, Rect, Shape, Words
 from solver.rules.boards.surfaces import OWN_MEN, SURFACES, View
+from solver.rules.boards.text import drawing_of
 from solver.rules.game import Rules
 from solver.rules.notation import Position, chances, first_position, format_action, next_position, show
 

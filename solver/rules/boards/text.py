@@ -7,41 +7,68 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from solver.rules.boards.cells import drawing_of
 from solver.rules.game import own_method
-from solver.rules.notation import LETTERS, usual_names
 
 FIRST = 0xE000  # characters of nobody's stand for the cells of a picture
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def drawing_of(game: Any) -> dict[str, Any]:
+    """Return how the game's cells are drawn; nothing if the rules do not say."""
+    drawing = own_method(game, "drawing")
+    return {} if drawing is None else dict(drawing())
+
+
+def cell_names(game: Any) -> list[str]:
+    """Name the cells as the rules' `drawing` does, else as usual; piles have no names."""
+    drawing = drawing_of(game)
+    if own_method(game, "cells") is None or drawing.get("board") == "piles":
+        return []
+    names = usual_names([*game.cells(game.initial(), 0)])
+    given = drawing.get("names", ())
+    return [given[cell] if cell < len(given) and given[cell] else name for cell, name in enumerate(names)]
+
+
+def usual_names(rows: list[str]) -> list[str]:
+    """Name the cells of rows by letter and row as in chess; by number where letters do not suffice."""
+    height, width = len(rows), len(rows[0])
+    if width > len(LETTERS):
+        return [str(cell + 1) for cell in range(width * height)]
+    return [f"{LETTERS[x]}{height - y}" for y in range(height) for x in range(width)]
 
 
 def printed(game: Any, state: int, mover: int | None) -> str:
     """Return the board of a state, and who moves, if the state or the caller tells it."""
     mover = mover_of(game, state) if mover is None else mover
-    marks, cells = marks_of(game), "".join(game.cells(state, mover or 0))
-    words = [f"{ord(cell) - 48:>2}" if marks.startswith("0") else cell for cell in cells]
+    marks, counted = "".join(game.cells(state, mover or 0)), is_counted(game)
+    words = [f"{ord(mark) - 48:>2}" for mark in marks] if counted else marks
     board = re.sub(
-        r" ?([\ue000-\uf8ff])" if marks.startswith("0") else r"([\ue000-\uf8ff])",
-        lambda found: words[ord(found[1]) - FIRST],
+        " ?[\ue000-\uf8ff]" if counted else "[\ue000-\uf8ff]",
+        lambda cell: words[ord(cell[0][-1]) - FIRST],
         picture_of(game),
     )
-    if mover is None or getattr(game, "impartial", False):
-        return board
-    return f"{board}   {side_of(game, mover)} to move"
+    side = "" if mover is None else side_of(game, mover)
+    return f"{board}   {side} to move" if side else board
 
 
 def side_of(game: Any, mover: int) -> str:
-    """Return the mark of a side's men, else the side's name."""
+    """Return the mark of a side's men, else the side's name, "" without any."""
     drawing = drawing_of(game)
     own = [mark for mark, (_, side) in drawing.get("men", {}).items() if side == mover]
-    if len(own) == 1 or {*marks_of(game)} >= {"X", "o"}:
-        return [*own, "Xo"[mover]][0]
-    return str(drawing.get("sides", ("player 1", "player 2"))[mover])
+    if len(own) == 1 or ({*marks_of(game)} >= {"X", "o"} and not is_counted(game)):
+        return str([*own, "Xo"[mover]][0])
+    return str(drawing.get("sides", ("", ""))[mover])
 
 
 def marks_of(game: Any) -> str:
-    """The marks of men, as the rules list them; numbers begin with 0."""
+    """The marks of men, as the rules list them."""
     layout = own_method(game, "layout")
     return str(layout()[0]) if layout else ""
+
+
+def is_counted(game: Any) -> bool:
+    """Whether cells hold numbers: the character so many places behind "0"."""
+    return marks_of(game).startswith("0")
 
 
 def mover_of(game: Any, state: int) -> int | None:
@@ -60,7 +87,7 @@ def picture_of(game: Any) -> str:
     """The board with a character from `FIRST` on for each cell, and the names of cells, or of ranks and files."""
     drawing, rows = drawing_of(game), [*game.cells(game.initial(), 0)]
     width, height, kind = len(rows[0]), len(rows), drawing.get("board")
-    counted, names = marks_of(game).startswith("0"), drawing.get("names", [])
+    counted, names = is_counted(game), drawing.get("names", [])
     lean = 0.5 if kind == "hexagons" else 0
     at = drawing.get("at") or [(x + y * lean, y) for y in range(height) for x in range(width)]
     columns, lines = (sorted({round(spot[axis], 2) for spot in at}) for axis in (0, 1))
@@ -83,6 +110,9 @@ def picture_of(game: Any) -> str:
         return "\n".join(f"{LETTERS[number]} {line}" for number, line in enumerate(board))
     if kind == "plate":
         return "\n".join([*board, " ".join(map(str, range(1, width + 1)))])
+    if kind == "pits":
+        houses = [f"{house + 1:>2}" for house in range(width)]
+        return "\n".join([". ".join(reversed(houses)) + ".", *board, ". ".join(houses) + "."])
     if counted or width > len(LETTERS):
         return "\n".join(board)
     # Every second row and column is of edges, or boards stand side by side
@@ -114,23 +144,18 @@ def lines_of(text: str) -> list[str]:
 
 def rows_of(game: Any, lines: Sequence[str]) -> list[str] | None:
     """Return the rows of cells that `printed` wrote as these lines, without its last words; None for other texts."""
-    picture, rows, counted = (
-        lines_of(picture_of(game)),
-        [*game.cells(game.initial(), 0)],
-        marks_of(game).startswith("0"),
-    )
+    rows, picture, counted = [*game.cells(game.initial(), 0)], lines_of(picture_of(game)), is_counted(game)
     marks = [*"".join(rows)]
-    for pattern, line in zip(picture, lines, strict=True) if len(picture) == len(lines) else [("?", "")]:
-        wanted = (
-            re.sub(r"(?:\\ )*([\ue000-\uf8ff])", r" *(\\d+)", re.escape(pattern))
-            if counted
-            else re.sub(r"[\ue000-\uf8ff]", "(.)", re.escape(pattern))
-        )
-        found = re.fullmatch(wanted, line.ljust(len(pattern)) if not counted else line)
-        if found is None:
+    if len(lines) != len(picture):
+        return None
+    for pattern, line in zip(picture, lines, strict=True):
+        wanted, found = (pattern.split(), line.split()) if counted else ([*pattern], [*line.ljust(len(pattern))])
+        if len(wanted) != len(found):
             return None
-        cells = re.findall(r"[\ue000-\uf8ff]", pattern)
-        for cell, mark in zip(cells, found.groups(), strict=True):
-            marks[ord(cell) - FIRST] = chr(48 + int(mark)) if counted else mark
+        for word, mark in zip(wanted, found, strict=True):
+            if len(word) == 1 and ord(word) >= FIRST and (mark.isdecimal() or not counted):
+                marks[ord(word) - FIRST] = chr(48 + int(mark)) if counted else mark
+            elif word != mark:
+                return None
     width = len(rows[0])
     return ["".join(marks[first : first + width]) for first in range(0, len(marks), width)]
