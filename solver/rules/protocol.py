@@ -57,7 +57,7 @@ HINTS = {
 """They make searches quicker, or estimates and samples better. They change no value."""
 
 OUTSIDE = {
-    "show": ("state",),  # the board as text; without it the number
+    "show": ("state",),  # the board as text; without it `cells` are printed, or the number
     "view": ("state", "mover"),  # the board from one side, 0 or 1 to move; without it `show`, which may turn round
     "cells": ("state", "mover"),  # the board as rows of characters, for a page; without it `view` or `show`
     "from_cells": ("rows", "mover"),  # the state of such rows, or ValueError; without it pages set up by moves alone
@@ -66,7 +66,7 @@ OUTSIDE = {
     "drawing": (),  # how a page draws the cells (`docs/reference/rules.md`); without it squares and discs
     "parse_position": ("text",),  # the state of a notation of the game's own, None if it is none; or ValueError
     "parse_action": ("state", "text"),  # without it the legal action whose text this is
-    "format_action": ("state", "action"),  # the game's own notation; without it the number
+    "format_action": ("state", "action"),  # the game's own notation; without it the cells of `place`, or the number
     "format_end": ("state",),  # how a finished game ended: "checkmate"; "" for what goes without saying
     "check": (),  # raises ValueError if the parameters make no game
     "to_text": (),  # with a classmethod from_text(text): parameters in a form of the game's own

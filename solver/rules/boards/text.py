@@ -47,7 +47,7 @@ def printed(game: Any, state: int, mover: int | None) -> str:
         lambda cell: words[ord(cell[0][-1]) - FIRST],
         picture_of(game),
     )
-    side = "" if mover is None else side_of(game, mover)
+    side = "" if mover is None or game.is_terminal(state) else side_of(game, mover)
     return f"{board}   {side} to move" if side else board
 
 
