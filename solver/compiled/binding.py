@@ -172,7 +172,9 @@ def _rules_type(cls: Any, width: int | None, game: Any, is_checked: bool) -> Any
             else None, and one class serves for all parameters.
         is_checked: Whether to compile the methods by `compiled.checked`.
     """
-    rules_type: Any = type(cls.__name__, (cls,), {"_fields": cls._fields or ("unused",)})
+    # Numba prints an instance in its messages, which `cls` does by its own fields
+    members = {"_fields": cls._fields or ("unused",), "__repr__": tuple.__repr__}
+    rules_type: Any = type(cls.__name__, (cls,), members)
     own_methods, numbered = methods_of(cls), None if game is None else Rules(game)
     methods = {**_NOT_IN_THE_RULES, **({} if "size" in own_methods else _WITHOUT_SIZE), **own_methods}
     if numbered is not None and numbered.everywhere and "starts" not in own_methods:

@@ -235,7 +235,9 @@ def test_an_engine_that_leaves_a_child_with_its_pipe_is_not_waited_for(tmp_path)
 @pytest.mark.posix("forks")
 def test_an_engine_ends_with_its_children(tmp_path):
     (tmp_path / "engine.py").write_text(LINGERS.replace("os.setsid()", "pass"))
-    engines.Process(command_line(sys.executable, "-SE", tmp_path / "engine.py", tmp_path / "child")).close()
+    engine = engines.Process(command_line(sys.executable, "-SE", tmp_path / "engine.py", tmp_path / "child"))
+    until(lambda: (tmp_path / "child").exists() and len((tmp_path / "child").read_text("utf-8").split()) > 1)
+    engine.close()
     child = int((tmp_path / "child").read_text("utf-8").split()[1])
     until(lambda: not is_running(child))
 
