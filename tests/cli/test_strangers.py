@@ -212,6 +212,7 @@ if os.fork() == 0:
     os.setsid()  # it is in no group of the engine's, and keeps its pipe
     print("child", os.getpid(), file=open(sys.argv[1], "w"))
     time.sleep(600)
+while not os.path.exists(sys.argv[1]): time.sleep(0.01)
 for line in sys.stdin:
     if line.startswith("ugi"): print("ugiok", flush=True)
     if line.startswith("isready"): print("readyok", flush=True)

@@ -13,6 +13,7 @@ from solver.base.value import Value
 from solver.export import export
 from solver.games.kayles import Kayles
 from solver.rules.game import Rules, load_game
+from solver.rules.notation import format_action
 from solver.search.nimbers import nimber
 from solver.solving.ways import plain
 from solver.verifying import verification
@@ -41,7 +42,7 @@ def test_chomp_is_won_by_the_published_bite(text):
     game, table = load_game(f"chomp:{text}"), {}
     start, rules = game.initial(), Rules(game)
     won = [action for action in game.actions(start) if nimber(rules, game.result(start, action), table) == 0]
-    assert [game.format_action(start, action) for action in won] == [(BITES | LARGER_BITES)[text]]
+    assert [format_action(game, start, action) for action in won] == [(BITES | LARGER_BITES)[text]]
 
 
 @pytest.mark.parametrize("text", ["nim:3,4,5", "nim:1,3,5,7", "coins:20,3,false"])

@@ -47,7 +47,10 @@ def printed(game: Any, state: int, mover: int | None) -> str:
         lambda cell: words[ord(cell[0][-1]) - FIRST],
         picture_of(game),
     )
-    side = "" if mover is None or game.is_terminal(state) else side_of(game, mover)
+    # Of a finished game nobody is to move: it is said only where a reader of the board could not tell
+    if mover is None or (game.is_terminal(state) and _read(game, [*game.cells(state, mover)], 1 - mover) is None):
+        return board
+    side = side_of(game, mover)
     return f"{board}   {side} to move" if side else board
 
 
@@ -73,58 +76,70 @@ def is_counted(game: Any) -> bool:
 
 def mover_of(game: Any, state: int) -> int | None:
     """The side to move of a state, None if neither the state nor its cells tell."""
-    decides, parse = own_method(game, "to_move"), own_method(game, "from_cells")
+    decides = own_method(game, "to_move")
     if decides is not None:
         return int(decides(state))
-    sides = []
-    for side in (0, 1) if parse is not None else ():
-        with contextlib.suppress(ValueError, IndexError):
-            sides += [side] * (parse([*game.cells(state, side)], side) == state)
+    sides = [side for side in (0, 1) if _read(game, [*game.cells(state, side)], side) == state]
     return sides[0] if len(sides) == 1 else None
+
+
+def _read(game: Any, rows: list[str], side: int) -> int | None:
+    """The state of rows with a side to move, None if the rules find none."""
+    parse = own_method(game, "from_cells")
+    with contextlib.suppress(ValueError, IndexError):
+        return None if parse is None else int(parse(rows, side))
+    return None
 
 
 def picture_of(game: Any) -> str:
     """The board with a character from `FIRST` on for each cell, and the names of cells, or of ranks and files."""
     drawing, rows = drawing_of(game), [*game.cells(game.initial(), 0)]
-    width, height, kind = len(rows[0]), len(rows), drawing.get("board")
-    counted, names = is_counted(game), drawing.get("names", [])
-    lean = 0.5 if kind == "hexagons" else 0
-    at = drawing.get("at") or [(x + y * lean, y) for y in range(height) for x in range(width)]
-    columns, lines = (sorted({round(spot[axis], 2) for spot in at}) for axis in (0, 1))
+    width, kind, names = len(rows[0]), drawing.get("board"), drawing.get("names", [])
     # A space is no cell, or an empty box
     cells = [cell for cell, mark in enumerate("".join(rows)) if mark != " " or kind == "dots"]
-    spots = [(lines.index(round(at[cell][1], 2)), columns.index(round(at[cell][0], 2))) for cell in cells]
-    pitch = 1 if kind == "dots" else 3 if counted else 2
-    own_names = [names[cell] for cell in cells] if names and names != usual_names(rows) else []
-    if own_names:
-        beside = _spread(spots, 1 + max(map(len, own_names)), own_names)
-        if height == len(lines) == 1:
-            return "\n".join(
-                [*_spread(spots, 1 + max(map(len, own_names)), [chr(FIRST + cell) for cell in cells]), *beside]
-            )
-    board = _spread(spots, pitch, [" " * counted + chr(FIRST + cell) for cell in cells])
-    if own_names:
-        wide = max(map(len, board)) + 3
-        return "\n".join(f"{line:{wide}}{named}".rstrip() for line, named in zip(board, beside, strict=True))
+    spots, marks = _spots(drawing, rows, cells), [chr(FIRST + cell) for cell in cells]
+    if names and names != usual_names(rows):
+        return _named(spots, marks, [names[cell] for cell in cells])
+    if is_counted(game):
+        houses = [f"{house + 1:>2}." for house in range(width)] if kind == "pits" else []
+        board = _spread(spots, 3, [f" {mark}" for mark in marks])
+        return "\n".join([" ".join(reversed(houses)), *board, " ".join(houses)]).strip("\n")
+    board = _spread(spots, 1 if kind == "dots" else 2, marks)
     if kind == "piles":
         return "\n".join(f"{LETTERS[number]} {line}" for number, line in enumerate(board))
     if kind == "plate":
         return "\n".join([*board, " ".join(map(str, range(1, width + 1)))])
-    if kind == "pits":
-        houses = [f"{house + 1:>2}" for house in range(width)]
-        return "\n".join([". ".join(reversed(houses)) + ".", *board, ". ".join(houses) + "."])
-    if counted or width > len(LETTERS):
-        return "\n".join(board)
-    # Every second row and column is of edges, or boards stand side by side
-    step = 2 if kind == "dots" else 1
+    return "\n".join(board if width > len(LETTERS) else _labelled(board, rows, 2 if kind == "dots" else 1))
+
+
+def _spots(drawing: dict[str, Any], rows: Sequence[str], cells: Sequence[int]) -> list[tuple[int, int]]:
+    """The line and the column of each cell, as the drawing places them."""
+    lean = 0.5 if drawing.get("board") == "hexagons" else 0
+    at = drawing.get("at") or [(x + y * lean, y) for y in range(len(rows)) for x in range(len(rows[0]))]
+    columns, lines = (sorted({round(spot[axis], 2) for spot in at}) for axis in (0, 1))
+    return [(lines.index(round(at[cell][1], 2)), columns.index(round(at[cell][0], 2))) for cell in cells]
+
+
+def _named(spots: Sequence[tuple[int, int]], marks: Sequence[str], names: Sequence[str]) -> str:
+    """Marks, and beside them the names of their cells; in one line below them."""
+    pitch = 1 + max(map(len, names))
+    beside = _spread(spots, pitch, names)
+    if len(beside) == 1:
+        return "\n".join([*_spread(spots, pitch, marks), *beside])
+    board = _spread(spots, 2, marks)
+    wide = max(map(len, board)) + 3
+    return "\n".join(f"{line:{wide}}{named}".rstrip() for line, named in zip(board, beside, strict=True))
+
+
+def _labelled(board: Sequence[str], rows: Sequence[str], step: int) -> list[str]:
+    """Lines with their ranks, every `step` of them, and files below, of boards side by side, too."""
+    height, width = len(rows), len(rows[0])
     ranks = [f"{(height - y + step - 1) // step:2} " if y % step == 0 else "   " for y in range(height)]
-    parts = (
-        [len(part) for part in rows[0].split(" ")]
-        if not any(row.strip(" ") != row for row in rows) and step == 1
-        else [width]
-    )
+    parts = [len(part) for part in rows[0].split(" ")]
+    # Spaces are no cells, but for boards that stand side by side
+    parts = parts if step == 1 and min(parts) > 0 else [width]
     files = "   ".join((" " * (2 * step - 1)).join(LETTERS[: (part + step - 1) // step]) for part in parts)
-    return "\n".join([*(rank + line for rank, line in zip(ranks, board, strict=True)), f"   {files}"])
+    return [*(rank + line for rank, line in zip(ranks, board, strict=True)), f"   {files}"]
 
 
 def _spread(spots: Sequence[tuple[int, int]], pitch: int, words: Sequence[str]) -> list[str]:
