@@ -42,8 +42,7 @@ from solver.rules.game import Rules, located
 from solver.sweep.expansion import Stays
 from solver.sweep.finish import finish
 from solver.sweep.forward import refuse_staying
-from solver.sweep.scale import Scale, TooWide, first_scale, wider
-from solver.sweep.tally import refuse_long
+from solver.sweep.scale import Scale, TooWide, first_scale, refuse_long, wider
 
 GROWTH = 4.0  # states that one leads to, before that is known
 REPORTED_TIER_SECONDS = 1.0  # seconds that a tier takes, of which there is a line

@@ -16,8 +16,7 @@ from solver.base.tiers import Tier
 from solver.cluster.store import File
 from solver.cluster.tasks import Advanced, Run, Segment, Shard
 from solver.store import documents
-from solver.sweep.scale import Scale
-from solver.sweep.tally import Tally
+from solver.sweep.scale import Scale, Tally
 
 LAYOUT = 2  # of commits
 SPLITTER_SAMPLE = 512  # states of a tier that tell how its states are spread

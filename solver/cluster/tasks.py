@@ -45,8 +45,7 @@ from solver.sweep.expansion import STATES_PER_CALL, Expansion, scattered_runs
 from solver.sweep.expectation import Bounds
 from solver.sweep.forward import MERGE_FACTOR, starts_of
 from solver.sweep.retrograde import Resolver, Solve
-from solver.sweep.scale import Scale
-from solver.sweep.tally import slowest_win, tallied
+from solver.sweep.scale import Scale, slowest_win, tallied
 
 LABEL = re.compile(r"([a-z]+)(?:_(-?\d+)|-starts)-(\d+)-(\d+)\.")
 CHECKED_STATES = 8  # states of a shard that are held against the plain rules

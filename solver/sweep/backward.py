@@ -36,8 +36,7 @@ from solver.sweep.batch import FINE, LOST_CHILD, TOO_WIDE, new_batch, next_batch
 from solver.sweep.checkpoint import BackwardState, Checkpoint
 from solver.sweep.expansion import STATES_PER_CALL
 from solver.sweep.forward import Forward
-from solver.sweep.scale import TooWide, first_scale, wider
-from solver.sweep.tally import Merits, Tally, refuse_long, slowest_win, tallied
+from solver.sweep.scale import Merits, Tally, TooWide, first_scale, refuse_long, slowest_win, tallied, wider
 
 lift = register_jitable(value.lift)
 

@@ -13,8 +13,7 @@ from solver.store.directory import Layer
 from solver.store.runs import Waiting
 from solver.store.work import Work
 from solver.sweep.expansion import LOWEST_TIER
-from solver.sweep.scale import Scale
-from solver.sweep.tally import Tally
+from solver.sweep.scale import Scale, Tally
 
 
 @dataclass

@@ -31,8 +31,7 @@ from solver.sweep.batch import refuse
 from solver.sweep.checkpoint import Checkpoint, DenseState
 from solver.sweep.finish import Piece
 from solver.sweep.forward import starts_of
-from solver.sweep.scale import Scale, TooWide, first_scale, of_bytes, wider
-from solver.sweep.tally import Tally
+from solver.sweep.scale import Scale, Tally, TooWide, first_scale, of_bytes, wider
 
 OF_A_TIER = 8  # states of a sample
 NUMBERS_PER_CALL = 1 << 20  # numbers gone through in one call

@@ -18,8 +18,7 @@ from solver.base.tiers import Tier
 from solver.book.solution import Solved, TierCount
 from solver.compiled import agreement
 from solver.rules.game import Rules
-from solver.sweep.scale import Scale
-from solver.sweep.tally import Tally
+from solver.sweep.scale import Scale, Tally
 
 AUDIT_SHARE = 0.02  # of the time of a solve, for holding it against the plain rules
 SAMPLED = 1024  # states that it is held against them on, at most

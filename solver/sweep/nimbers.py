@@ -17,7 +17,7 @@ from solver.store.packed import LAST
 from solver.store.shared import shared
 from solver.sweep.backward import Backward, Span
 from solver.sweep.batch import FINE, LOST_CHILD, TOO_WIDE, new_batch, next_batch, value_at
-from solver.sweep.tally import Merits
+from solver.sweep.scale import Merits
 
 
 @shared

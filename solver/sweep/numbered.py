@@ -41,8 +41,7 @@ from solver.store.work import Work
 from solver.sweep import by_number
 from solver.sweep.checkpoint import Checkpoint, NumberedState
 from solver.sweep.finish import Piece, indices_of
-from solver.sweep.scale import WIN, Scale, of_bytes
-from solver.sweep.tally import Tally
+from solver.sweep.scale import WIN, Scale, Tally, of_bytes
 
 NUMBERS_PER_CALL = 1 << 18  # numbers gone through in one call
 WORDS_PER_CALL = 1 << 17  # words of codes gone through in one call

@@ -37,8 +37,7 @@ from solver.sweep.checkpoint import (  # noqa: E402
     ForwardState,
     ResolverState,
 )
-from solver.sweep.scale import Scale  # noqa: E402
-from solver.sweep.tally import Tally  # noqa: E402
+from solver.sweep.scale import Scale, Tally  # noqa: E402
 from tests.solutions import swept  # noqa: E402
 
 pytestmark = pytest.mark.interpreted
