@@ -295,7 +295,7 @@ def title_of(game: Any) -> str:
     title, text = family_of(game), game_text(game).rpartition("::")[2].partition(":")[2]
     if own_method(game, "to_text"):
         return f"{title} {text}".strip()
-    rest, defaults = _parameters(game), game._field_defaults
+    rest, defaults = dict(zip(game._fields, game, strict=True)), game._field_defaults
     if {"width", "height"} <= rest.keys():
         title += f" {rest.pop('width')} \u00d7 {rest.pop('height')}"
     others = [_said(name, value) for name, value in rest.items() if value != defaults.get(name)]
@@ -309,10 +309,6 @@ def family_of(game: Any) -> str:
     return " ".join(
         word if at and word in SMALL_WORDS else word[:1].upper() + word[1:] for at, word in enumerate(words)
     )
-
-
-def _parameters(game: Any) -> dict[str, Any]:
-    return dict(zip(game._fields, game, strict=True))
 
 
 def _said(name: str, value: Any) -> str:

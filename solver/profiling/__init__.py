@@ -233,16 +233,14 @@ class _Measure:
         self.player, self.rules = player, player.rules
         self.look = Practical(player.rules, player.knowledge.value, 0)
         self.start = player.rules.canonical(player.game.initial())
-        self.policies: dict[str, Policy] = {"perfect": self._perfect, "random": self._replies}
+        self.policies: dict[str, Policy] = {"random": self._replies}
+        self.policies["perfect"] = lambda state: self.look.kept(self._replies(state))
         for plies in (1, 2, 3):
             self.policies[f"sees {plies}"] = self._seeing(plies)
         self._chosen: dict[tuple[str, Any], Sequence[Reply]] = {}
 
     def _replies(self, state: Any) -> Sequence[Reply]:
         return self.look.replies(state) or ()
-
-    def _perfect(self, state: Any) -> Sequence[Reply]:
-        return self.look.kept(self._replies(state))
 
     def _seeing(self, plies: int) -> Policy:
         look = Practical(self.rules, self.player.knowledge.value, plies)

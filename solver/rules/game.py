@@ -116,7 +116,7 @@ class Rules:
         self.promise: Callable[[Any, int], int] | None = own_method(game, "promise")
         canonical, tier = own_method(game, "canonical"), own_method(game, "tier")
         self.folds = symmetry and canonical is not None
-        self.canonical: Callable[[Any], Any] = canonical if self.folds else _same
+        self.canonical: Callable[[Any], Any] = canonical if self.folds else lambda state: state
         self.tiered, self.tier = tier is not None, tier or _zero
         self.plies_left: Callable[[Any], int] = own_method(game, "plies_left") or _zero
         self.endless: Callable[[Any], int] = _limited(self, "endless") or _zero
@@ -302,10 +302,6 @@ def _limited(rules: Rules, name: str) -> Any:
         raise GameError(f"{rules.name}: state {state} {MARGIN.beyond[name]}")
 
     return rule and limited
-
-
-def _same(state: Any) -> Any:
-    return state
 
 
 def _zero(*state: Any) -> int:

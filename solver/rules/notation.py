@@ -8,11 +8,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from solver.base.errors import PositionError
+from solver.base.errors import GameError, PositionError
 from solver.base.shown import excerpt
 from solver.base.value import Value
 from solver.rules.game import GameOrName, Rules, at_hand, own_method
@@ -70,7 +71,9 @@ def faces(game: Any, outcomes: int) -> list[str]:
 
 
 def format_action(game: GameOrName, state: int, action: int) -> str:
-    """Return an action in the game's own notation, or its number; of an outcome of chance its number from 1 on.
+    """Return an action in the game's own notation, else by the cells to choose or by its number, as `namer` does.
+
+    An outcome of chance has its number from 1 on.
 
     Args:
         game: A game or its name.
@@ -83,18 +86,24 @@ def format_action(game: GameOrName, state: int, action: int) -> str:
 
 @functools.lru_cache(maxsize=16, typed=True)  # games of equal parameters are equal
 def namer(game: Any) -> Callable[[int, int], str]:
-    """Return what names the actions of a state: the rules' own notation, else the cells to choose, else the number."""
+    """Return what names the actions of a state: the rules' own notation, else the cells to choose, else the number.
+
+    Where two moves choose the same cells, or cells beside the board, the moves of that state go by their numbers.
+    """
     own_format, place = own_method(game, "format_action"), own_method(game, "place")
     if own_format is not None:
         return lambda state, action: str(own_format(state, action))
-    if place is None:
-        return lambda _, action: str(action)
     from solver.rules.boards.text import cell_names
 
-    names = cell_names(game)
-    if not names:
-        return lambda _, action: str(action)
-    return lambda state, action: "".join([names[cell] for cell in place(state, action)]) or "pass"
+    names = [] if place is None else cell_names(game)
+
+    @functools.lru_cache(maxsize=1 << 9)
+    def names_at(state: int) -> dict[int, str]:
+        cells = {action: tuple(place(state, action)) for action in game.actions(state)}
+        is_clear = len({*cells.values()}) == len(cells) and {*itertools.chain(*cells.values())} <= {*range(len(names))}
+        return {action: "".join([names[cell] for cell in cells[action]]) or "pass" for action in cells if is_clear}
+
+    return lambda state, action: names_at(state).get(action, str(action)) if names else str(action)
 
 
 def format_end(game: Any, state: int) -> str:
@@ -174,6 +183,8 @@ def show(game: GameOrName, state: int, mover: int | None = None) -> str:
 
             return printed(game, state, mover)
         return f"#{state}"
+    except GameError:
+        raise
     except Exception as error:
         # Rules need not bear numbers that are no states
         raise PositionError(f"#{state} cannot be shown as a state of this game: {type(error).__name__}") from None

@@ -31,7 +31,9 @@ class Ahead:
         self.rules = rules
         self.tiers = tiers
         self.cached: bool = are_cached(rules, tiers)
-        self.process = _fork(rules, tiers) if not self.cached and _may_fork() else None
+        # Whether a fork is safe and gains something
+        may_fork = cores() > 1 and importlib.util.find_spec("numba") is not None and fork_is_safe()
+        self.process = _fork(rules, tiers) if may_fork and not self.cached else None
 
     def wait(self) -> None:
         """Wait until it has compiled all it can. The rest is compiled here. Without a cache it is of no use."""
@@ -66,11 +68,6 @@ def compiled_ahead(rules: Rules, tiers: bool) -> Iterator[Ahead]:
         yield ahead
     finally:
         ahead.stop()
-
-
-def _may_fork() -> bool:
-    """Whether a fork is safe and gains something."""
-    return cores() > 1 and importlib.util.find_spec("numba") is not None and fork_is_safe()
 
 
 def _fork(rules: Rules, tiers: bool) -> int | None:

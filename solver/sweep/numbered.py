@@ -358,7 +358,8 @@ class Numbered:
         self.tally.end_tier(counts)
         won = [merit for merit in counts if merit > 0]
         if won and self.distant:
-            self.tally.meet_win((min(won), self._least(span, _code(min(won)), codes, team)))
+            code = by_number.BEGIN + 2 * (WIN - min(won)) + 1  # of a won position
+            self.tally.meet_win((min(won), self._least(span, code, codes, team)))
 
     def _counts(self, numbers: NDArray[np.int64], ends: tuple[int, ...]) -> dict[int, int]:
         """How many unfinished positions have each merit, from the number of each code."""
@@ -451,8 +452,3 @@ def _merit(code: int) -> int:
         return 0
     size = WIN - (code - by_number.BEGIN >> 1)
     return size if code & 1 else -size
-
-
-def _code(merit: int) -> int:
-    """The code of a won position's merit."""
-    return by_number.BEGIN + 2 * (WIN - merit) + 1

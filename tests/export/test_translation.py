@@ -10,6 +10,7 @@ from tests.exports import needs_node
 from tests.games import EDGE_GAMES, LARGE_GAMES, MORE_GAMES, SMALL_GAMES
 from tests.pages import STRANGE, modules, named, node, ported
 from tests.ways import slow
+from tests.written import write_rules
 
 __all__ = ["modules"]  # a fixture
 
@@ -46,6 +47,24 @@ def test_python_as_people_write_it_runs(tmp_path, modules):
     records = all_of(rules, 100)
     assert len({record["board"] for record in records}) == 15
     assert node("differences", ported(modules, "strange", rules, records)) == {}
+
+
+@needs_node
+def test_moves_that_choose_the_same_cells_have_the_same_names_in_both(tmp_path, modules):
+    path = tmp_path / "steps.py"
+    name = write_rules(
+        path,
+        actions="(1, 2, 3) if state == 1 else (1, 2)",
+        result="min(3, state + min(2, action))",
+        is_terminal="state >= 3",
+        more="""
+            def cells(self, state, mover): return ["." * state + "X" + "." * (3 - state)]
+            def place(self, state, action): return [min(3, state + min(2, action))]
+        """,
+    )
+    records = all_of(Rules(load_game(name)), 100)
+    assert [[move["name"] for move in record["moves"]] for record in records[:2]] == [["b1", "c1"], ["1", "2", "3"]]
+    assert node("differences", ported(modules, "steps", Rules(load_game(name)), records)) == {}
 
 
 REFUSED = {

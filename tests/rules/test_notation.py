@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import solver
-from solver.base.errors import PositionError
-from solver.rules.game import load_game
-from solver.rules.notation import format_action, format_end, parse_action, show
+from solver.base.errors import GameError, PositionError
+from solver.rules.game import Rules, load_game
+from solver.rules.notation import format_action, format_end, legal_actions, parse_action, show
 from solver.rules.reading import parse_position
 
 FOUR = load_game("connect-four:4,4")
@@ -145,6 +145,42 @@ class Bare(NamedTuple):
     result = staticmethod(lambda state, action: state + action)
     is_terminal = staticmethod(lambda state: state >= 3)
     utility = staticmethod(lambda state: -1)
+
+
+class Steps(NamedTuple):
+    """A man walks to the end of a row, and the second move to a cell is another move."""
+
+    initial = staticmethod(lambda: 0)
+    actions = staticmethod(lambda state: [1, 2, 3] if state == 1 else [1, 2])
+    result = staticmethod(lambda state, action: min(3, state + min(2, action)))
+    is_terminal = staticmethod(lambda state: state >= 3)
+    utility = staticmethod(lambda state: -1)
+    cells = staticmethod(lambda state, mover: ["." * state + "X" + "." * (3 - state)])
+    place = staticmethod(lambda state, action: [min(3, state + min(2, action))])
+
+
+def test_moves_that_choose_the_same_cells_go_by_their_numbers():
+    assert legal_actions(Rules(Steps()), 0) == {"b1": 1, "c1": 2}
+    assert legal_actions(Rules(Steps()), 1) == {"1": 1, "2": 2, "3": 3}
+    assert solver.parse_action(Steps(), 1, "3") == 3 and solver.format_action(Steps(), 1, 3) == "3"
+
+
+@pytest.mark.parametrize(
+    ("cells", "board"),
+    [
+        (lambda state, mover: ["." * (state + 1)], ". . ."),  # other rows than at the start: bare
+        (lambda state, mover: ["..", "."[state:]], "rows of one length"),
+        (lambda state, mover: [] if state else [".."], "rows of one length"),
+    ],
+    ids=["growing", "ragged", "empty"],
+)
+def test_boards_of_any_rows_are_printed_or_refused(cells, board):
+    game = type("Odd", (Steps,), {"cells": staticmethod(cells)})()
+    if "rows" in board:
+        with pytest.raises(GameError, match=board):
+            solver.show(game, 2)
+    else:
+        assert solver.show(game, 2) == board
 
 
 @pytest.mark.parametrize(

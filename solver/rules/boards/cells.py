@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from solver.base.errors import GameError
+from solver.rules.boards.text import rows_at
 from solver.rules.game import own_method
 from solver.rules.notation import show
 
@@ -21,12 +22,7 @@ def board_of(game: Any, state: int, mover: int) -> list[str] | str:
     Raises:
         GameError: The rows are empty or differ in length.
     """
-    if not is_drawn(game):
-        return show(game, state, mover)
-    rows = [str(row) for row in game.cells(state, mover)]
-    if not rows or len({len(row) for row in rows}) > 1 or not rows[0]:
-        raise GameError(f"cells({state}, {mover}) is {rows}: rows of one length, a character a cell")
-    return rows
+    return rows_at(game, state, mover) if is_drawn(game) else show(game, state, mover)
 
 
 def cells_of_move(game: Any, state: int, action: int, board: Sequence[str] | str) -> list[int]:

@@ -14,11 +14,11 @@ from typing import Any
 from solver.base.errors import PositionError
 from solver.base.shown import excerpt
 from solver.rules.boards.cells import board_of, is_drawn
-from solver.rules.boards.text import cell_names, drawing_of, lines_of, marks_of, rows_of, side_of
+from solver.rules.boards.text import cell_names, drawing_of, lines_of, marks_of, picture_of, rows_of
 from solver.rules.game import Rules, own_method
 from solver.rules.notation import Position, first_position, show
 
-SIDES = {"1": 0, "2": 1, "first": 0, "second": 1}
+SIDES = {"1": 0, "2": 1, "first": 0, "second": 1, "x": 0, "o": 1}
 BLANK = ". "  # an empty cell, and no cell
 MOST_COUNTED = 0xD000  # numbers have a character each, and none is half of a pair
 COUNTS = ("[1-9][0-9]?", "[1-9]")  # of empty cells, as in FEN: numbers, or digits one by one
@@ -50,10 +50,8 @@ def read_board(rules: Rules, text: str) -> Position | None:
     boards = _typed(rules, text, cells)
     known = _known_marks(rules, cells)
     likely = [board for board in boards if "/" in text or known.issuperset("".join(board[0]))]
-    if likely:
-        return _position(rules, likely, text)
-    if boards and several:
-        return _position(rules, boards, text)
+    if likely or (boards and several):
+        return _position(rules, likely or boards, text)
     if not several and "/" not in text:
         return None
     raise PositionError(
@@ -68,16 +66,15 @@ def _printed(rules: Rules, lines: list[str]) -> Board | None:
         return None
     last, _, turn = lines[-1].rpartition("   ") if lines[-1].endswith(" to move") else (lines[-1], "", "")
     rows = rows_of(rules.game, [*lines[:-1], last])
-    return None if rows is None else (rows, _side(rules, turn.removesuffix(" to move").removeprefix("player ")))
+    return None if rows is None else (rows, _side(rules, turn.removesuffix(" to move")))
 
 
 def _may_be_a_row(rules: Rules, text: str, cells: Rows) -> bool:
-    """Whether a text of one line has a mark for each cell, in a game that shows its board in one line."""
+    """Whether a text of one line has a mark for each cell, on a board of one row."""
     words = text.split()
     if len(cells) == 1 and len(words) <= 2 and len(cells[0]) == len(words[0]) > 1:
         return not words[0].isdecimal() and not {*words[0]} - _known_marks(rules, cells)
-    in_one_line = "\n" not in show(rules.game, rules.game.initial()).strip()
-    return len(words) >= max(2, len(cells[0])) and in_one_line
+    return len(cells) == 1 and len(words) >= max(2, len(cells[0]))
 
 
 def is_shown(rules: Rules, state: int, mover: int | None, text: str) -> bool:
@@ -199,24 +196,24 @@ def _shaped(row: str, blank: str) -> str | None:
 
 def _side(rules: Rules, word: str) -> int | None:
     """The side that a word names: 1 or 2, x or o, the names of the colours or their first letters."""
-    word = word.casefold()
     names = [str(name).casefold() for name in drawing_of(rules.game).get("sides", [])]
-    sides = {**SIDES, "x": 0, "o": 1, **{side_of(rules.game, side).casefold(): side for side in (0, 1)}}
-    sides.pop("", None)
-    if len(names) == 2 and names[0] != names[1]:
-        sides.update({names[0]: 0, names[1]: 1})
-        if names[0][0] != names[1][0]:
-            sides.update({names[0][0]: 0, names[1][0]: 1})
-    return sides.get(word)
+    sides = dict(SIDES)
+    for pair in (map(str.casefold, picture_of(rules.game).sides), names, (name[:1] for name in names)):
+        first, second = [*pair, "", ""][:2]
+        if first != second:
+            sides.update({first: 0, second: 1})
+    return sides.get(word.casefold()) if word else None
 
 
 def _position(rules: Rules, boards: list[Board], text: str = "") -> Position:
     """The position that is one of some boards, with its side to move if the text tells it. Raises PositionError."""
     known = _known_marks(rules, _rows(rules, first_position(rules)))
+    # Case does not matter where only one can be meant
+    meant = {mark.swapcase(): mark for mark in known if mark.swapcase() not in known}
     states: set[tuple[int, int]] = set()
     refusals: list[PositionError] = []
     for rows, mover in boards:
-        marks = ["".join(_known(mark, known) for mark in row) for row in rows]
+        marks = ["".join(meant.get(mark, mark) for mark in row) for row in rows]
         for side in (0, 1) if mover is None else (mover,):
             try:
                 states.add((side, _state(rules, marks, side)))
@@ -231,24 +228,14 @@ def _position(rules: Rules, boards: list[Board], text: str = "") -> Position:
         if len(dict(states)) < len(states):
             reason = "digits may be marks or empty cells: write . for each empty cell"
         raise PositionError(f"{excerpt(text or '/'.join(boards[0][0]), 60)}: {reason}")
-    return _with_side(rules, dict(states))
-
-
-def _with_side(rules: Rules, states: dict[int, int]) -> Position:
-    """The position of the states found for each side to move, with that side if it is the only one."""
-    side, state = next(iter(states.items()))
+    (side, state), *others = states
     position = first_position(rules, state)
-    return position if len(states) > 1 or position.mover is not None else position._replace(mover=side)
+    return position if others or position.mover is not None else position._replace(mover=side)
 
 
 def _known_marks(rules: Rules, cells: Rows) -> set[str]:
     marks = marks_of(rules.game)
     return {*"".join(cells), *marks, *("" if marks.startswith("0") else BLANK)}
-
-
-def _known(mark: str, known: set[str]) -> str:
-    """A mark as the rules write it: case does not matter where only one can be meant."""
-    return mark.swapcase() if mark not in known and mark.swapcase() in known else mark
 
 
 def _state(rules: Rules, rows: Rows, mover: int) -> int:

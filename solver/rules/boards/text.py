@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from solver.base.errors import GameError
 from solver.rules.game import own_method
 
-FIRST = 0xE000  # characters of nobody's stand for the cells of a picture
+FIRST = 0xF0000  # characters of nobody's stand for the cells of a picture
+NUMBER = re.compile(" ([\U000f0000-\U000ffffd])")  # a cell of two places
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -19,12 +22,20 @@ def drawing_of(game: Any) -> dict[str, Any]:
     return {} if drawing is None else dict(drawing())
 
 
+def rows_at(game: Any, state: int, mover: int) -> list[str]:
+    """Return the rows of a board, one character a cell. Raises GameError if they are empty or differ in length."""
+    rows = [str(row) for row in game.cells(state, mover)]
+    if not rows or len({len(row) for row in rows}) > 1 or not rows[0]:
+        raise GameError(f"cells({state}, {mover}) is {rows}: rows of one length, a character a cell")
+    return rows
+
+
 def cell_names(game: Any) -> list[str]:
     """Name the cells as the rules' `drawing` does, else as usual; piles have no names."""
     drawing = drawing_of(game)
     if own_method(game, "cells") is None or drawing.get("board") == "piles":
         return []
-    names = usual_names([*game.cells(game.initial(), 0)])
+    names = usual_names(rows_at(game, game.initial(), 0))
     given = drawing.get("names", ())
     return [given[cell] if cell < len(given) and given[cell] else name for cell, name in enumerate(names)]
 
@@ -40,25 +51,27 @@ def usual_names(rows: list[str]) -> list[str]:
 def printed(game: Any, state: int, mover: int | None) -> str:
     """Return the board of a state, and who moves, if the state or the caller tells it."""
     mover = mover_of(game, state) if mover is None else mover
-    marks, counted = "".join(game.cells(state, mover or 0)), is_counted(game)
-    words = [f"{ord(mark) - 48:>2}" for mark in marks] if counted else marks
-    board = re.sub(
-        " ?[\ue000-\uf8ff]" if counted else "[\ue000-\uf8ff]",
-        lambda cell: words[ord(cell[0][-1]) - FIRST],
-        picture_of(game),
-    )
+    rows, picture = rows_at(game, state, mover or 0), picture_of(game)
+    marks = "".join(rows)
+    if picture.shape != (len(rows), len(rows[0])):
+        board = "\n".join(map(" ".join, rows))
+    elif picture.is_counted:
+        board = NUMBER.sub(lambda found: f"{ord(marks[ord(found[1]) - FIRST]) - 48:>2}", picture.text)
+    else:
+        board = picture.text.translate(dict(enumerate(marks, FIRST)))
+    side = "" if mover is None else picture.sides[mover]
     # Of a finished game nobody is to move: it is said only where a reader of the board could not tell
-    if mover is None or (game.is_terminal(state) and _read(game, [*game.cells(state, mover)], 1 - mover) is None):
+    if not side or (game.is_terminal(state) and _read(game, rows, 1 - int(mover or 0)) is None):
         return board
-    side = side_of(game, mover)
-    return f"{board}   {side} to move" if side else board
+    return f"{board}   {side} to move"
 
 
 def side_of(game: Any, mover: int) -> str:
     """Return the mark of a side's men, else the side's name, "" without any."""
     drawing = drawing_of(game)
     own = [mark for mark, (_, side) in drawing.get("men", {}).items() if side == mover]
-    if len(own) == 1 or ({*marks_of(game)} >= {"X", "o"} and not is_counted(game)):
+    marks = marks_of(game)
+    if len(own) == 1 or ({*marks} >= {"X", "o"} and not marks.startswith("0")):
         return str([*own, "Xo"[mover]][0])
     return str(drawing.get("sides", ("", ""))[mover])
 
@@ -67,11 +80,6 @@ def marks_of(game: Any) -> str:
     """The marks of men, as the rules list them."""
     layout = own_method(game, "layout")
     return str(layout()[0]) if layout else ""
-
-
-def is_counted(game: Any) -> bool:
-    """Whether cells hold numbers: the character so many places behind "0"."""
-    return marks_of(game).startswith("0")
 
 
 def mover_of(game: Any, state: int) -> int | None:
@@ -91,22 +99,44 @@ def _read(game: Any, rows: list[str], side: int) -> int | None:
     return None
 
 
-def picture_of(game: Any) -> str:
-    """The board with a character from `FIRST` on for each cell, and the names of cells, or of ranks and files."""
-    drawing, rows = drawing_of(game), [*game.cells(game.initial(), 0)]
+class Picture(NamedTuple):
+    """What all boards of a game have in common.
+
+    Attributes:
+        shape: How many rows and columns there are at the start. A board of another shape is printed bare.
+        text: A board with a character from `FIRST` on for each cell, and the names of cells, or of ranks and files.
+        is_counted: Whether cells hold numbers: the character so many places behind "0".
+        sides: What the sides are called.
+    """
+
+    shape: tuple[int, int]
+    text: str
+    is_counted: bool
+    sides: tuple[str, str]
+
+
+@functools.lru_cache(maxsize=16, typed=True)  # games of equal parameters are equal
+def picture_of(game: Any) -> Picture:
+    """Return the picture of a game."""
+    is_counted, rows = marks_of(game).startswith("0"), rows_at(game, game.initial(), 0)
+    sides = side_of(game, 0), side_of(game, 1)
+    return Picture((len(rows), len(rows[0])), _text(drawing_of(game), rows, is_counted), is_counted, sides)
+
+
+def _text(drawing: dict[str, Any], rows: list[str], is_counted: bool) -> str:
     width, kind, names = len(rows[0]), drawing.get("board"), drawing.get("names", [])
     # A space is no cell, or an empty box
     cells = [cell for cell, mark in enumerate("".join(rows)) if mark != " " or kind == "dots"]
     spots, marks = _spots(drawing, rows, cells), [chr(FIRST + cell) for cell in cells]
     if names and names != usual_names(rows):
         return _named(spots, marks, [names[cell] for cell in cells])
-    if is_counted(game):
+    if is_counted:
         houses = [f"{house + 1:>2}." for house in range(width)] if kind == "pits" else []
         board = _spread(spots, 3, [f" {mark}" for mark in marks])
         return "\n".join([" ".join(reversed(houses)), *board, " ".join(houses)]).strip("\n")
     board = _spread(spots, 1 if kind == "dots" else 2, marks)
     if kind == "piles":
-        return "\n".join(f"{LETTERS[number]} {line}" for number, line in enumerate(board))
+        return "\n".join(f"{LETTERS[number % len(LETTERS)]} {line}" for number, line in enumerate(board))
     if kind == "plate":
         return "\n".join([*board, " ".join(map(str, range(1, width + 1)))])
     return "\n".join(board if width > len(LETTERS) else _labelled(board, rows, 2 if kind == "dots" else 1))
@@ -135,8 +165,8 @@ def _labelled(board: Sequence[str], rows: Sequence[str], step: int) -> list[str]
     """Lines with their ranks, every `step` of them, and files below, of boards side by side, too."""
     height, width = len(rows), len(rows[0])
     ranks = [f"{(height - y + step - 1) // step:2} " if y % step == 0 else "   " for y in range(height)]
+    # Boards that stand side by side have single spaces between them
     parts = [len(part) for part in rows[0].split(" ")]
-    # Spaces are no cells, but for boards that stand side by side
     parts = parts if step == 1 and min(parts) > 0 else [width]
     files = "   ".join((" " * (2 * step - 1)).join(LETTERS[: (part + step - 1) // step]) for part in parts)
     return [*(rank + line for rank, line in zip(ranks, board, strict=True)), f"   {files}"]
@@ -159,11 +189,11 @@ def lines_of(text: str) -> list[str]:
 
 def rows_of(game: Any, lines: Sequence[str]) -> list[str] | None:
     """Return the rows of cells that `printed` wrote as these lines, without its last words; None for other texts."""
-    rows, picture, counted = [*game.cells(game.initial(), 0)], lines_of(picture_of(game)), is_counted(game)
-    marks = [*"".join(rows)]
-    if len(lines) != len(picture):
+    picture, rows = picture_of(game), rows_at(game, game.initial(), 0)
+    patterns, counted, marks = lines_of(picture.text), picture.is_counted, [*"".join(rows)]
+    if len(lines) != len(patterns):
         return None
-    for pattern, line in zip(picture, lines, strict=True):
+    for pattern, line in zip(patterns, lines, strict=True):
         wanted, found = (pattern.split(), line.split()) if counted else ([*pattern], [*line.ljust(len(pattern))])
         if len(wanted) != len(found):
             return None

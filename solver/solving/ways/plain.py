@@ -168,7 +168,7 @@ def _outcome(rules: Rules, method: str, found_by: Callable[[str], Any]) -> Outco
     else:
         if not is_built_in(rules.name):
             check_table(rules.game, result.table, rules.symmetry)
-        tier = rules.tier if rules.kind.in_tiers(method) else _one_tier
+        tier = rules.tier if rules.kind.in_tiers(method) else lambda state: 0
         table = result.table
         # Plain searches find distances, too
         if rules.kind is WDL:
@@ -190,10 +190,6 @@ def some_stay(rules: Rules, table: Table) -> bool:
                 if rules.gain(state, action) and not rules.is_terminal(child):
                     return False
     return stays
-
-
-def _one_tier(state: int) -> int:
-    return 0
 
 
 def refuse_repeated(rules: Rules, games: Sequence[RandomGame]) -> None:

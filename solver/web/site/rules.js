@@ -39,16 +39,22 @@ export function gameOf(rules) {
     place: [],
     weight: Number(weight),
   });
-  const nameOf = (place) => rules.names && (place.map((cell) => rules.names[cell]).join("") || "pass");
-  const move = (state, mover) => (action) => {
+  const placeOf = (state, action) => (rules.place ? Array.from(py.iter(rules.place(state, action)), Number) : []);
+  /** The rules' own names of moves, else the cells to choose where these tell moves apart, else numbers. */
+  const namesOf = (state, found) => {
+    if (rules.format_action) return found.map((action) => String(rules.format_action(state, action)));
+    const cells = found.map((action) => placeOf(state, action));
+    const isClear = rules.names && new Set(cells.map(String)).size === cells.length && cells.flat().every((cell) => rules.names[cell]);
+    return isClear ? cells.map((choice) => choice.map((cell) => rules.names[cell]).join("") || "pass") : found.map(String);
+  };
+  const move = (state, mover, names) => (action, number) => {
     const child = result(state, action);
-    const place = rules.place ? Array.from(py.iter(rules.place(state, action)), Number) : [];
     return {
-      name: String(rules.format_action ? rules.format_action(state, action) : nameOf(place) ?? action),
+      name: names[number],
       child,
       mover: sameMover(state, action, child) ? mover : 1 - mover,
       gain: reward ? Number(reward(state, action)) : 0,
-      place,
+      place: placeOf(state, action),
     };
   };
   const text = (state, mover) => {
@@ -62,7 +68,9 @@ export function gameOf(rules) {
     key: (state) => (canonical ? canonical(state) : state),
     moves(state, mover) {
       const outcomes = chance ? Array.from(py.iter(chance(state)), outcome(state, mover)) : [];
-      return outcomes.length ? outcomes : Array.from(py.iter(actions(state)), move(state, mover));
+      if (outcomes.length) return outcomes;
+      const found = Array.from(py.iter(actions(state)));
+      return found.map(move(state, mover, namesOf(state, found)));
     },
     board: (state, mover) => (rules.cells ? [...py.iter(rules.cells(state, BigInt(mover)))] : text(state, mover)),
     text: chance && rules.cells ? text : undefined,
