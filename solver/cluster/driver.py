@@ -54,7 +54,7 @@ Result = TypeVar("Result")
 
 
 class Driver(Shards):
-    """A solve under way, tier by tier; nothing of its files is left when it is told to `remove` them."""
+    """A solve under way, tier by tier. `remove` deletes all its files."""
 
     def __init__(self, rules: Rules, url: str, engine: Engine, options: Options) -> None:
         store, tiers = Store(url), rules.kind.in_tiers(options.method)

@@ -176,8 +176,9 @@ def file_of(module: str) -> str | None:
 class Names:
     """The names of a function of a class of rules.
 
-    `own` is that by which a method knows its game, None in other functions; `scopes` are the variables of the function
-    and of those within it, which mean nothing: whoever walks through the syntax says where they are some.
+    `own` is the name of a method's game, usually self; None in other functions. `scopes` are the local variables of the
+    function and of the functions within it. A local variable hides a global one. The caller, who walks through the
+    syntax, adds and removes scopes.
     """
 
     def __init__(self, cls: type, function: types.FunctionType) -> None:

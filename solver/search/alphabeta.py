@@ -5,10 +5,10 @@ every reachable state once and keeps its exact merit: about 8 microseconds (of w
 and 140 bytes a state.
 
 Alpha-beta searches a state within a window (alpha, beta) of merits for its side to move. Only a merit strictly inside
-the window is exact and kept; a state that was cut off is not, and is searched anew when play comes to it: 8,203 visits
-in tic-tac-toe, where minimax makes 5,478 and a table that keeps bounds, too, saves most of them (`comparison`). Moves
-are tried in the order of the game's `promise`, or as they come. Memory grows with the exact entries: 2,881 for the
-80,541 states of connect-four 4x4.
+the window is exact, and only exact ones are kept. A state that was cut off is searched anew when play comes to it. In
+tic-tac-toe this makes 8,203 visits, where minimax makes 5,478; a table of bounds saves most of them
+(`comparison`). Moves are tried in the order of `promise`, or as they come. Memory grows with the exact entries: 2,881
+for the 80,541 states of connect-four 4x4.
 """
 
 from __future__ import annotations
