@@ -468,7 +468,7 @@ class Player:
         return Budget(self.nodes, self.seconds, stop)
 
     def solve(self, states: list[int], budget: Budget, parent: int | None = None) -> dict[int, Answer]:
-        """Search states exactly, in `EXACT_SHARE` of a budget. For players that search live.
+        """Search states exactly, in `EXACT_SHARE` of a budget, if this player searches live.
 
         Args:
             states: States of unknown value.
@@ -479,11 +479,12 @@ class Player:
             An answer for each state, exact or not.
         """
         states = [as_state(state, self.rules.bits) for state in states]
-        with self.live_search.turn(budget) as is_mine:
-            # Another thread may have proved some of them while this one waited.
-            unproved = [state for state in states if not self.knowledge.is_proved(state)]
-            if is_mine and unproved:
-                self.knowledge.record(self.live_search.solve(unproved, parent, budget.part(EXACT_SHARE)))
+        if self._searches():
+            with self.live_search.turn(budget) as is_mine:
+                # Another thread may have proved some of them while this one waited.
+                unproved = [state for state in states if not self.knowledge.is_proved(state)]
+                if is_mine and unproved:
+                    self.knowledge.record(self.live_search.solve(unproved, parent, budget.part(EXACT_SHARE)))
         # children: a ply less than their parent
         plies = self.knowledge.depth - (len(states) > 1)
         return {state: self.knowledge.answer(state, plies) for state in states}

@@ -267,6 +267,7 @@ def test_nobody_knows_is_none_and_never_a_draw():
     player = Player({}, game, nodes=50)
     assert player.value(game.initial()) == (None, False, "missing", None)
     silent = Player({}, game, live=False)
+    assert not silent.solve([game.initial()], silent.budget())[game.initial()].exact
     assert [(move.value, move.best) for move in silent.analyse(game.initial())] == [(None, False)] * 5
     with pytest.raises(MissingState, match="live search or more time"):
         silent.best(game.initial())

@@ -62,10 +62,8 @@ def read_board(rules: Rules, text: str) -> Position | None:
 
 def _printed(rules: Rules, lines: list[str]) -> Board | None:
     """The board that `show` printed, where the rules have no `show` of their own."""
-    if own_method(rules.game, "show") is not None:
-        return None
     last, _, turn = lines[-1].rpartition("   ") if lines[-1].endswith(" to move") else (lines[-1], "", "")
-    rows = rows_of(rules.game, [*lines[:-1], last])
+    rows = rows_of(rules.game, [*lines[:-1], last]) if own_method(rules.game, "show") is None else None
     return None if rows is None else (rows, _side(rules, turn.removesuffix(" to move")))
 
 
