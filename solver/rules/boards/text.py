@@ -119,11 +119,12 @@ class Picture(NamedTuple):
 def picture_of(game: Any) -> Picture:
     """Return the picture of a game."""
     is_counted, rows = marks_of(game).startswith("0"), rows_at(game, game.initial(), 0)
-    sides = side_of(game, 0), side_of(game, 1)
-    return Picture((len(rows), len(rows[0])), _text(drawing_of(game), rows, is_counted), is_counted, sides)
+    text = _text(drawing_of(game), rows, is_counted, own_method(game, "place") is not None)
+    return Picture((len(rows), len(rows[0])), text, is_counted, (side_of(game, 0), side_of(game, 1)))
 
 
-def _text(drawing: dict[str, Any], rows: list[str], is_counted: bool) -> str:
+def _text(drawing: dict[str, Any], rows: list[str], is_counted: bool, has_names: bool) -> str:
+    """A board with the names of its cells, if moves have them (`has_names`)."""
     width, kind, names = len(rows[0]), drawing.get("board"), drawing.get("names", [])
     # A space is no cell, or an empty box
     cells = [cell for cell, mark in enumerate("".join(rows)) if mark != " " or kind == "dots"]
@@ -139,7 +140,8 @@ def _text(drawing: dict[str, Any], rows: list[str], is_counted: bool) -> str:
         return "\n".join(f"{LETTERS[number % len(LETTERS)]} {line}" for number, line in enumerate(board))
     if kind == "plate":
         return "\n".join([*board, " ".join(map(str, range(1, width + 1)))])
-    return "\n".join(board if width > len(LETTERS) else _labelled(board, rows, 2 if kind == "dots" else 1))
+    is_labelled = has_names and width <= len(LETTERS)
+    return "\n".join(_labelled(board, rows, 2 if kind == "dots" else 1) if is_labelled else board)
 
 
 def _spots(drawing: dict[str, Any], rows: Sequence[str], cells: Sequence[int]) -> list[tuple[int, int]]:
