@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from solver.rules.boards.scene import scene
-from solver.rules.boards.svg import written
 from solver.rules.game import Rules
 from solver.rules.notation import Position
 
@@ -31,5 +30,5 @@ def picture(game: Any, state: int, mover: int) -> Pixels:
         Pixels, (height, width, 3) of uint8. All positions of one game that has cells have the same size.
     """
     drawn = scene(Rules(game), Position(state, None, mover), bare=True)
-    png = resvg_py.svg_to_bytes(svg_string=written(drawn, ""), width=round(drawn.width * SCALE), background="white")
+    png = resvg_py.svg_to_bytes(svg_string=drawn.svg(""), width=round(drawn.width * SCALE), background="white")
     return np.asarray(Image.open(io.BytesIO(bytes(png))).convert("RGB"))

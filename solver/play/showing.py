@@ -15,7 +15,6 @@ from solver.rules.boards.cells import board_of, cells_of_move
 from solver.rules.boards.labels import Label, label_of
 from solver.rules.boards.looks import CARD, FAINT, INK, VALUES
 from solver.rules.boards.scene import scene
-from solver.rules.boards.svg import written
 from solver.rules.game import Rules, game_text
 from solver.rules.notation import Position, first_position, format_action, in_full
 
@@ -53,7 +52,7 @@ def checked_svg(path: str | os.PathLike[str]) -> Path:
 def drawn(rules: Rules, position: Position, labels: Sequence[Label] = (), caption: str = "") -> Board:
     """Draw a position with the values of moves, best first, and a line of text below."""
     title = f"{game_text(rules.game)}, state {position.state}{f': {caption}' if caption else ''}"
-    return Board(written(scene(rules, position, labels, [caption] if caption else []), title))
+    return Board(scene(rules, position, labels, [caption] if caption else []).svg(title))
 
 
 def labelled(rules: Rules, position: Position, moves: Iterable[tuple[int, Any, Any, bool]]) -> list[Label]:

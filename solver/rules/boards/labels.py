@@ -9,7 +9,7 @@ from typing import NamedTuple
 from solver.base.value import Value
 from solver.rules.boards.layout import Cell, Layout
 from solver.rules.boards.looks import INK, VALUES
-from solver.rules.boards.shapes import Paint, Point, Poly, Rect, Shape, Words
+from solver.rules.boards.shapes import Paint, Point, poly, rect, words
 from solver.rules.game import Rules
 from solver.rules.notation import in_words
 
@@ -97,7 +97,7 @@ def _keys(label: Label, free: int, by_end: bool) -> list[tuple[int, ...]]:
     return [cells[-1:] if by_end else cells[:1]]
 
 
-def arrows(layout: Layout, labels: Sequence[Label]) -> list[Shape]:
+def arrows(layout: Layout, labels: Sequence[Label]) -> list[str]:
     """Arrows from cell to cell; where several share a step, the best one's."""
     steps: dict[tuple[int, int], Label] = {}
     for label in labels:
@@ -106,7 +106,7 @@ def arrows(layout: Layout, labels: Sequence[Label]) -> list[Shape]:
     return [_arrow(layout.cells[a], layout.cells[b], VALUES[label.kind]) for (a, b), label in steps.items() if a != b]
 
 
-def _arrow(a: Cell, b: Cell, colour: str) -> Poly:
+def _arrow(a: Cell, b: Cell, colour: str) -> str:
     dx, dy = b.x - a.x, b.y - a.y
     length = math.hypot(dx, dy) or 1.0
     dx, dy = dx / length, dy / length
@@ -114,10 +114,10 @@ def _arrow(a: Cell, b: Cell, colour: str) -> Poly:
     neck = tip - 26
     outline = (begin, -5), (neck, -5), (neck, -16), (tip, 0), (neck, 16), (neck, 5), (begin, 5)
     points: list[Point] = [(a.x + dx * along - dy * aside, a.y + dy * along + dx * aside) for along, aside in outline]
-    return Poly(tuple(points), Paint(colour, "#ffffff", 2, 0.8), True)
+    return poly(tuple(points), Paint(colour, "#ffffff", 2, 0.8), True)
 
 
-def badge(layout: Layout, key: tuple[int, ...], label: Label, is_covered: bool) -> list[Shape]:
+def badge(layout: Layout, key: tuple[int, ...], label: Label, is_covered: bool) -> list[str]:
     """The badge of a move; on a covered cell it lies below the man."""
     cells = [layout.cells[cell] for cell in key]
     x, y = (sum(cell[axis] for cell in cells) / len(cells) for axis in (0, 1))
@@ -136,15 +136,15 @@ def badge(layout: Layout, key: tuple[int, ...], label: Label, is_covered: bool) 
     return _chip(x, y, lines, size, label)
 
 
-def _chip(x: float, y: float, lines: list[str], size: float, label: Label) -> list[Shape]:
+def _chip(x: float, y: float, lines: list[str], size: float, label: Label) -> list[str]:
     width = max(0.56 * max(map(len, lines)) + 0.6, 1.4) * size
     height = (1.15 * len(lines) + 0.25) * size
-    shapes: list[Shape] = []
+    shapes: list[str] = []
     if label.best:
-        rim = Rect(x - width / 2 - 4, y - height / 2 - 4, width + 8, height + 8, Paint("#ffffff", INK, 1.5), 11)
+        rim = rect(x - width / 2 - 4, y - height / 2 - 4, width + 8, height + 8, Paint("#ffffff", INK, 1.5), 11)
         shapes.append(rim)
-    shapes.append(Rect(x - width / 2, y - height / 2, width, height, Paint(VALUES[label.kind]), 8))
+    shapes.append(rect(x - width / 2, y - height / 2, width, height, Paint(VALUES[label.kind]), 8))
     middle = (len(lines) - 1) / 2
     return shapes + [
-        Words(x, y + (line - middle) * 1.1 * size, line_text, size, "#ffffff") for line, line_text in enumerate(lines)
+        words(x, y + (line - middle) * 1.1 * size, line_text, size, "#ffffff") for line, line_text in enumerate(lines)
     ]

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from solver.rules.boards.looks import BADGE, CHEEK, COIN, EYE, NOBODY, Side, site_data
-from solver.rules.boards.shapes import Circle, Paint, Path, Rect, Shape, Words
+from solver.rules.boards.shapes import Paint, circle, path, rect, words
 
-SHAPES: dict[str, Any] = {"path": Path, "circle": Circle, "rect": Rect}
+SHAPES: dict[str, Any] = {"path": path, "circle": circle, "rect": rect}
 
 Kind = tuple[str, int]
 
@@ -28,7 +28,7 @@ def kind_of_man(mark: str, men: Mapping[str, Any]) -> Kind | None:
     return "disc", int(mark != mark.upper())
 
 
-def drawn(kind: Kind, sides: tuple[Side, Side], letter: str = "") -> tuple[Shape, ...]:
+def drawn(kind: Kind, sides: tuple[Side, Side], letter: str = "") -> tuple[str, ...]:
     """Return the shapes of a man.
 
     Args:
@@ -40,9 +40,9 @@ def drawn(kind: Kind, sides: tuple[Side, Side], letter: str = "") -> tuple[Shape
     side = COIN if name == "coin" else sides[kind[1]] if kind[1] < 2 else NOBODY
     shapes = _man(name, kind[1], side)
     if letter and name == "disc":
-        shapes.append(Words(0, 2, letter, 34, side.mark))
+        shapes.append(words(0, 2, letter, 34, side.mark))
     if count:
-        shapes += [Circle(32, -32, 15, Paint(BADGE)), Words(32, -31, count, 22, "#ffffff")]
+        shapes += [circle(32, -32, 15, Paint(BADGE)), words(32, -31, count, 22, "#ffffff")]
     return tuple(shapes)
 
 
@@ -68,12 +68,12 @@ def paints_of(side: Side) -> dict[str, Paint]:
     }
 
 
-def _man(name: str, player: int, side: Side) -> list[Shape]:
-    paints, shapes = paints_of(side), list[Shape]()
+def _man(name: str, player: int, side: Side) -> list[str]:
+    paints, shapes = paints_of(side), list[str]()
     for kind, *arguments in figures().get(name) or figures()["tile"]:
         if kind == "words":
             x, y, text, size, _ = arguments
-            shapes.append(Words(x, y, text or name, size, side.mark))
+            shapes.append(words(x, y, text or name, size, side.mark))
             continue
         # The target of an animal's step
         if player == 1 and arguments[-1] == "emblem step":

@@ -12,7 +12,7 @@ from solver.rules.boards.cells import board_of, cells_of_move
 from solver.rules.boards.labels import Label, arrows, badge, marks_of
 from solver.rules.boards.layout import Layout, layout_of
 from solver.rules.boards.men import drawn, kind_of_man
-from solver.rules.boards.shapes import Group, Paint, Rect, Shape, Words
+from solver.rules.boards.shapes import Paint, group, plain, rect, words, written
 from solver.rules.boards.surfaces import OWN_MEN, SURFACES, View
 from solver.rules.boards.text import drawing_of
 from solver.rules.game import Rules
@@ -25,6 +25,7 @@ WIDE = 0.54  # a letter, of its size; in a monospaced font 0.61
 LISTED = 24  # moves without cells that are named below
 UNCOVERED = ("dots", "bearoff", "backgammon")  # boards whose badges lie in the middle of cells
 NARROW = 370  # the least width of a picture
+SCALE, MIN_SCALE, MAX_SIDE = 0.7, 0.25, 640.0  # pixels of a unit, and of a longer side if that is still legible
 
 
 class Scene(NamedTuple):
@@ -32,7 +33,15 @@ class Scene(NamedTuple):
 
     width: float
     height: float
-    shapes: list[Shape]
+    shapes: list[str]
+
+    def svg(self, title: str) -> str:
+        """Return it as SVG, the same text for the same picture; `title` is for who cannot see it."""
+        scale = max(MIN_SCALE, min(SCALE, MAX_SIDE / max(self.width, self.height)))
+        size = f'width="{written(self.width * scale)}" height="{written(self.height * scale)}"'
+        box = f"0 0 {written(self.width)} {written(self.height)}"
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" {size} role="img">'
+        return "\n".join([head, f"<title>{plain(title, quote=False)}</title>", *self.shapes, "</svg>\n"])
 
 
 def scene(
@@ -77,7 +86,7 @@ def _view(board: Sequence[str], drawing: dict[str, Any], position: Position, nam
     return View(layout, "".join(board), drawing, (first_side, second_side), int(position.mover or 0), position.gained)
 
 
-def _men(view: View, valued: set[int]) -> list[Shape]:
+def _men(view: View, valued: set[int]) -> list[str]:
     """The men; those on valued cells make room for a badge."""
     men: dict[str, Any] = view.drawing.get("men", {})
     kinds = {mark: kind_of_man(mark, men) for mark in set(view.marks)}
@@ -88,7 +97,7 @@ def _men(view: View, valued: set[int]) -> list[Shape]:
         if kind is not None
     }
     return [
-        Group(cell.x, cell.y - (12 if number in valued else 0), figures[mark], 0.8 if number in valued else 1.0, mark)
+        group(cell.x, cell.y - (12 if number in valued else 0), figures[mark], 0.8 if number in valued else 1.0, mark)
         for number, cell, mark in view.each()
         if mark in figures
     ]
@@ -132,13 +141,13 @@ def names_of(rules: Rules) -> str:
     return _names_of_game(rules.game)
 
 
-def _names(layout: Layout, names: str, kind: str) -> list[Shape]:
+def _names(layout: Layout, names: str, kind: str) -> list[str]:
     if not names:
         return []
     size, colour = max(14.0, min(22.0, layout.width / 36)), looks.NAMES.get(kind, looks.CARVED)
     if names == "heaps":
         heaps = layout.cells[:: layout.across]
-        return [Words(layout.left / 2, cell.y, LETTERS[row], size, colour) for row, cell in enumerate(heaps)]
+        return [words(layout.left / 2, cell.y, LETTERS[row], size, colour) for row, cell in enumerate(heaps)]
     step = 2 if kind == "walls" else 1  # between cells there are gaps, which have no names
     below, beside = layout.cells[-layout.across :: step], layout.cells[:: layout.across][::step]
     labels = [LETTERS[column % 26] if names == "names" else str(column + 1) for column in range(len(below))]
@@ -149,7 +158,7 @@ def _names(layout: Layout, names: str, kind: str) -> list[Shape]:
     elif names == "names":
         places += [(layout.left / 2, cell.y) for cell in beside]
         labels += [str(len(beside) - row) for row in range(len(beside))]
-    return [Words(x, y, name, size, colour) for (x, y), name in zip(places, labels, strict=True)]
+    return [words(x, y, name, size, colour) for (x, y), name in zip(places, labels, strict=True)]
 
 
 def _text(lines: Sequence[str]) -> Scene:
@@ -157,10 +166,10 @@ def _text(lines: Sequence[str]) -> Scene:
     size = 26
     width, height = 0.61 * size * max(map(len, lines)) + 40, LEADING * size * len(lines) + 32
     lines_text = [
-        Words(20, 16 + LEADING * size * (row + 0.5), line, size, looks.INK, "start", "mono")
+        words(20, 16 + LEADING * size * (row + 0.5), line, size, looks.INK, "start", "mono")
         for row, line in enumerate(lines)
     ]
-    return Scene(width, height, [Rect(0, 0, width, height, Paint(looks.PAPER, looks.EDGE, 2), 16), *lines_text])
+    return Scene(width, height, [rect(0, 0, width, height, Paint(looks.PAPER, looks.EDGE, 2), 16), *lines_text])
 
 
 def _legend(text: str, rows: Sequence[str]) -> list[str]:
@@ -187,10 +196,10 @@ def _below(board: Scene, caption: Sequence[str], moves: Sequence[Label]) -> Scen
     ]
     width, top = inner + 2 * margin, board.height + 2 * margin
     height = top + LEADING * TEXT * len(wrapped) + margin - 4
-    ground = Rect(0, 0, width, height, Paint("#f4f2ee"), 16)
-    inside = Group(margin + (inner - board.width) / 2, margin, tuple(board.shapes))
+    ground = rect(0, 0, width, height, Paint("#f4f2ee"), 16)
+    inside = group(margin + (inner - board.width) / 2, margin, tuple(board.shapes))
     texts = [
-        Words(margin + 4, top + LEADING * TEXT * (row + 0.5) - 4, line, TEXT, looks.INK, "start", "plain")
+        words(margin + 4, top + LEADING * TEXT * (row + 0.5) - 4, line, TEXT, looks.INK, "start", "plain")
         for row, line in enumerate(wrapped)
     ]
     return Scene(width, height, [ground, inside, *texts])
