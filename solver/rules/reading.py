@@ -16,8 +16,8 @@ from typing import Any
 
 from solver.base.errors import PositionError
 from solver.base.shown import excerpt
-from solver.rules.boards.reading import is_shown, read_board, state_of_array
 from solver.rules.boards.text import lines_of
+from solver.rules.boards.typed import is_shown, read_board, state_of_array
 from solver.rules.game import GameOrName, Rules, load_game, own_method
 from solver.rules.notation import Position, first_position, legal_actions, next_position, parse_action
 
