@@ -1,7 +1,6 @@
 """Boards as pictures: the rules' `cells` and `drawing` as SVG.
 
 `cells` reads the rules, `layout` places the cells, `surfaces` and `men` draw them with the `shapes` of SVG, and `scene`
-puts all together with the values of moves. `text` prints boards, and `typed` reads them. A page draws the same boards in
-JavaScript (`web/site/`). Figures and colours are equal: `tests/play/test_boards.py` compares them. Everything is plain
-Python.
+adds the values of moves. `text` prints boards, and `typed` reads them. A page draws the same boards in JavaScript
+(`web/site/`). Figures and colours are equal: `tests/play/test_boards.py` compares them. Everything is plain Python.
 """
