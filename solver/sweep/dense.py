@@ -1,9 +1,9 @@
 """Dense games, whose states lie below `size()`: arrays by state in place of sorted runs and directories.
 
 A byte says of every number which tier the state is of, or that nothing reached it; another, or two, its merit. Each
-tier is found by going through the bytes, eight at a time, forward from the first tier to the last and backward again.
-A byte and not a bit, so that threads may mark the same states without atomic steps. The values, the counts and the
-book are those of the sorted sweep.
+tier is found by going through the bytes, forward from the first tier to the last and backward again. A byte and not a
+bit, so that threads may mark the same states without atomic steps. The values, the counts and the book are those of
+the sorted sweep.
 
 Cost: 2 bytes of memory a number below `size()` (3 where margins are large), whether it is a state or not; every tier
 goes through all of them twice.
@@ -11,31 +11,116 @@ goes through all of them twice.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from solver.base import value
 from solver.base.errors import GameError
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.base.tiers import Tier
-from solver.check.conformance import confirmed
-from solver.compiled import edges
 from solver.compiled.agreement import naming_states
-from solver.compiled.edges import CompiledMoves
+from solver.compiled.edges import (
+    BATCH_MOVES,
+    CULPRIT,
+    ERROR,
+    FIELDS,
+    KEPT_COUNT,
+    LARGEST,
+    LOSSES,
+    NOT_TERMINAL,
+    CompiledMoves,
+    Moves,
+    new_edges,
+)
+from solver.store.addresses import prefetch
+from solver.store.shared import shared
 from solver.store.work import Column, Work
-from solver.sweep import by_state
-from solver.sweep.batch import refuse
+from solver.sweep.batch import FINE, LOST_CHILD, TOO_WIDE, next_edges, refuse, widest_of
 from solver.sweep.checkpoint import Checkpoint, DenseState
-from solver.sweep.finish import Piece
+from solver.sweep.expansion import COUNT, HIGHEST, LOWEST_TIER, REFUSED, Expansion, Stays, expand
+from solver.sweep.finish import Piece, indices_of
 from solver.sweep.forward import starts_of
-from solver.sweep.scale import Scale, Tally, TooWide, first_scale, of_bytes, wider
+from solver.sweep.scale import Scale, Tally, TooWide, first_scale, of_bytes, slowest_win, tallied, wider
 
+lift = register_jitable(value.lift)
+
+UNREACHED, FINISHED, MOST_TIERS = 0, 255, 254  # marks: no state, a finished one, the last tier's
+TOO_MANY, BEYOND = 100, 101  # more faults
 OF_A_TIER = 8  # states of a sample
 NUMBERS_PER_CALL = 1 << 20  # numbers gone through in one call
 WRITE_BYTES = 1 << 24  # bytes of an array that go to a file at a time
+
+
+@shared
+def mark_children(
+    moves: Moves, states: NDArray[Any], tier: int, first_tier: int, marks: NDArray[Any], report: NDArray[Any]
+) -> None:
+    """Mark the children of a tier's unfinished states.
+
+    Args:
+        moves: The compiled moves.
+        states: The states.
+        tier: The tier.
+        first_tier: The first tier of all, whose mark is 1.
+        marks: Written.
+        report: Written, (FIELDS,) int64: the highest tier of a child, and an error with its culprit.
+    """
+    edges, cursor, highest = new_edges(BATCH_MOVES), 0, LOWEST_TIER
+    while cursor < len(states):
+        begin = cursor
+        edges, cursor = expand(moves, states, begin, len(states), tier, REFUSED, edges, report)
+        if report[ERROR]:
+            return
+        highest = max(highest, report[HIGHEST])
+        # Marks of children lie anywhere: ask for them together, then write.
+        for j in range(report[COUNT]):
+            prefetch(marks, edges.keys[j])
+        for j in range(report[COUNT]):
+            key, mark = edges.keys[j], edges.tiers[j] - first_tier + 1
+            if key >= len(marks) or mark > MOST_TIERS:
+                report[ERROR] = BEYOND if key >= len(marks) else TOO_MANY
+                report[CULPRIT] = states[begin + (edges.owners[j] >> 1)]
+                return
+            # Threads may mark the same child. They write the same byte, so no lock is needed.
+            if marks[key] == UNREACHED:
+                marks[key] = mark
+    report[HIGHEST] = highest
+
+
+@shared
+def evaluate(moves: Moves, states: NDArray[Any], merits: NDArray[Any], best_merits: NDArray[Any]) -> tuple[Any, Any]:
+    """Raise the merits of some states, (n,), by those of their children, which stand at the children's numbers.
+
+    Returns as `backward.evaluate`.
+    """
+    edges, cursor, max_merit = new_edges(BATCH_MOVES), 0, widest_of(merits)
+    unreached = -(np.int64(1) << 8 * merits.itemsize - 1)
+    while cursor < len(states):
+        edges, count, next_state = next_edges(moves, states, cursor, len(states), edges)
+        for j in range(count):
+            prefetch(merits, edges.keys[j])
+        for j in range(count):
+            owner, merit = cursor + (edges.owners[j] >> 1), edges.merits[j]
+            if merit == NOT_TERMINAL:
+                merit = np.int64(merits[edges.keys[j]])
+                if merit == unreached:
+                    return LOST_CHILD, states[owner]
+                merit = lift(merit, (edges.owners[j] & 1) == 1, moves.scores)
+                if moves.rewarded:
+                    merit += edges.rewards[j]
+            if moves.rewarded and abs(merit) > max_merit:
+                return TOO_WIDE, states[owner]
+            # Compare first, so that memory is written only when it changes.
+            if merit > best_merits[owner]:
+                best_merits[owner] = merit
+        cursor = next_state
+    return FINE, np.int64(0)
 
 
 class NotDense(Exception):
@@ -52,9 +137,10 @@ class Dense:
         self, compiled: CompiledMoves, size: int, work: Work, progress: Progress, saved: DenseState | None = None
     ) -> None:
         self.compiled, self.rules = compiled, compiled.rules
+        self.expansion: Expansion = Expansion(compiled)
         self.size, self.work, self.progress = size, work, progress
         self.inspect: Callable[[list[int]], None] | None = None
-        self.marks = np.zeros(-(-size // 8) * 8, np.uint8)
+        self.marks = np.zeros(size, np.uint8)
         self.merits: NDArray[Any] = np.empty(0, np.int8)
         self.state: DenseState = saved or DenseState()
         if saved is not None:
@@ -68,7 +154,10 @@ class Dense:
         if not self.state.last:
             self._start()
         while self.state.next <= self.state.last:
-            self._expand(team)
+            try:
+                self._expand(team)
+            except Stays as stays:
+                raise NotDense(f"state {stays.state} has a move that stays in its tier") from None
             self._save()
 
     def backward(self, team: Workers) -> None:
@@ -117,16 +206,12 @@ class Dense:
 
     def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterator[Piece]:
         assert best_first is not None, "chance is for the sorted sweep"
-        half = -int(np.iinfo(self.merits.dtype).min)
-        places = np.full(2 * half, -1, np.int32)
-        places[best_first + half] = np.arange(len(best_first))
-        dtype = np.uint8 if len(best_first) <= 256 else np.int32
+        indices, unreached = indices_of(best_first), np.iinfo(self.merits.dtype).min
 
         def part(begin: int) -> Piece:
-            end = min(begin + NUMBERS_PER_CALL, self.size)
-            states, indices = np.empty(end - begin + 1, np.int64), np.empty(end - begin + 1, dtype)
-            count = by_state.collect(self.merits, places, begin, end, states, indices)
-            return states[:count], indices[:count]
+            merits = self.merits[begin : begin + NUMBERS_PER_CALL]
+            states = np.flatnonzero(merits != unreached)
+            return states + begin, indices(merits[states])
 
         yield from team.map(part, range(0, self.size, NUMBERS_PER_CALL))
 
@@ -138,57 +223,55 @@ class Dense:
             raise GameError(f"{name} starts at {keys.max()}, and size() says that states are below {self.size}")
         self.state.first_tier = int(tiers.min())
         self.state.last = self._mark(int(tiers.max()))
-        if self.state.last > by_state.MOST_TIERS:
-            raise NotDense(f"there are more than {by_state.MOST_TIERS} tiers")
+        if self.state.last > MOST_TIERS:
+            raise NotDense(f"there are more than {MOST_TIERS} tiers")
         self.marks[keys] = tiers - self.state.first_tier + 1
 
     def _mark(self, tier: int) -> int:
         """The mark of a tier's states."""
         return tier - self.state.first_tier + 1
 
-    def _spans(self) -> Iterator[tuple[int, int]]:
-        """Ranges of words."""
-        words = len(self.marks) // 8
-        return ((begin, min(begin + NUMBERS_PER_CALL // 8, words)) for begin in range(0, words, NUMBERS_PER_CALL // 8))
+    def _states_of(self, mark: int, begin: int) -> NDArray[np.int64]:
+        """The states with a mark among the numbers of a call."""
+        return np.flatnonzero(self.marks[begin : begin + NUMBERS_PER_CALL] == mark) + begin
 
     def _expand(self, team: Workers) -> None:
         """Mark the children of the next tier's states."""
-        state, mark, words = self.state, self.state.next, self.marks.view(np.int64)
-        total = np.zeros(edges.FIELDS + 3, np.int64)
-        sampled: list[int] = []
+        state, mark, marks = self.state, self.state.next, self.marks
+        tier, totals, sampled = state.first_tier + mark - 1, np.zeros(LOSSES + 1, np.int64), list[int]()
 
-        def expand(span: tuple[int, int]) -> NDArray[np.int64]:
-            report = np.zeros(edges.FIELDS + 3, np.int64)
-            with naming_states(self.compiled, lambda: states_in(self.marks, mark, span)):
-                by_state.expand_tier(self.compiled.moves, words, self.marks, mark, state.first_tier, *span, report)
-            return report
+        def expand_span(begin: int) -> tuple[list[int], NDArray[np.int64], NDArray[np.int64]]:
+            states, listed = self._states_of(mark, begin), np.zeros(FIELDS, np.int64)
+            with naming_states(self.compiled, lambda: states):
+                open_states, report = self.expansion.keep(states)
+                mark_children(self.compiled.moves, open_states, tier, state.first_tier, marks, listed)
+            self._refuse(listed)
+            if len(open_states) < len(states):
+                marks[states] = FINISHED
+                marks[open_states] = mark
+            return open_states[:1].tolist(), report, listed
 
-        for report in team.map(expand, self._spans()):
-            self._refuse(int(report[edges.ERROR]), int(report[edges.CULPRIT]))
-            sampled += [int(report[by_state.FIRST])] if report[by_state.REACHED] and report[by_state.FIRST] >= 0 else []
-            state.largest = max(state.largest, int(report[edges.LARGEST]))
-            state.last = max(state.last, int(report[by_state.HIGHEST]))
-            total += report
-            self.progress("forward", self.kept + int(total[by_state.REACHED]), None)
-        if reached := int(total[by_state.REACHED]):
-            wins, draws, losses = (int(total[slot]) for slot in (edges.WINS, edges.DRAWS, edges.LOSSES))
-            number, open_count = state.first_tier + mark - 1, reached - wins - draws - losses
-            self.layers.append(Tier(number, reached, open_count, ends=(wins, draws, losses)))
+        for some, report, listed in team.map(expand_span, range(0, self.size, NUMBERS_PER_CALL)):
+            sampled += some
+            totals += report[: LOSSES + 1]
+            state.largest = max(state.largest, int(report[LARGEST]))
+            state.last = max(state.last, self._mark(int(listed[HIGHEST])))
+            self.progress("forward", self.kept + int(totals[KEPT_COUNT]), None)
+        if totals.any():
+            open_count, wins, draws, losses = totals.tolist()
+            self.layers.append(Tier(tier, sum(totals.tolist()), open_count, ends=(wins, draws, losses)))
         sampled = sampled[:: max(1, len(sampled) // OF_A_TIER)]
         self._some += sampled
         if self.inspect is not None:
             self.inspect(sampled)
         state.next += 1
 
-    def _refuse(self, error: int, culprit: int) -> None:
-        if error == edges.SAME_TIER:
-            raise NotDense(f"state {culprit} has a move that stays in its tier")
-        if error == by_state.TOO_MANY:
-            raise NotDense(f"there are more than {by_state.MOST_TIERS} tiers")
-        if error == by_state.BEYOND:
-            raise GameError(f"state {culprit} has a child that is not below size(), {self.size}: mend size")
-        if error:
-            raise confirmed(self.rules.game, [culprit], f"state {culprit} {edges.FAULTS[error]}")
+    def _refuse(self, report: NDArray[np.int64]) -> None:
+        if report[ERROR] == TOO_MANY:
+            raise NotDense(f"there are more than {MOST_TIERS} tiers")
+        if report[ERROR] == BEYOND:
+            raise GameError(f"state {report[CULPRIT]} has a child that is not below size(), {self.size}: mend size")
+        self.expansion.refuse(report)
 
     def _widen(self) -> None:
         """Begin the pass backward, with the smallest merits that may do, or with larger ones than before."""
@@ -206,26 +289,25 @@ class Dense:
         """The merits of a tier."""
         mark = self._mark(layer.number)
         # Others may still be at them when these are widened
-        merits, words = self.merits, self.marks.view(np.int64)
-        info = np.iinfo(merits.dtype)
-        moves = self.compiled.valued(int(info.max))
-        tallied = self.tally.values.total()
+        merits = self.merits
+        info, done = np.iinfo(merits.dtype), self.tally.values.total()
+        moves, counts = self.compiled.valued(int(info.max)), Counter[int]()
 
-        def evaluate(span: tuple[int, int]) -> tuple[NDArray[np.int64], list[int]]:
-            tally, longest = np.zeros(info.max - info.min + 1, np.int64), np.full(2, info.max + 1, np.int64)
-            with naming_states(self.compiled, lambda: states_in(self.marks, mark, span)):
-                fault = by_state.evaluate_tier(moves, words, mark, *span, merits, tally, longest)
+        def evaluate_span(begin: int) -> tuple[dict[int, int], tuple[int, int] | None]:
+            states = self._states_of(mark, begin)
+            best_merits = np.full(len(states), info.min, merits.dtype)
+            with naming_states(self.compiled, lambda: states):
+                fault = evaluate(moves, states, merits, best_merits)
             refuse(self.rules, *fault)
-            return tally, longest.tolist()
+            merits[states] = best_merits
+            counts = tallied(best_merits)
+            return counts, slowest_win(counts, best_merits, states)
 
-        total = np.zeros(info.max - info.min + 1, np.int64)
-        for tally, longest in team.map(evaluate, self._spans()):
-            total += tally
-            if longest[0] <= info.max and not self.rules.scores:
-                self.tally.meet_win((longest[0], longest[1]))
-            self.progress("backward", tallied + int(total.sum()), self.kept)
-        values = np.flatnonzero(total) + info.min
-        self.tally.end_tier({merit: int(total[merit - info.min]) for merit in values.tolist()})
+        for some, win in team.map(evaluate_span, range(0, self.size, NUMBERS_PER_CALL)):
+            counts.update(some)
+            self.tally.meet_win(win)
+            self.progress("backward", done + counts.total(), self.kept)
+        self.tally.end_tier(counts)
 
     def _saved(self) -> list[Column]:
         """The arrays that lie in the work folder."""
@@ -245,9 +327,3 @@ class Dense:
             self.work.discard(column)
         self.state.marks, self.state.merits = names[0], names[1] if len(self.merits) else None
         self.work.checkpoint(Checkpoint(dense=self.state))
-
-
-def states_in(marks: NDArray[np.uint8], mark: int, span: tuple[int, int]) -> NDArray[np.int64]:
-    """The states with a mark in a range of words of eight marks."""
-    begin, end = span
-    return np.flatnonzero(marks[8 * begin : 8 * end] == mark) + 8 * begin

@@ -182,7 +182,7 @@ class Expansion:
         """Return the unfinished states, and the report about the finished ones."""
         unfinished, report = np.empty(len(states), np.int64), np.zeros(edges.FIELDS, np.int64)
         count = keep_unfinished(self.moves, states, 0, len(states), unfinished, report)
-        self._refuse(report)
+        self.refuse(report)
         return unfinished[:count], report
 
     def later(self, moves: Moves, tier: int, states: States) -> list[tuple[int, States]]:
@@ -265,7 +265,7 @@ class Expansion:
             edges_listed, cursor = expand(
                 moves, unfinished, cursor, len(unfinished), tier, staying, edges_listed, report
             )
-            self._refuse(report)
+            self.refuse(report)
             # The kernel may have returned larger arrays, so the one to sort in must grow as well.
             if len(spare) < len(edges_listed.keys):
                 spare = np.empty_like(edges_listed.keys)
@@ -285,7 +285,7 @@ class Expansion:
             arrays = self._scratch.arrays = edges.new_edges(size), np.empty(size, np.int64)
         return arrays
 
-    def _refuse(self, report: NDArray[np.int64]) -> None:
+    def refuse(self, report: NDArray[np.int64]) -> None:
         """Raise the error in a kernel's report."""
         error, culprit = int(report[edges.ERROR]), int(report[edges.CULPRIT])
         if error == edges.SAME_TIER:
