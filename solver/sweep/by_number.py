@@ -34,6 +34,7 @@ from solver.compiled.edges import (
     UNKNOWN_CHILD,
 )
 from solver.compiled.orbits import Addresses, orbit_entry, orbit_position, table_of
+from solver.rules.placements import Span
 from solver.store.addresses import (
     address,
     byte_at,
@@ -138,12 +139,10 @@ def _decided(won: bool, distance: int) -> Any:
 
 
 @kernel
-def reach(
-    begin: int, end: int, first: int, last: int, tier: int, round: int, marks: NDArray[Any], at: Addresses, report: Any
-) -> None:
+def reach(begin: int, end: int, span: Span, round: int, marks: NDArray[Any], at: Addresses, report: Any) -> None:
     """Mark the children of the positions among some numbers that the last round reached, and count finished ones.
 
-    The numbers first..last are those of the tier. Threads may mark the same child, with the same byte.
+    Threads may mark the same child, with the same byte.
     """
     now, following = WAITING + round % 2, WAITING + (round + 1) % 2
     table = _table(begin, at)
@@ -168,21 +167,20 @@ def reach(
             if marks[index]:
                 continue
             child_tier = game.tier(child)
-            if child_tier < tier:
+            if child_tier < span.tier:
                 report[ERROR], report[CULPRIT] = TIER_FALLS, state
                 return
-            if (first <= index < last) != (child_tier == tier):
+            if (span.first <= index < span.last) != (child_tier == span.tier):
                 report[ERROR], report[CULPRIT] = OTHER_TIER, child
                 return
-            marks[index] = following if child_tier == tier else WAITING
+            marks[index] = following if child_tier == span.tier else WAITING
 
 
 @kernel
 def seed(
     begin: int,
     end: int,
-    first: int,
-    tier: int,
+    span: Span,
     marks: NDArray[Any],
     values: int,
     codes: int,
@@ -193,8 +191,7 @@ def seed(
 
     Args:
         begin, end: Numbers.
-        first: The first number of the tier.
-        tier: Its number.
+        span: Those of the tier.
         marks: Which numbers play reaches; empty if all that are positions count.
         values: Of all numbers, those of finished tiers.
         codes: Of the tier's numbers, written.
@@ -214,7 +211,7 @@ def seed(
                 state = np.int64(-1)
         if state >= 0:
             report[FOUND] += 1
-            if game.tier(state) != tier:
+            if game.tier(state) != span.tier:
                 report[ERROR], report[CULPRIT] = OTHER_TIER, state
                 return
             if game.is_terminal(state):
@@ -226,8 +223,8 @@ def seed(
                 code = _decided(utility > 0, 0) if utility else OVER
             else:
                 report[KEPT_COUNT] += 1
-                code = _seeded(state, tier, values, at, numbers, report)
-        _put(codes, number - first, code)
+                code = _seeded(state, span.tier, values, at, numbers, report)
+        _put(codes, number - span.first, code)
         if report[ERROR]:
             return
 
@@ -299,36 +296,33 @@ def _best(values: int, numbers: int, count: int, best: tuple[Any, Any, Any]) -> 
 def go_back(
     begin: int,
     end: int,
-    first: int,
-    tier: int,
+    span: Span,
     distance: int,
     values: int,
     codes: int,
-    size: int,
     at: Addresses,
     report: NDArray[Any],
 ) -> None:
     """Take the moves back that lead to the positions of one distance, or round.
 
     Args:
-        begin, end: Words of codes, among which the positions are sought.
-        first: The first number of the tier.
-        tier: Its number.
+        begin, end: Numbers, among which the positions are sought, by words of their codes.
+        span: Those of the tier.
         distance: The distance, or the number of the round.
         values: The address of the values of all numbers.
         codes: That of the tier's codes, written.
-        size: How many these are.
         at: The look-up tables of the numbering.
         report: (SLOTS,) int64: FOUND counts the positions, FURTHEST is the largest distance that was written.
     """
     scratch, parents = np.empty(MOST_PARENTS, np.int64), 0
-    numbers = address(scratch)
+    numbers, first, size = address(scratch), span.first, span.last - span.first
     each = 4 if DISTANT else 8
     ones = 0x0001000100010001 if DISTANT else 0x0101010101010101
     low = 0x7FFF7FFF7FFF7FFF if DISTANT else 0x7F7F7F7F7F7F7F7F
     sought = np.int64(_decided(False, distance))
-    pattern, table = sought * ones, _table(first + begin * each, at)
-    for index in range(begin, end):
+    pattern, table = sought * ones, _table(begin, at)
+    # A word belongs to the range in which its first number is
+    for index in range((begin - first + each - 1) // each, (end - first + each - 1) // each):
         # Lost or won: the lowest bit does not matter. Then the high bit of each part that is zero
         word = (word_at(codes, index) ^ pattern) & ~ones
         if ~(((word & low) + low) | word | low) == 0:
@@ -376,19 +370,19 @@ def go_back(
                             if word_at(numbers, j) >> 1 == index:
                                 moves = np.int64(0)
                         if moves:
-                            moves = _moves_between(index, place, first, tier, at)
+                            moves = _moves_between(index, place, span, at)
                     if moves and _take(codes, index, moves):
-                        _lose(index, first, tier, distance, values, codes, at, report)
+                        _lose(index, span, distance, values, codes, at, report)
 
 
 @inlined
-def _moves_between(index: int, child_index: int, first: int, tier: int, at: Addresses) -> Any:
+def _moves_between(index: int, child_index: int, span: Span, at: Addresses) -> Any:
     """How many moves of a position lead to another, or to an image of it."""
-    count, number = np.int64(0), first + index
+    count, number = np.int64(0), span.first + index
     state = _position(number, _table(number, at), at)
     for action in game.actions(state):
         child = game.result(state, action)
-        if game.tier(child) == tier and _number(child, at) - first == child_index:
+        if game.tier(child) == span.tier and _number(child, at) - span.first == child_index:
             count += 1
     return count
 
@@ -409,11 +403,9 @@ def _take(codes: int, index: int, moves: int) -> Any:
 
 
 @inlined
-def _lose(
-    index: int, first: int, tier: int, distance: int, values: int, codes: int, at: Addresses, report: NDArray[Any]
-) -> None:
+def _lose(index: int, span: Span, distance: int, values: int, codes: int, at: Addresses, report: NDArray[Any]) -> None:
     """Decide a position that loses, unless it has more moves than were counted, and one that does not lose."""
-    longest, number = distance + 1, first + index
+    longest, number = distance + 1, span.first + index
     if not DISTANT and _code_at(codes, index) != CROWDED:
         _put(codes, index, _decided(False, longest))
         report[FURTHEST] = max(report[FURTHEST], longest)
@@ -422,8 +414,8 @@ def _lose(
     for action in game.actions(state):
         child = game.result(state, action)
         child_number = _number(child, at)
-        if game.tier(child) == tier:
-            code = _code_at(codes, child_number - first)
+        if game.tier(child) == span.tier:
+            code = _code_at(codes, child_number - span.first)
             if code & 1 == 0 or code < (BEGIN if DISTANT else LOST):
                 return
             if DISTANT:
@@ -448,18 +440,6 @@ def file_away(begin: int, end: int, first: int, codes: int, values: int, numbers
             put_byte(values, number >> 2, byte_at(values, number >> 2) & ~(3 << shift) | outcome << shift)
         else:
             put_short(values, number, code)
-
-
-@kernel
-def least_of(begin: int, end: int, first: int, sought: int, codes: int, at: Addresses) -> Any:
-    """The least state of a code among a tier's numbers begin..end, -1 without any."""
-    least, table = np.int64(-1), _table(begin, at)
-    for number in range(begin, end):
-        if _code_at(codes, number - first) == sought:
-            table = _next_table(table, number, at)
-            state = np.int64(_position(number, table, at))
-            least = state if least < 0 else min(least, state)
-    return least
 
 
 @kernel

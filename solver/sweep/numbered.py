@@ -37,14 +37,14 @@ from solver.rules.game import Rules
 from solver.rules.orbits import Orbits
 from solver.rules.placements import Span
 from solver.search.derive import conversion_of
+from solver.store.packed import LAST
 from solver.store.work import Work
 from solver.sweep import by_number
 from solver.sweep.checkpoint import Checkpoint, NumberedState
 from solver.sweep.finish import Piece, indices_of
 from solver.sweep.scale import WIN, Scale, Tally, of_bytes
 
-NUMBERS_PER_CALL = 1 << 18  # numbers gone through in one call
-WORDS_PER_CALL = 1 << 17  # words of codes gone through in one call
+NUMBERS_PER_CALL = 1 << 19  # numbers gone through in one call
 NO_LAYOUT = Addresses(*[0] * (len(Addresses._fields) - 1), Arrays._make([0] * len(Arrays._fields)))
 WRITE_BYTES = 1 << 24  # bytes of an array that go to a file at a time
 EARLY_STATES = 64  # of each tier, held against the plain rules
@@ -115,7 +115,7 @@ class Numbered:
             # A tier's first round takes what earlier ones reached
             turn = 0
             while True:
-                report = self._each(span, team, self._reach, turn)
+                report = self._each(span, team, self.kernels.reach, turn, self.marks, self.places)
                 found += int(report[by_number.FOUND])
                 self.progress("forward", found, None)
                 if not report[by_number.FOUND]:
@@ -245,17 +245,7 @@ class Numbered:
             count = self.kernels.collect(begin, end, self._at, codes, self.places, by_state, keys, merits, WIN)
             return keys[:count], place_of(merits[:count])
 
-        return team.map(
-            listed,
-            (
-                Span(span.tier, begin, min(begin + NUMBERS_PER_CALL, span.last))
-                for span in self.spans
-                for begin in range(span.first, span.last, NUMBERS_PER_CALL)
-            ),
-        )
-
-    def _reach(self, begin: int, end: int, span: Span, turn: int, report: NDArray[np.int64]) -> None:
-        self.kernels.reach(begin, end, span.first, span.last, span.tier, turn, self.marks, self.places, report)
+        return team.map(listed, itertools.chain.from_iterable(map(pieces_of, self.spans)))
 
     def _each(
         self,
@@ -268,18 +258,15 @@ class Numbered:
         """Let a kernel go through the numbers of a tier; its report, summed up. `visited`: told how many are done."""
         total = np.zeros(by_number.SLOTS, np.int64)
 
-        def run(begin: int) -> NDArray[np.int64]:
+        def run(piece: Span) -> NDArray[np.int64]:
             report = np.zeros(by_number.SLOTS, np.int64)
-            # Pieces begin where a byte of four values does
-            end = min((begin // NUMBERS_PER_CALL + 1) * NUMBERS_PER_CALL, span.last)
-            act(begin, end, span, *arguments, report)
+            act(piece.first, piece.last, span, *arguments, report)
             return report
 
-        begins = range(span.first // NUMBERS_PER_CALL * NUMBERS_PER_CALL, span.last, NUMBERS_PER_CALL)
         with compiling(self.rules.game):
-            for begin, report in zip(begins, team.map(run, (max(one, span.first) for one in begins)), strict=True):
+            for piece, report in zip(pieces_of(span), team.map(run, pieces_of(span)), strict=True):
                 self._refuse(report)
-                visited(min(begin + NUMBERS_PER_CALL, span.last) - span.first)
+                visited(piece.last - span.first)
                 furthest = max(total[by_number.FURTHEST], report[by_number.FURTHEST])
                 total += report
                 total[by_number.FURTHEST] = furthest
@@ -290,59 +277,32 @@ class Numbered:
         dtype = np.dtype(np.uint16 if self.distant else np.uint8)
         codes = np.full(-(-(span.last - span.first) // 8) * 8, by_number.NONE, dtype)
 
-        def seed(begin: int, end: int, span: Span, report: NDArray[np.int64]) -> None:
-            self.kernels.seed(
-                begin, end, span.first, span.tier, self.marks, self._at, codes.ctypes.data, self.places, report
-            )
-
         def visited(count: int) -> None:
             self.progress("resolve", done + count, self.size)
 
-        seeds = self._each(span, team, seed, visited=visited)
+        at = self._at, codes.ctypes.data, self.places
+        seeds = self._each(span, team, self.kernels.seed, self.marks, *at, visited=visited)
         furthest, distance, written = int(seeds[by_number.FURTHEST]), 0, True
         cyclic = bool(seeds[by_number.STAYS])
         while cyclic and (distance <= furthest if self.distant else written):
-            found, later = self._round(span, distance, codes, team)
-            furthest, distance, written = max(furthest, later), distance + 1, found > 0
+            report = self._each(span, team, self.kernels.go_back, distance, *at)
+            furthest, distance = max(furthest, int(report[by_number.FURTHEST])), distance + 1
+            written = report[by_number.FOUND] > 0
             visited(span.last - span.first)
             if furthest >= by_number.MOST_DISTANCE:
                 raise GameError(f"{self.rules.name} has wins of more than {by_number.MOST_DISTANCE:,} plies")
         self._finish(span, seeds, codes, team)
 
-    def _round(self, span: Span, distance: int, codes: NDArray[Any], team: Workers) -> tuple[int, int]:
-        """Take the moves to the positions of a distance back; how many those are, and the furthest that was written."""
-        step, words = WORDS_PER_CALL, codes.nbytes // 8
-        found = later = 0
-
-        def back(begin: int) -> NDArray[np.int64]:
-            report = np.zeros(by_number.SLOTS, np.int64)
-            end = min(begin + step, words)
-            self.kernels.go_back(
-                *(begin, end, span.first, span.tier, distance, self._at, codes.ctypes.data, len(codes)),
-                self.places,
-                report,
-            )
-            return report
-
-        with compiling(self.rules.game):
-            for report in team.map(back, range(0, words, step)):
-                self._refuse(report)
-                found += int(report[by_number.FOUND])
-                later = max(later, int(report[by_number.FURTHEST]))
-        return found, later
-
     def _finish(self, span: Span, seeds: NDArray[np.int64], codes: NDArray[Any], team: Workers) -> None:
         """Keep the values of a tier, and count them."""
         numbers = np.zeros(1 << 16, np.int64)
 
-        def file_away(begin: int) -> NDArray[np.int64]:
+        def file_away(piece: Span) -> NDArray[np.int64]:
             counted = np.zeros(1 << 16, np.int64)
-            end = min((begin // NUMBERS_PER_CALL + 1) * NUMBERS_PER_CALL, span.last)
-            self.kernels.file_away(begin, end, span.first, codes.ctypes.data, self._at, counted)
+            self.kernels.file_away(piece.first, piece.last, span.first, codes.ctypes.data, self._at, counted)
             return counted
 
-        begins = range(span.first // NUMBERS_PER_CALL * NUMBERS_PER_CALL, span.last, NUMBERS_PER_CALL)
-        for counted in team.map(file_away, (max(begin, span.first) for begin in begins)):
+        for counted in team.map(file_away, pieces_of(span)):
             numbers += counted
         ends = tuple(int(seeds[slot]) for slot in (edges.WINS, edges.DRAWS, edges.LOSSES))
         counts = self._counts(numbers, ends)
@@ -381,11 +341,13 @@ class Numbered:
     def _least(self, span: Span, code: int, codes: NDArray[Any], team: Workers) -> int:
         """The least state of a tier with a code."""
 
-        def least(begin: int) -> int:
-            end = min(begin + NUMBERS_PER_CALL, span.last)
-            return int(self.kernels.least_of(begin, end, span.first, code, codes.ctypes.data, self.places))
+        def least(piece: Span) -> int:
+            numbers = np.flatnonzero(codes[piece.first - span.first : piece.last - span.first] == code) + piece.first
+            states = np.empty_like(numbers)
+            self.kernels.positions_of(numbers, self.places, states)
+            return int(states.min(initial=LAST))
 
-        return min(state for state in team.map(least, range(span.first, span.last, NUMBERS_PER_CALL)) if state >= 0)
+        return min(team.map(least, pieces_of(span)))
 
     def _refuse(self, report: NDArray[np.int64]) -> None:
         """Raise the error of a report, if it has one."""
@@ -444,6 +406,15 @@ class Numbered:
         """Take the arrays back from the work folder."""
         for name in [name for name in self.work.columns if name in ("values", "codes") or name.startswith("array")]:
             self.work.discard(self.work.columns[name])
+
+
+def pieces_of(span: Span) -> Iterator[Span]:
+    """Cut a tier's numbers, where a byte of four values begins."""
+    begin = span.first
+    while begin < span.last:
+        end = min((begin // NUMBERS_PER_CALL + 1) * NUMBERS_PER_CALL, span.last)
+        yield Span(span.tier, begin, end)
+        begin = end
 
 
 def _merit(code: int) -> int:
