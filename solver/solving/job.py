@@ -14,7 +14,8 @@ from solver.base.files import hold
 from solver.base.options import Options
 from solver.book.codecs import CODECS, codec_of
 from solver.book.solution import Solved, Trim
-from solver.check.conformance import check_game
+from solver.check.conformance import random_games
+from solver.check.playouts import RandomGame
 from solver.rules.fingerprint import told
 from solver.rules.game import Rules, is_built_in
 
@@ -45,11 +46,11 @@ class Job:
         if path is not None and self.target is not None:
             self.files.callback(system.remove_open, path, hold(path, self.target))
 
-    def checked(self) -> list[int]:
-        """States of random games, which a user's rules must go through; none where the rules are the package's."""
-        states = [] if is_built_in(self.rules.name) else check_game(self.rules.game)
+    def played(self) -> list[RandomGame]:
+        """Random games, which a user's rules must go through; none where the rules are the package's."""
+        games = [] if is_built_in(self.rules.name) else random_games(self.rules.game, progress=self.options.progress)
         self.refuse_changed()
-        return states
+        return games
 
     def refuse_changed(self) -> None:
         """Raise GameError if the rules changed anything they name while they ran: other processes have the old one."""

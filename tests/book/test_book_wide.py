@@ -86,7 +86,7 @@ def opening(tmp_path_factory):
     folder = tmp_path_factory.mktemp("opening")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(extras, "has_kernels", lambda: False)
-        patch.setattr("solver.solving.job.check_game", lambda game: [])
+        patch.setattr("solver.solving.job.random_games", lambda game, progress: [])
         for game in (ConnectFour(3, 3, 3), Declared(3, 3, 3)):
             path = folder / f"{type(game).__name__}.lmdb"
             pipeline.solve(game, path, max_ply=3).close()

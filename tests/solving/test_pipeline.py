@@ -268,7 +268,7 @@ def test_scores_with_moves_inside_a_tier_are_solved_plainly_where_these_score(tm
 @pytest.mark.interpreted
 def test_scores_with_cycles_are_solved(monkeypatch, tmp_path, tier):
     by_kernels(monkeypatch)
-    monkeypatch.setattr(plain, "random_games", lambda game, progress: [])  # they have no end
+    monkeypatch.setattr("solver.solving.job.random_games", lambda game, progress: [])  # they have no end
     game = stones(tmp_path / "round.py", ROUND, **tier)
     with pipeline.solve(game, tmp_path / "round.lmdb") as book:
         assert {value.score for value in book.values()} == {0}, "it has no end"

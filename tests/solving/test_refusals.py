@@ -133,7 +133,7 @@ def test_boards_too_large_are_refused_at_once():
 def test_rules_that_fail_where_no_random_game_went_are_named_with_the_state(tmp_path, monkeypatch, kernels):
     if kernels:
         by_kernels(monkeypatch)
-    monkeypatch.setattr(plain, "random_games", lambda game, progress: [])
+    monkeypatch.setattr("solver.solving.job.random_games", lambda game, progress: [])
     failing = write_rules(tmp_path / "failing.py", result="state + action + 0 // (7 - state)", tier="state")
     with pytest.raises(GameError, match=r"state 7.*fails: ZeroDivisionError"):
         pipeline.solve(load_game(failing), tmp_path / "book.lmdb")

@@ -8,7 +8,6 @@ from solver.play.player import Player
 from solver.rules.game import Rules, game_text, load_game
 from solver.search import retrograde, solution_of
 from solver.solving import pipeline
-from solver.solving.ways import plain
 from solver.verifying import grounds, verification
 from tests import naive
 from tests.books import write_values
@@ -246,7 +245,7 @@ def either_way(request, monkeypatch):
     pytest.importorskip("numba")
     interpret(monkeypatch)
     request.param(monkeypatch)
-    monkeypatch.setattr(plain, "random_games", lambda game, progress: [])
+    monkeypatch.setattr("solver.solving.job.random_games", lambda game, progress: [])
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -159,7 +159,7 @@ def by_kernels(monkeypatch):
     """However few the positions are; and few of them are looked at once more, of the same rules again and again."""
     monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
     monkeypatch.setattr(demand, "FEW_NUMBERS", 0)
-    monkeypatch.setattr(plain, "random_games", lambda *given, **options: [])
+    monkeypatch.setattr("solver.solving.job.random_games", lambda *given, **options: [])
     monkeypatch.setattr(exhaustive, "CHECKED", 20)
     monkeypatch.setattr(numbered, "EARLY_STATES", 4)
     monkeypatch.setattr(numbered, "PARENTS_SECONDS", math.inf)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from solver.base import extras
 from solver.base.errors import MethodError
+from solver.check.playouts import states_of
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import load_game, located
 from solver.solving.job import Job, Outcome
@@ -41,7 +42,7 @@ def solve(job: Job) -> Outcome:
     rules, options, folder = job.rules, job.options, job.beside(".shards")
     assert options.cluster is not None and folder is not None
     url = str(folder.absolute()) if options.store is None else driver.url_of(rules, options.store)
-    states = job.checked()
+    states = states_of(job.played())
     engine = job.files.enter_context(on_ray.connect(options.cluster, options.memory))
     driving = driver.Driver(rules, url, engine, options)
     job.files.callback(driving.close)

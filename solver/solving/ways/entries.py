@@ -7,7 +7,7 @@ import contextlib
 from solver.base.errors import BudgetExceeded
 from solver.base.extras import PLAIN_LIMIT
 from solver.base.methods import Method
-from solver.search import Budget, alphabeta
+from solver.search import Budget
 from solver.solving.job import Job, Outcome
 from solver.solving.tables import Table, solved_by
 from solver.solving.ways import plain
@@ -19,18 +19,13 @@ refuses = plain.refuses
 
 def solve(job: Job) -> Outcome:
     """The entries that one search leaves in its table."""
-    rules = job.rules
-    table: Table | None = None
-    job.checked()
-    if not rules.plain_only and job.options.table is None:
+    job.played()
+    if not job.rules.plain_only and job.options.table is None:
         # The limit is in nodes, not seconds, so every machine gets the same book
         with contextlib.suppress(BudgetExceeded):
-            table = alphabeta.solve(rules, budget=Budget(nodes=PLAIN_LIMIT)).table
-    if table is None:
-        table = job.compiled(lambda: _compiled(job))
-    if table is None:
-        table = plain.found_by(job, Method.ALPHABETA).table
-    return Outcome(solved_by(rules, table), Method.ALPHABETA, "exact")
+            return plain.solved(job, Budget(PLAIN_LIMIT))
+    table = job.compiled(lambda: _compiled(job))
+    return plain.solved(job) if table is None else Outcome(solved_by(job.rules, table), Method.ALPHABETA, "exact")
 
 
 def _compiled(job: Job) -> Table:

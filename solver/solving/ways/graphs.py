@@ -15,13 +15,13 @@ refuses = plain.refuses
 
 def solve(job: Job) -> Outcome:
     """Solve a table whole."""
-    outcome, _ = plain.first(job)
+    outcome = plain.tried(job, job.played())
     if outcome is not None:
         return outcome
     if not extras.has_kernels():
         reason = extras.remedy()
         job.options.say_plainly(reason)
-        return plain.whole(job, reason)
+        return plain.solved(job, reason=reason)
     from solver.sweep import graph
 
     nodes = graph_in(job.rules.game)

@@ -102,7 +102,7 @@ class Growing:
         played = positions_of(rules, plan.games)
         kind, earlier = self._begun(job)
         tree = Tree(rules, kind)
-        job.checked()
+        job.played()
         due = pause = options.checkpoint_seconds
         with Workers(options.workers) as workers:
             idle = [_Member(rules, kind, evaluation) for _ in range(workers.count)]

@@ -59,7 +59,7 @@ def refuses(job: Job) -> str | None:
 
 def solve(job: Job) -> Outcome:
     """Solve all unfinished states up to a ply. The journal keeps finished work."""
-    job.checked()
+    job.played()
     journal, scope = job.beside(".journal"), f"ply {job.options.max_ply or 0}"
     remove = None if journal is None else functools.partial(system.remove, journal)
     return Outcome(solved_by(job.rules, merits_to(job)), Method.ALPHABETA, scope, remove)

@@ -6,7 +6,7 @@ impartial ones.
 
 from __future__ import annotations
 
-import functools
+import contextlib
 import itertools
 import random
 from collections.abc import Callable, Sequence
@@ -17,8 +17,8 @@ from solver.base.extras import PLAIN_LIMIT
 from solver.base.kinds import WDL
 from solver.base.methods import AUTO, Method
 from solver.base.patience import impatient
-from solver.check.conformance import SLOW, check_table, random_games
-from solver.check.playouts import MOST_MOVES, RandomGame, endless, repeated, states_of
+from solver.check.conformance import SLOW, check_table
+from solver.check.playouts import MOST_MOVES, RandomGame, endless, repeated
 from solver.rules.game import Rules, is_built_in
 from solver.search import Budget, alphabeta, nimbers, retrograde, value_iteration
 from solver.solving.job import Job, Outcome
@@ -52,37 +52,30 @@ def refuses(job: Job) -> str | None:
 
 def solve(job: Job) -> Outcome:
     """Solve a game whole."""
-    return first(job)[0] or whole(job)
+    return tried(job, job.played()) or solved(job)
 
 
-def first(job: Job, cached: bool = False) -> tuple[Outcome | None, list[int]]:
-    """The outcome for a game of few states, having played random games by a user's rules, and the states of those."""
-    rules, options = job.rules, job.options
-    games = [] if is_built_in(rules.name) else random_games(rules.game, progress=options.progress)
-    job.refuse_changed()
-    outcome = tried(job, cached)
-    remark = endless(games) if outcome is None else None
-    if remark is not None:
-        options.say(remark)
-    return outcome, states_of(games)
-
-
-def tried(job: Job, cached: bool = False) -> Outcome | None:
-    """The outcome for a game of few states; None if it is not small.
+def tried(job: Job, games: Sequence[RandomGame] = (), cached: bool = False) -> Outcome | None:
+    """The outcome for a game of few states; None if it is not small, after a remark if no random game has ended.
 
     `cached`: the sweep's kernels need not be compiled. Raises the errors of `solve`.
     """
     rules = job.rules
-    state_limit, seconds = (min(PLAIN_LIMIT, LITTLE), LITTLE_SECONDS) if cached else (PLAIN_LIMIT, SMALL_SECONDS)
-    if sum(1 for _ in itertools.islice(rules.starts(), state_limit + 1)) > state_limit:
-        return None
-    outcome = _within(job, state_limit, seconds)
-    if outcome is None and rules.tiered and state_limit:
+    states, seconds = (min(PLAIN_LIMIT, LITTLE), LITTLE_SECONDS) if cached else (PLAIN_LIMIT, SMALL_SECONDS)
+    if sum(1 for _ in itertools.islice(rules.starts(), states + 1)) <= states:
+        with contextlib.suppress(BudgetExceeded):
+            return solved(job, Budget(states, seconds))
         # The kernels pay for every tier, plain Python for every state. So it gets the time of theirs for the tiers.
-        tiers = tiers_of_one_game(rules)
+        tiers = tiers_of_one_game(rules) if rules.tiered else 0
         if tiers > MANY_TIERS:
-            outcome = _within(job, _most_states(job), min(THIN_SECONDS, TIER_SECONDS * tiers))
-    return outcome
+            with contextlib.suppress(BudgetExceeded):
+                return solved(
+                    job, Budget(_most_states(job, rules.kind.acyclic), min(THIN_SECONDS, TIER_SECONDS * tiers))
+                )
+    remark = endless(games)
+    if remark is not None:
+        job.options.say(remark)
+    return None
 
 
 def tiers_of_one_game(rules: Rules) -> int:
@@ -97,84 +90,68 @@ def tiers_of_one_game(rules: Rules) -> int:
         state, ply = chance.choice(children), ply + 1
 
 
-def _within(job: Job, state_limit: int | None, seconds: float) -> Outcome | None:
-    """The outcome for a game of at most so many states that plain Python solves in so many seconds."""
-    rules, progress = job.rules, job.options.progress
-    budget = Budget(state_limit, seconds)
+def solved(job: Job, budget: Budget | None = None, reason: str | None = None) -> Outcome:
+    """Solve a game, of any size where there is no budget: then plain Python takes it for that reason.
 
-    def states(step: str, done: int, total: int | None, note: str = "") -> None:
-        progress("plain Python", done, None)
-
-    def found(method: str) -> Any:
-        states("", 0, None)
-        return METHODS[method](rules, budget=budget, progress=states)
-
-    slow = f"{rules.name}: its rules take more than {SLOW:g} seconds for a state: they must end"
-    try:
-        with impatient(SLOW + seconds, slow):
-            return _outcome(rules, job.options.method, found)
-    except BudgetExceeded:
-        return None
-
-
-def whole(job: Job, reason: str | None = None) -> Outcome:
-    """The outcome for a game of any size, which plain Python takes for that reason."""
-    return _outcome(job.rules, job.options.method, functools.partial(found_by, job, reason=reason))
-
-
-def found_by(job: Job, method: str, reason: str | None = None) -> Any:
-    """Solve by one of METHODS. Raises ResourceError if there are more states than memory holds."""
-    rules, options, state_limit = job.rules, job.options, _most_states(job, method)
-
-    def progress(step: str, done: int, total: int | None, note: str = "") -> None:
-        if state_limit is not None and done > state_limit:
-            why = f" ({reason})" if reason else ""
-            raise ResourceError(
-                f"more than {state_limit:,} states are too many for plain Python{why}: raise --memory, or"
-                " choose a smaller game"
-            )
-        options.progress(step, done, total, note)
-
-    return METHODS[method](rules, progress=progress)
-
-
-def _most_states(job: Job, method: str = AUTO) -> int | None:
-    """How many states the memory holds in plain Python; None where nothing limits them."""
-    chosen = job.rules.kind.acyclic if method == AUTO else Method(method)
-    state_bytes, memory = chosen.facts.state_bytes, job.options.memory
-    return memory // state_bytes if memory and state_bytes else None
-
-
-def _outcome(rules: Rules, method: str, found_by: Callable[[str], Any]) -> Outcome:
-    """By minimax, or by retrograde analysis if the method is that or moves stay in a tier; by value iteration.
-
-    `found_by(name)` is the result of one of METHODS, with its `table`.
+    By minimax, or by retrograde analysis if the method is that or moves stay in a tier; by value iteration. Raises
+    BudgetExceeded, and ResourceError if there are more states than memory holds.
     """
-    chosen = method
-    if method == AUTO:
-        chosen = rules.kind.acyclic if rules.tiered or rules.scores else Method.RETROGRADE
-    try:
-        result = found_by(chosen)
-        if method == AUTO and chosen == Method.MINIMAX and some_stay(rules, result.table):
-            # Use the kernels' name of the method: the values are the same
+    rules, options, method = job.rules, job.options, job.options.method
+
+    def result_by(chosen: Method) -> Any:
+        state_limit = _most_states(job, chosen)
+
+        def progress(step: str, done: int, total: int | None, note: str = "") -> None:
+            if budget is not None:
+                options.progress("plain Python", done, None)
+            elif state_limit is not None and done > state_limit:
+                why = f" ({reason})" if reason else ""
+                raise ResourceError(
+                    f"more than {state_limit:,} states are too many for plain Python{why}: raise --memory, or"
+                    " choose a smaller game"
+                )
+            else:
+                options.progress(step, done, total, note)
+
+        progress("plain Python", 0, None)
+        return METHODS[chosen](rules, budget=budget, progress=progress)
+
+    chosen = Method(method) if method != AUTO else Method.RETROGRADE
+    if method == AUTO and (rules.tiered or rules.scores):
+        chosen = rules.kind.acyclic
+    slow = f"{rules.name}: its rules take more than {SLOW:g} seconds for a state: they must end"
+    seconds = None if budget is None else budget.seconds_left
+    with contextlib.nullcontext() if seconds is None else impatient(SLOW + seconds, slow):
+        try:
+            result = result_by(chosen)
+            if method == AUTO and chosen == Method.MINIMAX and some_stay(rules, result.table):
+                # Use the kernels' name of the method: the values are the same
+                chosen = Method.RETROGRADE
+        except MethodError:
+            if method != AUTO or rules.kind.cyclic != Method.RETROGRADE or chosen == Method.RETROGRADE:
+                raise
             chosen = Method.RETROGRADE
-    except MethodError:
-        if method != AUTO or rules.kind.cyclic != Method.RETROGRADE or chosen == Method.RETROGRADE:
-            raise
-        chosen = Method.RETROGRADE
-        result = found_by(chosen)
-    if isinstance(result, value_iteration.Expectations):
-        solved = solved_by(rules, result.table, rules.tier, result.units, result.cyclic)
-    else:
-        if not is_built_in(rules.name):
-            check_table(rules.game, result.table, rules.symmetry)
-        tier = rules.tier if rules.kind.in_tiers(method) else lambda state: 0
+            result = result_by(chosen)
         table = result.table
+        if isinstance(result, value_iteration.Expectations):
+            solved = solved_by(rules, table, rules.tier, result.units, result.cyclic)
+            return Outcome(solved, solved.method, "complete")
+        if chosen == Method.ALPHABETA:
+            return Outcome(solved_by(rules, table), chosen, "exact")
+        if not is_built_in(rules.name):
+            check_table(rules.game, table, rules.symmetry)
         # Plain searches find distances, too
         if rules.kind is WDL:
             table = {state: (merit > 0) - (merit < 0) for state, merit in table.items()}
+        tier = rules.tier if rules.kind.in_tiers(method) else lambda state: 0
         solved = solved_by(rules, table, tier, cyclic=chosen == Method.RETROGRADE)
-    return Outcome(solved, solved.method, "complete")
+        return Outcome(solved, solved.method, "complete")
+
+
+def _most_states(job: Job, method: Method) -> int | None:
+    """How many states the memory holds in plain Python; None where nothing limits them."""
+    state_bytes, memory = method.facts.state_bytes, job.options.memory
+    return memory // state_bytes if memory and state_bytes else None
 
 
 def some_stay(rules: Rules, table: Table) -> bool:

@@ -62,7 +62,7 @@ class Proving:
         """Settle the start, then follow the play of each side."""
         plan, progress = self.plan, job.options.progress
         job.lock()
-        job.checked()
+        job.played()
         begin = None if plan.position == job.rules.game.initial() else plan.position
         rules = Rules(job.rules.game, job.rules.symmetry, WDL, begin)
         if rules.is_terminal(rules.first()):

@@ -11,6 +11,7 @@ from typing import Any
 from solver.base import extras
 from solver.base.errors import MethodError, UncompiledRules
 from solver.base.methods import Method
+from solver.check.playouts import RandomGame, states_of
 from solver.solving.job import Job, Outcome
 from solver.solving.ways import plain
 
@@ -40,23 +41,24 @@ def solve(job: Job) -> Outcome:
     rules, options, folder = job.rules, job.options, job.beside(".work")
     with compiled_ahead(rules, rules.kind.in_tiers(options.method)) as ahead:
         begun = folder is not None and folder.exists() and extras.has_kernels()
-        work, states = _work(job) if begun else None, list[int]()
+        work, games = _work(job) if begun else None, list[RandomGame]()
         if not rules.kind.converts and (work is None or work.resumed is None):
-            outcome, states = plain.first(job, ahead.cached)
+            games = job.played()
+            outcome = plain.tried(job, games, ahead.cached)
             if outcome is not None:
                 return outcome if work is None else outcome._replace(remove=work.remove)
         reason = None if extras.has_kernels() else extras.remedy()
         if reason is None:
             options.progress("compile", 0, 0)
             ahead.wait()
-            swept = _swept(job, work or _work(job), states)
+            swept = _swept(job, work or _work(job), states_of(games))
             if isinstance(swept, Outcome):
                 return swept
             reason = swept
     if rules.kind.converts:
         raise MethodError(f"{rules.name}: {reason}: leave --conversion out")
     options.say_plainly(reason)
-    return plain.whole(job, reason)
+    return plain.solved(job, reason=reason)
 
 
 def _work(job: Job) -> Any:
