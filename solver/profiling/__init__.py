@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from solver.base.errors import MethodError
@@ -32,9 +32,8 @@ from solver.rules.notation import format_action
 
 PLAYERS = ("perfect", "random", "sees 1", "sees 2", "sees 3")
 ERROR = 1e-6  # share of games under way at which play stops
-MAX_PLIES = 1000
+MAX_PLIES = 1000  # of a game, which then counts as a draw
 MOST_UNFOLDED = 200_000  # positions that are counted one by one to know what symmetry saves
-Policy = Callable[[Any], Sequence[Reply]]
 
 
 class Outcomes(NamedTuple):
@@ -187,18 +186,18 @@ def _simulated(player: Player, games: int, progress: Progress) -> Profile:
 
 
 def _counted(first: str, second: str, played: Simulated) -> Outcomes:
-    games, results = len(played.results), played.results
-    counts = Counter(played.lengths)
-    lengths = [counts[plies] / games for plies in range(max(counts) + 1)]
+    results, plies = played.results, list(map(len, played.moves))
+    games, counts = len(results), Counter(plies)
+    lengths = [counts[length] / games for length in range(max(plies) + 1)]
     wins, draws, losses = (sum(_lead(result) == lead for result in results) / games for lead in (1, 0, -1))
-    length = sum(played.lengths) / games
     error = played.unfinished / games
-    return Outcomes(first, second, played.mean, wins, draws, losses, length, lengths, None, error, played.interval)
+    mean_length = sum(plies) / games
+    return Outcomes(first, second, played.mean, wins, draws, losses, mean_length, lengths, None, error, played.interval)
 
 
 def _branching(played: Simulated) -> list[Ply]:
     plies = []
-    for ply in range(max(played.lengths)):
+    for ply in range(max(map(len, played.moves))):
         moves = [game[ply] for game in played.moves if len(game) > ply]
         plies.append(Ply(ply, len(moves) / len(played.moves), sum(moves) / len(moves), None))
     return plies
@@ -231,26 +230,23 @@ class _Measure:
 
     def __init__(self, player: Player) -> None:
         self.player, self.rules = player, player.rules
-        self.look = Practical(player.rules, player.knowledge.value, 0)
+        self.looks = {
+            name: Practical(player.rules, player.knowledge.value, plies) for plies, name in enumerate(PLAYERS[1:])
+        }
+        self.look = self.looks["random"]
         self.start = player.rules.canonical(player.game.initial())
-        self.policies: dict[str, Policy] = {"random": self._replies}
-        self.policies["perfect"] = lambda state: self.look.kept(self._replies(state))
-        for plies in (1, 2, 3):
-            self.policies[f"sees {plies}"] = self._seeing(plies)
         self._chosen: dict[tuple[str, Any], Sequence[Reply]] = {}
 
     def _replies(self, state: Any) -> Sequence[Reply]:
         return self.look.replies(state) or ()
 
-    def _seeing(self, plies: int) -> Policy:
-        look = Practical(self.rules, self.player.knowledge.value, plies)
-        return lambda state: look.choices(state) or ()
-
     def _choices(self, name: str, state: Any) -> Sequence[Reply]:
         """Return the moves that a player chooses from in a state, kept from pair to pair."""
         choices = self._chosen.get((name, state))
         if choices is None:
-            choices = self._chosen[name, state] = self.policies[name](state)
+            replies = self._replies(state)
+            choices = self.look.kept(replies) if name == "perfect" else self.looks[name].choices(state) or ()
+            self._chosen[name, state] = choices
         return choices
 
     def outcomes(self, first: str, second: str) -> Outcomes:
@@ -332,7 +328,6 @@ def _lead(score: float) -> int:
     return (score > 0) - (score < 0)
 
 
-MAX_PLIES = 1000  # of a game, which then counts as a draw
 MAX_STATES = 1 << 18  # states whose looks are remembered
 LEVEL = 1.96  # standard deviations of the mean on each side: 95 % of a normal distribution
 
@@ -342,15 +337,13 @@ class Simulated(NamedTuple):
 
     Attributes:
         results: The result of each game for the first player: 1, 0, -1, or a margin.
-        lengths: The plies of each game.
-        unfinished: How many games were stopped.
         moves: The number of moves at each ply of each game.
+        unfinished: How many games were stopped.
     """
 
     results: list[float]
-    lengths: list[int]
-    unfinished: int
     moves: list[list[int]]
+    unfinished: int
 
     @property
     def mean(self) -> float:
@@ -382,38 +375,26 @@ class Simulation:
 
     def play(self, start: Any, mover: int, gained: float, names: tuple[str, str]) -> Simulated:
         """Play games from a state, with the player to move and the points that the first player has."""
-        chance = random.Random(f"{start} {names}")
-        found = Simulated([], [], 0, [])
+        rules, chance = self.rules, random.Random(f"{start} {names}")
+        played = Simulated([], [], 0)
         for _ in range(self.games):
-            found = self._game(start, mover, gained, names, chance.choice, found)
-        return found
-
-    def _game(
-        self,
-        state: Any,
-        mover: int,
-        points: float,
-        names: tuple[str, str],
-        choose: Callable[[Sequence[Any]], Any],
-        found: Simulated,
-    ) -> Simulated:
-        rules = self.rules
-        moves: list[int] = []
-        while not rules.is_terminal(state) and len(moves) < MAX_PLIES:
-            actions = list(rules.actions(state))
-            moves.append(len(actions))
-            action = choose(self._choices(names[mover], state, actions))
-            child = rules.result(state, action)
-            points += rules.gain(state, action) * (1 if mover == 0 else -1)
-            mover = mover if rules.same_mover(state, action, child) else 1 - mover
-            state = child
-        ended = rules.is_terminal(state)
-        if ended:
-            points += rules.ended(state).score * (1 if mover == 0 else -1)
-        found.results.append(points)
-        found.lengths.append(len(moves))
-        found.moves.append(moves)
-        return found._replace(unfinished=found.unfinished + (not ended))
+            state, turn, points = start, mover, gained
+            moves: list[int] = []
+            while not rules.is_terminal(state) and len(moves) < MAX_PLIES:
+                actions = list(rules.actions(state))
+                moves.append(len(actions))
+                action = chance.choice(self._choices(names[turn], state, actions))
+                child = rules.result(state, action)
+                points += rules.gain(state, action) * (1 if turn == 0 else -1)
+                turn = turn if rules.same_mover(state, action, child) else 1 - turn
+                state = child
+            if rules.is_terminal(state):
+                points += rules.ended(state).score * (1 if turn == 0 else -1)
+            else:
+                played = played._replace(unfinished=played.unfinished + 1)
+            played.results.append(points)
+            played.moves.append(moves)
+        return played
 
     def _choices(self, name: str, state: Any, actions: list[Any]) -> list[Any]:
         """Return the moves that a player chooses from."""
