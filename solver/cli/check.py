@@ -36,8 +36,8 @@ def command(game: str, seed: int, quick: bool, boards: bool, as_json: bool, quie
     """
     from solver.base.options import Options
     from solver.check.conformance import random_games
-    from solver.solving.choosing import refuse, way_of
     from solver.solving.job import Job, contents_of
+    from solver.solving.pipeline import refuse, way_of
     from solver.solving.ways.plain import refuse_repeated
 
     if boards and as_json:

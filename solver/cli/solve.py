@@ -123,7 +123,7 @@ def command(
 
 def _refuse_beside(option: str, options: Any, book: str | None) -> None:
     """Raise UsageError for options that have no effect when a tree is searched and no book is made."""
-    from solver.solving.choosing import refuse_ignored
+    from solver.solving.pipeline import refuse_ignored
 
     options_given = {"output": book} | options._asdict() | {"method": options.method not in (AUTO, Method.ALPHABETA)}
     options_given |= {"symmetry": None, "no_symmetry": not options.symmetry, "progress": None, "say": None}

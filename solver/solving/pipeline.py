@@ -12,13 +12,14 @@ import functools
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-from solver.base.errors import GameError, ResourceError, SolverError
+from solver.base.errors import GameError, MethodError, ResourceError, SolverError
 from solver.base.extras import working_memory
-from solver.base.kinds import kind_asked
-from solver.base.methods import AUTO, Method
+from solver.base.kinds import NIMBER, kind_asked
+from solver.base.methods import ASKED, AUTO, Method
 from solver.base.options import Options
 from solver.base.progress import Progress, Say, listening, quiet, silent
 from solver.book import Book, Header, check_codec, streaming
@@ -30,13 +31,17 @@ from solver.book.writer import check_target
 from solver.check import conformance
 from solver.check.conformance import blamed
 from solver.rules.game import Rules, check_parameters, game_text
-from solver.solving.choosing import refuse, way_of
+from solver.rules.loading import graph_in
+from solver.rules.width import refuse_wide
+from solver.search import nimbers
 from solver.solving.job import Job, Outcome, Way, contents_of
-from solver.solving.ways import grown, imported
+from solver.solving.ways import cluster, entries, graphs, grown, imported, opening, plain, sweep
 from solver.solving.ways.grown import Plan
 from solver.solving.ways.proof import Plan as ProofPlan
 from solver.solving.ways.proof import Proving
 
+WAYS: tuple[Way, ...] = (sweep, cluster, entries, opening, plain, graphs)
+KEPT_BESIDE_A_BOOK = ("restart", "checkpoint", "cluster")  # they mean nothing without one
 MOST_TIERS = 1024  # a header lists no more
 MOST_VALUES = 1 << 16  # nor counts more of them
 
@@ -282,6 +287,65 @@ def _prepared(
     before = contents_of(rules, options)
     options = options._replace(memory=working_memory(options.memory))
     return Job(rules, job.target, options, contents=before), way
+
+
+def way_of(job: Job) -> Way:
+    """The way that rules and options ask for."""
+    options = job.options
+    if options.max_ply is not None:
+        return opening
+    if options.method == Method.ALPHABETA:
+        return entries
+    if graph_in(job.rules.game) is not None and job.rules.chance and not job.rules.margins:
+        return graphs
+    if job.rules.plain_only:
+        return plain
+    return sweep if options.cluster is None else cluster
+
+
+def refuse(job: Job, way: Way) -> None:
+    """Raise MethodError if this way cannot do the job, or would ignore one of its options."""
+    rules, options = job.rules, job.options
+    if options.method not in ASKED:
+        raise MethodError(f"no method {options.method!r}: choose one of {', '.join(ASKED)}")
+    if options.cluster is not None:
+        cluster.refuse_address(options.cluster)
+    if options.max_ply is not None and options.method not in (AUTO, Method.ALPHABETA):
+        raise MethodError(f"an opening book is made by alpha-beta: --method alphabeta, not {options.method}")
+    if rules.kind is NIMBER:
+        nimbers.check(rules)
+    some_heed = sorted(set().union(*(each_way.heeds for each_way in WAYS)))
+    refuse_ignored(way.name, way.heeds, job.target is not None, {name: getattr(options, name) for name in some_heed})
+    reason = way.refuses(job)
+    if reason is not None:
+        raise MethodError(reason)
+    if way in (sweep, cluster, plain):
+        remedy = "an opening book by alpha-beta, --max-ply N, or solver grow take them"
+        refuse_wide(rules.name, rules.bits, way.name, remedy)
+    codec = codec_of(rules, options.codec)
+    if rules.kind.is_stepped:
+        refuse_wide(rules.name, rules.bits, f"the codec {codec}", "live search takes them")
+    if options.codec not in (None, codec):
+        rules.kind.refuse("codec", rules.name)
+
+
+def refuse_ignored(name: str, heeds: set[str], keeps: bool, options_given: Mapping[str, Any]) -> None:
+    """Raise MethodError for an option that was given, neither None nor False, but would be ignored.
+
+    `name` is that of the way, and `keeps` says whether a book is written.
+    """
+    for option_name, value in options_given.items():
+        if value is None or value is False:
+            continue
+        option = f"--{option_name.replace('_', '-')}"
+        if option_name == "cluster" and option_name not in heeds:
+            raise MethodError(f"{option} has no effect with {name}, which runs on one machine: omit it")
+        if option_name not in heeds:
+            ways = [each_way.name for each_way in WAYS if option_name in each_way.heeds]
+            where = f"; it is for {' and '.join(ways)}" if ways else ""
+            raise MethodError(f"{option} has no effect with {name}: omit it{where}")
+        if option_name in KEPT_BESIDE_A_BOOK and not keeps:
+            raise MethodError(f"{option} needs a book: add -o BOOK, or omit {option}")
 
 
 @contextlib.contextmanager

@@ -14,8 +14,7 @@ from solver.base.options import Options
 from solver.book import codecs, streaming
 from solver.search.alphabeta import minimax
 from solver.solving import pipeline
-from solver.solving.job import Outcome
-from solver.solving.tables import solved_by
+from solver.solving.job import Outcome, solved_by
 from tests import naive
 from tests.conftest import FailuresAsTheyCome
 

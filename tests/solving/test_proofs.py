@@ -21,7 +21,7 @@ from solver.export.site import WEB
 from solver.rules.game import Rules, load_game
 from solver.rules.reading import parse_position
 from solver.solving import pipeline
-from solver.solving.following import Follower
+from solver.solving.racing import Follower
 from solver.solving.ways import proof
 from solver.solving.ways.proof import Plan, Proving
 from solver.verifying import playing, verification

@@ -8,8 +8,7 @@ from solver.base.errors import BudgetExceeded
 from solver.base.extras import PLAIN_LIMIT
 from solver.base.methods import Method
 from solver.search import Budget
-from solver.solving.job import Job, Outcome
-from solver.solving.tables import Table, solved_by
+from solver.solving.job import Job, Outcome, Table, solved_by
 from solver.solving.ways import plain
 
 name = "--method alphabeta"

@@ -29,8 +29,7 @@ from solver.book.codecs import rules_of
 from solver.rules.fingerprint import Origin, check_origin, fingerprint
 from solver.rules.game import Rules
 from solver.rules.reading import game_lines, moves_played
-from solver.solving.job import Job, Outcome
-from solver.solving.tables import solved_by
+from solver.solving.job import Job, Outcome, solved_by
 from solver.solving.tree import Tree
 
 ROUND, WIDEST = 16, 64  # leaves, in a small book and in a large one, of 16,384 positions or more

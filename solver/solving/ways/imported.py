@@ -23,8 +23,7 @@ from solver.base.text import TextError, fields_of, file_lines, table_rows
 from solver.base.value import Value, merit_of
 from solver.rules.game import Rules
 from solver.search.derive import derived
-from solver.solving.job import Job, Outcome
-from solver.solving.tables import solved_by
+from solver.solving.job import Job, Outcome, solved_by
 from solver.solving.ways import plain
 
 STATE_BYTES = 300  # of memory for each state, finished ones that it leads to included

@@ -33,8 +33,7 @@ from solver.rules.game import Rules
 from solver.rules.width import USUAL, words_of
 from solver.search import alphabeta, cycle
 from solver.search.derive import derived
-from solver.solving.job import Job, Outcome
-from solver.solving.tables import solved_by
+from solver.solving.job import Job, Outcome, solved_by
 from solver.solving.ways import plain
 
 name = "an opening book (--max-ply)"

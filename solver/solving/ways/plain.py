@@ -21,8 +21,7 @@ from solver.check.conformance import SLOW, check_table
 from solver.check.playouts import MOST_MOVES, RandomGame, endless, repeated
 from solver.rules.game import Rules, is_built_in
 from solver.search import Budget, alphabeta, nimbers, retrograde, value_iteration
-from solver.solving.job import Job, Outcome
-from solver.solving.tables import Table, solved_by
+from solver.solving.job import Job, Outcome, Table, solved_by
 
 name = "rules that run in plain Python only"
 heeds: set[str] = {"memory"}
@@ -96,26 +95,7 @@ def solved(job: Job, budget: Budget | None = None, reason: str | None = None) ->
     By minimax, or by retrograde analysis if the method is that or moves stay in a tier; by value iteration. Raises
     BudgetExceeded, and ResourceError if there are more states than memory holds.
     """
-    rules, options, method = job.rules, job.options, job.options.method
-
-    def result_by(chosen: Method) -> Any:
-        state_limit = _most_states(job, chosen)
-
-        def progress(step: str, done: int, total: int | None, note: str = "") -> None:
-            if budget is not None:
-                options.progress("plain Python", done, None)
-            elif state_limit is not None and done > state_limit:
-                why = f" ({reason})" if reason else ""
-                raise ResourceError(
-                    f"more than {state_limit:,} states are too many for plain Python{why}: raise --memory, or"
-                    " choose a smaller game"
-                )
-            else:
-                options.progress(step, done, total, note)
-
-        progress("plain Python", 0, None)
-        return METHODS[chosen](rules, budget=budget, progress=progress)
-
+    rules, method = job.rules, job.options.method
     chosen = Method(method) if method != AUTO else Method.RETROGRADE
     if method == AUTO and (rules.tiered or rules.scores):
         chosen = rules.kind.acyclic
@@ -123,7 +103,7 @@ def solved(job: Job, budget: Budget | None = None, reason: str | None = None) ->
     seconds = None if budget is None else budget.seconds_left
     with contextlib.nullcontext() if seconds is None else impatient(SLOW + seconds, slow):
         try:
-            result = result_by(chosen)
+            result = _result(job, chosen, budget, reason)
             if method == AUTO and chosen == Method.MINIMAX and some_stay(rules, result.table):
                 # Use the kernels' name of the method: the values are the same
                 chosen = Method.RETROGRADE
@@ -131,7 +111,7 @@ def solved(job: Job, budget: Budget | None = None, reason: str | None = None) ->
             if method != AUTO or rules.kind.cyclic != Method.RETROGRADE or chosen == Method.RETROGRADE:
                 raise
             chosen = Method.RETROGRADE
-            result = result_by(chosen)
+            result = _result(job, chosen, budget, reason)
         table = result.table
         if isinstance(result, value_iteration.Expectations):
             solved = solved_by(rules, table, rules.tier, result.units, result.cyclic)
@@ -146,6 +126,26 @@ def solved(job: Job, budget: Budget | None = None, reason: str | None = None) ->
         tier = rules.tier if rules.kind.in_tiers(method) else lambda state: 0
         solved = solved_by(rules, table, tier, cyclic=chosen == Method.RETROGRADE)
         return Outcome(solved, solved.method, "complete")
+
+
+def _result(job: Job, chosen: Method, budget: Budget | None, reason: str | None) -> Any:
+    """The result of one of METHODS."""
+    state_limit = _most_states(job, chosen)
+
+    def progress(step: str, done: int, total: int | None, note: str = "") -> None:
+        if budget is not None:
+            job.options.progress("plain Python", done, None)
+        elif state_limit is not None and done > state_limit:
+            why = f" ({reason})" if reason else ""
+            raise ResourceError(
+                f"more than {state_limit:,} states are too many for plain Python{why}: raise --memory, or"
+                " choose a smaller game"
+            )
+        else:
+            job.options.progress(step, done, total, note)
+
+    progress("plain Python", 0, None)
+    return METHODS[chosen](job.rules, budget=budget, progress=progress)
 
 
 def _most_states(job: Job, method: Method) -> int | None:

@@ -17,10 +17,9 @@ from solver.base.value import merit_of
 from solver.book.codecs import codec_of, rules_of
 from solver.book.solution import PROOF, SIDES, Trim
 from solver.rules.game import Rules
-from solver.solving.job import Job, Outcome
+from solver.solving.job import Job, Outcome, solved_by
 from solver.solving.racing import METHODS, Race
 from solver.solving.strategy import needed
-from solver.solving.tables import solved_by
 
 
 class Plan(NamedTuple):
