@@ -19,7 +19,7 @@ from solver.base.sharding import HASHED
 from solver.store.directory import TierLookup, lookup_of
 from solver.store.runs import united
 from solver.store.shared import read_only, shared
-from solver.store.sorting import exclusive_sums, gallop
+from solver.store.sorting import gallop, group_by_tier
 
 States = NDArray[np.int64]
 Part = tuple[int, int, States]  # a tier, a shard, its keys
@@ -32,48 +32,35 @@ def owner_of(key: Any, bits: int) -> Any:
 
 
 @shared
-def count_dealt(keys: NDArray[Any], bits: Any, begins: NDArray[Any]) -> None:
-    """begins[i] (2**bits,): where the keys of owner i begin when they are dealt."""
-    for i in range(len(begins)):
-        begins[i] = 0
+def owners_of(keys: NDArray[Any], bits: Any) -> Any:
+    """The shard of each key: int64."""
+    owners = np.empty(len(keys), np.int64)
     for i in range(len(keys)):
-        begins[owner_of(keys[i], bits)] += 1
-    exclusive_sums(begins)
+        owners[i] = owner_of(keys[i], bits)
+    return owners
 
 
-@shared
-def deal(keys: NDArray[Any], bits: Any, dealt: NDArray[Any], ends: NDArray[Any]) -> None:
-    """Group keys by owner, in their order; ends[i] (2**bits,) is where the keys of owner i end in `dealt`."""
-    count_dealt(keys, bits, ends)
-    for i in range(len(keys)):
-        owner = owner_of(keys[i], bits)
-        dealt[ends[owner]] = keys[i]
-        ends[owner] += 1
+def grouped(rows: NDArray[np.int64], owners: NDArray[np.int64], bits: int) -> tuple[NDArray[np.int64], list[int]]:
+    """Rows grouped by their owners, in their order, and where those of each of 2**bits owners end."""
+    if not bits:
+        return rows, [len(rows)]
+    in_groups, ends = np.empty_like(rows), np.empty(1 << bits, np.int64)
+    group_by_tier(rows, owners, len(rows), 0, in_groups, ends)
+    return in_groups, ends.tolist()
 
 
-@shared
-def collect(keys: NDArray[Any], bits: Any, begins: NDArray[Any], dealt: NDArray[Any], values: NDArray[Any]) -> None:
-    """values[i] of keys[i]: the next one of its owner's, which begin at begins[owner] in `dealt`."""
-    for i in range(len(keys)):
-        owner = owner_of(keys[i], bits)
-        values[i] = dealt[begins[owner]]
-        begins[owner] += 1
-
-
-@shared
-def own(keys: NDArray[Any], bits: Any, owner: int) -> Any:
-    """The keys that a shard owns, in their order."""
-    own_keys = np.empty(len(keys), np.int64)
-    count = 0
-    for i in range(len(keys)):
-        if owner_of(keys[i], bits) == owner:
-            own_keys[count] = keys[i]
-            count += 1
-    return own_keys[:count]
+def dealt(tier: int, rows: NDArray[np.int64], owners: NDArray[np.int64], bits: int) -> Iterator[Part]:
+    """The rows of a tier that each of 2**`bits` shards owns."""
+    rows, ends = grouped(rows, owners, bits)
+    begin = 0
+    for owner, end in enumerate(ends):
+        if begin < end:
+            yield tier, owner, rows[begin:end]
+        begin = end
 
 
 class Block(NamedTuple):
-    """Keys for some shards, sorted and without duplicates.
+    """Keys for some shards, sorted and without duplicates; or rows of numbers, messages from shard to shard.
 
     Attributes:
         table: One row for each part: the tier, the shard, and the part's end in `keys`.
@@ -99,18 +86,25 @@ class Block(NamedTuple):
         return _blocks(self.parts(), count, lambda owner: owner - first_block)
 
 
-def _blocks(pieces: Iterable[Part], count: int, place_of: Callable[[int], int]) -> list[Block]:
-    """Parts in so many blocks, by the place of the block for a shard."""
-    rows: list[list[tuple[int, int, int]]] = [[] for _ in range(count)]
-    keys: list[list[States]] = [[np.empty(0, np.int64)] for _ in range(count)]
+def in_blocks(parts: Iterable[Part], bits: int) -> list[Block]:
+    """Parts in blocks for 2**`bits` shards."""
+    return _blocks(parts, block_count(bits), partial(block_for, bits=bits))
+
+
+def _blocks(parts: Iterable[Part], count: int, index_of: Callable[[int], int]) -> list[Block]:
+    """Parts in so many blocks, by the index of the block for a shard."""
+    tables: list[list[tuple[int, int, int]]] = [[] for _ in range(count)]
+    rows: list[list[States]] = [[] for _ in range(count)]
     ends = [0] * count
-    for tier, owner, some in pieces:
-        block_index = place_of(owner)
-        ends[block_index] += len(some)
-        rows[block_index].append((tier, owner, ends[block_index]))
-        keys[block_index].append(some)
-    tables = (np.array(row, np.int64).reshape(-1, 3) for row in rows)
-    return [Block(table, np.concatenate(some)) for table, some in zip(tables, keys, strict=True)]
+    for tier, owner, part in parts:
+        index = index_of(owner)
+        ends[index] += len(part)
+        tables[index].append((tier, owner, ends[index]))
+        rows[index].append(part)
+    return [
+        Block(np.array(table, np.int64).reshape(-1, 3), np.concatenate(some) if some else np.empty(0, np.int64))
+        for table, some in zip(tables, rows, strict=True)
+    ]
 
 
 EMPTY_BLOCK = _blocks([], 1, int)[0]
@@ -132,21 +126,7 @@ def by_tiers(runs: Iterable[tuple[int, States]]) -> Iterator[tuple[int, States]]
 
 def blocks_of(runs: Iterable[tuple[int, States]], bits: int) -> list[Block]:
     """The keys of each tier, sorted and without doubles, in blocks for 2**bits shards; tiers come in order."""
-    return _blocks(_dealt(runs, bits), block_count(bits), partial(block_for, bits=bits))
-
-
-def _dealt(runs: Iterable[tuple[int, States]], bits: int) -> Iterator[Part]:
-    """The keys of each tier that each of 2**`bits` shards owns."""
-    for tier, keys in runs:
-        grouped, ends = keys, np.array([len(keys)])
-        if bits:
-            grouped, ends = np.empty_like(keys), np.empty(1 << bits, np.int64)
-            deal(keys, bits, grouped, ends)
-        begin = 0
-        for owner, end in enumerate(ends.tolist()):
-            if begin < end:
-                yield tier, owner, grouped[begin:end]
-            begin = end
+    return in_blocks((part for tier, keys in runs for part in dealt(tier, keys, owners_of(keys, bits), bits)), bits)
 
 
 def block_for(owner: int, bits: int) -> int:
@@ -199,11 +179,9 @@ def miniature(
     2**`bits` shards have given the children's values. A child whose value is the least number of its type was never
     reached, and is left out.
     """
-    begins = np.empty(1 << bits, np.int64)
-    count_dealt(children.keys, bits, begins)
-    dealt = np.concatenate(answers) if answers else np.empty(0, kind)
     values = np.empty(len(children.keys), kind)
-    collect(children.keys, bits, begins, dealt, values)
+    order, _ = grouped(np.arange(len(values)), owners_of(children.keys, bits), bits)
+    values[order] = np.concatenate([np.empty(0, kind), *answers])
     keys, index = children.keys, children.table
     lost = values == np.iinfo(kind).min
     if lost.any():

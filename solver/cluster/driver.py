@@ -33,9 +33,9 @@ from solver.cluster.history import Closing, Found, ShardedTier, Solved, events_o
 from solver.cluster.on_ray import is_local
 from solver.cluster.ordering import Merged
 from solver.cluster.resolving import LISTING, by_rounds, valued
-from solver.cluster.shards import MAIL, Shards, sent
+from solver.cluster.shards import MAIL, Shards
 from solver.cluster.store import LEASE, Damaged, File, Store
-from solver.cluster.tasks import Advanced, Explored, Job, Run, Segment, Spent
+from solver.cluster.tasks import Advanced, Job, Run, Segment, Spent
 from solver.compiled import agreement
 from solver.compiled.edges import CompiledMoves
 from solver.rules.game import Rules, located
@@ -46,7 +46,7 @@ from solver.sweep.scale import Scale, TooWide, first_scale, refuse_long, wider
 
 GROWTH = 4.0  # states that one leads to, before that is known
 REPORTED_TIER_SECONDS = 1.0  # seconds that a tier takes, of which there is a line
-MENDED = 100  # files in one tier, before something else must be wrong
+MENDED = 1000  # times for one tier, before something else must be wrong
 ALONE = 1 << 17  # states up to which a shard that is alone goes on by itself
 # Which children are asked for
 ALL_CHILDREN, UNFINISHED_CHILDREN = Scale(0, "", 0), Scale(1, "", 0)
@@ -107,9 +107,6 @@ class Driver(Shards):
                 return False
         except Damaged as damaged:
             error = damaged
-        self.mended += 1
-        if self.mended > MENDED:
-            raise self.unreliable()
         self._mend(error)
         return True
 
@@ -146,11 +143,13 @@ class Driver(Shards):
         if not course.begun:
             self.mending(self._begin)
         while (tier := course.first()) is not None:
+            self.mended = 0
             self.mending(functools.partial(self._advance, tier))
         if course.scale is None:
             scale = first_scale(rules, any(tier.cyclic for tier in course.tiers), len(course.tiers), course.largest)
             self.done(scale)
         while (event := course.next()) is not None:
+            self.mended = 0
             try:
                 self.mending(functools.partial(self._solve, event))
             except TooWide:
@@ -161,6 +160,12 @@ class Driver(Shards):
 
     def _mend(self, damaged: Damaged) -> None:
         """Compute a shard file again from those before it."""
+        self.mended += 1
+        if self.mended > MENDED:
+            raise ResourceError(
+                f"{self.store.url}: files read back damaged right after they were written: check the store,"
+                " then run the command again"
+            )
         # The file may be why that fails
         self.ahead = {}
         self.tell(f"{damaged}: it is computed again")
@@ -168,12 +173,11 @@ class Driver(Shards):
 
     def mending(self, step: Callable[[], Result]) -> Result:
         """Do a step; where a shard file turns out to be damaged, mend it and do the step again."""
-        for _ in range(MENDED):
+        while True:
             try:
                 return step()
             except Damaged as damaged:
                 self._mend(damaged)
-        raise self.unreliable()
 
     def _begin(self) -> None:
         # While the driver sees to the first tiers
@@ -206,36 +210,37 @@ class Driver(Shards):
         """Return a tier's shards and their children. Raises Stays if some moves stay inside the tier."""
         segments = self.course.pending(tier)
         total = sum(segment.end - segment.begin for segment in segments) // 8
-        engine = self.engine_for(total)
         bits, later = self.bits_for(total), self.bits_for(total * self.course.growth * AHEAD)
+        each = [(owned(segments, bits, owner), later) for owner in range(1 << bits)]
+        results, runs = self._dealt(tasks.advance, tier, each, total, later)
+        return tier_of(tier, bits, results, max(segment.highest for segment in results), False), results, runs
+
+    def _dealt(
+        self, task: Callable[..., Any], tier: int, arguments: Sequence[tuple[Any, ...]], states: int, later: int
+    ) -> tuple[list[Any], list[Run]]:
+        """Run a task on each shard of a tier of so many states.
+
+        Returns:
+            What each tells, and the runs of the states that they deal to 2**`later` shards.
+        """
+        bits, engine = len(arguments).bit_length() - 1, self.engine_for(states)
         submitted = engine.submit_each(
-            tasks.advance,
-            [(self.job, tier, (bits, owner), owned(segments, bits, owner), later) for owner in range(1 << bits)],
+            task,
+            [(self.job, tier, (bits, owner), *given) for owner, given in enumerate(arguments)],
             returns=1 + block_count(later),
-            memory=self.bytes_for(total, bits),
+            memory=self.bytes_for(states, bits),
         )
         runs = self.gathered(tier, [handles[1:] for handles in submitted], later, engine)
-        results: list[Advanced] = [engine.result(handles[0]) for handles in submitted]
-        return tier_of(tier, bits, results, max(segment.highest for segment in results), False), results, runs
+        return [engine.result(handles[0]) for handles in submitted], runs
 
     def generation(self, closing: Closing) -> Closing:
         """Take a tier one generation further, or some; its shards may split."""
         number = closing.number
         total = closing.reached + sum(segment.end - segment.begin for segment in closing.front) // 8
-        engine = self.engine_for(total)
         bits = max(closing.bits, self.bits_for(total))
         visited = [closing.seen[owner >> bits - closing.bits] for owner in range(1 << bits)]
-        submitted = engine.submit_each(
-            tasks.explore,
-            [
-                (self.job, number, (bits, owner), owned(closing.front, bits, owner), files, bits, ALONE)
-                for owner, files in enumerate(visited)
-            ],
-            returns=1 + block_count(bits),
-            memory=self.bytes_for(total, bits),
-        )
-        runs = self.gathered(number, [handles[1:] for handles in submitted], bits, engine)
-        results: list[Explored] = [engine.result(handles[0]) for handles in submitted]
+        each = [(owned(closing.front, bits, owner), files, bits, ALONE) for owner, files in enumerate(visited)]
+        results, runs = self._dealt(tasks.explore, number, each, total, bits)
         for owner, (kept, (name, length), *_) in enumerate(results):
             visited[owner] = visited[owner][:kept]
             if length:
@@ -246,20 +251,11 @@ class Driver(Shards):
 
     def _closed(self, closing: Closing, bits: int, later: int) -> tuple[ShardedTier, list[Advanced], list[Run]]:
         """Complete a tier whose states were all visited: 2**`bits` shards, their children in 2**`later` shards."""
-        number, engine, leads = closing.number, self.engine_for(closing.reached), closing.highest > closing.number
+        number, leads = closing.number, closing.highest > closing.number
         # Shards that were split share some
         visited = list(dict.fromkeys(file for files in closing.seen for file in files))
-        submitted = engine.submit_each(
-            tasks.close,
-            [
-                (self.job, number, (bits, owner), owned(visited, bits, owner), later, leads)
-                for owner in range(1 << bits)
-            ],
-            returns=1 + block_count(later),
-            memory=self.bytes_for(closing.reached, bits),
-        )
-        runs = self.gathered(number, [handles[1:] for handles in submitted], later, engine) if leads else []
-        results: list[Advanced] = [engine.result(handles[0]) for handles in submitted]
+        each = [(owned(visited, bits, owner), later, leads) for owner in range(1 << bits)]
+        results, runs = self._dealt(tasks.close, number, each, closing.reached, later)
         return tier_of(number, bits, results, closing.highest, True), results, runs
 
     def _complete(self, tier: ShardedTier, results: list[Advanced], runs: list[Run], started: float) -> None:
@@ -334,10 +330,6 @@ class Driver(Shards):
         for earlier in self.course.tiers:
             if earlier.number < tier.number <= earlier.highest:
                 dealt += self._leading(earlier, UNFINISHED_CHILDREN, tier.bits, tier.number)
-        if not tier.cyclic:
-            columns = enumerate(sent(self.engine, dealt, tier.bits))
-            rebuilt = [(self.job, tier.number, (tier.bits, owner), *blocks) for owner, blocks in columns]
-            return list(self.engine.results(handle for [handle] in self.engine.submit_each(tasks.rebuild, rebuilt)))
         runs = self.gathered(None, dealt, tier.bits)
         closing = begun(tier.number, [run.segments[tier.number] for run in runs if tier.number in run.segments])
         while closing.front:

@@ -51,6 +51,10 @@ class Engine(ABC):
         """`submit` a task for each of these arguments."""
         return [self.submit(task, *given, returns=returns, memory=memory) for given in arguments]
 
+    def each(self, task: Callable[..., Any], arguments: Iterable[Sequence[Any]], *, memory: int = 0) -> list[Any]:
+        """The result of a task for each of these arguments."""
+        return list(self.results(handle for [handle] in self.submit_each(task, arguments, memory=memory)))
+
     @abstractmethod
     def result(self, handle: Any, within: float | None = None) -> Any:
         """Wait for a task, and return its result. Arrays in it are read-only.

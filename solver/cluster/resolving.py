@@ -171,7 +171,7 @@ class Rounds:
     def values(self) -> list[Folded]:
         """The values of the shards."""
         tier = self.tier
-        folds = self.engine.submit_each(
+        return self.engine.each(
             settled,
             [
                 (self.job, tier.number, (tier.bits, owner), tier.states[owner], self.scale, left, merits)
@@ -179,7 +179,6 @@ class Rounds:
             ],
             memory=self.memory,
         )
-        return list(self.engine.results(handle for [handle] in folds))
 
     def _take(self, of: list[list[Any]], **names: int) -> None:
         """Keep handles of arrays, by their position in each shard's result."""
@@ -188,11 +187,10 @@ class Rounds:
 
     def _kept(self, *names: str) -> list[list[File]]:
         """The files of these arrays of each shard."""
-        tasks = self.engine.submit_each(
+        return self.engine.each(
             keep,
             [
                 (self.job, self.tier.number, (self.tier.bits, owner), names, *arrays)
                 for owner, *arrays in zip(self.places, *(self.arrays[name] for name in names), strict=True)
             ],
         )
-        return list(self.engine.results(handle for [handle] in tasks))

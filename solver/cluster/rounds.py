@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from solver.base import value
 from solver.base.sharding import HASHED
-from solver.cluster.blocks import EMPTY_BLOCK, Block, block_count, miniature, owner_of
+from solver.cluster.blocks import EMPTY_BLOCK, Block, Part, dealt, in_blocks, miniature, owners_of
 from solver.cluster.history import ShardedTier
 from solver.cluster.store import File
 from solver.cluster.tasks import Folded, Job, bench_of, labelled, valued
@@ -42,19 +42,6 @@ assert SHARD + HASHED < 63
 Array = NDArray[Any]
 
 
-class Mail(NamedTuple):
-    """The messages of one shard to others: the end of each recipient's rows, and columns of numbers."""
-
-    ends: NDArray[np.int64]
-    columns: list[NDArray[np.int64]]
-
-    def of(self, owner: int) -> list[NDArray[np.int64]]:
-        """The columns for one shard."""
-        mailbox = owner % len(self.ends)
-        rows = slice(int(self.ends[mailbox - 1]) if mailbox else 0, int(self.ends[mailbox]))
-        return [column[rows] for column in self.columns]
-
-
 class Told(NamedTuple):
     """The result of a shard's round.
 
@@ -67,13 +54,6 @@ class Told(NamedTuple):
     resolved: int
     sent: int
     following: int
-
-
-@shared
-def owners_of(keys: NDArray[Any], bits: Any, owners: NDArray[Any]) -> None:
-    """Write the shard of each key to `owners`."""
-    for i in range(len(keys)):
-        owners[i] = owner_of(keys[i], bits)
 
 
 @shared
@@ -225,7 +205,7 @@ def link(
     known = miniature(tier, own_states, children, queried, answers, np.dtype(scale.kind))
     size = len(own_states)
     left, merits, due = np.zeros(size, np.int32), np.full(size, NO_MERIT, np.int16), np.empty(size, np.int16)
-    pieces = []
+    links: list[Part] = []
     with compiling(bench.game):
         endless = narrow_endless(bench.rules, bench.compiled.endless(own_states))
         cursor, moves, others = 0, bench.moves(scale), known.beyond(0)
@@ -235,14 +215,14 @@ def link(
             end = min(cursor + STATES_PER_CALL, size)
             batch, count, cursor, *fault = open_links(moves, others, cursor, end, batch, endless, left, merits)
             refuse(bench.rules, *fault)
-            keys, owners = batch.edges.keys[:count], np.empty(count, np.int64)
-            owners_of(keys, shard[0], owners)
-            pieces.append(_mails(owners, shard[0], [keys, batch.edges.weights[:count]]))
+            keys = batch.edges.keys[:count]
+            rows = np.stack((keys, batch.edges.weights[:count]), axis=1)
+            links += dealt(tier, rows, owners_of(keys, shard[0]), shard[0])
     settle(left, merits, 0, size, due)
-    return [int(due[due > 0].min(initial=WIN)) % WIN, left, merits, *_joined(pieces)]
+    return [int(due[due > 0].min(initial=WIN)) % WIN, left, merits, *in_blocks(links, shard[0])]
 
 
-def index(job: Job, tier: ShardedTier, owner: int, *mails: Mail) -> list[Array]:
+def index(job: Job, tier: ShardedTier, owner: int, *mails: Block) -> list[Array]:
     """The lists of the parents of a shard's states, and where they begin: arrays `begins` and `parents`.
 
     `mails` are of the shards that have states, in their order.
@@ -253,12 +233,12 @@ def index(job: Job, tier: ShardedTier, owner: int, *mails: Mail) -> list[Array]:
     begins = np.zeros(len(states) + 1, np.int64)
     links = []
     for source, mail in zip(tier.filled, mails, strict=True):
-        keys, entries = mail.of(owner)
-        places = keys.copy()
-        lost = find_links(known, places, begins)
-        if lost >= 0:
-            refuse(bench.rules, LOST_CHILD, bench.store.get(tier.states[source], np.int64)[entries[lost] >> 1])
-        links.append((places, entries, source))
+        for _, rows in mail.of(owner):
+            places, entries = rows.T.copy()
+            lost = find_links(known, places, begins)
+            if lost >= 0:
+                refuse(bench.rules, LOST_CHILD, bench.store.get(tier.states[source], np.int64)[entries[lost] >> 1])
+            links.append((places, entries, source))
     np.cumsum(begins, out=begins)
     parents, free = np.empty(begins[-1], np.int64), begins[:-1].copy()
     for places, entries, source in links:
@@ -274,7 +254,7 @@ def step(
     parents: Array,
     left: Array,
     merits: Array,
-    *mails: Mail,
+    *mails: Block,
 ) -> list[Any]:
     """Run one round of a shard, (bits, owner): its states of this distance send their values to their parents.
 
@@ -283,12 +263,13 @@ def step(
     """
     left, merits = left.copy(), merits.copy()
     for mail in mails:
-        hear_all(mail.of(shard[1])[0], WIN - distance, left, merits)
+        for _, messages in mail.of(shard[1]):
+            hear_all(messages, WIN - distance, left, merits)
     scores = bench_of(job).rules.scores
     front, following = front_of(distance, scores, left, merits)
-    owners, messages = tell(front, begins, parents, scores, merits)
-    result = Told(len(front), len(messages), int(following))
-    return [result, left, merits, *_mails(owners, shard[0], [messages])]
+    owners, sent = tell(front, begins, parents, scores, merits)
+    result = Told(len(front), len(sent), int(following))
+    return [result, left, merits, *in_blocks(dealt(0, sent, owners, shard[0]), shard[0])]
 
 
 def keep(job: Job, tier: int, shard: tuple[int, int], arrays: Sequence[str], *arrays_given: Array) -> list[File]:
@@ -312,33 +293,3 @@ def settled(
     if len(endless := bench.compiled.endless(own_states)):
         values = values + endless
     return valued(bench, tier, shard, scale, own_states, values.astype(scale.kind))
-
-
-def _mails(owners: Array, bits: int, columns: list[Array]) -> list[Mail]:
-    """Rows dealt to 2**`bits` shards by their owners, in as many parts as `blocks_of` makes."""
-    shards = 1 << bits
-    shards_per_block = shards // block_count(bits)
-    order = np.argsort(owners.astype(np.uint16 if bits <= 16 else np.uint32), kind="stable")
-    ends = np.cumsum(np.bincount(owners, minlength=shards))
-    columns = [column[order] for column in columns]
-    mails = []
-    for first_shard in range(0, shards, shards_per_block):
-        begin, end = int(ends[first_shard - 1]) if first_shard else 0, int(ends[first_shard + shards_per_block - 1])
-        mails.append(
-            Mail(
-                ends[first_shard : first_shard + shards_per_block] - begin,
-                [column[begin:end].copy() for column in columns],
-            )
-        )
-    return mails
-
-
-def _joined(mail_lists: list[list[Mail]]) -> list[Mail]:
-    """Mails for the same shards as one each; the parts are let go."""
-    joined = []
-    while mail_lists[0]:
-        some = [mails.pop() for mails in mail_lists]
-        rows = [mail.of(owner) for owner in range(len(some[0].ends)) for mail in some]
-        ends = np.sum([mail.ends for mail in some], axis=0)
-        joined.append(Mail(ends, [np.concatenate(column) for column in zip(*rows, strict=True)]))
-    return joined[::-1]

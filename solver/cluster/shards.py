@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from solver.base import sharding
-from solver.base.errors import ResourceError
 from solver.base.methods import Method
 from solver.base.options import Options
 from solver.base.sharding import BYTES, GATHERED
@@ -143,13 +142,6 @@ class Shards:
         self.done(StartedOver())
         return True
 
-    def unreliable(self) -> ResourceError:
-        """Why no shard file is mended any more."""
-        return ResourceError(
-            f"{self.store.url}: files read back damaged right after they were written: check the store,"
-            " then run the command again"
-        )
-
     def bits_for(self, states: float, each: int = BYTES) -> int:
         """Of how many shards, as a power of two, so many states are, of which a task takes `each` bytes."""
         return sharding.bits_for(states, each, self.memory, self.engine.workers)
@@ -165,12 +157,8 @@ class Shards:
     ) -> list[Run]:
         """Return the run files of the states that a tier's tasks have dealt to 2**`bits` shards."""
         engine, memory = engine or self.engine, GATHERED * self.memory // BYTES
-        handles = engine.submit_each(
-            gather,
-            [(self.job, source, (bits, owner), *items) for owner, items in enumerate(sent(engine, tasks, bits))],
-            memory=memory if bits else 0,
-        )
-        return [run for run in engine.results(handle for [handle] in handles) if run is not None]
+        given = [(self.job, source, (bits, owner), *items) for owner, items in enumerate(sent(engine, tasks, bits))]
+        return [run for run in engine.each(gather, given, memory=memory if bits else 0) if run is not None]
 
     def ask_ahead(self, tier: ShardedTier) -> None:
         """While a tier is solved let the one before it ask for its children, which takes no values."""

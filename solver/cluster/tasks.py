@@ -28,7 +28,7 @@ from solver.base.expectations import MIDDLE, number_of
 from solver.base.kinds import NIMBER, OUTCOME
 from solver.base.parallel import Workers
 from solver.base.progress import silent
-from solver.cluster.blocks import Block, States, blocks_of, by_tiers, each_block, look_up, miniature, own, several
+from solver.cluster.blocks import Block, States, blocks_of, by_tiers, each_block, look_up, miniature, owners_of, several
 from solver.cluster.store import File, Store, store_at
 from solver.compiled.binding import compiling
 from solver.compiled.edges import LARGEST, LOSSES, WINS, CompiledMoves, Moves
@@ -325,13 +325,6 @@ def request(job: Job, tier: int, files: Sequence[File], scale: Scale, bits: int,
     return [*blocks_of(runs, 0), *blocks_of(runs, bits)]
 
 
-def rebuild(job: Job, tier: int, shard: tuple[int, int], *blocks: Block | list[Block]) -> File:
-    """The unfinished states of a shard, (bits, owner), of a tier, from all that leads there."""
-    bench = bench_of(job)
-    keys = united([keys for block in each_block(blocks) for later, keys in block.of(shard[1]) if later == tier])
-    return bench.store.put(labelled("states", tier, shard), bench.expansion.keep(keys)[0])
-
-
 class Shard(NamedTuple):
     """The files of a shard that is solved: of 2**`bits` of its tier, its states and their values."""
 
@@ -437,7 +430,7 @@ def read_segments(store: Store, segments: Sequence[Segment], bits: int, owner: i
     runs = []
     for one in segments:
         keys = np.frombuffer(store.read(one.name, one.begin, one.end, one.digest), np.int64)
-        runs.append(own(keys, bits, owner) if one.bits < bits else keys)
+        runs.append(keys[owners_of(keys, bits) == owner] if one.bits < bits else keys)
     return united(runs)
 
 

@@ -332,12 +332,11 @@ def test_keys_are_dealt_and_found_again(early, late, bits):
         mine = list(dealt[blocks.block_for(owner, bits)].of(owner))
         for tier, some in mine:
             whole = early if tier == 3 else late
-            assert some.tolist() == blocks.own(whole, bits, owner).tolist()
+            assert some.tolist() == whole[blocks.owners_of(whole, bits) == owner].tolist()
         answers.append(np.concatenate([np.empty(0, np.int64), *(some for _, some in mine)]))
     asked = np.concatenate([early, late])
     found = np.empty_like(asked)
-    begins = np.cumsum([0, *map(len, answers[:-1])], dtype=np.int64)
-    blocks.collect(asked, bits, begins, np.concatenate(answers), found)
+    found[blocks.grouped(np.arange(len(asked)), blocks.owners_of(asked, bits), bits)[0]] = np.concatenate(answers)
     assert found.tolist() == asked.tolist()
 
 
