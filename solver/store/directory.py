@@ -9,7 +9,7 @@ Look-ups come in batches. Each stage runs for the whole batch, so that the cache
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -26,7 +26,6 @@ CELL_STATES = 4  # states to a cell
 FENCE = 4  # bits of how many states there are from one fence to the next
 FENCED_CELL_SIZE = 2 << FENCE  # states in a cell, from which on fences are looked at
 MAX_TIER_STATES = (1 << 32) - 1  # of a tier: what a cell can hold
-CELLS_PER_PART = 1 << 20  # cells made at a time
 BEGIN, END, SHIFT, PREFIX, FIRST, CELLS, MERITS = range(7)  # columns of the table, a row for each tier
 MISSING = -1
 PASSED = -2  # instead of the row of a tier: its states are not looked up
@@ -101,18 +100,6 @@ class Layer(Tier):
         return self.begin + self.kept
 
 
-def prefixes_of(states: NDArray[np.int64]) -> tuple[int, int, int]:
-    """Divide the states of a tier into cells.
-
-    Args:
-        states: The tier's states, ascending.
-
-    Returns:
-        The shift, the first prefix, and the number of cells.
-    """
-    return division(int(states[0]), int(states[-1]), len(states)) if len(states) else (0, 0, 1)
-
-
 def division(least_state: int, greatest_state: int, count: int) -> tuple[int, int, int]:
     """Return the shift, the first prefix and the number of cells for so many states of a range."""
     shift = max(0, ((greatest_state - least_state) * CELL_STATES // count).bit_length() - 1)
@@ -120,17 +107,17 @@ def division(least_state: int, greatest_state: int, count: int) -> tuple[int, in
     return shift, prefix, (greatest_state >> shift) - prefix + 2
 
 
-def cells_of(states: NDArray[np.int64], shift: int, prefix: int, cells: int) -> Iterator[NDArray[np.uint32]]:
-    """Yield the directory of a tier's states, in parts.
+def cells_of(states: NDArray[np.int64]) -> tuple[int, int, NDArray[np.uint32]]:
+    """Divide the ascending states of a tier into cells.
 
-    A cell holds the index of its first state; the last cell holds the number of states.
+    Returns:
+        The shift, the first prefix, and the directory: a cell holds the index of its first state, the last cell the
+        number of states.
     """
-    states_done = 0
-    for cell in range(0, cells, CELLS_PER_PART):
-        part_cells = np.empty(min(CELLS_PER_PART, cells - cell), np.uint32)
-        fill(states[states_done:], states_done, shift, prefix, cell, part_cells)
-        states_done = int(part_cells[-1])
-        yield part_cells
+    shift, prefix, count = division(int(states[0]), int(states[-1]), len(states)) if len(states) else (0, 0, 1)
+    cells = np.empty(count, np.uint32)
+    fill(states, 0, shift, prefix, 0, cells)
+    return shift, prefix, cells
 
 
 @shared
@@ -181,12 +168,12 @@ def lookup_of(tiers: Sequence[tuple[int, NDArray[np.int64]]], merits: NDArray[An
     cells: list[NDArray[np.uint32]] = []
     begin = cell = 0
     for row, (tier, states) in enumerate(tiers):
-        shift, prefix, cell_count = prefixes_of(states)
-        cells.extend(cells_of(states, shift, prefix, cell_count))
+        shift, prefix, own_cells = cells_of(states)
+        cells.append(own_cells)
         end = begin + len(states)
-        table[row] = begin, end, shift, prefix, cell, cell_count, max(0, begin - len(tiers[0][1]))
+        table[row] = begin, end, shift, prefix, cell, len(own_cells), max(0, begin - len(tiers[0][1]))
         slots[tier - first_tier] = row
-        begin, cell = end, cell + cell_count
+        begin, cell = end, cell + len(own_cells)
     states = np.concatenate([states for _, states in tiers])
     return TierLookup(
         states, merits, table, slots, first_tier, np.concatenate(cells), states[:: 1 << FENCE].copy()

@@ -100,23 +100,15 @@ def exclusive_sums(counts: Ints) -> None:
 
 
 @shared
-def unique(keys: Ints, count: int) -> int:
-    """Drop the duplicates of sorted keys[:count] in place; return the number that is left."""
-    if count == 0:
-        return 0
-    kept_count = 1
+def sort_unique(keys: Ints, scratch: Ints, count: int) -> int:
+    """Sort keys[:count] in place and drop duplicates; return the number that is left."""
+    radix_sort(keys, scratch, count)
+    kept_count = min(count, 1)
     for i in range(1, count):
         if keys[i] != keys[kept_count - 1]:
             keys[kept_count] = keys[i]
             kept_count += 1
     return kept_count
-
-
-@shared
-def sort_unique(keys: Ints, scratch: Ints, count: int) -> int:
-    """Sort keys[:count] in place and drop duplicates; return the number that is left."""
-    radix_sort(keys, scratch, count)
-    return unique(keys, count)
 
 
 @shared

@@ -25,7 +25,7 @@ from solver.book.segments import bodies_of
 from solver.book.solution import Part
 from solver.compiled.binding import bind, compiling, inlined, kernel
 from solver.compiled.inlining import PART
-from solver.store.directory import cells_of, prefixes_of
+from solver.store.directory import cells_of
 from solver.store.packed import Table
 from solver.store.runs import spans, splitters
 from solver.store.sorting import radix_sort
@@ -416,8 +416,7 @@ class Compiled:
         """Append the symbols to all keys, as `add_symbols` does to some."""
         shift, cells = 0, np.empty(0, np.uint32)
         if self.plain.tells:
-            shift, prefix, size = prefixes_of(states)
-            cells = np.concatenate(list(cells_of(states, shift, prefix, size)))
+            shift, _, cells = cells_of(states)
 
         def wrong_in(piece: slice) -> int:
             wrong_index: int = self.kernels.add_symbols(
