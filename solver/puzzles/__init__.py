@@ -28,7 +28,7 @@ from solver.book.streaming import lists
 from solver.play.analysis import Move
 from solver.play.player import Player
 from solver.rules.game import GameOrName, Rules
-from solver.rules.notation import format_action, parse_action
+from solver.rules.notation import format_action, names_of, parse_action
 
 GOALS = ("win", "draw", "margin")
 LOOK = 4  # plies within which a wrong move is plainly wrong
@@ -93,13 +93,10 @@ def find_puzzles(
     rules = player.rules
     book = _refuse(rules, player.solution, goal, win_in, unique)
     shortest, longest = win_in or (3, 1 << 30)
-    candidates = [
-        (puzzle.difficulty, puzzle)
-        for state in _candidates(book, goal, shortest, longest, progress)
-        if (puzzle := _puzzle(player, state, goal, unique)) is not None
-    ]
-    candidates.sort(key=lambda pair: (-pair[0], pair[1].state))
-    return _different(player, [puzzle for _, puzzle in candidates], number)
+    states = _candidates(book, goal, shortest, longest, progress)
+    puzzles = [puzzle for state in states if (puzzle := _puzzle(player, state, goal, unique)) is not None]
+    puzzles.sort(key=lambda puzzle: (-puzzle.difficulty, puzzle.state))
+    return _different(player, puzzles, number)
 
 
 def _refuse(rules: Rules, book: Any, goal: str, win_in: Any, unique: str) -> Book:
@@ -213,12 +210,9 @@ def _around(player: Player, puzzle: Puzzle) -> set[Any]:
 
 
 def _line(player: Player, puzzle: Puzzle) -> list[str]:
-    names, state = [puzzle.move], player.game.result(puzzle.state, puzzle.solution)
-    if not player.game.is_terminal(state):
-        for action, child in player.line(state, (puzzle.distance or 12) - 1):
-            names.append(format_action(player.game, state, action))
-            state = child
-    return names
+    child = player.game.result(puzzle.state, puzzle.solution)
+    line = () if player.game.is_terminal(child) else player.line(child, (puzzle.distance or 12) - 1)
+    return [puzzle.move, *names_of(player.rules, child, (action for action, _ in line))]
 
 
 def _is_proved(rules: Rules, puzzle: Puzzle) -> bool:
@@ -230,7 +224,7 @@ def _is_proved(rules: Rules, puzzle: Puzzle) -> bool:
         return True
     known: dict[tuple[Any, int], bool] = {}
     for action in rules.actions(puzzle.state):
-        wins = _wins(rules, puzzle.state, action, puzzle.distance, known)
+        wins = _settles(rules, puzzle.state, action, puzzle.distance, 1, known)
         if len(known) > MOST_CHECKED:
             return False
         if wins != (action == puzzle.solution):
@@ -238,43 +232,22 @@ def _is_proved(rules: Rules, puzzle: Puzzle) -> bool:
     return True
 
 
-def _wins(rules: Rules, state: Any, action: Any, plies: int, known: dict[tuple[Any, int], bool]) -> bool:
-    """Whether a move wins within some plies, itself included."""
+def _settles(rules: Rules, state: Any, action: Any, plies: int, sign: int, known: dict[tuple[Any, int], bool]) -> bool:
+    """Whether a move wins (`sign` 1) or loses (-1) for its side within some plies, itself included."""
     child = rules.result(state, action)
-    same = rules.same_mover(state, action, child)
+    child_sign = sign if rules.same_mover(state, action, child) else -sign
     if rules.is_terminal(child):
-        return (rules.ended(child).score > 0) == same and rules.ended(child).score != 0
+        return child_sign * rules.ended(child).score > 0
     if plies <= 1 or len(known) > MOST_CHECKED:
         return False
-    return _forces(rules, child, plies - 1, known) if same else _suffers(rules, child, plies - 1, known)
-
-
-def _forces(rules: Rules, state: Any, plies: int, known: dict[tuple[Any, int], bool]) -> bool:
-    """Whether the side to move can win within some plies."""
-    key = rules.canonical(state), plies
+    key = rules.canonical(child), child_sign * (plies - 1)
     if key not in known:
-        known[key] = any(_wins(rules, state, action, plies, known) for action in rules.actions(state))
+        # One move is enough to win; who loses does so whatever the move
+        any_or_all = any if child_sign > 0 else all
+        known[key] = any_or_all(
+            _settles(rules, child, reply, plies - 1, child_sign, known) for reply in rules.actions(child)
+        )
     return known[key]
-
-
-def _suffers(rules: Rules, state: Any, plies: int, known: dict[tuple[Any, int], bool]) -> bool:
-    """Whether the side to move loses within some plies, whatever it does."""
-    key = rules.canonical(state), -plies
-    if key not in known:
-        known[key] = all(_loses(rules, state, action, plies, known) for action in rules.actions(state))
-    return known[key]
-
-
-def _loses(rules: Rules, state: Any, action: Any, plies: int, known: dict[tuple[Any, int], bool]) -> bool:
-    """Whether a move loses within some plies, itself included."""
-    child = rules.result(state, action)
-    same = rules.same_mover(state, action, child)
-    if rules.is_terminal(child):
-        score = rules.ended(child).score
-        return score != 0 and (score < 0) == same
-    if plies <= 1:
-        return False
-    return _suffers(rules, child, plies - 1, known) if same else _forces(rules, child, plies - 1, known)
 
 
 def score_answer(source: Source | Player, state: int, answer: str) -> float:

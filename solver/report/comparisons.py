@@ -8,7 +8,7 @@ from typing import Any
 from solver.base.value import Value
 from solver.report.facts import table, worth
 from solver.rules.game import Rules
-from solver.rules.notation import format_action, show
+from solver.rules.notation import names_of, show
 from solver.search.comparison import Tally
 from solver.search.deepening import Look
 
@@ -74,7 +74,7 @@ def looks(rules: Rules, look_list: Sequence[Look], state: Any) -> list[dict[str,
             "depth": look.depth,
             **worth(look.value),
             "exact": look.exact,
-            "line": _line(rules, state, look.line),
+            "line": [*names_of(rules, state, look.line)],
             "end": look.end,
             "estimate": look.estimate,
             "minimax": look.minimax,
@@ -90,7 +90,7 @@ def deepened(rules: Rules, look_list: Sequence[Look], state: Any, limit: int) ->
     rows = [["depth", "minimax", "alpha-beta", "deepening", "value", "line"]]
     before: tuple[int, ...] = ()
     for look in look_list:
-        line = " ".join(_line(rules, state, look.line))
+        line = " ".join(names_of(rules, state, look.line))
         changed = f"   now {line.partition(' ')[0]}" if before and look.line[:1] != before[:1] else ""
         nodes = [f">{limit:,}" if count is None else f"{count:,}" for count in (look.minimax, look.alphabeta)]
         counts = [*nodes, f"{look.deepening:,}"]
@@ -116,14 +116,6 @@ def _counts(tally: Tally) -> dict[str, int | None]:
         "hits": tally.hits if has_table else None,
         "entries": tally.entries if has_table else None,
     }
-
-
-def _line(rules: Rules, state: Any, actions: Sequence[int]) -> list[str]:
-    words = []
-    for action in actions:
-        words.append(format_action(rules.game, state, action))
-        state = rules.result(state, action)
-    return words
 
 
 def _worth(rules: Rules, value: Value, exact: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from solver.base.errors import MissingState
@@ -9,7 +10,7 @@ from solver.base.value import in_plies
 from solver.book.reader import Book
 from solver.play.player import Player
 from solver.rules.game import Game, game_text
-from solver.rules.notation import format_action, format_end, in_all, in_words, show
+from solver.rules.notation import format_end, in_all, in_words, names_of, show
 from solver.rules.reading import parse_position
 
 
@@ -26,14 +27,12 @@ def facts(player: Player, position: str, max_moves: int = 1000) -> dict[str, Any
     value = player.value(state).value
     if value is None:
         raise MissingState(f"{position} is not known: {_remedy(player)}")
-    moves, states = [], [state]
-    known = True
-    try:
-        for action, child in player.line(state, max_moves):
-            moves.append(format_action(game, states[-1], action))
-            states.append(child)
-    except MissingState:
-        known = False
+    line: list[tuple[int, int]] = []
+    known = False
+    with contextlib.suppress(MissingState):
+        line.extend(player.line(state, max_moves))
+        known = True
+    states = [state, *(child for _, child in line)]
     if not known:
         value_text = in_words(player.value(states[-1]).value, player.rules)
         whose = "the book ends here" if isinstance(player.solution, Book) else "no more is known"
@@ -51,7 +50,7 @@ def facts(player: Player, position: str, max_moves: int = 1000) -> dict[str, Any
         "score": value.score,
         "distance": value.distance,
         "words": in_all(value, player.rules, parsed.gained),
-        "moves": moves,
+        "moves": [*names_of(player.rules, state, (action for action, _ in line))],
         "end": states[-1],
         "ending": ending,
     }

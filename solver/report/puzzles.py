@@ -21,15 +21,7 @@ GOALS = {"win": "wins in {}", "draw": "holds the draw", "margin": "keeps the bes
 
 def facts(puzzle: Puzzle) -> dict[str, Any]:
     """Return the facts of a puzzle."""
-    return {
-        "position": f"#{puzzle.state}",
-        "goal": puzzle.goal,
-        "distance": puzzle.distance,
-        "move": puzzle.move,
-        "line": puzzle.line,
-        "tempting": puzzle.tempting,
-        "difficulty": puzzle.difficulty,
-    }
+    return {"position": f"#{puzzle.state}", **{name: getattr(puzzle, name) for name in COLUMNS[1:]}}
 
 
 def row(puzzle: Puzzle) -> list[Any]:

@@ -10,7 +10,7 @@ from solver.play import refuting
 from solver.play.player import Player
 from solver.play.refuting import Refutation
 from solver.report import records
-from solver.rules.notation import format_action
+from solver.rules.notation import format_action, names_of
 
 
 def explained(player: Player, facts: records.Position) -> records.Position:
@@ -38,11 +38,8 @@ def _fact(player: Player, state: int, refutation: Refutation) -> records.Why:
 
 def names(player: Player, state: int, refutation: Refutation) -> list[str]:
     """Return the moves of a refutation in the game's notation."""
-    state, moves = player.game.result(state, refutation.action), []
-    for action, child in refutation.line:
-        moves.append(format_action(player.game, state, action))
-        state = child
-    return moves
+    child = player.game.result(state, refutation.action)
+    return [*names_of(player.rules, child, (action for action, _ in refutation.line))]
 
 
 def words(player: Player, refutation: Refutation) -> str:

@@ -113,10 +113,10 @@ def format_end(game: Any, state: int) -> str:
 
 
 def names_of(rules: Rules, state: int, actions: Iterable[int]) -> Iterator[str]:
-    """Yield the names of actions that are played one after another from a state, in the game's own notation."""
+    """Yield the names of actions, or numbers of outcomes, that are played one after another from a state."""
     for action in actions:
         yield format_action(rules.game, state, action)
-        state = rules.result(state, action)
+        state = next_position(rules, Position(state, None), action).state
 
 
 def parse_action(game: GameOrName | Rules, state: int, text: str) -> int:
