@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from solver.book.doors import game_of
-from solver.cli.common import Bars, quiet_option
+from solver.cli.common import Bars, quiet_option, symmetry_option
 from solver.rules.game import Rules
 
 
@@ -14,10 +14,10 @@ from solver.rules.game import Rules
 @click.option(
     "-o", "--output", "file", type=click.Path(), required=True, metavar="FILE", help="Write the module here: FILE.wasm."
 )
-@click.option("--no-symmetry", is_flag=True, help="Do not fold positions that are equal by symmetry.")
+@symmetry_option
 @click.option("--ranks", is_flag=True, help="Add the functions that readers of a ranked book need.")
 @quiet_option
-def command(text: str, file: str, no_symmetry: bool, ranks: bool, quiet: bool) -> None:
+def command(text: str, file: str, symmetry: bool, ranks: bool, quiet: bool) -> None:
     """Build a game's rules and searches as a WebAssembly module.
 
     \b
@@ -30,7 +30,7 @@ def command(text: str, file: str, no_symmetry: bool, ranks: bool, quiet: bool) -
     """
     from solver.export.module import write
 
-    rules = Rules(game_of(text), not no_symmetry)
+    rules = Rules(game_of(text), symmetry)
     with Bars(quiet) as bars:
         size = write(rules, file, ranks, progress=bars)
     click.echo(f"{file}: {size:,} bytes, {rules.name}, rules {rules.fingerprint[:8]}")

@@ -386,6 +386,16 @@ def all_of(*options: Decorator) -> Decorator:
 
 
 quiet_option: Decorator = click.option("-q", "--quiet", is_flag=True, help="Hide progress bars and notes.")
+symmetry_option: Decorator = click.option(
+    "--no-symmetry",
+    "symmetry",
+    is_flag=True,
+    callback=lambda context, parameter, is_off: not is_off,
+    help="Do not fold positions that are equal by symmetry.",
+)
+memory_option: Decorator = click.option(
+    "--memory", type=SIZE, metavar="SIZE", help="Memory to use, for example 8G. Default: 60 % of the free memory."
+)
 json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 codec_option: Decorator = click.option(
     "--codec",

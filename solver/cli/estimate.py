@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from solver.book.doors import game_of
-from solver.cli.common import SIZE, Bars, Seconds, Text, loading, print_options, tell, workers_option
+from solver.cli.common import SIZE, Bars, Seconds, Text, loading, print_options, symmetry_option, tell, workers_option
 from solver.estimate.planning import Cluster, parse_cluster
 from solver.report import estimates
 from solver.report.facts import facts_of
@@ -22,7 +22,7 @@ from solver.report.facts import facts_of
     metavar="NODES",
     help="Predict a solve on a cluster: nodes=64,cores=32,memory=256G,network=25G, or local:2.",
 )
-@click.option("--no-symmetry", is_flag=True, help="Do not fold positions that are equal by symmetry.")
+@symmetry_option
 @click.option(
     "--seconds",
     type=Seconds(1, 1e5),
@@ -38,7 +38,7 @@ def command(
     game: str,
     max_ply: int | None,
     cluster: Cluster | None,
-    no_symmetry: bool,
+    symmetry: bool,
     seconds: float,
     memory: int | None,
     wdl: bool,
@@ -70,23 +70,20 @@ def command(
 
     if cluster is not None and max_ply is not None:
         raise click.UsageError("an opening book is made on one machine: leave --cluster or --max-ply out")
-    if memory is not None and (cluster is not None or max_ply is not None):
+    sweeps = cluster is None and max_ply is None
+    if memory is not None and not sweeps:
         raise click.UsageError("--memory is that of an exhaustive solve on one machine: leave it out")
-    if wdl and (cluster is not None or max_ply is not None):
+    if wdl and not sweeps:
         raise click.UsageError("--wdl is for an exhaustive solve on one machine: leave it out")
     with loading(quiet):
         rules = game_of(game)
     with Bars(quiet) as bars:
-        options: dict[str, Any] = {
-            "symmetry": not no_symmetry,
-            "workers": workers,
-            "seconds": seconds,
-            "progress": bars,
-        }
+        options: dict[str, Any] = {"symmetry": symmetry, "workers": workers, "seconds": seconds, "progress": bars}
+        answer: Any
         if cluster is not None:
-            answer, text = facts_of(planning.of_cluster(rules, cluster, **options)), estimates.plan
+            answer, text = planning.of_cluster(rules, cluster, **options), estimates.plan
         elif max_ply is not None:
-            answer, text = facts_of(estimation.of_opening(rules, max_ply, **options)), estimates.opening
+            answer, text = estimation.of_opening(rules, max_ply, **options), estimates.opening
         else:
-            answer, text = facts_of(estimation.of_sweep(rules, memory=memory, wdl=wdl, **options)), estimates.sweep
-    tell({"game": game, **answer}, text, as_json)
+            answer, text = estimation.of_sweep(rules, memory=memory, wdl=wdl, **options), estimates.sweep
+    tell({"game": game, **facts_of(answer)}, text, as_json)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import time
 from typing import Any
 
 import click
@@ -45,7 +44,7 @@ from solver.cli.info import report
     metavar="E",
     help="Follow moves that lose at most this. Default: 0.1; of margins 1.",
 )
-@click.option("--no-symmetry", is_flag=True, help="Do not fold positions that are equal by symmetry.")
+@common.symmetry_option
 @click.option("--restart", is_flag=True, help="Begin anew, even if the file has a book.")
 @click.option(
     "--checkpoint",
@@ -78,14 +77,14 @@ def command(game: str, book: str, add: str | None, as_json: bool, quiet: bool, *
     from solver.solving.pipeline import grow
     from solver.solving.ways.grown import Plan
 
-    bars, say, started = common.Bars(quiet), functools.partial(common.note, quiet=quiet), time.perf_counter()
+    bars, say = common.Bars(quiet), functools.partial(common.note, quiet=quiet)
     plan = Plan(games=() if add is None else [*common.games_of(add)], **{name: asked.pop(name) for name in OF_PLAN})
-    options = Options(symmetry=not asked.pop("no_symmetry"), progress=bars, say=say, **asked)
+    options = Options(progress=bars, say=say, **asked)
     with bars:
         header = grow(game, book, plan, options)
     if plan.positions is not None and header.stored < plan.positions and plan.seconds is None:
         common.note("all play within --error is in the book, or known: allow more", quiet)
-    report(header, book, time.perf_counter() - started, as_json)
+    report(header, book, bars.seconds, as_json)
 
 
 OF_PLAN = ("positions", "seconds", "depth", "exact", "evaluate", "side", "error")

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import os
-
 import click
 
-from solver.cli.common import Bars, note, print_options, tell
-from solver.report import books
+from solver.cli.common import Bars, note, print_options, symmetry_option
+from solver.cli.info import report
 
 
 @click.command("import")
 @click.argument("file", type=click.Path())
 @click.argument("game")
 @click.option("-o", "--output", "book", type=click.Path(), required=True, metavar="BOOK", help="Write the book here.")
-@click.option("--no-symmetry", is_flag=True, help="Do not fold positions that are equal by symmetry.")
+@symmetry_option
 @click.option("--no-verify", is_flag=True, help="Do not compare values with those of their moves.")
 @print_options
-def command(file: str, game: str, book: str, no_symmetry: bool, no_verify: bool, as_json: bool, quiet: bool) -> None:
+def command(file: str, game: str, book: str, symmetry: bool, no_verify: bool, as_json: bool, quiet: bool) -> None:
     """Write a book of values from elsewhere, verified.
 
     \b
@@ -34,8 +32,7 @@ def command(file: str, game: str, book: str, no_symmetry: bool, no_verify: bool,
     from solver.solving.pipeline import import_values
 
     with Bars(quiet) as bars:
-        header = import_values(game, file, book, symmetry=not no_symmetry, verified=not no_verify, progress=bars)
+        header = import_values(game, file, book, symmetry=symmetry, verified=not no_verify, progress=bars)
     if header.scope != "complete":
         note(f"{file} is not all of the game that play can reach: not every value could be verified", quiet)
-    facts = books.facts(header, os.path.getsize(book))
-    tell(facts, lambda answer: books.text(answer, header.kind), as_json)
+    report(header, book, bars.seconds, as_json)

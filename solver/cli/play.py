@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import click
 
@@ -21,19 +20,6 @@ from solver.search import heuristic
 
 WHITE = " \t\r\n\ufeff"  # moves may come from a file with a byte-order mark
 COMMANDS = "hint, undo, swap (sides), help, quit"
-
-
-class LevelName(click.ParamType):  # type: ignore[type-arg]
-    """A level of play: its name, or a number from 1 to 10."""
-
-    name = "level"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Level:
-        """Return the level. Fails for other texts."""
-        try:
-            return value if isinstance(value, Level) else level_of(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
 
 
 @click.command("play")
@@ -58,7 +44,7 @@ class LevelName(click.ParamType):  # type: ignore[type-arg]
 @common.opponent_option
 @click.option(
     "--level",
-    type=LevelName(),
+    type=common.Text("level", level_of),
     default="perfect",
     metavar="LEVEL",
     help=f"Strength: {', '.join(LEVELS)}, or 1 to 10. A weaker computer errs more often, and sees fewer plies.",
@@ -272,14 +258,11 @@ class Table:
         elif command in ("help", "?"):
             click.echo(f"a move{self.such_as()}, or {COMMANDS}")
         else:
-            self._try(words)
+            try:
+                self._apply(notation.parse_action(self.game, self.state, words))
+            except PositionError as error:
+                click.echo(str(error))
         return True
-
-    def _try(self, text: str) -> None:
-        try:
-            self._apply(notation.parse_action(self.game, self.state, text))
-        except PositionError as error:
-            click.echo(str(error))
 
     def _hint(self) -> None:
         state = self.state

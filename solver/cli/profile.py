@@ -15,7 +15,7 @@ import click
 from solver.base.files import lock, write_whole
 from solver.book.doors import Opened, open_source
 from solver.book.writer import check_target
-from solver.cli.common import Bars, game_option, json_option, quiet_option
+from solver.cli.common import Bars, game_option, json_option, quiet_option, tell
 from solver.profiling import Profile, profile, refuse_chance
 from solver.report import profiles
 from solver.rules.fingerprint import fingerprint
@@ -90,10 +90,8 @@ def command(
         report, rules = _profiled(opened, games, quiet)
     if target is not None:
         write_whole(target, profiles.page(report, rules).encode())
-    if as_json:
-        click.echo(json.dumps(profiles.facts(report)))
-    elif not html:
-        click.echo(profiles.text(report, rules))
+    if as_json or not html:
+        tell(profiles.facts(report), lambda _: profiles.text(report, rules), as_json)
 
 
 def _tabulate(
@@ -113,7 +111,7 @@ def _tabulate(
                         journal.write((json.dumps(dict(zip(KEY, (LAYOUT, *key), strict=True)) | row) + "\n").encode())
                         journal.flush()
             rows.append(finished[key])
-    click.echo(json.dumps([row["facts"] for row in rows]) if as_json else profiles.listed([row["row"] for row in rows]))
+    tell([row["facts"] for row in rows], lambda _: profiles.listed([row["row"] for row in rows]), as_json)
 
 
 @contextlib.contextmanager

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import functools
-import json
-import time
 from typing import Any
 
 import click
 
 from solver.base.methods import AUTO, Method
 from solver.book.solution import SIDES
-from solver.cli.common import DURATION, SIZE, Bars, Seconds, codec_option, note, print_options
+from solver.cli import common
 from solver.cli.info import report
 
 
@@ -31,21 +29,19 @@ from solver.cli.info import report
     default=AUTO,
     help="auto: both search in turns, until one of them has proved it.",
 )
-@click.option("--time", "seconds", type=DURATION, metavar="TIME", help="Give up after this time: 2h, 30m, 90s.")
-@click.option("--table", type=SIZE, metavar="SIZE", help="Memory of the searches' tables. Default: 1G.")
-@click.option(
-    "--memory", type=SIZE, metavar="SIZE", help="Memory to use, for example 8G. Default: 60 % of the free memory."
-)
+@click.option("--time", "seconds", type=common.DURATION, metavar="TIME", help="Give up after this time: 2h, 30m, 90s.")
+@click.option("--table", type=common.SIZE, metavar="SIZE", help="Memory of the searches' tables. Default: 1G.")
+@common.memory_option
 @click.option("--restart", is_flag=True, help="Discard the work of an interrupted proof.")
 @click.option(
     "--checkpoint",
-    type=Seconds(0, 86_400),
+    type=common.Seconds(0, 86_400),
     metavar="S",
     help="Seconds between checkpoints of the search. Default: 120.",
 )
-@click.option("--no-symmetry", is_flag=True, help="Do not fold positions that are equal by symmetry.")
-@codec_option
-@print_options
+@common.symmetry_option
+@common.codec_option
+@common.print_options
 def command(
     game: str,
     book: str | None,
@@ -80,21 +76,15 @@ def command(
     from solver.solving.pipeline import run
     from solver.solving.ways.proof import Plan, Proving
 
-    bars, say, started = Bars(quiet), functools.partial(note, quiet=quiet), time.perf_counter()
-    options = Options(symmetry=not raw.pop("no_symmetry"), progress=bars, say=say, **raw)
+    bars = common.Bars(quiet)
+    options = Options(progress=bars, say=functools.partial(common.note, quiet=quiet), **raw)
     played = None if position is None else parse_position(game_of(game), position)
     with bars:
         header = run(game, book, options, Proving(Plan(side, method, seconds, played and played.state)))
-    elapsed = time.perf_counter() - started
     if book is not None:
-        report(header, book, elapsed, as_json)
+        report(header, book, bars.seconds, as_json)
         return
-    verdict = header.kind.verdict(header.root)
-    if played is not None:
-        verdict = f"{header.root.leaning} for the side to move"
-    if as_json:
-        click.echo(
-            json.dumps({"game": header.game, "method": header.method, "score": header.root.score, "seconds": elapsed})
-        )
-    else:
-        click.echo(f"{header.game}: {verdict}, by {header.method} in {elapsed:.1f} s")
+    verdict = header.kind.verdict(header.root) if played is None else f"{header.root.leaning} for the side to move"
+    seconds = bars.seconds
+    facts = {"game": header.game, "method": header.method, "score": header.root.score, "seconds": seconds}
+    common.tell(facts, lambda _: f"{header.game}: {verdict}, by {header.method} in {seconds:.1f} s", as_json)

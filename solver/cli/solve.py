@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import time
 from typing import Any
 
 import click
@@ -12,7 +11,7 @@ import click
 from solver.base.errors import GameError
 from solver.base.methods import ASKED, AUTO, Method
 from solver.book.doors import game_of
-from solver.cli.common import SIZE, Bars, Seconds, codec_option, note, print_options, workers_option
+from solver.cli import common
 from solver.cli.info import report
 
 
@@ -40,27 +39,25 @@ from solver.cli.info import report
     help="As --wdl, but keep the plies to the next capture, or other move that raises the tier: by them a player"
     " finishes wins. For games with cycles whose rules take moves back.",
 )
-@click.option("--no-symmetry", is_flag=True, help="Do not fold positions that are equal by symmetry.")
-@click.option(
-    "--memory", type=SIZE, metavar="SIZE", help="Memory to use, for example 8G. Default: 60 % of the free memory."
-)
+@common.symmetry_option
+@common.memory_option
 @click.option(
     "--table",
-    type=SIZE,
+    type=common.SIZE,
     metavar="SIZE",
     help="Memory of alpha-beta's table. Default: 64M. Larger is not always faster.",
 )
 @click.option("--restart", is_flag=True, help="Discard the work of an interrupted solve.")
 @click.option(
     "--checkpoint",
-    type=Seconds(0, 86_400),
+    type=common.Seconds(0, 86_400),
     metavar="S",
     help="Seconds between checkpoints; longer if a checkpoint takes long. Default: 30; 45 in passes over games with"
     " cycles; 1 on a cluster.",
 )
 @click.option("--anyway", is_flag=True, help="Solve even if the disk seems too small.")
-@codec_option
-@workers_option
+@common.codec_option
+@common.workers_option
 @click.option(
     "--cluster",
     metavar="WHERE",
@@ -73,11 +70,10 @@ from solver.cli.info import report
 )
 @click.option("--from", "start", default="start", metavar="POSITION", help="With --trace: begin at this position.")
 @click.option("--plot", type=click.Path(), metavar="FILE", help="With --trace: draw the tree, .png or .svg.")
-@print_options
+@common.print_options
 def command(
     game: str,
     book: str | None,
-    no_symmetry: bool,
     pruned: bool,
     trace: bool,
     start: str,
@@ -101,8 +97,8 @@ def command(
     """
     from solver.base.options import Options
 
-    bars, say = Bars(quiet), functools.partial(note, quiet=quiet)
-    options = Options(symmetry=not no_symmetry, progress=bars, say=say, **raw_options)
+    bars, say = common.Bars(quiet), functools.partial(common.note, quiet=quiet)
+    options = Options(progress=bars, say=say, **raw_options)
     if plot is not None and not trace:
         raise click.UsageError("--plot draws the numbers of --trace: give both, or omit --plot")
     if start != "start" and not trace:
@@ -115,10 +111,9 @@ def command(
         raise click.UsageError("--codec is how a book is written: name one with -o, or leave it out")
     from solver.solving.pipeline import run
 
-    started = time.perf_counter()
     with bars:
         header = run(game, book, options)
-    report(header, book, time.perf_counter() - started, as_json)
+    report(header, book, bars.seconds, as_json)
 
 
 def _refuse_beside(option: str, options: Any, book: str | None) -> None:
@@ -135,7 +130,6 @@ def _print_visit(game: Any, traced: bool, plot: str | None, as_json: bool, start
     from solver.games.tree import Tree
     from solver.report import trees
     from solver.rules.game import Rules, game_text
-    from solver.rules.notation import format_action, show
     from solver.rules.reading import parse_position
     from solver.search.trace import trace, unfolded
 
@@ -163,8 +157,5 @@ def _print_visit(game: Any, traced: bool, plot: str | None, as_json: bool, start
         return
     lines = [*trees.steps(game, visit_trace), "", *trees.drawing(game, visit_trace), ""] if traced else []
     if unfolding is not None:
-        visited = [node.state for node, entered in visit_trace.steps if entered]
-        show_state = functools.partial(show, rules.game)
-        action_name = functools.partial(format_action, rules.game)
-        lines = [*trees.boards(unfolding, visited, show_state, action_name), *lines]
+        lines = [*trees.boards(rules, unfolding, visit_trace), *lines]
     click.echo("\n".join([*lines, *trees.text(facts), *([] if traced else trees.unseen(facts))]))

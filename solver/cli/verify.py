@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from solver.base.errors import DamagedBook, ForeignBook, MissingRules
-from solver.cli.common import SIZE, Bars, Seconds, game_option, print_options, tell, workers_option
+from solver.cli.common import Bars, Seconds, game_option, memory_option, print_options, tell, workers_option
 from solver.report import verdicts
 from solver.report.facts import facts_of
 from solver.verifying.verification import CONSISTENT, SEARCH, WRONG, verify
@@ -19,9 +19,7 @@ NOT_PROVED = 7  # the exit code of a consistent book
 @click.argument("book", type=click.Path(), metavar="BOOK|GAME")
 @game_option
 @workers_option
-@click.option(
-    "--memory", type=SIZE, metavar="SIZE", help="Memory to use, for example 8G. Default: 60 % of the free memory."
-)
+@memory_option
 @click.option(
     "--search",
     type=Seconds(min=0),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from solver.base.errors import GameError
 from solver.games.tree import Tree, written
 from solver.report.facts import table
+from solver.rules.game import Rules
+from solver.rules.notation import names_of, show
 from solver.search.trace import Node, Trace, Unfolded
 
 WIDTH = 120  # columns of a drawing
@@ -205,14 +206,12 @@ def _number(number: Any) -> str:
     return f"{number:g}" if isinstance(number, float) else str(number)
 
 
-def boards(
-    unfolding: Unfolded, visited: list[int], show: Callable[[Any], str], name: Callable[[Any, Any], str]
-) -> list[str]:
+def boards(rules: Rules, unfolding: Unfolded, trace: Trace) -> list[str]:
     """Return the visited nodes with their moves and boards, in the order of the visit."""
     lines = []
-    parents = {moves: state for state, moves in unfolding.nodes}
-    for number, node in enumerate(visited, 1):
-        state, moves = unfolding.nodes[node]
-        names = " ".join(name(parents[moves[:index]], action) for index, action in enumerate(moves))
-        lines += [f"step {number}: {names or 'the start'}", show(state), ""]
+    start, _ = unfolding.nodes[0]
+    for number, node in enumerate((node for node, entered in trace.steps if entered), 1):
+        state, moves = unfolding.nodes[node.state]
+        names = " ".join(names_of(rules, start, moves))
+        lines += [f"step {number}: {names or 'the start'}", show(rules.game, state), ""]
     return lines
