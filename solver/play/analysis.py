@@ -189,11 +189,7 @@ def nearly_best(moves: list[Move], loss: float) -> list[Move]:
     if best_move.value is not None and best_move.value.distance is not None and best_move.value.score > 0:
         return moves[:1]
     valued = [move for move in moves if move.value is not None or move.estimate is not None]
-    return [move for move in valued if _worth(best_move) - _worth(move) <= loss] or moves[:1]
-
-
-def _worth(move: Move) -> float:
-    return (move.estimate or 0.0) if move.value is None else move.value.score
+    return [move for move in valued if rank(move)[0] - rank(best_move)[0] <= loss] or moves[:1]
 
 
 def rank(move: Move) -> tuple[float, bool, float]:

@@ -60,7 +60,9 @@ class Compiled:
         try:
             # What the compiler cannot do, the plain search can
             with contextlib.suppress(Exception):
-                module = modules.at_once(self._rules) if self._given is None else Module(self._given, self._rules)
+                module = None if self._given is None else Module(self._given, self._rules)
+                if module is None and modules.is_at_hand(self._rules):
+                    module = modules.find(self._rules)
                 if module is not None and self._enough(module):
                     self.it = module
                 elif extras.has_kernels():

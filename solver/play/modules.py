@@ -70,11 +70,9 @@ def find(rules: Rules) -> Module | None:
 
 
 def is_at_hand(rules: Rules) -> bool:
-    """Whether `at_once` is likely to find one, told without loading anything."""
+    """Whether `find` is likely to find one, told without loading anything.
+
+    Nobody who has loaded the compiler wants it: compiled searches are quicker, but not to load.
+    """
     is_wanted = "numba" not in sys.modules and is_built_in(rules.name) and path_of(rules.name).is_file()
     return is_wanted and extras.has_live()
-
-
-def at_once(rules: Rules) -> Module | None:
-    """The same for whoever has not loaded the compiler, whose searches are quicker, but not to load."""
-    return None if "numba" in sys.modules else find(rules)

@@ -375,9 +375,10 @@ class Player:
             StateTypeError, PositionError: As `check`, and if the action is not legal.
             MissingState: The value of the move, or of the position, is not known.
         """
-        from solver.play.refuting import why
+        from solver.play.refuting import explained
 
-        return why(self, self.check(state), action)
+        state = self.check(state)
+        return explained(self, state, action, *self.examine(state))
 
     def outcomes(self, state: int) -> list[Outcome]:
         """List the outcomes of dice or cards at a state, in the game's order. Empty if a player decides.

@@ -20,6 +20,7 @@ first, and shallow ones only at the lowest levels.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import random
 import threading
@@ -103,26 +104,21 @@ class Practical:
             actions: Actions that the player may choose from.
         """
         with self._lock:
-            return self._expectations(state, actions)
-
-    def _expectations(self, state: Any, actions: Sequence[Any]) -> list[float]:
-        if len(self._replies) > MAX_STATES:
-            self._replies.clear()
-            self._seen.clear()
-        replies = {reply.action: reply for reply in self.replies(state) or ()}
-        chosen = [replies[action] for action in actions]
-        self._left, self._counted = LOOKS, set()
-        results: list[float] = [reply.score for reply in chosen]
-        self._memo = {}
-        for plies in range(2, MAX_PLIES, 2):
-            self._before, self._memo = self._memo, {}
-            try:
-                results = [self._after(reply, True, plies - 1) for reply in chosen]
-            except OutOfLooks:
-                # The last complete look decides: half of a deeper one would not compare the moves fairly.
-                break
-        self._left = math.inf
-        return results
+            if len(self._replies) > MAX_STATES:
+                self._replies.clear()
+                self._seen.clear()
+            replies = {reply.action: reply for reply in self.replies(state) or ()}
+            chosen = [replies[action] for action in actions]
+            self._left, self._counted = LOOKS, set()
+            results: list[float] = [reply.score for reply in chosen]
+            self._memo = {}
+            # The last complete look decides: half of a deeper one would not compare the moves fairly.
+            with contextlib.suppress(OutOfLooks):
+                for plies in range(2, MAX_PLIES, 2):
+                    self._before, self._memo = self._memo, {}
+                    results = [self._after(reply, True, plies - 1) for reply in chosen]
+            self._left = math.inf
+            return results
 
     def replies(self, state: Any) -> Sequence[Reply] | None:
         """List the moves of a state with their values. None if one is unknown."""

@@ -41,12 +41,6 @@ class Refutation(NamedTuple):
     ending: Value | None
 
 
-def why(player: Any, state: int, action: int) -> Refutation:
-    """Explain a move. Described by `Player.why`."""
-    answer, moves = player.examine(state)
-    return explained(player, state, action, answer, moves)
-
-
 def explained(player: Any, state: int, action: int, answer: Answer, moves: list[Move]) -> Refutation:
     """Explain a move of a position whose answer and moves are at hand, as `Player.examine` returns them."""
     move = next((move for move in moves if move.action == action), None)

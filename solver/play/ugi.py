@@ -202,7 +202,7 @@ class Session:
             case "go":
                 self._go(words)
             case "stop":
-                self._end_search()
+                self.end(at_once=True)
             case "query":
                 self._answer(words)
             case "quit":
@@ -266,13 +266,8 @@ class Session:
         else:
             self._note(f"no query {question[:40]!r}: there are {', '.join(answers)}")
 
-    def _end_search(self) -> None:
-        self._stop.set()
-        if self._search is not None:
-            self._search.join()
-
     def _go(self, words: list[str]) -> None:
-        self._end_search()
+        self.end(at_once=True)
         limits = _limits(words)
         reason = self._no_move()
         if reason is not None:

@@ -48,10 +48,10 @@ def text(facts: dict[str, Any]) -> str:
         return "the books hold the same"
     numbers = [facts[name] for name in ("only_first", "only_second", "other_values")]
     header = facts["header"].items()
-    lines = [
-        f"{FACT_NAMES.get(name, name)}: {_plain(name, left_fact)} / {_plain(name, right_fact)}"
-        for name, (left_fact, right_fact) in header
-    ]
+    lines = []
+    for name, pair in header:
+        left_fact, right_fact = ("none" if fact is None else WORDS.get(name, str)(fact) for fact in pair)
+        lines.append(f"{FACT_NAMES.get(name, name)}: {left_fact} / {right_fact}")
     lines.append("states: {:,} only in the first, {:,} only in the second, {:,} of other values".format(*numbers))
     lines += [
         f"  #{left_fact['state']}  {_said(left_fact['first'])} / {_said(left_fact['second'])}"
@@ -59,10 +59,6 @@ def text(facts: dict[str, Any]) -> str:
     ]
     hidden = sum(numbers) - len(facts["states"])
     return "\n".join(lines + ([f"and {hidden:,} more: --most"] if hidden else []))
-
-
-def _plain(name: str, fact: Any) -> str:
-    return "none" if fact is None else WORDS.get(name, str)(fact)
 
 
 def _said(facts: dict[str, Any] | None) -> str:

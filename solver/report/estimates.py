@@ -11,13 +11,23 @@ from solver.report.facts import table
 def sweep(facts: dict[str, Any]) -> str:
     """An exhaustive solve."""
     tiers = "some tier has cycles" if facts["cyclic"] else f"{facts['tiers']:,} tiers"
+    stored = f"{facts['stored']:,}" if facts["counted"] else _about(facts) + rounded(facts["stored"])
+    lines = [f"stored   {stored} states, {tiers}, {_from(facts)}"]
+    if facts["whole"] and not facts["counted"]:
+        most_likely = between(facts["least"], facts["most"])
+        lines.append(f"         most likely {most_likely}; {rounded(facts['states'])} with finished ones")
+    if facts["placements"] is not None:
+        text = "placed   {numbered:,} by the rules, of which {unfinished:,} may be stored: play need not reach them"
+        lines.append(text.format(**facts["placements"]))
+    lines.append(f"time     about {duration(facts['seconds'])} on this machine")
+    if facts["book_times"] is not None:
+        names = {"verify": "verify", "trim": "trim --wdl --codec ranked", "pack": "pack"}
+        seconds = [(name, facts["book_times"][key]) for key, name in names.items()]
+        times = [f"{name} {duration(took)}" for name, took in seconds if took is not None]
+        lines.append(f"         then about: {', '.join(times)}")
     return "\n".join(
         [
-            f"stored   {_stored(facts)} states, {tiers}, {_from(facts)}",
-            *_range(facts),
-            *_placements(facts),
-            f"time     about {duration(facts['seconds'])} on this machine",
-            *_book_times(facts),
+            *lines,
             f"memory   {_memory(facts)}",
             f"disk     about {facts['disk'] / 2**20:,.0f} MiB at its peak, the book's included",
             f"book     about {facts['book_bytes']:,} bytes",
@@ -76,24 +86,6 @@ def _memory(facts: dict[str, Any]) -> str:
     return f"about {facts['memory'] / 2**20:,.0f} MiB, less with --memory{remark}"
 
 
-def _book_times(facts: dict[str, Any]) -> list[str]:
-    """How long work on the book takes, beside the solve."""
-    if facts["book_times"] is None:
-        return []
-    names = {"verify": "verify", "trim": "trim --wdl --codec ranked", "pack": "pack"}
-    seconds = {name: facts["book_times"][key] for key, name in names.items()}
-    times = [f"{name} {duration(took)}" for name, took in seconds.items() if took is not None]
-    return [f"         then about: {', '.join(times)}"]
-
-
-def _range(facts: dict[str, Any]) -> list[str]:
-    """How far an estimate may be off, in round numbers."""
-    if facts["counted"] or not facts["whole"]:
-        return []
-    low, high = facts["least"], facts["most"]
-    return [f"         most likely {between(low, high)}; {rounded(facts['states'])} with finished ones"]
-
-
 def between(low: int, high: int) -> str:
     """A range in two figures, rounded outwards: 1.2 to 120 million."""
     lower, upper = (number(_two_figures(count, up)) for count, up in ((low, False), (high, True)))
@@ -118,19 +110,6 @@ def _two_figures(count: int, up: bool) -> int:
     """A number rounded to two figures, up or down."""
     step: int = 10 ** max(0, len(str(count)) - 2)
     return -(-count // step) * step if up else count // step * step
-
-
-def _placements(facts: dict[str, Any]) -> list[str]:
-    """Say the upper bound of stored states that the rules' numbering gives."""
-    if facts["placements"] is None:
-        return []
-    numbered, unfinished = facts["placements"]["numbered"], facts["placements"]["unfinished"]
-    return [f"placed   {numbered:,} by the rules, of which {unfinished:,} may be stored: play need not reach them"]
-
-
-def _stored(facts: dict[str, Any]) -> str:
-    """Exact where it was counted, else to two figures."""
-    return f"{facts['stored']:,}" if facts["counted"] else _about(facts) + rounded(facts["stored"])
 
 
 def _about(facts: dict[str, Any]) -> str:

@@ -8,8 +8,7 @@ from typing import Any
 from solver.play.grading import Tally
 from solver.report.grades import share
 
-REASONS = ("crash", "illegal", "silence")  # of `learning.engines`
-WORDS = {"crash": "where it ended", "illegal": "by no legal move", "silence": "by silence"}
+REASONS = {"crash": "where it ended", "illegal": "by no legal move", "silence": "by silence"}  # of `learning.engines`
 
 
 def facts(game: str, names: tuple[str, str], played: Any, tallies: tuple[Tally, Tally] | None) -> dict[str, Any]:
@@ -58,7 +57,7 @@ def text(facts: dict[str, Any]) -> str:
         if lost["games"]:
             first_loss = lost["first"]
             quote = f", {first_loss['said']!r}" if first_loss["said"] else ""
-            what = ", ".join(f"{lost[reason]:,} {WORDS[reason]}" for reason in REASONS if lost[reason])
+            what = ", ".join(f"{lost[reason]:,} {words}" for reason, words in REASONS.items() if lost[reason])
             lines.append(f"{name} lost {lost['games']:,} by rule: {what}; first game {first_loss['game']:,}{quote}")
     for name, tally in zip(facts["players"], facts["grades"] or (), strict=False):
         if tally["moves"]:
