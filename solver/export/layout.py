@@ -116,8 +116,8 @@ def layout_of(rules: Rules, book: Book | None = None) -> Layout:
     return layout
 
 
-def _declared(rules: Rules, symbols: str, actions: Iterable[int]) -> Layout:
-    numbers = tuple(int(action) for action in actions)
+def _declared(rules: Rules, symbols: str, actions: int | Iterable[int]) -> Layout:
+    numbers = tuple(int(action) for action in (range(actions) if isinstance(actions, int) else actions))
     if list(numbers) != sorted(set(numbers)) or min(numbers, default=0) < 0:
         raise GameError(f"{rules.name}: layout() has actions that do not ascend from 0: sort them, each once")
     if not is_drawn(rules.game):

@@ -8,7 +8,7 @@ A state is that of `men`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import men
@@ -55,9 +55,8 @@ class Achi(NamedTuple):
     def from_cells(self, rows: list[str], mover: int) -> int:
         return men.from_cells(rows, mover, 4)
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return men, and slides and new men."""
-        return "Xo", [*men.slide_actions(1), *men.PLACED]
+    def layout(self) -> tuple[str, int]:
+        return "Xo", 90
 
     def place(self, state: int, action: int) -> list[int]:
         return men.place(action)

@@ -17,7 +17,7 @@ dropped kind (0 Chick, 1 Giraffe, 2 Elephant) plus the cell. Captured men come b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import shown_with_hands
@@ -189,11 +189,8 @@ class AnimalShogi(NamedTuple):
             raise ValueError("each side has one Lion")
         return state
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return men, those of each hand included, and steps to all neighbours and drops."""
-        lion, cells = 4, range(12)
-        steps = [12 * cell + end for cell in cells for end in cells if self._targets(lion, cell) >> end & 1]
-        return "CEGHLPQRceghlpqr", [*steps, *range(144, 180)]
+    def layout(self) -> tuple[str, int]:
+        return "CEGHLPQRceghlpqr", 180
 
     def place(self, state: int, action: int) -> list[int]:
         """The cells as the mover sees them, its hand below."""

@@ -14,7 +14,7 @@ seeds take. Captured seeds do not influence later play; the seeds on the board t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import counts
@@ -110,9 +110,8 @@ class Awari(NamedTuple):
             raise ValueError("who has just moved has left a house empty")
         return state
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return numbers of seeds, and the houses."""
-        return counts(self.seeds), range(HOUSES)
+    def layout(self) -> tuple[str, int]:
+        return counts(self.seeds), HOUSES
 
     def place(self, state: int, action: int) -> list[int]:
         """The house as the mover sees it, in the lower row."""

@@ -18,7 +18,7 @@ where dice are thrown.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import counts
@@ -171,9 +171,8 @@ class BackgammonBearoff(NamedTuple):
             counts = [self._count(side, point) for point in range(self.points, 0, -1)]
             yield "".join(chr(48 + count) for count in [*counts, self.checkers - sum(counts)])
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return numbers of checkers, and all dice from all points."""
-        return counts(self.checkers), range(6 * self.points)
+    def layout(self) -> tuple[str, int]:
+        return counts(self.checkers), 6 * self.points
 
     def place(self, state: int, action: int) -> Iterator[int]:
         die, point = action // self.points + 1, action % self.points + 1

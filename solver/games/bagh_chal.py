@@ -17,7 +17,7 @@ cycles.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
@@ -114,11 +114,8 @@ class BaghChal(NamedTuple):
             raise ValueError(f"there are {self.goats} goats, or fewer by at most {self.captures}")
         return tigers | goats << 25 | mover << 50
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return men, and steps and jumps along the lines."""
-        everywhere = POINTS << 25  # goats to jump over
-        ends = [self._ends(everywhere, 1 << point, 1) for point in range(25)]
-        return "Tg", (25 * point + end for point in range(25) for end in range(25) if ends[point] >> end & 1)
+    def layout(self) -> tuple[str, int]:
+        return "Tg", 625
 
     def place(self, state: int, action: int) -> list[int]:
         return [grid.place(5, 5, action // 25), grid.place(5, 5, action % 25)]

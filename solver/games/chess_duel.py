@@ -13,7 +13,7 @@ The tier grows as pawns advance, promote and are taken, and has cycles.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import chess
@@ -158,15 +158,13 @@ class ChessDuel(NamedTuple):
             marks[self._king(state, side)] = "Kk"[side]
         return ["".join(marks[8 * row : 8 * row + 8]) for row in reversed(range(8))]
 
-    def layout(self) -> tuple[str, Iterable[int]]:
+    def layout(self) -> tuple[str, int]:
         """Return the men of either side for both, promoted ones included, and their moves."""
         kinds = {self.pieces // 10, self.pieces % 10}
         if PAWN in kinds:
             kinds = set(range(PAWN, QUEEN + 1))
         letters = "K" + "".join(LETTERS[kind] for kind in kinds)
-        moves = ((square, kind) for square in range(64) for kind in sorted(kinds))
-        men = [512 + 8 * square + kind for square, kind in moves if kind > PAWN or 8 <= square < 56]
-        return "".join(sorted(letters + letters.lower())), [*range(0, 512, 8), *men]
+        return "".join(sorted(letters + letters.lower())), 1024
 
     def place(self, state: int, action: int) -> Iterator[int]:
         turn = state >> 31

@@ -12,7 +12,7 @@ times 8, plus the kind it becomes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import chess
@@ -182,15 +182,12 @@ class ChessEnding(NamedTuple):
         marks = self._marks(state)
         return ["".join(marks[8 * row : 8 * row + 8]) for row in reversed(range(8))]
 
-    def layout(self) -> tuple[str, Iterable[int]]:
+    def layout(self) -> tuple[str, int]:
         """Return the men, promoted ones included, and their moves."""
         kinds = {int(digit) for digit in str(self.pieces)}
         if PAWN in kinds:
             kinds = set(range(PAWN, QUEEN + 1))
-        pieces = range(1, len(str(self.pieces)) + 1)
-        moves = ((piece, square, kind) for piece in pieces for square in range(64) for kind in sorted(kinds))
-        men = [512 * piece + 8 * square + kind for piece, square, kind in moves if self._may_come(square, kind)]
-        return "".join(sorted("K" + "".join(" PNBRQ"[kind] for kind in kinds))) + "k", [*range(0, 512, 8), *men]
+        return "".join(sorted("K" + "".join(" PNBRQ"[kind] for kind in kinds))) + "k", 512 * (1 + len(str(self.pieces)))
 
     def place(self, state: int, action: int) -> Iterator[int]:
         piece = action // 512
@@ -255,12 +252,6 @@ class ChessEnding(NamedTuple):
         """The two pieces in descending order, so that equal placements are equal states; an empty place is 0."""
         one, two = state >> 12 & 511, state >> 21 & 511
         return state & (1 << 30 | 4095) | max(one, two) << 12 | min(one, two) << 21
-
-    def _may_come(self, square: int, kind: int) -> bool:
-        """Whether a piece of that kind ever goes to a square. A knight or bishop alone mates nobody."""
-        if kind == PAWN:
-            return 16 <= square < 56
-        return square >= 56 or kind >= ROOK or self.pieces != PAWN
 
     def _white(self, state: int) -> int:
         return state & 63

@@ -16,7 +16,7 @@ the cell moved from, times the number of cells, plus the cell moved to. Men go b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import cells_of
@@ -102,16 +102,8 @@ class ChineseCheckers(NamedTuple):
             raise ValueError(f"each has {self.men} men, all of the time")
         return self._state(first, second) | mover << 2 * self._side()
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return men, and steps, and hops as far as all other men could lie in the way."""
-        cells, size = range(self._cells()), self.size
-        return "Xo", (
-            source * len(cells) + target
-            for source in cells
-            for target in cells
-            if self._near(source) >> target & 1
-            or self._may_hop(target % size - source % size, target // size - source // size)
-        )
+    def layout(self) -> tuple[str, int]:
+        return "Xo", self._cells() ** 2
 
     def place(self, state: int, action: int) -> list[int]:
         return [action // self._cells(), action % self._cells()]
@@ -192,11 +184,6 @@ class ChineseCheckers(NamedTuple):
             if to >= 0:
                 cells |= 1 << to
         return cells
-
-    def _may_hop(self, across: int, up: int) -> bool:
-        """Whether hops over all other men could lead so far."""
-        far = max(abs(across), abs(up), abs(across + up))
-        return across % 2 == up % 2 == 0 and 0 < far <= 2 * (2 * self.men - 1)
 
     def _targets(self, state: int, source: int) -> int:
         """Where a step or hops may end. Hops may cross the cell that the man has left, but not end there."""

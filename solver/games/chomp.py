@@ -16,7 +16,7 @@ across a column, a 0 for a step down. The edge takes 32 bits on 16 x 16, the hei
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
@@ -98,9 +98,8 @@ class Chomp(NamedTuple):
             state |= self._code(column, height)
         return state
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return pieces, and all of them but the poisoned one."""
-        return "ox", range(1, self.width * self.height)
+    def layout(self) -> tuple[str, int]:
+        return "ox", self.width * self.height
 
     def place(self, state: int, action: int) -> list[int]:
         return [grid.place(self.width, self.height, action)]

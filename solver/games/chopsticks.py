@@ -13,7 +13,7 @@ fingers of the lesser hand after a shift.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 GROUP = "capture"
@@ -84,10 +84,9 @@ class Chopsticks(NamedTuple):
             state |= ".ABCDEFGHI".index(marks[hand].upper()) << 4 * hand
         return state
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return hands by their fingers, and taps and shifts."""
+    def layout(self) -> tuple[str, int]:
         letters = "ABCDEFGHI"[: self.fingers - 1]
-        return letters + letters.lower(), [*range(4), *range(5, self.fingers + 3)]
+        return letters + letters.lower(), self.fingers + 3
 
     def place(self, state: int, action: int) -> list[int]:
         """The own hand and the one that is tapped, as the mover sees them; shifts are chosen by their names."""

@@ -12,7 +12,7 @@ man) plus 9 if it stands aslant afterwards plus its cell; 180 is to pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import men, nine
@@ -104,12 +104,8 @@ class ChungToi(NamedTuple):
         check_placed(first, second, mover, 3)
         return first | second << 9 | aslant << 18 | mover << 27
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return men, and the two signs below; moves and turns of men, new men, and to pass."""
-        moves = ((man, aslant, cell) for man in range(9) for aslant in range(2) for cell in range(9))
-        ends = [STRAIGHT[man] | ASLANT[man] | 1 << man for man in range(9)]
-        actions = [18 * man + 9 * aslant + cell for man, aslant, cell in moves if ends[man] >> cell & 1]
-        return "*+AXax", [*actions, *range(162, PASS + self.passing)]
+    def layout(self) -> tuple[str, int]:
+        return "*+AXax", PASS + self.passing
 
     def place(self, state: int, action: int) -> list[int]:
         """The man, its cell, and how it stands."""

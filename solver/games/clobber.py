@@ -10,7 +10,7 @@ tells who is to move. An action is four times the cell moved from plus the direc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
@@ -81,10 +81,8 @@ class Clobber(NamedTuple):
             raise ValueError("a stone goes with each move: the first player moves after an even number of them")
         return state
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return stones, and steps along rows and columns."""
-        steps = ((cell, side) for cell in range(self.width * self.height) for side in range(4))
-        return "Xo", (4 * cell + side for cell, side in steps if self._next(1 << cell, side))
+    def layout(self) -> tuple[str, int]:
+        return "Xo", 4 * self.width * self.height
 
     def place(self, state: int, action: int) -> list[int]:
         target = self._next(1 << action // 4, action % 4).bit_length() - 1

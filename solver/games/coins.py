@@ -9,7 +9,7 @@ A state is the coins left.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 GROUP = "impartial"
@@ -73,9 +73,8 @@ class Coins(NamedTuple):
         marks = "".join(rows)
         return int(marks) if self.coins > 70 else marks.count("o")
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return coins, or digits of many; and the numbers to take."""
-        return "0123456789" if self.coins > 70 else "o", range(1, min(self.most, self.coins) + 1)
+    def layout(self) -> tuple[str, int]:
+        return "0123456789" if self.coins > 70 else "o", min(self.most, self.coins) + 1
 
     def place(self, state: int, action: int) -> list[int]:
         return [] if self.coins > 70 else [state - action]

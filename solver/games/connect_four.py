@@ -16,7 +16,7 @@ position, 4 wide and 4 high after the moves 2 2 3, second player to move:
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import cells_of, check_turns, stacked
@@ -255,9 +255,8 @@ class ConnectFour(NamedTuple):
             cells = [column * (self.height + 1) + row for column in range(self.width)]
             yield "".join((mine if state >> cell & 1 else theirs) if occupied >> cell & 1 else "." for cell in cells)
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return stones, and the columns."""
-        return "Xo", range(self.width)
+    def layout(self) -> tuple[str, int]:
+        return "Xo", self.width
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         columns = stacked(rows)

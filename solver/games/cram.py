@@ -11,7 +11,7 @@ which change nothing; `tier` counts them among the covered.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
@@ -74,15 +74,8 @@ class Cram(NamedTuple):
     def from_cells(self, rows: list[str], mover: int) -> int:
         return cells_of(rows, "#")
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return the covered cells, and dominoes that fit the board."""
-        dominoes = ((cell, way) for cell in range(self.width * self.height) for way in range(2))
-        last_column, last_row = self.width - 1, self.height - 1
-        return "#", (
-            2 * cell + way
-            for cell, way in dominoes
-            if (cell // self.width < last_row if way else cell % self.width < last_column)
-        )
+    def layout(self) -> tuple[str, int]:
+        return "#", 2 * self.width * self.height
 
     def place(self, state: int, action: int) -> list[int]:
         step = self.width if action % 2 else 1

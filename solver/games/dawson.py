@@ -12,7 +12,7 @@ the runs of such columns by length, the longest lowest, one gap behind each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import cells_of
@@ -80,9 +80,8 @@ class Dawson(NamedTuple):
     def from_cells(self, rows: list[str], mover: int) -> int:
         return cells_of(rows[2:], "P")
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return pawns, and the columns."""
-        return "Pp", range(self.width)
+    def layout(self) -> tuple[str, int]:
+        return "Pp", self.width
 
     def place(self, state: int, action: int) -> list[int]:
         return [2 * self.width + action]

@@ -18,7 +18,7 @@ tier, how far all have come, never falls.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import cells_of
@@ -100,13 +100,8 @@ class Dodgem(NamedTuple):
             raise ValueError(f"each has at most {self.size - 1} cars")
         return first | second << self._cells() | mover << 2 * self._cells()
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return cars and arrows; the ways of either player's cars, off the far edge included."""
-        turns = (0, 1 << 2 * self._cells())
-        ways = ((cell, way) for cell in range(self._cells()) for way in range(3))
-        return ">X^o", (
-            3 * cell + way for cell, way in ways if max(self._target(turn, cell, way) for turn in turns) >= -1
-        )
+    def layout(self) -> tuple[str, int]:
+        return ">X^o", 3 * self._cells()
 
     def place(self, state: int, action: int) -> list[int]:
         """Rows of one cell more, under one of arrows."""

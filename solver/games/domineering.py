@@ -10,7 +10,7 @@ action is the lower or left cell of the domino.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
@@ -92,9 +92,9 @@ class Domineering(NamedTuple):
             raise ValueError("each domino covers two cells: the first player moves after an even number of dominoes")
         return state
 
-    def layout(self) -> tuple[str, Iterable[int]]:
+    def layout(self) -> tuple[str, int]:
         """Return the covered cells, and all cells but the last, which is no domino's lower or left one."""
-        return "#", range(self.width * self.height - 1)
+        return "#", self.width * self.height - 1
 
     def place(self, state: int, action: int) -> list[int]:
         step = 1 if self._second(state) else self.width

@@ -19,7 +19,7 @@ state find all boxes at once. An edge is written as the dot at its lower left en
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 GROUP = "scoring"
@@ -129,9 +129,8 @@ class DotsAndBoxes(NamedTuple):
                 state |= (1 if mark in "-|" else 0) << first + place
         return state
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return dots, edges and boxes, and the edges."""
-        return "#+-|", range(self._edges())
+    def layout(self) -> tuple[str, int]:
+        return "#+-|", self._edges()
 
     def place(self, state: int, action: int) -> list[int]:
         row, place = divmod(action, self._row())

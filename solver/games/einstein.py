@@ -25,7 +25,7 @@ away from their corner, those that are gone farther than any, and one more where
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 GROUP = "dice"
@@ -154,9 +154,8 @@ class Einstein(NamedTuple):
         for row in range(size):
             yield "".join(board[row * size : (row + 1) * size])
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return stones by their numbers, and their steps."""
-        return "ABCDEF"[: self.stones] + "abcdef"[: self.stones], range(3 * self.stones)
+    def layout(self) -> tuple[str, int]:
+        return "ABCDEF"[: self.stones] + "abcdef"[: self.stones], 3 * self.stones
 
     def place(self, state: int, action: int) -> Iterator[int]:
         square = self._square(state, action // 3)

@@ -11,7 +11,7 @@ smaller is taken. `canonical` has the larger number first.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 GROUP = "impartial"
@@ -83,13 +83,9 @@ class Euclid(NamedTuple):
             raise ValueError(f"no number grows above {max(self.first, self.second)}")
         return first | second << self._bits()
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return digits; and how many times the smaller number may be taken: at most the largest quotient to come."""
-        larger, smaller, most = max(self.first, self.second), min(self.first, self.second), 1
-        while smaller:
-            most = max(most, larger // smaller)
-            larger, smaller = smaller, larger % smaller
-        return "0123456789", range(1, most + 1)
+    def layout(self) -> tuple[str, int]:
+        """Return digits; and how many times the smaller number may be taken, which is 1 at least."""
+        return "0123456789", max(self.first, self.second) + 1
 
     def place(self, state: int, action: int) -> list[int]:
         return []

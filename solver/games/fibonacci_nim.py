@@ -11,7 +11,7 @@ action is the coins taken.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 GROUP = "impartial"
@@ -75,9 +75,8 @@ class FibonacciNim(NamedTuple):
         marks = "c" * (left - most) + "o" * most + "." * (self.coins - left) + " " * (-self.coins % row)
         return [marks[first : first + row] for first in range(0, self.coins, row)]
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return coins, or digits of many; and the numbers to take."""
-        return "0123456789" if self.coins > 70 else "co", range(1, self.coins)
+    def layout(self) -> tuple[str, int]:
+        return "0123456789" if self.coins > 70 else "co", self.coins
 
     def place(self, state: int, action: int) -> list[int]:
         return [] if self.coins > 70 else [self.longest(state) - action]

@@ -18,7 +18,7 @@ one colour the men of either may be mirrored alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
@@ -88,11 +88,8 @@ class FiveFieldKono(NamedTuple):
         marks = ("X" if state >> i & 1 else "o" if state >> points + i & 1 else "." for i in range(points))
         return grid.rows(self.width, self.height, "".join(marks))
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return men, and diagonal steps."""
-        points = range(self._points())
-        near = [self._near(1 << point) for point in points]
-        return "Xo", (len(points) * point + end for point in points for end in points if near[point] >> end & 1)
+    def layout(self) -> tuple[str, int]:
+        return "Xo", self._points() ** 2
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         state = mover << 2 * self._points()

@@ -9,7 +9,7 @@ back, so the game ends: the tier is twice the steps that they have come, and one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 GROUP = "hunt"
@@ -114,11 +114,8 @@ class FoxAndHounds(NamedTuple):
             raise ValueError(f"there are one fox and {self.size // 2} hounds, all of the time")
         return state
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return men, and diagonal steps."""
-        steps = ((square, way) for square in range(self._squares()) for way in range(4))
-        ends = ((square, self._step(square, way // 2 * 2 - 1, way % 2)) for square, way in steps)
-        return "Fh", (self._squares() * square + end for square, end in ends if end >= 0)
+    def layout(self) -> tuple[str, int]:
+        return "Fh", self._squares() ** 2
 
     def place(self, state: int, action: int) -> Iterator[int]:
         for square in (action // self._squares(), action % self._squares()):

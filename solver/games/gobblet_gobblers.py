@@ -14,7 +14,7 @@ leave the board: the tier is how many are there, and has cycles.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import men, nine
@@ -122,11 +122,9 @@ class GobbletGobblers(NamedTuple):
         rows = ["".join(board[3 * row : 3 * row + 3]) for row in (2, 1, 0)]
         return [self._hand(state, 1), *rows, self._hand(state, 0)]
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return uppermost men, and sizes in hand; moves to any other cell, and new men."""
+    def layout(self) -> tuple[str, int]:
         letters = "SML"[: self.sizes] + "TNK"[: self.sizes if self.each == 2 else 0]
-        moves = [9 * man + cell for man in range(9) for cell in range(9) if cell != man]
-        return "".join(sorted(letters + letters.lower())), [*moves, *range(81, 81 + 9 * self.sizes)]
+        return "".join(sorted(letters + letters.lower())), 81 + 9 * self.sizes
 
     def place(self, state: int, action: int) -> list[int]:
         target = 3 + nine.place(action % 9)

@@ -83,9 +83,8 @@ class Graph(NamedTuple):
         """The position's text, which may come from a book of anybody."""
         return self.nodes.shown(state)
 
-    def layout(self) -> tuple[str, range]:
-        """Return no characters, since a position has no board, and the places of moves in the longest list."""
-        return "", range(max(end - begin for begin, end in pairwise(self.nodes.begins)))
+    def layout(self) -> tuple[str, int]:
+        return "", max(end - begin for begin, end in pairwise(self.nodes.begins))
 
     def parse_position(self, text: str) -> int | None:
         """The position of a text."""

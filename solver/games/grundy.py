@@ -12,7 +12,7 @@ heaps in descending order.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 GROUP = "impartial"
@@ -102,9 +102,9 @@ class Grundy(NamedTuple):
             state |= (1 if rows[0][2 * place + 1] == "|" else 0) << place
         return state
 
-    def layout(self) -> tuple[str, Iterable[int]]:
+    def layout(self) -> tuple[str, int]:
         """Return coins and cuts, and the places to cut: the smaller part comes first, so not before the last coin."""
-        return "o|", range(self.coins - 2)
+        return "o|", self.coins - 2
 
     def place(self, state: int, action: int) -> list[int]:
         return [2 * action + 1]

@@ -13,7 +13,7 @@ and down for ever, so there is no `tier`: repetition is a draw.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import cells_of
@@ -83,9 +83,8 @@ class HareAndHounds(NamedTuple):
             raise ValueError("there are three hounds and one hare, all of the time")
         return hounds | hare.bit_length() - 1 << 11 | (mover ^ int(self.hare)) << 15
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return the hare and hounds, and steps along the lines."""
-        return "Hr", (11 * point + end for point in range(11) for end in range(11) if NEAR[point] >> end & 1)
+    def layout(self) -> tuple[str, int]:
+        return "Hr", 121
 
     def place(self, state: int, action: int) -> list[int]:
         return [action // 11, action % 11]

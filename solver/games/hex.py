@@ -8,7 +8,7 @@ row; their number tells who is to move.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import cells_of, check_turns
@@ -112,9 +112,8 @@ class Hex(NamedTuple):
             places = range(row * self.size, row * self.size + self.size)
             yield "".join("X" if state >> i & 1 else "o" if state >> cells + i & 1 else "." for i in places)
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return stones, and the cells."""
-        return "Xo", range(self.size * self.size)
+    def layout(self) -> tuple[str, int]:
+        return "Xo", self.size * self.size
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         first, second = cells_of(rows[::-1], "X"), cells_of(rows[::-1], "o")

@@ -8,7 +8,7 @@ A state is that of `pawns`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import pawns
@@ -73,9 +73,8 @@ class Hexapawn(NamedTuple):
     def cells(self, state: int, mover: int) -> Iterator[str]:
         return pawns.cells(self.width, self.height, state)
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return pawns and their steps."""
-        return pawns.layout(self.width, self.height)
+    def layout(self) -> tuple[str, int]:
+        return "Wb", 3 * self.width * self.height
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         return pawns.from_cells(rows, mover, self.width)

@@ -20,8 +20,7 @@ placements.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import combinations_with_replacement
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import counts
@@ -159,14 +158,9 @@ class Hypergammon(NamedTuple):
                 marks += chr(64 + theirs) if theirs else chr(48 + ours)
             yield marks
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return numbers of checkers of either side; plays of two dice in both orders, and of doubles."""
-        slots = range(self.checkers)
-        two = {2 * (3 * one + other) + order for one in slots for other in slots for order in range(2)}
-        # of a double no step leaves a higher point than the one before, and so no checker before it in order
-        plays = (play for steps in range(1, 5) for play in combinations_with_replacement(slots, steps))
-        doubles = {2 * sum(slot * 3 ** (3 - step) for step, slot in enumerate(play)) for play in plays}
-        return counts(self.checkers) + "ABC"[: self.checkers], sorted(two | doubles)
+    def layout(self) -> tuple[str, int]:
+        """Return numbers of checkers of either side, and plays, the last of a double by the last checker alone."""
+        return counts(self.checkers) + "ABC"[: self.checkers], 80 * (self.checkers - 1) + 2
 
     def place(self, state: int, action: int) -> Iterator[int]:
         for source, target, _ in self._steps(state, action):

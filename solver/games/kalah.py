@@ -15,7 +15,7 @@ moves seeds forward within the mover's side. So it counts the seeds in stores fi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import counts
@@ -163,9 +163,9 @@ class Kalah(NamedTuple):
             raise ValueError(f"there are {total} seeds in the houses, of {self._total()}")
         return self._state(own, other)
 
-    def layout(self) -> tuple[str, Iterable[int]]:
+    def layout(self) -> tuple[str, int]:
         """Return numbers of seeds, up to all of them, which is more than one house ever holds; and the houses."""
-        return counts(self._total()), range(self.houses)
+        return counts(self._total()), self.houses
 
     def place(self, state: int, action: int) -> list[int]:
         """The house as the mover sees it, in the lower row."""

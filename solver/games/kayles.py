@@ -86,11 +86,8 @@ class Kayles(NamedTuple):
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return pins, and rows of pins to take."""
-        return "o", (
-            64 * pin + count
-            for pin in range(self.pins)
-            for count in range(self.least, min(self.most, self.pins - pin) + 1)
-        )
+        counts = range(self.least, min(self.most, self.pins) + 1)
+        return "o", [64 * pin + count for pin in range(self.pins) for count in counts]
 
     def place(self, state: int, action: int) -> Iterator[int]:
         for i in range(action % 64):

@@ -99,19 +99,9 @@ class Konane(NamedTuple):
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return stones; those that may be taken away at the start, and jumps as far as the board goes."""
-        cells, openings, actions = range(self.width * self.height), 0, []
-        for turn in range(2):  # an image may have the second player begin
-            full = grid.full(self.width, self.height) | turn << len(cells)
-            first = self._opening(full)
-            openings |= first
-            for cell in cells:
-                openings |= self._opening(self.result(full, 128 * cell)) if first >> cell & 1 else 0
-        for cell in cells:
-            actions += [128 * cell] if openings >> cell & 1 else []
-            others = self._colours(1 - (cell % self.width + cell // self.width) % 2)
-            for side in range(4):
-                actions += [128 * cell + 32 * side + 1 + jump for jump in range(self._jumps(others, cell, side))]
-        return "Xo", actions
+        jumps = range(1, (max(self.width, self.height) + 1) // 2)
+        ways = [0, *(32 * side + jump for side in range(4) for jump in jumps)]
+        return "Xo", [128 * cell + way for cell in range(self.width * self.height) for way in ways]
 
     def place(self, state: int, action: int) -> list[int]:
         first = grid.place(self.width, self.height, action // 128)

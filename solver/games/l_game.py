@@ -11,7 +11,7 @@ plus 0, or 1 plus 16 times which neutral man (0 the lower) plus its new cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import cells_of
@@ -99,14 +99,8 @@ class LGame(NamedTuple):
             raise ValueError("there are two L of four cells each, and two neutral men")
         return shapes[0] | shapes[1] << 16 | neutral << 32 | mover << 48
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return Ls and neutral men; places of an L, and neutral men moved to cells beside it."""
-        options = ((place, option) for place in range(48) for option in range(33))
-        return "*Xo", (
-            33 * place + option
-            for place, option in options
-            if option == 0 or not self._shape(place) >> (option - 1) % 16 & 1
-        )
+    def layout(self) -> tuple[str, int]:
+        return "*Xo", 33 * 48
 
     def place(self, state: int, action: int) -> list[int]:
         """The cells of the L, in any order, and of a neutral man that moves."""

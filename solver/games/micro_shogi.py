@@ -18,7 +18,7 @@ over, plus the cell. Captured men come back, so there is no `tier`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
@@ -177,17 +177,9 @@ class MicroShogi(NamedTuple):
             state |= self._pair(men[kind][0], men[kind][1]) << 10 + 13 * kind
         return state
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return men by their faces, those of each hand included; moves of all faces, and drops."""
+    def layout(self) -> tuple[str, int]:
         letters = "K" + LETTERS[: 2 * self.kinds] + DOUBLED[: self.kinds]
-        faces, cells = [*range(2 * self.kinds), 2 * KING], range(20)
-        moves = [
-            20 * cell + end
-            for cell in cells
-            for end in cells
-            if any(self._targets(face, cell, 0) >> end & 1 for face in faces)
-        ]
-        return "".join(sorted(letters + letters.lower())), [*moves, *range(400, 400 + 40 * self.kinds)]
+        return "".join(sorted(letters + letters.lower())), 400 + 40 * self.kinds
 
     def place(self, state: int, action: int) -> list[int]:
         """The cells as the mover sees them, its hand below."""

@@ -18,7 +18,7 @@ no `tier`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import nine
@@ -105,15 +105,8 @@ class MiniShobu(NamedTuple):
                 raise ValueError(f"each has at most {self.men} men on a board")
         return planes[0] | planes[1] << 9 | planes[2] << 18 | planes[3] << 27 | mover << 36
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return men, and moves of two men that both stay on their boards."""
-        ways = ((steps, way) for steps in (1, 2) for way in range(8))
-        pairs = ((steps, way, other, man) for steps, way in ways for other in range(9) for man in range(9))
-        return "Xo", (
-            man + 9 * other + 81 * way + 648 * (steps - 1)
-            for steps, way, other, man in pairs
-            if all(self._movable(1 << one, 0, way, steps, False) for one in (other, man))
-        )
+    def layout(self) -> tuple[str, int]:
+        return "Xo", 2 * 648
 
     def place(self, state: int, action: int) -> list[int]:
         turn, way, steps = state >> 36, action // 81 % 8, action // 648 + 1

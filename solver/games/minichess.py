@@ -18,8 +18,7 @@ promote, and has cycles.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import product
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import chess, grid
@@ -179,19 +178,13 @@ class Minichess(NamedTuple):
         marks = "".join(MARKS[state >> 4 * square & 15] for square in range(9))
         return [marks[6:], marks[3:6], marks[:3]]
 
-    def layout(self) -> tuple[str, Iterable[int]]:
+    def layout(self) -> tuple[str, int]:
         """Return the men of either side for both, promoted ones included, and their moves."""
         kinds = {int(digit) for digit in str(self.pieces or PAWN)} - {0} | {KING}  # all men, too, have pawns
         if PAWN in kinds:
             kinds = set(range(PAWN, KING + 1))
         letters = "".join(MARKS[kind] for kind in kinds)
-        actions = {
-            54 * source + 6 * target + promoted
-            for side, kind, source, target in product(range(2), kinds, range(9), range(9))
-            if self._attacks(0, kind, side, source, target) or (kind == PAWN and target == source + 3 - 6 * side)
-            for promoted in (range(KNIGHT, QUEEN + 1) if kind == PAWN and target // 3 == 2 - 2 * side else (0,))
-        }
-        return "".join(sorted(letters + letters.lower())), sorted(actions)
+        return "".join(sorted(letters + letters.lower())), 486
 
     def place(self, state: int, action: int) -> list[int]:
         return [grid.place(3, 3, square) for square in (action // 54, action // 6 % 9)]

@@ -9,7 +9,7 @@ cycles, so no `tier`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import cells_of
@@ -68,9 +68,8 @@ class MuTorere(NamedTuple):
             raise ValueError("each has four men, all of the time")
         return first | second << 9 | mover << 18
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return stones, and the points."""
-        return "Xo", range(9)
+    def layout(self) -> tuple[str, int]:
+        return "Xo", 9
 
     def place(self, state: int, action: int) -> list[int]:
         return [action, self._empty(state)]

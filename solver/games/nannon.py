@@ -18,7 +18,7 @@ the game cyclic; `tier` counts the checkers in safety, which never leave it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 GROUP = "dice"
@@ -145,9 +145,8 @@ class Nannon(NamedTuple):
             sides = (self._reversed(sides[1]), self._reversed(sides[0]))
         yield "".join("X" if sides[0] >> i & 1 else "o" if sides[1] >> i & 1 else "." for i in range(self.spots))
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Men, and the spots to leave, from home on; the last action is to pass."""
-        return "Xo", range(self.spots + 2)
+    def layout(self) -> tuple[str, int]:
+        return "Xo", self.spots + 2
 
     def place(self, state: int, action: int) -> Iterator[int]:
         for spot in (action, action + self._throw(state)):

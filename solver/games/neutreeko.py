@@ -8,7 +8,7 @@ A state is that of `five`. Men never leave the board, so the game has cycles and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import five
@@ -71,9 +71,8 @@ class Neutreeko(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         return five.cells(state)
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Men, and pairs of points in a line."""
-        return "Xo", five.slide_actions(4)
+    def layout(self) -> tuple[str, int]:
+        return "Xo", 625
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         state = five.from_cells(rows, mover, 3)

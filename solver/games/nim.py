@@ -7,7 +7,7 @@ An action is the heap above the coins taken, which has the bits of the largest h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 GROUP = "impartial"
@@ -88,10 +88,8 @@ class Nim(NamedTuple):
             state |= heap << self._first(i)
         return state
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Coins, or digits of large heaps; and the takes from each heap."""
-        coins = "0123456789" if max(self.heaps) > 30 else "o"
-        return coins, (i << self._bits() | taken for i, heap in enumerate(self.heaps) for taken in range(1, heap + 1))
+    def layout(self) -> tuple[str, int]:
+        return "0123456789" if max(self.heaps) > 30 else "o", len(self.heaps) << self._bits()
 
     def place(self, state: int, action: int) -> list[int]:
         most = 0

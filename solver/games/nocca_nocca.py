@@ -14,7 +14,7 @@ way, 3 times up from 0 to 2, plus 0 to 2 across; 4 is over the edge. Men go back
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 GROUP = "race"
@@ -104,15 +104,8 @@ class NoccaNocca(NamedTuple):
             rows.append("".join(mark.lower() if stack & 1 else mark for mark, stack in zip(marks, stacks, strict=True)))
         return [*rows, "v" * self.width]
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Men by the heights of their stacks and the edges; steps, and those over an edge from its row."""
-        edges = (0, self.height - 1)
-        moves = ((cell, way) for cell in range(self._cells()) for way in range(9))
-        return "XYZ^vxyz", (
-            9 * cell + way
-            for cell, way in moves
-            if (cell // self.width in edges if way == 4 else self._target(cell, way) >= 0)
-        )
+    def layout(self) -> tuple[str, int]:
+        return "XYZ^vxyz", 9 * self._cells()
 
     def place(self, state: int, action: int) -> list[int]:
         cell, way = action // 9, action % 9

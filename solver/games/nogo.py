@@ -11,7 +11,7 @@ action is twice the cell, and one more for a white stone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
@@ -83,9 +83,8 @@ class Nogo(NamedTuple):
             check_turns(first.bit_count(), second.bit_count(), mover)
         return first | second << self.width * self.height
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Stones, and those of both colours on each cell."""
-        return "Xo", range(2 * self.width * self.height)
+    def layout(self) -> tuple[str, int]:
+        return "Xo", 2 * self.width * self.height
 
     def place(self, state: int, action: int) -> list[int]:
         """None where a cell may be given either stone: it is chosen by its name."""

@@ -11,7 +11,7 @@ board as full.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid, men
@@ -96,9 +96,8 @@ class Notakto(NamedTuple):
             state |= cells_of([row[4 * board : 4 * board + 3] for row in rows], "X") << 9 * board
         return state
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Marks, and all cells of all boards."""
-        return "X", range(9 * self.boards)
+    def layout(self) -> tuple[str, int]:
+        return "X", 9 * self.boards
 
     def place(self, state: int, action: int) -> list[int]:
         board, cell = action // 9, action % 9

@@ -13,7 +13,7 @@ taken, never placed: the tier is how many are gone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 GROUP = "endings"
@@ -92,10 +92,8 @@ class OneDimensionalChess(NamedTuple):
             raise ValueError("who is not to move is in check")
         return state
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Men, and pairs of cells: a rook may slide between any two."""
-        cells = range(self.length)
-        return "KNRknr", (MOST_CELLS * source + target for source in cells for target in cells if source != target)
+    def layout(self) -> tuple[str, int]:
+        return "KNRknr", MOST_CELLS * self.length
 
     def place(self, state: int, action: int) -> list[int]:
         return [action // MOST_CELLS, action % MOST_CELLS]

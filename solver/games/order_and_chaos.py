@@ -10,7 +10,7 @@ move. An action is twice the cell, and one more for an O.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
@@ -77,9 +77,8 @@ class OrderAndChaos(NamedTuple):
             raise ValueError("each turn marks a cell: order moves after an even number of them")
         return state
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Both marks, on each cell."""
-        return "OX", range(2 * self.width * self.height)
+    def layout(self) -> tuple[str, int]:
+        return "OX", 2 * self.width * self.height
 
     def place(self, state: int, action: int) -> list[int]:
         """None: a cell may be given either mark, so that a move is chosen by its name."""

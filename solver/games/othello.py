@@ -9,7 +9,7 @@ a position in which the mover must pass has no such mark, the one after it has.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import cells_of
@@ -125,10 +125,8 @@ class Othello(NamedTuple):
     def cells(self, state: int, mover: int) -> Iterator[str]:
         return self._discs(state, "oX" if mover else "Xo")
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Discs, and the cells but those that the start fills; the last action is to pass."""
-        start = self._mine(self.initial()) | self._theirs(self.initial())
-        return "Xo", (cell for cell in range(self.width * self.height + 1) if not start >> cell & 1)
+    def layout(self) -> tuple[str, int]:
+        return "Xo", self.width * self.height + 1
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         boards = [cells_of(rows, "X"), cells_of(rows, "o")]

@@ -15,7 +15,7 @@ new man. The tier is how many men are on the board, and has cycles.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
@@ -86,11 +86,8 @@ class Picaria(NamedTuple):
         check_placed(first, second, mover, 3)
         return first | second << 25 | mover << 50
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Men, slides along the lines, and new men on any point but the middle."""
-        points = sorted(self._listed())
-        slides = [25 * cell + to for cell in points for to in points if self._near(1 << cell) >> to & 1]
-        return "Xo", [*slides, *(625 + cell for cell in points if cell != MIDDLE)]
+    def layout(self) -> tuple[str, int]:
+        return "Xo", 650
 
     def place(self, state: int, action: int) -> list[int]:
         ends = (action - 625,) if action >= 625 else (action // 25, action % 25)

@@ -8,7 +8,7 @@ A state is that of `jeopardy`, which says why nobody may hold nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import jeopardy
@@ -66,9 +66,8 @@ class Piglet(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         return jeopardy.cells(self.goal, state)
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Scores as characters, as `cells` has them; flipping and holding."""
-        return jeopardy.symbols(self.goal), (jeopardy.THROW, jeopardy.HOLD)
+    def layout(self) -> tuple[str, int]:
+        return jeopardy.symbols(self.goal), 2
 
     def drawing(self) -> dict[str, Any]:
         return {"board": "race", "sides": ["blue", "red"], "total": self.goal, "dice": [["tails"], ["heads"]]}

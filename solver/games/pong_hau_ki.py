@@ -10,7 +10,7 @@ cycles.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import cells_of
@@ -58,9 +58,8 @@ class PongHauKi(NamedTuple):
             raise ValueError("each has two stones, all of the time")
         return first | second << 5 | mover << 10
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Stones, and the points to leave."""
-        return "Xo", range(5)
+    def layout(self) -> tuple[str, int]:
+        return "Xo", 5
 
     def place(self, state: int, action: int) -> list[int]:
         return [action, self._empty(state)]

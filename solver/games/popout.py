@@ -12,7 +12,7 @@ move. An action is the column, plus `width` where it is popped. The game has cyc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import cells_of, stacked
@@ -103,9 +103,8 @@ class Popout(NamedTuple):
             raise ValueError("each turn adds or takes a stone: the first player moves where their number is even")
         return boards[mover] | boards[0] + boards[1] + self._bottom()
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Stones, and columns to drop into and to pop from."""
-        return "Xo", range(2 * self.width)
+    def layout(self) -> tuple[str, int]:
+        return "Xo", 2 * self.width
 
     def place(self, state: int, action: int) -> list[int]:
         """Where the stone comes to lie; none for a pop, which is chosen by its name."""

@@ -14,7 +14,7 @@ times the cell plus the piece that is given, 1 to 8, or 0 where the game is over
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 GROUP = "alignment"
@@ -105,9 +105,8 @@ class Quarto(NamedTuple):
                 raise ValueError(f"there is one piece {mark}, not two")
         return state
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Pieces; each cell with each piece that is given, or none; and the first piece to give."""
-        return "".join(sorted(PIECES)), [*range(81), *range(82, 90)]
+    def layout(self) -> tuple[str, int]:
+        return "".join(sorted(PIECES)), 90
 
     def place(self, state: int, action: int) -> list[int]:
         """None: the same cell may go with several pieces, so that a move is chosen by its name."""

@@ -12,7 +12,7 @@ cycles and no `tier`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import cells_of
@@ -95,12 +95,8 @@ class Quixo(NamedTuple):
         cubes = [mine if state >> i & 1 else theirs if state >> cells + i & 1 else "." for i in range(cells)]
         return ["".join(cubes[row * size : row * size + size]) for row in reversed(range(size))]
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Cubes, and those of the rim with the sides where they may be pushed in."""
-        pushes = ((cube, side) for cube in range(self.size * self.size) for side in range(4))
-        return "Xo", (
-            4 * cube + side for cube, side in pushes if self._rim() >> cube & 1 and not self._side(side) >> cube & 1
-        )
+    def layout(self) -> tuple[str, int]:
+        return "Xo", 4 * self.size * self.size
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         boards = [cells_of(rows, "X"), cells_of(rows, "o")]

@@ -21,7 +21,7 @@ board, never falls.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 GROUP = "race"
@@ -146,9 +146,8 @@ class Quoridor(NamedTuple):
             marks[2 * (pawn // self.width) * wide + 2 * (pawn % self.width)] = "Xo"[player]
         return ["".join(marks[y * wide : (y + 1) * wide]) for y in range(high - 1, -1, -1)]
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Pawns and walls; the cells to step on, and the walls."""
-        return "-Xo|", range(self._cells() + (2 * self._crossings() if self.walls else 0))
+    def layout(self) -> tuple[str, int]:
+        return "-Xo|", self._cells() + (2 * self._crossings() if self.walls else 0)
 
     def place(self, state: int, action: int) -> list[int]:
         """The pawn's cells; of a wall the gap in which it begins."""

@@ -12,7 +12,7 @@ of a new man.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import men
@@ -85,10 +85,8 @@ class Rota(NamedTuple):
         check_placed(first, second, mover, 3)
         return first | second << 9 | mover << 18
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Men, slides along the lines, and new men."""
-        slides = [9 * point + end for point in range(9) for end in range(9) if self._near(point) >> end & 1]
-        return "Xo", [*slides, *men.PLACED]
+    def layout(self) -> tuple[str, int]:
+        return "Xo", 90
 
     def place(self, state: int, action: int) -> list[int]:
         return [action - 81] if action >= 81 else [action // 9, action % 9]

@@ -13,7 +13,7 @@ the order of keys, which tell what lines they have, and those that they join: fe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import check_turns
@@ -131,9 +131,8 @@ class Sim(NamedTuple):
         check_turns(first.bit_count(), second.bit_count(), mover)
         return first | second << self._lines()
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Colours of lines, and the lines."""
-        return "Xo", range(self._lines())
+    def layout(self) -> tuple[str, int]:
+        return "Xo", self._lines()
 
     def place(self, state: int, action: int) -> list[int]:
         row = 0

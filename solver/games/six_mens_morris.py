@@ -21,7 +21,7 @@ times the point of the man that is taken (16: none). Placing raises the tier and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import morris
@@ -181,16 +181,8 @@ class SixMensMorris(NamedTuple):
         marks = ["X" if state >> point & 1 else "o" if state >> 16 + point & 1 else "." for point in range(16)]
         return ["".join(marks)]
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Men; slides and new men, with the man taken after a mill."""
-        moves = [(taken, source, target) for taken in range(17) for source in range(17) for target in range(16)]
-        return "Xo", (
-            target + 17 * source + 289 * taken
-            for taken, source, target in moves
-            if taken not in (source % 16 if source < 16 else -1, target)
-            and source != target
-            and (source == 16 or self.flying or NEAR[source] >> target & 1)
-        )
+    def layout(self) -> tuple[str, int]:
+        return "Xo", 17**3
 
     def place(self, state: int, action: int) -> list[int]:
         target, source, taken = action % 17, action // 17 % 17, action // 289

@@ -10,7 +10,7 @@ A state is the coins left, and an action the coins taken.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 GROUP = "impartial"
@@ -77,9 +77,8 @@ class Subtraction(NamedTuple):
         marks = "".join(rows)
         return int(marks) if self.coins > 70 else marks.count("o")
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Coins, or digits of many; and the numbers to take."""
-        return "0123456789" if self.coins > 70 else "o", sorted(take for take in self.takes if take <= self.coins)
+    def layout(self) -> tuple[str, int]:
+        return "0123456789" if self.coins > 70 else "o", min(max(self.takes), self.coins) + 1
 
     def place(self, state: int, action: int) -> list[int]:
         return [] if self.coins > 70 else [state - action]

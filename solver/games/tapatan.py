@@ -9,7 +9,7 @@ A state is that of `men`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import men
@@ -56,9 +56,8 @@ class Tapatan(NamedTuple):
             raise ValueError("each has three men, all of the time")
         return state
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Men, and slides along the lines."""
-        return "Xo", men.slide_actions(1)
+    def layout(self) -> tuple[str, int]:
+        return "Xo", 81
 
     def place(self, state: int, action: int) -> list[int]:
         return men.place(action)

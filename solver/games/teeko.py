@@ -10,7 +10,7 @@ on the board.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import five
@@ -88,9 +88,8 @@ class Teeko(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         return five.cells(state)
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Men, steps to neighbours, and new men."""
-        return "Xo", [*five.slide_actions(1), *range(625, 650)]
+    def layout(self) -> tuple[str, int]:
+        return "Xo", 650
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         return five.from_cells(rows, mover, 4)

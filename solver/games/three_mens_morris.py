@@ -9,7 +9,7 @@ A state is that of `men`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import men
@@ -86,9 +86,8 @@ class ThreeMensMorris(NamedTuple):
     def from_cells(self, rows: list[str], mover: int) -> int:
         return men.from_cells(rows, mover, 3)
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Men, slides, and new men."""
-        return "Xo", [*men.slide_actions(self.slides), *men.PLACED]
+    def layout(self) -> tuple[str, int]:
+        return "Xo", 90
 
     def place(self, state: int, action: int) -> list[int]:
         return men.place(action)

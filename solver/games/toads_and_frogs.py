@@ -11,7 +11,7 @@ move; an action is the place moved from. `tier` counts the places that all have 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import cells_of
@@ -85,9 +85,8 @@ class ToadsAndFrogs(NamedTuple):
             raise ValueError(f"there are {self.toads} toads and {self.frogs} frogs, all of the time")
         return first | second << self._length() | mover << 2 * self._length()
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Toads and frogs, and the places to leave."""
-        return "Tf", range(self._length())
+    def layout(self) -> tuple[str, int]:
+        return "Tf", self._length()
 
     def place(self, state: int, action: int) -> list[int]:
         return [action, self._target(state, action)]

@@ -11,7 +11,7 @@ A state has a bit for each cell that is marked, the first one lowest; an action 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
@@ -61,9 +61,8 @@ class Treblecross(NamedTuple):
     def from_cells(self, rows: list[str], mover: int) -> int:
         return cells_of(rows, "X")
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Marks, and the cells."""
-        return "X", range(self.width)
+    def layout(self) -> tuple[str, int]:
+        return "X", self.width
 
     def place(self, state: int, action: int) -> list[int]:
         return [action]

@@ -156,9 +156,8 @@ class Tree(NamedTuple):
             todo += reversed(below)
         return "\n".join([*lines, "..."] if todo else lines)
 
-    def layout(self) -> tuple[str, range]:
-        """Return no characters, since a node has no board, and the places of children in the longest list."""
-        return "", range(max(map(len, self.children)))
+    def layout(self) -> tuple[str, int]:
+        return "", max(map(len, self.children))
 
     def shares(self, state: int) -> list[Fraction]:
         """The probabilities of a chance node's children; none of another."""

@@ -12,7 +12,7 @@ placed on, or 7 plus the point moved from.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import cells_of, check_placed
@@ -72,9 +72,8 @@ class TsoroYematatu(NamedTuple):
         check_placed(first, second, mover, 3)
         return first | second << 7 | mover << 14
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Men, points for new men, and points to leave."""
-        return "Xo", range(14)
+    def layout(self) -> tuple[str, int]:
+        return "Xo", 14
 
     def place(self, state: int, action: int) -> list[int]:
         return [action] if action < 7 else [action - 7, self._empty(state).bit_length() - 1]

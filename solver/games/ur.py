@@ -23,7 +23,7 @@ Of the states in which the mover throws, lost ones included, 137,892,016, 41,254
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 GROUP = "dice"
@@ -135,10 +135,10 @@ class Ur(NamedTuple):
                 rows[row][column] = mark.lower() if side else mark
         return ["".join(row) for row in rows]
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Rosettes, men on the board, numbers of men beside it; squares to leave, 0 to enter."""
+    def layout(self) -> tuple[str, int]:
+        """Return rosettes, men on the board, numbers of men beside it; squares to leave, 0 to enter."""
         numbers = "ABCDEFG"[: self.pieces]
-        return f"*{numbers}X{numbers.lower()}o", range(self._length() + 1)
+        return f"*{numbers}X{numbers.lower()}o", self._length() + 1
 
     def place(self, state: int, action: int) -> list[int]:
         ends = []

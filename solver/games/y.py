@@ -12,7 +12,7 @@ it, and those up to the left and down to the right.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import check_turns
@@ -89,9 +89,8 @@ class Y(NamedTuple):
         check_turns(first.bit_count(), second.bit_count(), mover)
         return first | second << self._bits()
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Stones, and the cells of the triangle."""
-        return "Xo", (cell for cell in range(self._bits()) if self._board() >> cell & 1)
+    def layout(self) -> tuple[str, int]:
+        return "Xo", self._bits()
 
     def place(self, state: int, action: int) -> list[int]:
         return [action]

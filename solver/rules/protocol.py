@@ -62,7 +62,7 @@ OUTSIDE = {
     "cells": ("state", "mover"),  # the board as rows of characters, for a page; without it `view` or `show`
     "from_cells": ("rows", "mover"),  # the state of such rows, or ValueError; without it pages set up by moves alone
     "place": ("state", "action"),  # the cells to choose for it, one after the other; without it moves by their names
-    "layout": (),  # the characters of `cells` for men, and all actions, ascending: how learners' arrays are laid out
+    "layout": (),  # the characters of `cells` for men, and all actions, or their count from 0: learners' arrays
     "drawing": (),  # how a page draws the cells (`docs/reference/rules.md`); without it squares and discs
     "parse_position": ("text",),  # the state of a notation of the game's own, None if it is none; or ValueError
     "parse_action": ("state", "text"),  # without it the legal action whose text this is

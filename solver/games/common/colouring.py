@@ -8,7 +8,7 @@ A game inherits the parameters and the methods. Its fingerprint is that of a cla
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import colours, grid
@@ -66,9 +66,8 @@ class Colouring(NamedTuple):
     def from_cells(self, rows: list[str], mover: int) -> int:
         return colours.from_cells(rows, mover)
 
-    def layout(self) -> tuple[str, Iterable[int]]:
-        """Return colours, and the cells."""
-        return "Xo", range(self.width * self.height)
+    def layout(self) -> tuple[str, int]:
+        return "Xo", self.width * self.height
 
     def place(self, state: int, action: int) -> list[int]:
         return [grid.place(self.width, self.height, action)]

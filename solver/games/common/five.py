@@ -62,17 +62,6 @@ def step(points: int, across: int, up: int) -> int:
     return points >> 5 if up < 0 else points
 
 
-def slide_actions(steps: int) -> list[int]:
-    """The actions that move a man by up to so many steps along a row, a column or a diagonal, ascending."""
-    moves = []
-    for point in range(25):
-        for end in range(25):
-            across, up = abs(end % 5 - point % 5), abs(end // 5 - point // 5)
-            if 0 < max(across, up) <= steps and (across == up or 0 in (across, up)):
-                moves.append(25 * point + end)
-    return moves
-
-
 def least(state: int) -> int:
     """The least of the board's eight images, the mover's men first and to move."""
     pair = mine(state) | theirs(state) << 25

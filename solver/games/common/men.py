@@ -13,7 +13,6 @@ from typing import Any
 from solver.games.common.boards import cells_of, check_placed
 
 LINES = (0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124)  # rows, columns, diagonals
-PLACED = range(81, 90)  # the actions of new men
 NAMES = ("a1", "b1", "c1", "a2", "b2", "c2", "a3", "b3", "c3")
 
 
@@ -45,11 +44,6 @@ def near(point: int, slides: int) -> int:
         if across + up == 1 or (across == 1 and up == 1 and (slides == 2 or (slides == 1 and 4 in (point, other)))):
             points |= 1 << other
     return points
-
-
-def slide_actions(kind: int) -> list[int]:
-    """The actions that slide a man, ascending. `kind` is the `slides` of the game."""
-    return [9 * point + end for point in range(9) for end in range(9) if near(point, kind) >> end & 1]
 
 
 def is_placing(state: int, men: int) -> bool:

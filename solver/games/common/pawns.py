@@ -6,7 +6,7 @@ times 3, plus 0, 1 or 2 for a step to the left, straight or right, as the board 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from solver.games.common.boards import cells_of
@@ -186,12 +186,6 @@ def cells(width: int, height: int, state: int) -> Iterator[str]:
     for row in reversed(range(height)):
         places = range(row * width, row * width + width)
         yield "".join("W" if state >> i & 1 else "b" if state >> width * height + i & 1 else "." for i in places)
-
-
-def layout(width: int, height: int) -> tuple[str, Iterable[int]]:
-    """Return pawns, and steps of either side that stay on the board."""
-    steps = ((cell, side) for cell in range(width * height) for side in range(-1, 2))
-    return "Wb", (3 * cell + side + 1 for cell, side in steps if 0 <= cell % width + side < width)
 
 
 def from_cells(rows: list[str], mover: int, most: int) -> int:
