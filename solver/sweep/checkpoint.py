@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
 
 from solver.base.errors import ResourceError
 from solver.base.tiers import Tier
 from solver.store import documents
 from solver.store.directory import Layer
 from solver.store.runs import Waiting
-from solver.store.work import Work
+from solver.store.work import Column, Work
 from solver.sweep.expansion import LOWEST_TIER
 from solver.sweep.scale import Scale, Tally
 
@@ -100,7 +102,7 @@ class NumberedState:
     """The state of a sweep by number.
 
     Attributes:
-        layers: The tiers that are done, the last one first.
+        layers: The tiers that are done.
         tally: Counts of values.
         reached: Whether the pass forward is done.
         finished: How many tiers are done, empty ones too.
@@ -138,3 +140,10 @@ def resumed(work: Work) -> Checkpoint:
     except (ValueError, TypeError):
         raise ResourceError(f"{work.folder} is of another version: --restart discards it") from None
     return checkpoint
+
+
+def column_of(work: Work, name: str, array: NDArray[Any]) -> Column:
+    """Write an array to a new column."""
+    column = work.column(name, array.dtype, numbered=True)
+    column.append(array)
+    return column

@@ -40,11 +40,11 @@ from solver.compiled.edges import (
 )
 from solver.store.addresses import prefetch
 from solver.store.shared import shared
-from solver.store.work import Column, Work
+from solver.store.work import Work
 from solver.sweep.batch import FINE, LOST_CHILD, TOO_WIDE, next_edges, refuse, widest_of
-from solver.sweep.checkpoint import Checkpoint, DenseState
+from solver.sweep.checkpoint import Checkpoint, DenseState, column_of
 from solver.sweep.expansion import COUNT, HIGHEST, LOWEST_TIER, REFUSED, Expansion, Stays, expand
-from solver.sweep.finish import Piece, indices_of
+from solver.sweep.finish import Piece, Unfit, indices_of
 from solver.sweep.forward import starts_of
 from solver.sweep.scale import Scale, Tally, TooWide, first_scale, of_bytes, slowest_win, tallied, wider
 
@@ -54,7 +54,6 @@ UNREACHED, FINISHED, MOST_TIERS = 0, 255, 254  # marks: no state, a finished one
 TOO_MANY, BEYOND = 100, 101  # more faults
 OF_A_TIER = 8  # states of a sample
 NUMBERS_PER_CALL = 1 << 20  # numbers gone through in one call
-WRITE_BYTES = 1 << 24  # bytes of an array that go to a file at a time
 
 
 @shared
@@ -123,14 +122,10 @@ def evaluate(moves: Moves, states: NDArray[Any], merits: NDArray[Any], best_meri
     return FINE, np.int64(0)
 
 
-class NotDense(Exception):
-    """The arrays cannot take the game; the reason."""
-
-
 class Dense:
     """`Swept`, of a dense game: `marks`, `merits` and `layers`, after `forward` and `backward`.
 
-    It goes on from the `saved` state. Raises NotDense where the arrays cannot take the game.
+    It goes on from the `saved` state. Raises Unfit where the arrays cannot take the game.
     """
 
     def __init__(
@@ -143,6 +138,7 @@ class Dense:
         self.marks = np.zeros(size, np.uint8)
         self.merits: NDArray[Any] = np.empty(0, np.int8)
         self.state: DenseState = saved or DenseState()
+        self.layers: list[Tier] = self.state.layers
         if saved is not None:
             self.marks = work.columns[saved.marks].view().copy()
             self.merits = work.columns[saved.merits].view().copy() if saved.merits else self.merits
@@ -157,7 +153,7 @@ class Dense:
             try:
                 self._expand(team)
             except Stays as stays:
-                raise NotDense(f"state {stays.state} has a move that stays in its tier") from None
+                raise Unfit(f"state {stays.state} has a move that stays in its tier") from None
             self._save()
 
     def backward(self, team: Workers) -> None:
@@ -171,11 +167,6 @@ class Dense:
                 self._widen()
             self._save()
 
-    def discard(self) -> None:
-        """Take the arrays back from the work folder: the sorted sweep has no use for them."""
-        for column in self._saved():
-            self.work.discard(column)
-
     @property
     def kept(self) -> int:
         """How many unfinished states were found."""
@@ -184,10 +175,6 @@ class Dense:
     @property
     def scale(self) -> Scale:
         return of_bytes(self.merits.itemsize)
-
-    @property
-    def layers(self) -> list[Tier]:
-        return self.state.layers
 
     @property
     def tally(self) -> Tally:
@@ -224,7 +211,7 @@ class Dense:
         self.state.first_tier = int(tiers.min())
         self.state.last = self._mark(int(tiers.max()))
         if self.state.last > MOST_TIERS:
-            raise NotDense(f"there are more than {MOST_TIERS} tiers")
+            raise Unfit(f"there are more than {MOST_TIERS} tiers")
         self.marks[keys] = tiers - self.state.first_tier + 1
 
     def _mark(self, tier: int) -> int:
@@ -268,7 +255,7 @@ class Dense:
 
     def _refuse(self, report: NDArray[np.int64]) -> None:
         if report[ERROR] == TOO_MANY:
-            raise NotDense(f"there are more than {MOST_TIERS} tiers")
+            raise Unfit(f"there are more than {MOST_TIERS} tiers")
         if report[ERROR] == BEYOND:
             raise GameError(f"state {report[CULPRIT]} has a child that is not below size(), {self.size}: mend size")
         self.expansion.refuse(report)
@@ -279,7 +266,7 @@ class Dense:
         # One byte holds most games. Wider merits are tried only when they are needed.
         kind = np.dtype((wider(self.rules, self.scale) if len(self.merits) else scale).kind)
         if kind.itemsize > 2:
-            raise NotDense("its values are more than two bytes hold")
+            raise Unfit("its values are more than two bytes hold")
         # So that the memory never holds two
         self.merits = np.empty(0, kind)
         self.merits = np.full(self.size, np.iinfo(kind).min, kind)
@@ -309,21 +296,14 @@ class Dense:
             self.progress("backward", done + counts.total(), self.kept)
         self.tally.end_tier(counts)
 
-    def _saved(self) -> list[Column]:
-        """The arrays that lie in the work folder."""
-        return [column for name, column in self.work.columns.items() if name.startswith("array")]
-
     def _save(self) -> None:
         """A checkpoint, if one is due."""
         if not self.work.due():
             return
-        before, names = self._saved(), []
-        for array in (self.marks, self.merits):
-            column = self.work.column("array", array.dtype, numbered=True)
-            for begin in range(0, len(array), WRITE_BYTES):
-                column.append(array[begin : begin + WRITE_BYTES])
-            names.append(column.name)
+        before = list(self.work.columns.values())
+        self.state.marks, self.state.merits = (
+            column_of(self.work, "array", array).name if len(array) else None for array in (self.marks, self.merits)
+        )
         for column in before:
             self.work.discard(column)
-        self.state.marks, self.state.merits = names[0], names[1] if len(self.merits) else None
         self.work.checkpoint(Checkpoint(dense=self.state))

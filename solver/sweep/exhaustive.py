@@ -6,7 +6,7 @@ The states of each tier are sorted; those of all tiers together are merged by ra
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -26,18 +26,19 @@ from solver.store.work import Work
 from solver.sweep import demand, projection
 from solver.sweep.backward import Backward
 from solver.sweep.checkpoint import Checkpoint, resumed
-from solver.sweep.dense import Dense, NotDense
+from solver.sweep.dense import Dense
 from solver.sweep.expectation import ExpectationPass
-from solver.sweep.finish import finish
+from solver.sweep.finish import Unfit, finish
 from solver.sweep.forward import Forward
 from solver.sweep.nimbers import NimberPass
-from solver.sweep.numbered import CHECKED, NotNumbered, Numbered
+from solver.sweep.numbered import CHECKED, Numbered
 from solver.sweep.ordered import Ordered
 
 DEFAULT_MEMORY = 4 << 30
 TRIAL = 15.0  # seconds of counting after which the size of the game is estimated
 SAMPLING = 5.0  # seconds that the estimate may take, at most
 DEFAULT = Options()
+Inspect = Callable[[list[int]], None]  # holds the compiled rules against the plain ones on some states
 PASSES: dict[str, type[Backward]] = {  # of the kinds whose numbers are no merits
     "expectation": ExpectationPass,
     "nimber": NimberPass,
@@ -65,29 +66,19 @@ def solve(
         if inspect is not None:
             inspect(states)
         saved = resumed(work)
-        size = _dense_size(compiled, saved, options)
-        if size is not None:
-            dense = Dense(compiled, size, work, options.progress, saved.dense)
-            dense.inspect = inspect
+        for in_arrays in (_by_state, _by_number):
             try:
-                return _solved_dense(dense, options, team)
-            except NotDense as reason:
-                options.say(f"states are sorted: {reason}")
-                dense.discard()
-                del dense  # and its arrays
-                saved = Checkpoint()
-        if _takes_numbers(compiled, saved, options):
-            numbered = None
-            try:
-                numbered = Numbered(rules, work, options.progress, saved.numbered)
-                return _solved_numbered(numbered, options, team)
-            except NotNumbered as reason:
+                solved = in_arrays(compiled, work, saved, options, team, inspect)
+            except Unfit as reason:
                 if rules.kind.converts:
                     raise UncompiledRules(str(reason)) from None
                 options.say(f"states are sorted: {reason}")
-                if numbered is not None:
-                    numbered.discard()
-                saved = Checkpoint()
+                # The sorted sweep has no use for their columns
+                for column in list(work.columns.values()):
+                    work.discard(column)
+                solved, saved = None, Checkpoint()
+            if solved is not None:
+                return solved
         memory, cycles = _memory(options), options.method != Method.MINIMAX and rules.kind.cyclic is not None
         forward = Forward(
             compiled,
@@ -106,64 +97,63 @@ def _memory(options: Options) -> int:
     return options.memory or DEFAULT_MEMORY
 
 
-def _dense_size(compiled: CompiledMoves, saved: Checkpoint, options: Options) -> int | None:
-    """`size()` of a game that arrays by state can take."""
+def _by_state(
+    compiled: CompiledMoves, work: Work, saved: Checkpoint, options: Options, team: Workers, inspect: Inspect | None
+) -> Solved | None:
+    """Solve by arrays by state, if they can take the game. Raises Unfit if that shows later."""
     needed, memory = demand.by_state(compiled.rules, compiled.tiered), _memory(options)
     kind = compiled.rules.kind
     if needed is None or kind.name in PASSES or kind.converts or saved.forward is not None:
         return None
     size, bytes_needed = needed
-    if bytes_needed <= memory:
-        return size
-    numbers = (
-        f"arrays by state of {size:,} numbers need {bytes_needed / 2**30:.2f} GiB of memory, {memory / 2**30:.2f} GiB"
-    )
-    if saved.dense is not None:
-        raise ResourceError(f"{numbers} are free for them: raise --memory, or --restart")
-    options.say(f"states are sorted: {numbers} are free for them; --memory says more")
-    return None
+    if bytes_needed > memory:
+        numbers = (
+            f"arrays by state of {size:,} numbers need {bytes_needed / 2**30:.2f} GiB of memory,"
+            f" {memory / 2**30:.2f} GiB"
+        )
+        if saved.dense is not None:
+            raise ResourceError(f"{numbers} are free for them: raise --memory, or --restart")
+        options.say(f"states are sorted: {numbers} are free for them; --memory says more")
+        return None
+    begun, dense = time.monotonic(), Dense(compiled, size, work, options.progress, saved.dense)
+    dense.inspect = inspect
+    if dense.layers:
+        options.say(f"going on from the checkpoint in {work.folder}: {len(dense.layers)} tiers counted")
+    dense.forward(team)
+    if not options.anyway:
+        _refuse_without_room(work, dense.kept, 2 * demand.DENSE_BOOK_BYTES)
+    dense.backward(team)
+    return finish(dense.rules, dense, options, begun)
 
 
-def _takes_numbers(compiled: CompiledMoves, saved: Checkpoint, options: Options) -> bool:
-    """Whether arrays by number can take the game. Raises ResourceError if nothing else can."""
+def _by_number(
+    compiled: CompiledMoves, work: Work, saved: Checkpoint, options: Options, team: Workers, inspect: Inspect | None
+) -> Solved | None:
+    """Solve by arrays by number, if they can take the game. Raises Unfit if that shows later."""
     rules, memory = compiled.rules, _memory(options)
     if options.method == Method.MINIMAX or compiled.tiered != rules.tiered or saved.forward is not None:
-        return False
+        return None
     needed = demand.by_number(rules, options.codec)
-    if needed is None or needed <= memory:
-        return needed is not None
+    if needed is None:
+        return None
     assert rules.numbering is not None
-    if saved.numbered is not None or rules.kind.converts or (rules.everywhere and rules.numbering.size > MOST_STARTS):
-        raise ResourceError(
-            f"{rules.numbering.size:,} positions need {needed / 2**30:.1f} GiB of memory, {memory / 2**30:.1f} GiB are"
-            " free for them: raise --memory; --wdl and --codec ranked take less"
-        )
-    return False
-
-
-def _solved_numbered(numbered: Numbered, options: Options, team: Workers) -> Solved:
-    begun = time.monotonic()
-    if numbered.state.finished:
-        done, tiers = numbered.state.finished, len(numbered.spans)
-        options.say(f"going on from the checkpoint in {numbered.work.folder}: {done} of {tiers} tiers are done")
+    if needed > memory:
+        cannot_sort = rules.kind.converts or (rules.everywhere and rules.numbering.size > MOST_STARTS)
+        if saved.numbered is not None or cannot_sort:
+            raise ResourceError(
+                f"{rules.numbering.size:,} positions need {needed / 2**30:.1f} GiB of memory, {memory / 2**30:.1f} GiB"
+                " are free for them: raise --memory; --wdl and --codec ranked take less"
+            )
+        return None
+    begun, numbered = time.monotonic(), Numbered(rules, work, options.progress, saved.numbered)
+    if done := numbered.state.finished:
+        options.say(f"going on from the checkpoint in {work.folder}: {done} of {len(numbered.spans)} tiers are done")
     numbered.forward(team)
     numbered.backward(team)
     numbered.check_parents(numbered.sample(np.random.default_rng(1), CHECKED))
-    if numbered.rules.kind.converts:
+    if rules.kind.converts:
         numbered.check_conversions(numbered.sample(np.random.default_rng(2), CHECKED))
-    solved = finish(numbered.rules, numbered, options, begun)
-    return solved._replace(ranked=partial(numbered.ranked, options.workers))
-
-
-def _solved_dense(dense: Dense, options: Options, team: Workers) -> Solved:
-    begun = time.monotonic()
-    if dense.layers:
-        options.say(f"going on from the checkpoint in {dense.work.folder}: {len(dense.layers)} tiers counted")
-    dense.forward(team)
-    if not options.anyway:
-        _refuse_without_room(dense.work, dense.kept, 2 * demand.DENSE_BOOK_BYTES)
-    dense.backward(team)
-    return finish(dense.rules, dense, options, begun)
+    return finish(rules, numbered, options, begun)._replace(ranked=partial(numbered.ranked, options.workers))
 
 
 def _solved_sorted(forward: Forward, saved: Checkpoint, options: Options, team: Workers) -> Solved:

@@ -25,6 +25,10 @@ SAMPLED = 1024  # states that it is held against them on, at most
 Piece = tuple[NDArray[np.int64], NDArray[Any]]
 
 
+class Unfit(Exception):
+    """Arrays cannot take the game; the reason."""
+
+
 class Swept(Protocol):
     """The result of a sweep, whether it sorted states, had arrays by state, or has shards of a cluster."""
 

@@ -40,23 +40,18 @@ from solver.search.derive import conversion_of
 from solver.store.packed import LAST
 from solver.store.work import Work
 from solver.sweep import by_number
-from solver.sweep.checkpoint import Checkpoint, NumberedState
-from solver.sweep.finish import Piece, indices_of
+from solver.sweep.checkpoint import Checkpoint, NumberedState, column_of
+from solver.sweep.finish import Piece, Unfit, indices_of
 from solver.sweep.scale import WIN, Scale, Tally, of_bytes
 
 NUMBERS_PER_CALL = 1 << 19  # numbers gone through in one call
 NO_LAYOUT = Addresses(*[0] * (len(Addresses._fields) - 1), Arrays._make([0] * len(Arrays._fields)))
-WRITE_BYTES = 1 << 24  # bytes of an array that go to a file at a time
 EARLY_STATES = 64  # of each tier, held against the plain rules
 CHECKED, COMPARED, PARENTS_SECONDS = 2000, 500, 0.3  # states whose parents are looked at, and compiled ones compared
 
 
-class NotNumbered(Exception):
-    """The arrays cannot take the game; the reason."""
-
-
 class Numbered:
-    """`Swept`, of a game by number. It goes on from the `saved` state. Raises NotNumbered."""
+    """`Swept`, of a game by number. It goes on from the `saved` state. Raises Unfit."""
 
     def __init__(self, rules: Rules, work: Work, progress: Progress, saved: NumberedState | None = None) -> None:
         self.rules, self.work, self.progress = rules, work, progress
@@ -65,7 +60,7 @@ class Numbered:
         self.size: int = rules.numbering.size
         self.spans = placements.spans_of(rules)
         if not self.spans:
-            raise NotNumbered("the numbers of later tiers do not follow those of earlier ones")
+            raise Unfit("the numbers of later tiers do not follow those of earlier ones")
         self.kernels: Any = bind(
             sys.modules[by_number.__name__], rules.game, rules.symmetry, outcomes=rules.scores, DISTANT=self.distant
         )
@@ -74,30 +69,16 @@ class Numbered:
             self._arrays = arrays_of(rules.numbering)
             self.places = addresses_of(rules.numbering.layout.points, self._arrays)
         self.state: NumberedState = saved or NumberedState()
+        self.layers: list[Tier] = self.state.layers
+        self.tally: Tally = self.state.tally
+        self.scale: Scale = of_bytes(2 if self.distant else 1)
         self.marks = np.empty(0, np.uint8)
         self.values: NDArray[Any] = np.zeros(-(-self.size // 4) if rules.scores else 0, np.uint8)
         if not rules.scores:
             self.values = np.full(self.size, by_number.NONE, np.uint16)
+        self._at = self.values.ctypes.data
         if saved is not None:
             self._restore(saved)
-
-    @property
-    def _at(self) -> int:
-        """The address of the values."""
-        return self.values.ctypes.data
-
-    @property
-    def scale(self) -> Scale:
-        return of_bytes(2 if self.distant else 1)
-
-    @property
-    def layers(self) -> list[Tier]:
-        """The tiers that have positions, ascending."""
-        return self.state.layers[::-1]
-
-    @property
-    def tally(self) -> Tally:
-        return self.state.tally
 
     def forward(self, team: Workers) -> None:
         """Mark the positions that play reaches."""
@@ -108,7 +89,7 @@ class Numbered:
         numbers = np.empty_like(roots)
         self.kernels.numbers_of(roots, self.places, numbers)
         if numbers.min() < 0:
-            raise NotNumbered("a start has no number")
+            raise Unfit("a start has no number")
         self.marks[numbers] = by_number.WAITING
         found = 0
         for span in self.spans:
@@ -207,7 +188,7 @@ class Numbered:
             return {}
         column, at, codes = self.work.columns["codes"].view(), 0, {}
         sizes = {span.tier: span.last - span.first for span in self.spans}
-        for layer in self.state.layers:
+        for layer in reversed(self.layers):
             if layer.cyclic:
                 codes[layer.number] = column[at : at + sizes[layer.number]]
                 at += sizes[layer.number]
@@ -311,10 +292,8 @@ class Numbered:
         reached, kept = int(seeds[by_number.FOUND]), int(seeds[edges.KEPT_COUNT])
         cyclic = bool(seeds[by_number.STAYS])
         if self.rules.kind.converts and cyclic:
-            column, codes = self.work.column("codes", codes.dtype), codes[: span.last - span.first]
-            for at in range(0, len(codes), WRITE_BYTES):
-                column.append(codes[at : at + WRITE_BYTES])
-        self.state.layers.append(Tier(span.tier, reached, kept, cyclic=cyclic, ends=(ends[0], ends[1], ends[2])))
+            self.work.column("codes", codes.dtype).append(codes[: span.last - span.first])
+        self.layers.insert(0, Tier(span.tier, reached, kept, cyclic=cyclic, ends=(ends[0], ends[1], ends[2])))
         self.tally.end_tier(counts)
         won = [merit for merit in counts if merit > 0]
         if won and self.distant:
@@ -355,11 +334,11 @@ class Numbered:
         if not fault:
             return
         if fault == by_number.UNNUMBERED:
-            raise NotNumbered(f"state {state}, which play reaches, has no number")
+            raise Unfit(f"state {state}, which play reaches, has no number")
         if fault == by_number.OTHER_TIER:
-            raise NotNumbered(f"the numbers of tiers do not follow each other: state {state} is of another")
+            raise Unfit(f"the numbers of tiers do not follow each other: state {state} is of another")
         if fault == by_number.CROWDED_PARENTS:
-            raise NotNumbered(f"state {state} has more than {by_number.MOST_PARENTS} parents")
+            raise Unfit(f"state {state} has more than {by_number.MOST_PARENTS} parents")
         if fault == by_number.OUTSIDE:
             raise GameError(f"{self.rules.name}: state {state} has a parent outside its tier: parents are of one tier")
         raise confirmed(self.rules.game, [state], f"state {state} {edges.FAULTS[fault]}")
@@ -370,20 +349,13 @@ class Numbered:
             return
         state = self.state
         if self.marks.size and not state.marks:
-            state.marks = self._kept("array", self.marks)
+            state.marks = column_of(self.work, "array", self.marks).name
         column = self.work.column("values", self.values.dtype)
         for span in self.spans[::-1][state.saved : state.finished]:
             begin, end = self._bytes(span)
-            for at in range(begin, end, WRITE_BYTES):
-                column.append(self.values[at : min(at + WRITE_BYTES, end)])
+            column.append(self.values[begin:end])
         state.saved = state.finished
         self.work.checkpoint(Checkpoint(numbered=state))
-
-    def _kept(self, name: str, array: NDArray[Any]) -> str:
-        column = self.work.column(name, array.dtype, numbered=True)
-        for begin in range(0, len(array), WRITE_BYTES):
-            column.append(array[begin : begin + WRITE_BYTES])
-        return str(column.name)
 
     def _bytes(self, span: Span) -> tuple[int, int]:
         """Where the values of a tier lie in their array, a byte that it shares with the next tier too."""
@@ -401,11 +373,6 @@ class Numbered:
             begin, end = self._bytes(span)
             self.values[begin:end] = stored[at : at + end - begin]
             at += end - begin
-
-    def discard(self) -> None:
-        """Take the arrays back from the work folder."""
-        for name in [name for name in self.work.columns if name in ("values", "codes") or name.startswith("array")]:
-            self.work.discard(self.work.columns[name])
 
 
 def pieces_of(span: Span) -> Iterator[Span]:

@@ -37,7 +37,7 @@ from solver.store.runs import PIECE_STATES, merged
 from solver.store.sorting import sort_unique
 from solver.store.work import Column, Work
 from solver.sweep.batch import NARROW, refuse, too_wide
-from solver.sweep.checkpoint import ResolverState
+from solver.sweep.checkpoint import ResolverState, column_of
 from solver.sweep.demand import index_in_memory, moves_in_memory, refuse_beyond
 from solver.sweep.inside import BLOCK_BITS, CACHED_STATES, FILE_NAME, MOVES_PER_STATE, Inside
 from solver.sweep.parents import (
@@ -368,9 +368,7 @@ class Resolver:
         for name, array in arrays.items():
             if name in self._columns and name not in changing:
                 continue
-            column = self.work.column(name, array.dtype, numbered=True)
-            for begin in range(0, len(array), 1 << 24):
-                column.append(array[begin : begin + (1 << 24)])
+            column = column_of(self.work, name, array)
             self._forget(name)
             self._columns[name] = column
         columns = {name: column.name for name, column in self._columns.items()}
