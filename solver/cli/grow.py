@@ -75,14 +75,14 @@ def command(game: str, book: str, add: str | None, as_json: bool, quiet: bool, *
         raise click.UsageError("give a limit: --positions N, --time 2h, or both")
     from solver.base.options import Options
     from solver.solving.pipeline import grow
-    from solver.solving.ways.grown import Plan
+    from solver.solving.ways.grown import Growing
 
     bars, say = common.Bars(quiet), functools.partial(common.note, quiet=quiet)
-    plan = Plan(games=() if add is None else [*common.games_of(add)], **{name: asked.pop(name) for name in OF_PLAN})
+    way = Growing(games=() if add is None else [*common.games_of(add)], **{name: asked.pop(name) for name in OF_PLAN})
     options = Options(progress=bars, say=say, **asked)
     with bars:
-        header = grow(game, book, plan, options)
-    if plan.positions is not None and header.stored < plan.positions and plan.seconds is None:
+        header = grow(game, book, way, options)
+    if way.positions is not None and header.stored < way.positions and way.seconds is None:
         common.note("all play within --error is in the book, or known: allow more", quiet)
     report(header, book, bars.seconds, as_json)
 

@@ -74,13 +74,13 @@ def command(
     from solver.book.doors import game_of
     from solver.rules.reading import parse_position
     from solver.solving.pipeline import run
-    from solver.solving.ways.proof import Plan, Proving
+    from solver.solving.ways.proof import Proving
 
     bars = common.Bars(quiet)
     options = Options(progress=bars, say=functools.partial(common.note, quiet=quiet), **raw)
     played = None if position is None else parse_position(game_of(game), position)
     with bars:
-        header = run(game, book, options, Proving(Plan(side, method, seconds, played and played.state)))
+        header = run(game, book, options, Proving(side, method, seconds, played and played.state))
     if book is not None:
         report(header, book, bars.seconds, as_json)
         return

@@ -22,7 +22,7 @@ from solver.book.streaming import recoded
 from solver.book.writer import placed
 from solver.rules.fingerprint import check_origin
 from solver.solving import pipeline
-from solver.solving.ways.grown import Plan
+from solver.solving.ways.grown import Growing
 
 UNCOMPARED = {"palette", "numbers", "tiers", "codec", "sparse", "state_bytes", "book_id", "digest"}
 FACTS = [name for name in Header._fields if name not in UNCOMPARED]
@@ -134,8 +134,8 @@ def merge(
         _check_alike(left_book, right_book)
         if left_book.header.estimate is not None or right_book.header.estimate is not None:
             options = Options(codec=codec or left_book.header.codec, symmetry=left_book.header.symmetry, restart=True)
-            plan = Plan(books=(str(left_book.path), str(right_book.path)))
-            return pipeline.grow(left_book.game, target, plan, options._replace(workers=workers, progress=progress))
+            way = Growing(books=(str(left_book.path), str(right_book.path)))
+            return pipeline.grow(left_book.game, target, way, options._replace(workers=workers, progress=progress))
         for book in (left_book, right_book):
             book.header.kind.refuse("merge", str(book.path), BookError)
         if left_book.header.start != right_book.header.start:

@@ -35,9 +35,8 @@ from solver.rules.loading import graph_in
 from solver.rules.width import refuse_wide
 from solver.search import nimbers
 from solver.solving.job import Job, Outcome, Way, contents_of
-from solver.solving.ways import cluster, entries, graphs, grown, imported, opening, plain, sweep
-from solver.solving.ways.grown import Plan
-from solver.solving.ways.proof import Plan as ProofPlan
+from solver.solving.ways import cluster, entries, graphs, imported, opening, plain, sweep
+from solver.solving.ways.grown import Growing
 from solver.solving.ways.proof import Proving
 
 WAYS: tuple[Way, ...] = (sweep, cluster, entries, opening, plain, graphs)
@@ -237,17 +236,16 @@ def prove(
         progress=progress,
         say=say,
     )
-    run(game, check_target(path), options, Proving(ProofPlan(side, method, seconds)))
+    run(game, check_target(path), options, Proving(side, method, seconds))
     return Book(path, game_of(game))
 
 
-def grow(game: Source, path: str | os.PathLike[str], plan: Plan, options: Options) -> Header:
+def grow(game: Source, path: str | os.PathLike[str], way: Growing, options: Options) -> Header:
     """Write a grown book, or let the one at `path` grow further (`ways.grown`); its header as it is in the end.
 
     It is written now and then, too, so that an interrupted run goes on there. Raises the errors of `solve`, BookError
     and ForeignBook where the book cannot grow, PositionError for games that are none; and leaves the book as it was.
     """
-    way = grown.Growing(plan)
     job, _ = _prepared(game, path, options._replace(method=Method.ALPHABETA), way)
     with job.files, _blaming():
         for outcome in way.stages(job):

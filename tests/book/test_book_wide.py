@@ -1,6 +1,7 @@
 """Books of states of more than 63 bits: the codec `wide`, and the books that such games have."""
 
 import contextlib
+import dataclasses
 import functools
 import json
 import sqlite3
@@ -24,7 +25,7 @@ from solver.edit.trimming import trim
 from solver.export import export
 from solver.games.connect_four import ConnectFour
 from solver.solving import pipeline
-from solver.solving.ways.grown import Plan
+from solver.solving.ways.grown import Growing
 from solver.verifying import verification
 from tests.books import VALUES, write_values
 
@@ -151,11 +152,11 @@ def test_a_grown_book_has_the_same_values_in_any_width(tmp_path, monkeypatch):
     """Grown in two steps."""
     pytest.importorskip("numba")
     monkeypatch.setattr("solver.solving.ways.grown.ROUND", 4)
-    plan = Plan(positions=60, depth=2, error=2.0, exact=40)
+    plan = Growing(positions=60, depth=2, error=2.0, exact=40)
     for game in (ConnectFour(4, 4), Declared(4, 4)):
         name = type(game).__name__
         pipeline.grow(game, tmp_path / name, plan, Options(workers=1))
-        pipeline.grow(game, tmp_path / name, plan._replace(positions=120), Options(workers=2))
+        pipeline.grow(game, tmp_path / name, dataclasses.replace(plan, positions=120), Options(workers=2))
     path = tmp_path / "Declared"
     with Book(tmp_path / "ConnectFour") as one, Book(path, Declared(4, 4)) as book:
         assert dict(book.items()) == dict(one.items()) and book.header.codec == "wide"

@@ -1,5 +1,6 @@
 """Grown books: the tree, what grows of it, what its values are worth, and what is made of such a book."""
 
+import dataclasses
 import json
 import random
 import shutil
@@ -21,7 +22,7 @@ from solver.rules.game import Rules
 from solver.solving import pipeline
 from solver.solving.tree import Tree
 from solver.solving.ways import grown
-from solver.solving.ways.grown import Plan, positions_of
+from solver.solving.ways.grown import Growing, positions_of
 from solver.verifying.verification import verify
 from tests import naive
 from tests.commands import run
@@ -121,7 +122,7 @@ def few_nodes(monkeypatch):
 
 
 def grow(path, plan, game=GAME, **options):
-    return pipeline.grow(game, path, plan._replace(depth=plan.depth or 1), Options(**options))
+    return pipeline.grow(game, path, dataclasses.replace(plan, depth=plan.depth or 1), Options(**options))
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +133,7 @@ def book(tmp_path_factory, pytestconfig):
             interpret(patch)
         patch.setattr(grown, "EXACT_NODES", 28)
         patch.setattr(grown, "ROUND", 4)
-        grow(path, Plan(positions=60, error=2.0))
+        grow(path, Growing(positions=60, error=2.0))
     return path
 
 
@@ -149,13 +150,13 @@ def test_what_is_exact_is_right_and_estimates_are_their_moves(book):
 
 
 def test_the_same_bytes_for_any_workers_in_steps_and_interrupted(book, tmp_path):
-    path, whole = tmp_path / "b.lmdb", Plan(positions=60, error=2.0)
+    path, whole = tmp_path / "b.lmdb", Growing(positions=60, error=2.0)
 
     def stop(step, done, total, note=""):
         if step == "growing" and done > 40:
             raise KeyboardInterrupt
 
-    grow(path, whole._replace(positions=20), workers=3)
+    grow(path, dataclasses.replace(whole, positions=20), workers=3)
     with pytest.raises(KeyboardInterrupt):
         grow(path, whole, workers=2, checkpoint=0, progress=stop)
     assert 20 < len(Book(path)) < 60
@@ -183,7 +184,7 @@ def test_a_killed_grow_goes_on_to_the_same_bytes(tmp_path):
 
 def test_games_are_put_in_first(tmp_path):
     path, rules = tmp_path / "a.lmdb", Rules(load_game(GAME))
-    grow(path, Plan(positions=1, games=["1 1 1 2 2 2", "", "44"]))
+    grow(path, Growing(positions=1, games=["1 1 1 2 2 2", "", "44"]))
     with Book(path) as opened:
         asked = [state for states in positions_of(rules, ["1 1 1 2 2", "44"]) for state in states]
         assert all(state in opened for state in asked)
@@ -191,14 +192,14 @@ def test_games_are_put_in_first(tmp_path):
         assert all(child in opened for child in children if not rules.is_terminal(child))
     before = path.read_bytes()
     with pytest.raises(PositionError, match="line 2: move 3 of '1 2 9': '9' is not a legal move"):
-        grow(path, Plan(positions=900, games=["1 2", "1 2 9"]))
+        grow(path, Growing(positions=900, games=["1 2", "1 2 9"]))
     assert path.read_bytes() == before
 
 
 def test_growing_ends_where_nothing_is_left(tmp_path, monkeypatch):
     monkeypatch.setattr(grown, "EXACT_NODES", 1 << 15)
     small = "connect-four:3,3,3"
-    header, game = grow(tmp_path / "a.lmdb", Plan(positions=10**6, error=2.0), small), load_game(small)
+    header, game = grow(tmp_path / "a.lmdb", Growing(positions=10**6, error=2.0), small), load_game(small)
     assert header.root == unfinished(game)[game.canonical(game.initial())] and header.root.outcome == "draw"
 
 
@@ -219,7 +220,7 @@ def test_what_cannot_grow_is_refused_and_nothing_lost(book, tmp_path, monkeypatc
     shutil.copy(book, "a.lmdb")
     if "evaluate" in change:
         write("other.eval", evaluation(load_game("connect-four:4,4")))
-    plan = Plan(positions=900, depth=change.get("depth"), evaluate=change.get("evaluate"))
+    plan = Growing(positions=900, depth=change.get("depth"), evaluate=change.get("evaluate"))
     with pytest.raises(error, match=message):
         pipeline.grow(change.get("game", GAME), "a.lmdb", plan, Options(symmetry=change.get("symmetry", True)))
     assert (tmp_path / "a.lmdb").read_bytes() == book.read_bytes()
@@ -229,19 +230,19 @@ def test_another_evaluation_begins_anew_only_if_told_to(book, tmp_path):
     path, model = tmp_path / "a.lmdb", tmp_path / "c4.eval"
     shutil.copy(book, path)
     write(model, evaluation(load_game(GAME)))
-    plan = Plan(positions=30, depth=1, evaluate=str(model))
+    plan = Growing(positions=30, depth=1, evaluate=str(model))
     with pytest.raises(ForeignBook, match=r"another evaluation \(evaluate, .*c4.eval, .*--restart"):
         grow(path, plan)
     header = grow(path, plan, restart=True)
     assert header.estimate.evaluation == "c4.eval" and header.stored < 50
-    assert grow(path, plan._replace(positions=50)).stored >= 50
+    assert grow(path, dataclasses.replace(plan, positions=50)).stored >= 50
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["othello:4,4", "kalah:3,2", "dots-and-boxes:2,2"])
 def test_margins_grow_too(tmp_path, text):
     path, game = tmp_path / "a.lmdb", load_game(text)
-    grow(path, Plan(positions=300, error=9.0), game=text)
+    grow(path, Growing(positions=300, error=9.0), game=text)
     truth = unfinished(game)
     with Book(path) as opened:
         exact = [state for state, value in opened.items() if not is_estimate(value)]
@@ -298,10 +299,10 @@ def test_info_verify_trim_pack_and_export(book, tmp_path):
 
 def test_grown_books_are_merged_and_valued_anew(tmp_path):
     for name, games in (("a", ["1 1 1"]), ("b", ["4 3 2", "2 2"]), ("c", ["1 1 1", "4 3 2", "2 2"])):
-        grow(tmp_path / f"{name}.lmdb", Plan(positions=1, games=games))
+        grow(tmp_path / f"{name}.lmdb", Growing(positions=1, games=games))
     merge(tmp_path / "a.lmdb", tmp_path / "b.lmdb", tmp_path / "m.lmdb")
     assert diff(tmp_path / "m.lmdb", tmp_path / "c.lmdb").equal
-    grow(tmp_path / "d.lmdb", Plan(positions=1, depth=3))
+    grow(tmp_path / "d.lmdb", Growing(positions=1, depth=3))
     with pytest.raises(BookError, match="other searches"):
         merge(tmp_path / "a.lmdb", tmp_path / "d.lmdb", tmp_path / "m.lmdb")
 
@@ -334,7 +335,7 @@ def test_a_grown_book_plays_matches_and_an_evaluation_goes_on_where_it_ends(book
     facts = json.loads(run(*words)[1])
     assert facts["wins"] + facts["draws"] + facts["losses"] == facts["games"]
     write(tmp_path / "c4.eval", evaluation(load_game(GAME)))
-    grow(tmp_path / "a.lmdb", Plan(positions=1, evaluate=str(tmp_path / "c4.eval")))
+    grow(tmp_path / "a.lmdb", Growing(positions=1, evaluate=str(tmp_path / "c4.eval")))
     words = ("match", tmp_path / "a.lmdb", "random", "--games", 2, "-q")
     assert "--evaluate names it" in run(*words)[2]
     assert run(*words, "--evaluate", tmp_path / "c4.eval")[0] == 0

@@ -23,7 +23,7 @@ from solver.rules.reading import parse_position
 from solver.solving import pipeline
 from solver.solving.racing import Follower
 from solver.solving.ways import proof
-from solver.solving.ways.proof import Plan, Proving
+from solver.solving.ways.proof import Proving
 from solver.verifying import playing, verification
 from tests import naive
 from tests.books import write_values
@@ -39,7 +39,7 @@ OF_VALUES = ("palette", "numbers", "stored", "longest", "book_id", "digest")  # 
 def proved(game, path, plan=None, **options):
     """Write a proof book; its header."""
     asked = Options(table=options.pop("table", SMALL_TABLE), **options)
-    return pipeline.run(game, path, asked, Proving(plan or Plan()))
+    return pipeline.run(game, path, asked, plan or Proving())
 
 
 # for the first player
@@ -78,7 +78,7 @@ def test_the_start_has_its_value_and_its_side_an_answer_to_every_reply(tmp_path,
 def test_either_search_alone_proves_the_same(tmp_path, text):
     scores = set()
     for method in ("alphabeta", "proof-number"):
-        header = proved(text, tmp_path / method, Plan(method=method))
+        header = proved(text, tmp_path / method, Proving(method=method))
         assert header.method == method
         scores.add(header.root.score)
         with Book(tmp_path / method) as book:
@@ -112,12 +112,12 @@ def test_a_full_table_makes_it_slower_not_wrong(tmp_path):
 @pytest.mark.interpreted
 def test_a_book_serves_the_side_that_is_asked_for(tmp_path):
     for side in ("first", "second", "both"):
-        header = proved(DRAWN, tmp_path / f"{side}.lmdb", Plan(side))
+        header = proved(DRAWN, tmp_path / f"{side}.lmdb", Proving(side))
         assert header.trim.side == side and header.root.score == 0
         with Book(tmp_path / f"{side}.lmdb") as book:
             playing.prove(book, book.game, live=False)
     with pytest.raises(MethodError, match="the second player loses, so only the other has something to prove"):
-        proved("hex:2", tmp_path / "lost.lmdb", Plan("second"))
+        proved("hex:2", tmp_path / "lost.lmdb", Proving("second"))
 
 
 @pytest.mark.slow
@@ -125,7 +125,7 @@ def test_a_proof_takes_little_more_than_the_trimmed_book_of_a_solve(tmp_path):
     pipeline.solve("connect-four:5,4", tmp_path / "whole.lmdb").close()
     least = trim(tmp_path / "whole.lmdb", tmp_path / "trimmed.lmdb", Trim(side="first"), wdl=True).stored
     assert least == 2843
-    assert proved("connect-four:5,4", tmp_path / "proof.lmdb", Plan("first"), table=None).stored < 2 * least
+    assert proved("connect-four:5,4", tmp_path / "proof.lmdb", Proving("first"), table=None).stored < 2 * least
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def short_turns(monkeypatch):
 @pytest.mark.interpreted
 @pytest.mark.parametrize("method", ["auto", *slow("alphabeta", "proof-number")])
 def test_an_interrupted_proof_goes_on_to_the_same_bytes(tmp_path, short_turns, method):
-    whole = proved("clobber:3,4", tmp_path / "whole.lmdb", Plan(method=method))
+    whole = proved("clobber:3,4", tmp_path / "whole.lmdb", Proving(method=method))
     again, interruptions = tmp_path / "again.lmdb", 0
     while not again.exists():
         signal = (KeyboardInterrupt, Terminated)[interruptions % 2]
@@ -149,7 +149,7 @@ def test_an_interrupted_proof_goes_on_to_the_same_bytes(tmp_path, short_turns, m
                 raise signal
 
         try:
-            proved("clobber:3,4", again, Plan(method=method), progress=interrupt)
+            proved("clobber:3,4", again, Proving(method=method), progress=interrupt)
         except signal:
             interruptions += 1
             assert (tmp_path / "again.lmdb.proof").exists()
@@ -162,7 +162,7 @@ def test_an_interrupted_proof_goes_on_to_the_same_bytes(tmp_path, short_turns, m
 def test_a_proof_that_takes_too_long_keeps_its_work(tmp_path, short_turns):
     book = tmp_path / "proof.lmdb"
     with pytest.raises(Unproved, match="after 1[0-9]+ nodes of alpha-beta; the same command goes on from here"):
-        proved("clobber:3,4", book, Plan(seconds=0))
+        proved("clobber:3,4", book, Proving(seconds=0))
     kept = tmp_path / "proof.lmdb.proof"
     assert kept.exists() and not book.exists()
     with pytest.raises(ResourceError, match="is of another proof or version: --restart discards it"):
@@ -239,7 +239,7 @@ def test_a_book_may_begin_anywhere(tmp_path, text, moves, method):
     """It answers from there on, `verify` proves it from there, and as a book of the start it proves nothing."""
     game = load_game(text)
     state, path = parse_position(game, moves).state, tmp_path / "proof.lmdb"
-    header, truth = proved(text, path, Plan(position=state, method=method)), naive.solve(game, symmetry=True)
+    header, truth = proved(text, path, Proving(position=state, method=method)), naive.solve(game, symmetry=True)
     score = header.root.score
     assert header.start == state and score == truth[Rules(game).canonical(state)].score
     assert verification.verify(path).verdict == "proved"
@@ -247,7 +247,7 @@ def test_a_book_may_begin_anywhere(tmp_path, text, moves, method):
         found = playing.prove(book, game, live=False)
         assert found.sides == (("first", "second") if not score else ("first",) if score > 0 else ("second",))
         # All that is needed, and less than from the start
-        assert len(book) < proved(text, tmp_path / "start.lmdb", Plan(side="both" if not score else None)).stored
+        assert len(book) < proved(text, tmp_path / "start.lmdb", Proving(side="both" if not score else None)).stored
         values = dict(book.items())
     facts = {name: fact for name, fact in header._asdict().items() if name not in OF_VALUES} | {"start": None}
     write_values(tmp_path / "forged.lmdb", values, facts=facts)

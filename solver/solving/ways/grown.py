@@ -14,8 +14,9 @@ import hashlib
 import itertools
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from solver.base import extras
 from solver.base.errors import BookError, BudgetExceeded, DamagedBook, ForeignBook, PositionError
@@ -42,13 +43,15 @@ PLAYERS = ("first", "second")
 RESTART = "--restart begins anew in its place, or name another file"
 
 
-class Plan(NamedTuple):
-    """How a book is to grow: to so many `positions`, or for so many `seconds`.
+@dataclass
+class Growing:
+    """The way of solving that is no solving: `stages` are books, each larger than the one before.
 
-    `depth` of searches, SEARCH_DEPTH or that of the book that grows if None, by the evaluation in the file
-    `evaluate`, or the rules' own; nodes of the `exact` search of each position, EXACT_NODES or as before if None;
-    `games`, lines of moves played, whose positions are put in first; for a `side`, "first" or "second", or both; an
-    `error` that is still followed. `books` are grown ones that are put together, and nothing else is done.
+    A book grows to so many `positions`, or for so many `seconds`. `depth` of searches, SEARCH_DEPTH or that of the book
+    that grows if None, by the evaluation in the file `evaluate`, or the rules' own; nodes of the `exact` search of each
+    position, EXACT_NODES or as before if None; `games`, lines of moves played, whose positions are put in first; for a
+    `side`, "first" or "second", or both; an `error` that is still followed. `books` are grown ones that are put
+    together, and nothing else is done.
     """
 
     positions: int | None = None
@@ -61,26 +64,19 @@ class Plan(NamedTuple):
     error: float | None = None
     books: Sequence[str] = ()
 
-
-class Growing:
-    """The way of solving that is no solving: `stages` are books, each larger than the one before."""
-
     name = "growing a book"
-    heeds: set[str] = {"workers", "restart", "checkpoint"}
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+    heeds = {"workers", "restart", "checkpoint"}
 
     def refuses(self, job: Job) -> str | None:
         """Refuse games of chance, games whose tiers do not prove an end, and games without evaluation or compiler."""
-        rules, plan = job.rules, self.plan
-        if plan.books:
+        rules = job.rules
+        if self.books:
             return None
         if rules.chance is not None:
             return f"{rules.name} is a game of chance, which growing cannot value: solve it"
         if not rules.tiered:
             return f"{rules.name} has no tier(state), which says that play does not come back: add it, or solve it"
-        if plan.evaluate is None and rules.evaluate is None:
+        if self.evaluate is None and rules.evaluate is None:
             return f"{rules.name} has no evaluate(state): name an evaluation that solver learn wrote, --evaluate"
         extras.require_kernels()
         return f"{rules.name} runs in plain Python only: solve it" if rules.plain_only else None
@@ -92,13 +88,13 @@ class Growing:
 
     def stages(self, job: Job) -> Iterator[Outcome]:
         """Yield the book as it grows, and at the end. Raises as `pipeline.solve`, and PositionError for games."""
-        rules, options, plan = job.rules, job.options, self.plan
+        rules, options = job.rules, job.options
         job.lock()
-        if plan.books:
-            yield self._grown(_together(rules, plan.books))
+        if self.books:
+            yield self._grown(_together(rules, self.books))
             return
-        evaluation = None if plan.evaluate is None else _read(plan.evaluate, rules)
-        played = positions_of(rules, plan.games)
+        evaluation = None if self.evaluate is None else _read(self.evaluate, rules)
+        played = positions_of(rules, self.games)
         kind, earlier = self._begun(job)
         tree = Tree(rules, kind)
         job.played()
@@ -117,7 +113,7 @@ class Growing:
             while leaves := self._next(tree, played, time.monotonic() - began):
                 tree.add(valued(_shared_out(tree, leaves)))
                 root = tree.merits[rules.canonical(rules.game.initial())]
-                options.progress("growing", len(tree.merits), plan.positions, kind.words(kind.value(root)))
+                options.progress("growing", len(tree.merits), self.positions, kind.words(kind.value(root)))
                 if time.monotonic() >= due:
                     yield self._grown(tree)
                     due = time.monotonic() + pause
@@ -125,33 +121,32 @@ class Growing:
 
     def _begun(self, job: Job) -> tuple[Estimate, list[tuple[Any, Any]]]:
         """The kind of the values, and the values of the book that is to grow further."""
-        rules, plan, path = job.rules, self.plan, job.target
+        rules, path = job.rules, job.target
         name, identity = "evaluate", fingerprint(rules.game, ("evaluate",))
-        if plan.evaluate is not None:
-            file = Path(plan.evaluate)
+        if self.evaluate is not None:
+            file = Path(self.evaluate)
             name, identity = file.name[:200], hashlib.sha256(file.read_bytes()).hexdigest()
-        kind = Estimate(rules.kind.name, plan.depth or SEARCH_DEPTH, name, identity, plan.exact or EXACT_NODES)
+        kind = Estimate(rules.kind.name, self.depth or SEARCH_DEPTH, name, identity, self.exact or EXACT_NODES)
         if path is None or not path.exists() or job.options.restart:
             return kind, []
         with Book(path) as book:
-            growing = _growing(book, rules, kind, plan.depth)
-            growing = growing if plan.exact is None else growing._replace(nodes=plan.exact)
+            growing = _growing(book, rules, kind, self.depth)
+            growing = growing if self.exact is None else growing._replace(nodes=self.exact)
             return growing, [(state, merit_of(value)) for state, value in book.items()]
 
     def _next(self, tree: Tree, played: list[list[Any]], passed: float) -> list[Any]:
         """The leaves of the next round: of games, then of likely play; none in the end."""
-        plan = self.plan
         while played:
             left = [state for state in played[0] if not tree.is_expanded(state)]
             if left:
                 return left[: _width(tree)]
             played.pop(0)
-        if (plan.positions or len(tree.merits) + 1) <= len(tree.merits):
+        if (self.positions or len(tree.merits) + 1) <= len(tree.merits):
             return []
-        if plan.seconds is not None and passed >= plan.seconds:
+        if self.seconds is not None and passed >= self.seconds:
             return []
-        error = ERRORS[tree.kind.of] if plan.error is None else plan.error
-        return tree.leaves(_width(tree), error, None if plan.side is None else PLAYERS.index(plan.side))
+        error = ERRORS[tree.kind.of] if self.error is None else self.error
+        return tree.leaves(_width(tree), error, None if self.side is None else PLAYERS.index(self.side))
 
     def _grown(self, tree: Tree) -> Outcome:
         return Outcome(solved_by(tree.rules, tree.merits, units=Units(tree.kind)), Method.DROP_OUT, "grown")

@@ -7,7 +7,7 @@ looked at than these searches need.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from solver.base import extras
 from solver.base.errors import MethodError
@@ -22,8 +22,9 @@ from solver.solving.racing import METHODS, Race
 from solver.solving.strategy import needed
 
 
-class Plan(NamedTuple):
-    """What is to be proved.
+@dataclass
+class Proving:
+    """The way of solving that finds one side's play. `solve` raises the errors of `pipeline.solve`, and Unproved.
 
     Attributes:
         side: "first", "second" or "both": whose moves the book holds. None for the winner's, or both in a draw.
@@ -37,21 +38,13 @@ class Plan(NamedTuple):
     seconds: float | None = None
     position: int | None = None
 
-
-class Proving:
-    """The way of solving that finds one side's play. `solve` raises the errors of `pipeline.solve`, and Unproved."""
-
     name = "a proof"
-    heeds: set[str] = {"memory", "table", "restart", "checkpoint"}
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+    heeds = {"memory", "table", "restart", "checkpoint"}
 
     def refuses(self, job: Job) -> str | None:
         """Games of chance, of margins, and those whose tiers do not show that play ends."""
-        method = self.plan.method
-        if method not in (AUTO, *METHODS):
-            return f"no method {method!r}: choose one of auto, {', '.join(METHODS)}"
+        if self.method not in (AUTO, *METHODS):
+            return f"no method {self.method!r}: choose one of auto, {', '.join(METHODS)}"
         reason = refusal(job.rules)
         if reason is None:
             extras.require_kernels()
@@ -59,20 +52,19 @@ class Proving:
 
     def solve(self, job: Job) -> Outcome:
         """Settle the start, then follow the play of each side."""
-        plan, progress = self.plan, job.options.progress
         job.lock()
         job.played()
-        begin = None if plan.position == job.rules.game.initial() else plan.position
+        begin = None if self.position == job.rules.game.initial() else self.position
         rules = Rules(job.rules.game, job.rules.symmetry, WDL, begin)
         if rules.is_terminal(rules.first()):
             raise MethodError(f"{rules.name}: the game is over there: there is nothing to prove")
         start = rules.canonical(rules.first())
-        race = Race(job, rules, METHODS if plan.method == AUTO else (plan.method,), plan.seconds)
+        race = Race(job, rules, METHODS if self.method == AUTO else (self.method,), self.seconds)
         winner = race.run(start)
         score = winner.score
         assert score is not None
         first = score if rules.mover(rules.first()) in (0, None) else -score
-        side = plan.side or ("both" if not score else "first" if first > 0 else "second")
+        side = self.side or ("both" if not score else "first" if first > 0 else "second")
         if first and side != ("first" if first > 0 else "second"):
             loser = "second" if first > 0 else "first"
             raise MethodError(
@@ -82,7 +74,7 @@ class Proving:
         if job.target is not None:
             sides = range(2) if side == "both" else (SIDES.index(side),)
             follower = race.follower(winner, start)
-            values = needed(rules, follower.find, sides, 0, progress, follower.settle)
+            values = needed(rules, follower.find, sides, 0, job.options.progress, follower.settle)
             found = {state: merit_of(value) for state, value in values.items()}
         trim = Trim(rules_of(rules.game, codec_of(rules, job.options.codec)), PROOF, side=side)
         solved = solved_by(rules, found, root=score)
