@@ -15,7 +15,7 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from solver.estimate.planning import Cluster, Phase, Plan
+from solver.estimate.planning import Cluster, Phase, Plan, turn_of
 
 NEVER = 20.0  # times what the plan says: where nodes die faster than tiers are done it would not end
 
@@ -58,9 +58,9 @@ class Schedule:
     def run(self) -> Run:
         """Both passes, and the book, which is begun anew if the driver dies."""
         for tier in self.plan.tiers:
-            self._pass(tier.phases[: tier.turn])
+            self._pass(tier.phases[: turn_of(tier.phases)])
         for tier in reversed(self.plan.tiers):
-            self._pass(tier.phases[tier.turn :])
+            self._pass(tier.phases[turn_of(tier.phases) :])
         passed = self.now
         while self.next_driver < self.now + self.plan.book_seconds and self.now < NEVER * self.plan.seconds:
             self._driver_dies()

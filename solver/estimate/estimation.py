@@ -54,14 +54,9 @@ def book_times(rules: Rules, stored: int, cyclic: bool, seconds: float, team: in
         seconds: The time of the solve with `team` workers.
         team: The number of workers, for all of this work.
     """
-    trim = TRIM * stored / team if _has_ranked(rules, cyclic) else None
-    return BookTimes(VERIFY * seconds, trim, PACK * stored / team)
-
-
-def _has_ranked(rules: Rules, cyclic: bool) -> bool:
-    """Whether the values can lose their distances, and be stored by numbers of the rules."""
-    refused = any(rules.kind.refusal(what, rules.name) is not None for what in ("trim", "wdl"))
-    return rules.rank is not None and rules.unrank is not None and not cyclic and not refused
+    is_refused = cyclic or any(rules.kind.refusal(what, rules.name) is not None for what in ("trim", "wdl"))
+    is_ranked = rules.rank is not None and rules.unrank is not None and not is_refused
+    return BookTimes(VERIFY * seconds, TRIM * stored / team if is_ranked else None, PACK * stored / team)
 
 
 # Measured on connect-four 5x5 to 6x5 and animal shogi; other games differ, kalah 4,3 by a factor of two

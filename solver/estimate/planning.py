@@ -30,6 +30,8 @@ from solver.base.tiers import SizedTier
 from solver.check.conformance import check_game
 from solver.estimate.estimation import need_kernels
 from solver.rules.game import Game, Rules
+from solver.sweep import demand
+from solver.sweep.demand import OF_MERITS, Sizes
 
 KEY = 8  # bytes of a state
 BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -114,16 +116,6 @@ class Costs(NamedTuple):
     slice: float = 3.5e-6  # of the driver, what a file of ordered states has for a range
 
 
-class Kind(NamedTuple):
-    """Bytes of a state's merit in the store, and of its share of the book."""
-
-    merit_bytes: int = 1
-    book_bytes: float = 2.1
-
-
-PLAIN = Kind()
-
-
 class Phase(NamedTuple):
     """A phase of a tier.
 
@@ -184,11 +176,6 @@ class TierPlan(NamedTuple):
     phases: tuple[Phase, ...]
 
     @property
-    def turn(self) -> int:
-        """How many of its phases are of the pass forward."""
-        return turn_of(self.phases)
-
-    @property
     def bound(self) -> str:
         """The resource that takes most of the time."""
         return max(self.phases, key=lambda phase: phase.seconds).bound
@@ -219,13 +206,13 @@ def parse_cluster(text: str) -> Cluster:
     return Cluster(nodes, each, memory, network, storage, price)
 
 
-def predict(tiers: Sequence[SizedTier], costs: Costs, cluster: Cluster, kind: Kind = PLAIN) -> list[TierPlan]:
+def predict(tiers: Sequence[SizedTier], costs: Costs, cluster: Cluster, sizes: Sizes = OF_MERITS) -> list[TierPlan]:
     """Yield the plan of each tier."""
     plans: list[TierPlan] = []
     previous_kept = 0
     for index, tier in enumerate(tiers):
         later = tiers[index + 1] if index + 1 < len(tiers) else None
-        phases = tuple(_phases(tier, later, costs, cluster, kind))
+        phases = tuple(_phases(tier, later, costs, cluster, sizes))
         previous_kept += tier.kept
         forward = [phase.seconds for phase in phases[: turn_of(phases)]]
         plans.append(
@@ -260,7 +247,7 @@ def dealt(moves: int, children: int, count: int) -> int:
     return round(children * count * -math.expm1(moves / children * math.log1p(-1 / count)))
 
 
-def _phases(tier: SizedTier, later: SizedTier | None, costs: Costs, cluster: Cluster, kind: Kind) -> Iterator[Phase]:
+def _phases(tier: SizedTier, later: SizedTier | None, costs: Costs, cluster: Cluster, sizes: Sizes) -> Iterator[Phase]:
     """The phases of a tier. Its children are taken to lie in the next one, or to be as many."""
     reached, open_count, moves = tier.reached, tier.kept, tier.moves
     into, open_share = (min(later.reached, moves), later.kept / max(1, later.reached)) if later else (0, 0.0)
@@ -268,7 +255,7 @@ def _phases(tier: SizedTier, later: SizedTier | None, costs: Costs, cluster: Clu
     theirs, owners = cluster.shards(round(sharding.AHEAD * into)), cluster.shards(into)
     keys, owned = dealt(moves, into, shard_count), round(into * open_share)
     queried = round(keys * open_share)
-    has, answers = KEY + kind.merit_bytes, kind.merit_bytes * queried
+    has, answers = KEY + sizes.value, sizes.value * queried
     read = has * owned * max(1, tier.leads)
 
     def phase(name: str, tasks: int, items: int, **exchange: int) -> Phase:
@@ -311,7 +298,7 @@ def _phases(tier: SizedTier, later: SizedTier | None, costs: Costs, cluster: Clu
             gives=bundle_count,
             takes=bundle_count,
         )
-        yield from split(shard_count, owners, queried, kind.merit_bytes)
+        yield from split(shard_count, owners, queried, sizes.value)
     if open_count:
         yield phase("fold", shard_count, moves, taken=answers, stored=has * open_count, takes=1 + wanted if into else 0)
 
@@ -363,22 +350,15 @@ def _phase(name: str, tasks: int, items: int, flow: Flow, costs: Costs, cluster:
     # The driver does it itself: it is not worth the way
     if items <= sharding.LOCAL_STATES:
         network, driver, wait = 0.0, 0.0, costs.near
-    bound, seconds = slowest(busy, network, store, driver)
-    counts = flow.passed, crossing, stored, handles, tasks * flow.takes, places
-    return Phase(name, tasks, work, *counts, busy, network, store, driver, seconds + wait, bound)
-
-
-def slowest(cores: float, network: float, store: float, driver: float) -> tuple[str, float]:
-    """The resource that takes longest, and its seconds."""
-    times = {"cores": cores, "network": network, "store": store, "driver": driver}
+    times = {"cores": busy, "network": network, "store": store, "driver": driver}
     bound = max(times, key=times.__getitem__)
-    return bound, times[bound]
+    counts = flow.passed, crossing, stored, handles, tasks * flow.takes, places
+    return Phase(name, tasks, work, *counts, busy, network, store, driver, times[bound] + wait, bound)
 
 
 ORDERED = 1.3  # bytes of a state, packed, in between
 PROCESS = 120 << 20  # bytes of a worker, whatever it does
 STATE_MEMORY, MOVE_MEMORY = 36, 36  # more bytes of it for each state, and for each move: fitted to connect-four
-START_CPU = 8.0  # seconds of the processor that starting takes: Ray, and in each of two workers what is compiled
 
 
 class Plan(NamedTuple):
@@ -421,7 +401,9 @@ def of_cluster(
     census = projection.census(game, symmetry=symmetry, seconds=seconds, workers=workers, tiers=True, progress=progress)
     if census.cyclic:
         raise MethodError(f"{rules.name} has moves that stay in their tier: a plan for a cluster is made by tiers")
-    return planned(census.tiers, measured(rules), cluster, kind_of(rules), census.counted, census.whole)
+    return planned(
+        census.tiers, measured(rules), cluster, demand.sizes(rules, cyclic=False), census.counted, census.whole
+    )
 
 
 def measured(rules: Rules) -> Costs:
@@ -433,26 +415,18 @@ def measured(rules: Rules) -> Costs:
     return Costs(projection.pace(CompiledMoves(rules)).move, projection.sorting(bits))
 
 
-def kind_of(rules: Rules) -> Kind:
-    """Return the size of a game's state in the store and in the book."""
-    from solver.sweep import demand
-
-    sizes = demand.sizes(rules, cyclic=False)
-    return Kind(sizes.value, sizes.book)
-
-
 def planned(
     tiers: Sequence[SizedTier],
     costs: Costs,
     cluster: Cluster,
-    kind: Kind = PLAIN,
+    sizes: Sizes = OF_MERITS,
     counted: bool = True,
     is_complete: bool = True,
 ) -> Plan:
     """The plan of a solve whose tiers are known."""
-    plans = predict(tiers, costs, cluster, kind)
+    plans = predict(tiers, costs, cluster, sizes)
     states = sum(tier.kept for tier in tiers)
-    book = _book_seconds(states, costs, cluster, kind)
+    book = _book_seconds(states, costs, cluster, sizes)
     seconds = costs.start + sum(tier.forward + tier.backward for tier in plans) + book
     return Plan(
         tuple(plans),
@@ -462,26 +436,26 @@ def planned(
         seconds,
         book,
         max(_worker_memory(tier, plan) for tier, plan in zip(tiers, plans, strict=True)),
-        max(round((KEY + kind.merit_bytes) * states + _in_order(states, kind)), *(tier.storage for tier in plans)),
+        max(round((KEY + sizes.value) * states + _in_order(states, sizes)), *(tier.storage for tier in plans)),
         sum(tier.shuffle for tier in plans),
-        round(kind.book_bytes * states),
+        round(sizes.book * states),
         cluster.price * cluster.nodes * seconds / 3600,
     )
 
 
-def _in_order(states: int, kind: Kind) -> float:
+def _in_order(states: int, sizes: Sizes) -> float:
     """Bytes of the store for states in the book's order, with their merits, beside those that were solved."""
-    return (ORDERED + kind.merit_bytes) * states
+    return (ORDERED + sizes.value) * states
 
 
-def _book_seconds(states: int, costs: Costs, cluster: Cluster, kind: Kind) -> float:
+def _book_seconds(states: int, costs: Costs, cluster: Cluster, sizes: Sizes) -> float:
     """Return the time of the book: workers sort some shards each and encode a range each, and the driver writes."""
     files, ranges = cluster.shards(states, ARRANGED), cluster.shards(states, BOUND)
-    between = _in_order(states, kind)
-    moved = (KEY + kind.merit_bytes + kind.book_bytes) * states + 2 * between
+    between = _in_order(states, sizes)
+    moved = (KEY + sizes.value + sizes.book) * states + 2 * between
     links = [rate for rate in (cluster.nodes * cluster.network / 8, cluster.storage) if rate]
     tasks = (files + ranges) * costs.task + files * ranges * costs.slice
-    driver = tasks + kind.book_bytes * states * costs.written
+    driver = tasks + sizes.book * states * costs.written
     workers = min(cluster.nodes * cluster.cores, ranges)
     return max(states * costs.book / workers, driver, moved / min(links) if links else 0.0)
 
