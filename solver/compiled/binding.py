@@ -30,7 +30,7 @@ from numba.extending import infer_getattr, lower_builtin, overload_method, regis
 from solver.base.errors import GameError, ResourceError, SolverError, UncompiledRules
 from solver.base.extras import has_cache
 from solver.base.files import fullness
-from solver.compiled import choices, numbering, orbits
+from solver.compiled import choices, orbits
 from solver.compiled.advice import reason
 from solver.compiled.identity import HOME, constants_of, identity_of, is_checked
 from solver.compiled.inlining import CAN_CHECK, PART
@@ -39,7 +39,7 @@ from solver.compiled.rewriting import Rewriter, methods_of
 from solver.compiled.states import more_of, width_of
 from solver.compiled.tracing import odd_in
 from solver.rules.game import Game, Rules
-from solver.rules.orbits import Orbits
+from solver.rules.numbering import Numbers, bound
 from solver.rules.sources import names_in
 from solver.rules.walk import sibling_modules
 from solver.rules.width import USUAL
@@ -187,11 +187,25 @@ def _rules_type(cls: Any, width: int | None, game: Any, is_checked: bool) -> Any
         setattr(rules_type, f"compiled_{name}", copy)
         _teach_functions(method)
     if numbered is not None and numbered.numbering is not None and "rank" not in own_methods:
-        home: Any = orbits if isinstance(numbered.numbering, Orbits) else numbering
-        for name, function in home.METHODS.items():
-            compiled = numbering.Compiled(numbered.numbering, function, home.constants)
-            setattr(rules_type, f"compiled_{name}", compiled)
+        for function in numbered.numbering.METHODS:
+            setattr(rules_type, f"compiled_{function.__name__}", _Numbered(numbered.numbering, function))
     return rules_type
+
+
+class _Numbered:
+    """In place of a method of a class of rules, for the compiler: made when it is first asked for."""
+
+    def __init__(self, numbering: Numbers, function: types.FunctionType) -> None:
+        self.numbering, self.function = numbering, function
+
+    def __get__(self, instance: Any, cls: type) -> Any:
+        return self.method
+
+    @functools.cached_property
+    def method(self) -> Any:
+        return bound(
+            self.function, {name: orbits.compilable(value) for name, value in self.numbering.constants.items()}
+        )
 
 
 def _teach_functions(function: types.FunctionType) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from solver.compiled.inlining import PART
 from solver.compiled.operators import bit_count
-from solver.rules.orbits import BYTE, Orbits, orbits, subsets
+from solver.rules.orbits import BYTE, LeastSets, Orbits, subsets
 from solver.store.addresses import byte_at, half_at, word_at
 
 PIECE = 6  # points that are looked up together
@@ -63,22 +63,19 @@ class Arrays(NamedTuple):
 @functools.lru_cache(maxsize=4)
 def arrays_of(numbering: Orbits) -> Arrays:
     """The tables of a game's layout."""
-    layout = numbering.layout
-    points, tables = layout.points, layout.tables
-    mine, theirs = max(table.mine for table in tables), max(table.theirs for table in tables)
+    layout, constants = numbering.layout, numbering.constants
+    points, mine = layout.points, constants["MINE"]
     high, low = _halves(points)
-    least = [np.array(orbits(numbering.game, size), np.uint32) for size in range(theirs + 1)]
+    least = [np.array(sets, np.uint32) for sets in map(constants["LEAST"].__getitem__, range(constants["THEIRS"]))]
     images = np.array(layout.images, np.uint32)
     marks, before = zip(*(_marked(points, size, some, high, low) for size, some in enumerate(least)), strict=True)
-    wanted = sorted({(points - table.theirs, table.mine) for table in tables})
+    wanted = sorted({(points - table.theirs, table.mine) for table in layout.tables})
     sets = [np.fromiter(subsets(*pair), np.uint32, comb(*pair)) for pair in wanted]
-    sets_begin = np.full((points + 1, mine + 1), -1, np.int64)
+    sets_begin = np.full((points + 1, mine), -1, np.int64)
     for pair, begin in zip(wanted, _begins(sets), strict=False):
         sets_begin[pair] = begin
     return Arrays(
-        first_numbers(numbering),
-        np.array([(table.first, table.rest, table.mine, table.theirs) for table in tables], np.int64),
-        np.array([[comb(n, k) for k in range(points + 1)] for n in range(points + 1)], np.int64),
+        *(compilable(constants[name]) for name in ("FIRST", "TABLES", "BINOMIALS")),
         images,
         np.concatenate(least),
         _same(images, np.concatenate(least)),
@@ -94,14 +91,16 @@ def arrays_of(numbering: Orbits) -> Arrays:
     )
 
 
-def first_numbers(numbering: Orbits) -> NDArray[np.int64]:
-    """`Arrays.first`."""
-    tables = numbering.layout.tables
-    shape = [1 + max(counts) for counts in zip(*(table[:3] for table in tables), strict=True)]
-    first = np.full(shape, -1, np.int64)
-    for table in tables:
-        first[table[:3]] = table.first
-    return first
+def compilable(value: Any) -> Any:
+    """What kernels have in place of a constant of `rules.numbering.Numbers`: arrays."""
+    if isinstance(value, LeastSets):
+        return tuple(np.array(sets, np.int32) for sets in map(value.__getitem__, range(value.sizes)))
+    if not isinstance(value, dict):
+        return np.array(value, np.int64) if isinstance(value, list) else value
+    array = np.zeros([1 + max(axis) for axis in zip(*value, strict=True)], np.int64)
+    for place, entry in value.items():
+        array[place] = entry
+    return array
 
 
 def _begins(parts: Any) -> NDArray[np.int64]:
@@ -277,83 +276,3 @@ def orbit_position(at: Addresses, table: int, number: int) -> Any:
     mine = half_at(at.arrays.sets, sets + number - first - orbit * each)
     among = (np.int64(1) << at.points) - 1 & ~theirs
     return _spread(at, mine, among) | theirs << at.points | rest << 2 * at.points
-
-
-# of the compiled methods: `Arrays` has the others
-POINTS = SIZE = 0
-FIRST = np.zeros((1, 1, 1), np.int64)
-TABLES = BINOMIALS = np.zeros((1, 1), np.int64)
-LEAST, LEAST_BEGIN = np.zeros(1, np.int32), np.zeros(1, np.int64)
-
-
-def rank(self: Any, state: Any) -> Any:
-    """Return the number of a canonical state, or -1 if it has none."""
-    board = (1 << POINTS) - 1
-    mine, theirs, rest = state & board, state >> POINTS & board, state >> 2 * POINTS
-    own, other = mine.bit_count(), theirs.bit_count()
-    if mine & theirs or rest >= FIRST.shape[0] or own >= FIRST.shape[1] or other >= FIRST.shape[2]:
-        return -1
-    low, after = LEAST_BEGIN[other], LEAST_BEGIN[other + 1]
-    while after - low > 1:
-        middle = (low + after) // 2
-        if LEAST[middle] <= theirs:
-            low = middle
-        else:
-            after = middle
-    if FIRST[rest, own, other] < 0 or LEAST[low] != theirs:
-        return -1
-    number, count, place = 0, 0, 0
-    for point in range(POINTS):
-        if mine >> point & 1:
-            count += 1
-            number += BINOMIALS[place, count]
-        place += 1 - (theirs >> point & 1)
-    return FIRST[rest, own, other] + (low - LEAST_BEGIN[other]) * BINOMIALS[POINTS - other, own] + number
-
-
-def unrank(self: Any, rank: int) -> Any:
-    """Return the state with a number, or -1 if there is none."""
-    if rank < 0 or rank >= SIZE:
-        return -1
-    low, after = 0, len(TABLES)
-    while after - low > 1:
-        middle = (low + after) // 2
-        if TABLES[middle, 0] <= rank:
-            low = middle
-        else:
-            after = middle
-    own, other = TABLES[low, 2], TABLES[low, 3]
-    each, place = BINOMIALS[POINTS - other, own], POINTS - other
-    number = rank - TABLES[low, 0]
-    theirs = np.int64(LEAST[LEAST_BEGIN[other] + number // each])
-    number = number % each
-    mine = 0
-    for point in range(POINTS - 1, -1, -1):
-        if theirs >> point & 1:
-            continue
-        place -= 1
-        # The greatest place that leaves a number for the men below
-        if own > 0 and BINOMIALS[place, own] <= number:
-            number -= BINOMIALS[place, own]
-            own -= 1
-            mine |= 1 << point
-    return mine | theirs << POINTS | TABLES[low, 1] << 2 * POINTS
-
-
-def constants(numbering: Orbits) -> dict[str, Any]:
-    """The arrays of a layout, as `rank` and `unrank` name them."""
-    layout = numbering.layout
-    points, tables = layout.points, layout.tables
-    least = [orbits(numbering.game, size) for size in range(1 + max(table.theirs for table in tables))]
-    return {
-        "POINTS": points,
-        "SIZE": layout.size,
-        "FIRST": first_numbers(numbering),
-        "TABLES": np.array([(table.first, table.rest, table.mine, table.theirs) for table in tables], np.int64),
-        "BINOMIALS": np.array([[comb(n, k) for k in range(points + 1)] for n in range(points + 1)], np.int64),
-        "LEAST": np.array([points for some in least for points in some], np.int32),
-        "LEAST_BEGIN": _begins(least),
-    }
-
-
-METHODS = {function.__name__: function for function in (rank, unrank)}

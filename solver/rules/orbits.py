@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import functools
 import itertools
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from math import comb
 from typing import Any, NamedTuple
 
 from solver.base.errors import GameError
+from solver.rules.numbering import Numbers
 
 MOST_POINTS = 26
 MOST_REST = 1 << 12  # values of the bits above the men's
@@ -72,19 +72,74 @@ class Layout(NamedTuple):
         return image
 
 
-class Orbits:
-    """The numbers of a game's positions; made when one is first asked for. Raises GameError."""
+# The globals of bound methods: of a layout its points, numbers and tables; how long the axes of FIRST are
+POINTS = SIZE = COUNT = RESTS = MINE = THEIRS = 0
+FIRST: Any = {}  # of each (rest, mine, theirs) the first number, -1 without a table
+TABLES = BINOMIALS = FIRST  # of each table first, rest, mine and theirs
+LEAST: Any = ()  # of each size the least sets
 
-    def __init__(self, game: Any) -> None:
-        self.game = game
 
-    def __eq__(self, another: object) -> bool:
-        return isinstance(another, Orbits) and (type(self.game), self.game) == (type(another.game), another.game)
+def rank(self: Any, state: Any) -> Any:
+    """Return the number of a canonical state, or -1 if it has none."""
+    board = (1 << POINTS) - 1
+    mine, theirs, rest = state & board, state >> POINTS & board, state >> 2 * POINTS
+    own, other = mine.bit_count(), theirs.bit_count()
+    if mine & theirs or rest >= RESTS or own >= MINE or other >= THEIRS or FIRST[rest, own, other] < 0:
+        return -1
+    least = LEAST[other]
+    low, after = 0, len(least)
+    while after - low > 1:
+        middle = (low + after) // 2
+        if least[middle] <= theirs:
+            low = middle
+        else:
+            after = middle
+    if least[low] != theirs:
+        return -1
+    number, count, free = 0, 0, board & ~theirs
+    while mine:
+        man = mine & -mine
+        count += 1
+        number += BINOMIALS[(man - 1 & free).bit_count(), count]
+        mine ^= man
+    return FIRST[rest, own, other] + low * BINOMIALS[POINTS - other, own] + number
 
-    def __hash__(self) -> int:
-        return hash(self.game)
 
-    @property
+def unrank(self: Any, rank: int) -> Any:
+    """Return the state with a number, or -1 if there is none. Several numbers stand for some positions."""
+    if rank < 0 or rank >= SIZE:
+        return -1
+    low, after = 0, COUNT
+    while after - low > 1:
+        middle = (low + after) // 2
+        if TABLES[middle, 0] <= rank:
+            low = middle
+        else:
+            after = middle
+    own, other = TABLES[low, 2], TABLES[low, 3]
+    each, place = BINOMIALS[POINTS - other, own], POINTS - other
+    number = rank - TABLES[low, 0]
+    theirs = LEAST[other][number // each]
+    number = number % each
+    mine = 0
+    for point in range(POINTS - 1, -1, -1):
+        if theirs >> point & 1:
+            continue
+        place -= 1
+        # The greatest place that leaves a number for the men below
+        if own > 0 and BINOMIALS[place, own] <= number:
+            number -= BINOMIALS[place, own]
+            own -= 1
+            mine |= 1 << point
+    return mine | theirs << POINTS | TABLES[low, 1] << 2 * POINTS
+
+
+class Orbits(Numbers):
+    """Numbers by the orbits of the other's men."""
+
+    METHODS = rank, unrank
+
+    @functools.cached_property
     def layout(self) -> Layout:
         return layout_of(self.game)
 
@@ -98,30 +153,20 @@ class Orbits:
         """The first number of each table."""
         return [table.first for table in self.layout.tables]
 
-    def rank(self, state: int) -> int:
-        """Return the number of a position whose other's men are the least of their images, from 0; else -1."""
-        layout = self.layout
-        points, board = layout.points, (1 << layout.points) - 1
-        mine, theirs = state & board, state >> points & board
-        table = _by_men(self.game).get((state >> 2 * points, mine.bit_count(), theirs.bit_count()))
-        if table is None or mine & theirs:
-            return -1
-        least = orbits(self.game, table.theirs)
-        orbit = bisect_left(least, theirs)
-        if orbit == len(least) or least[orbit] != theirs:
-            return -1
-        return table.first + orbit * table.each + number_of(squeezed(mine, board & ~theirs))
-
-    def unrank(self, number: int) -> int:
-        """The position of a number, -1 where there is none."""
-        layout = self.layout
-        if not 0 <= number < layout.size:
-            return -1
-        table = layout.tables[bisect_right(self.firsts, number) - 1]
-        orbit, place = divmod(number - table.first, table.each)
-        theirs = orbits(self.game, table.theirs)[orbit]
-        mine = unsqueezed(subset_of(place, table.mine), (1 << layout.points) - 1 & ~theirs)
-        return mine | theirs << layout.points | table.rest << 2 * layout.points
+    @functools.cached_property
+    def constants(self) -> dict[str, Any]:  # type: ignore[override]
+        points, _, tables, size = self.layout
+        shape = [1 + max(counts) for counts in zip(*(table[:3] for table in tables), strict=True)]
+        none = dict.fromkeys(itertools.product(*map(range, shape)), -1)
+        facts = [(table.first, *table[:3]) for table in tables]
+        return {
+            **{"POINTS": points, "SIZE": size, "COUNT": len(tables)},
+            **dict(zip(("RESTS", "MINE", "THEIRS"), shape, strict=True)),
+            "FIRST": none | {table[:3]: table.first for table in tables},
+            "TABLES": {(row, column): fact for row, table in enumerate(facts) for column, fact in enumerate(table)},
+            "BINOMIALS": {(n, k): comb(n, k) for n in range(points + 1) for k in range(points + 1)},
+            "LEAST": LeastSets(self.game, shape[2]),
+        }
 
     def images(self, state: int) -> list[int]:
         """A position and those that symmetries make of it, each once."""
@@ -133,6 +178,17 @@ class Orbits:
             for symmetry in range(len(layout.images))
         ]
         return [rest | men for men in dict.fromkeys(found)]
+
+
+class LeastSets(dict[int, list[int]]):
+    """The `orbits` of a game by the size of their sets, each found when it is first asked for."""
+
+    def __init__(self, game: Any, sizes: int) -> None:
+        self.game, self.sizes = game, sizes
+
+    def __missing__(self, men: int) -> list[int]:
+        self[men] = orbits(self.game, men)
+        return self[men]
 
 
 @functools.lru_cache(maxsize=16, typed=True)  # typed: named tuples of two games may be equal
@@ -165,11 +221,6 @@ def layout_of(game: Any) -> Layout:
 def _some_position(points: int, rest: int, mine: int, theirs: int) -> int:
     """One with so many men, all of a table being of one tier."""
     return (1 << mine) - 1 | (1 << theirs) - 1 << mine + points | rest << 2 * points
-
-
-@functools.lru_cache(maxsize=16, typed=True)
-def _by_men(game: Any) -> dict[tuple[int, int, int], Table]:
-    return {(table.rest, table.mine, table.theirs): table for table in layout_of(game).tables}
 
 
 @functools.lru_cache(maxsize=256, typed=True)
@@ -254,46 +305,3 @@ def subsets(points: int, size: int) -> Iterable[int]:
         low = chosen & -chosen
         carried = chosen + low
         chosen = carried | ((chosen ^ carried) // low >> 2)
-
-
-def number_of(points: int) -> int:
-    """How many sets of the same size are less than this one."""
-    number, count = 0, 0
-    while points:
-        low = points & -points
-        count += 1
-        number += comb(low.bit_length() - 1, count)
-        points ^= low
-    return number
-
-
-def subset_of(number: int, size: int) -> int:
-    """The set of so many points that so many are less than."""
-    points = 0
-    for count in range(size, 0, -1):
-        point = next(point - 1 for point in itertools.count(count) if comb(point, count) > number)
-        number -= comb(point, count)
-        points |= 1 << point
-    return points
-
-
-def squeezed(points: int, among: int) -> int:
-    """Some of a set's points, as the places that they have among all of it."""
-    places, place = 0, 0
-    while among:
-        low = among & -among
-        places |= bool(points & low) << place
-        place += 1
-        among ^= low
-    return places
-
-
-def unsqueezed(places: int, among: int) -> int:
-    """The inverse of `squeezed`."""
-    points = 0
-    while places:
-        low = among & -among
-        points |= low * (places & 1)
-        places >>= 1
-        among ^= low
-    return points

@@ -400,7 +400,7 @@ def test_no_more_states_are_stored_than_the_rules_number(text):
     rules = Rules(load_game(text))
     placed = placements.of(rules)
     stored = [state for state in naive.enumerate_states(rules.game, True) if not rules.is_terminal(state)]
-    assert len(stored) <= placed.unfinished <= placed.most <= placed.numbered == rules.numbering.diagram.size
+    assert len(stored) <= placed.unfinished <= placed.most <= placed.numbered == rules.numbering.size
     some = placements.of(Rules(load_game("breakthrough:4,4,2")))
     assert 0 < some.unfinished < some.most and some.numbered == 3_282_496
 

@@ -11,7 +11,7 @@ from solver.base.errors import GameError
 from solver.book import Book, streaming
 from solver.check.conformance import check_game
 from solver.rules.game import Rules, load_game
-from solver.rules.numbering import diagram_of
+from solver.rules.numbering import Numbering
 from tests.book.test_ranked import reachable, write_rules
 from tests.ways import slow
 
@@ -51,7 +51,7 @@ PLACEMENTS = {
 
 @pytest.mark.parametrize("text", [*slow(*PLACEMENTS), "quixo:2"])
 def test_a_diagram_numbers_all_placements(text):
-    diagram = diagram_of(load_game(text))
+    diagram = Numbering(load_game(text))
     expected = PLACEMENTS[text]()
     assert diagram.size == len(expected)
     assert {diagram.unrank(rank) for rank in range(diagram.size)} == expected
@@ -64,7 +64,7 @@ def test_a_diagram_numbers_all_placements(text):
 
 def test_all_boards_of_breakthrough_are_those_that_have_numbers():
     rules = Rules(load_game("breakthrough:2,4,2,true"))
-    numbered = map(rules.numbering.unrank, range(rules.numbering.diagram.size))
+    numbered = map(rules.numbering.unrank, range(rules.numbering.size))
     with solve(rules.game) as book, solve("breakthrough:2,4,2") as some:
         assert set(book) == {rules.canonical(state) for state in numbered if not rules.is_terminal(state)}
         assert all(book[state] == value for state, value in some.items())
@@ -76,7 +76,7 @@ PUBLISHED = {"breakthrough:4,5,2": 219_367_848, "quixo:5": 847_288_609_443, "qui
 
 @pytest.mark.parametrize(("text", "size"), PUBLISHED.items())
 def test_sizes_of_larger_games_are_the_published_ones(text, size):
-    assert diagram_of(load_game(text)).size == size
+    assert Numbering(load_game(text)).size == size
 
 
 NUMBERED = ("tic-tac-toe", "breakthrough:3,3,1", "quixo:3", "three-mens-morris")
@@ -99,7 +99,7 @@ def test_states_of_larger_games_have_numbers(text):
 
 def test_digits_come_in_the_order_that_rules_say(tmp_path):
     game = load_game(write_rules(tmp_path / "heaps.py", SCAN))
-    diagram = diagram_of(game)
+    diagram = Numbering(game)
     # lesser last memos, the sum of the heaps, first; then the first heap, the third and the second
     found = [diagram.unrank(rank) for rank in range(diagram.size)]
     heaps = [(state & 3, state >> 4 & 3, state >> 2 & 3) for state in found]
@@ -131,7 +131,7 @@ def test_compiled_numbers_are_those_of_the_rules(text):
     from solver.compiled.binding import bind
 
     game = load_game(text)
-    diagram = diagram_of(game)
+    diagram = Numbering(game)
     chance = random.Random(3)
     ranks = [chance.randrange(diagram.size) for _ in range(2000)]
     found = np.zeros(len(ranks), np.int64)

@@ -31,7 +31,7 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.compiled import binding  # noqa: E402
-from solver.compiled.orbits import arrays_of, first_numbers  # noqa: E402
+from solver.compiled.orbits import arrays_of  # noqa: E402
 from solver.sweep import by_number, demand, exhaustive, finish, forward, numbered  # noqa: E402
 
 # Men on a ring of `points`: place two each, then step to an empty neighbour; who closes three in a row with the other
@@ -399,7 +399,7 @@ def test_compiled_numbers_are_the_plain_ones(ring, text):
         assert states.tolist() == [state if canonical(state) == state else -1 for state in plain_states]
         kernels.numbers_of(np.array(plain_states), run.places, numbers)
         assert numbers.tolist() == [numbering.rank(canonical(state)) for state in plain_states]
-        assert first_numbers(numbering).max() == max(numbering.firsts) and len(arrays_of(numbering).least) > 1
+        assert arrays_of(numbering).first.max() == max(numbering.firsts) and len(arrays_of(numbering).least) > 1
 
 
 @pytest.mark.parametrize(
