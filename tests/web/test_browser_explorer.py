@@ -6,10 +6,15 @@ import re
 
 import pytest
 
+from solver.base.value import Value
 from solver.book import Book, shipped
-from solver.export import export_all
+from solver.export import export, export_all
+from solver.games import CATALOGUE, FROM_FILES
+from solver.rules.game import Rules, load_game
 from solver.rules.notation import format_action, in_words
 from solver.rules.reading import parse_position
+from tests import DATA
+from tests.books import write_values
 from tests.browsing import PHONE, books, driver, host, one_page, page
 
 __all__ = ["books", "driver", "host", "page"]  # fixtures
@@ -25,6 +30,9 @@ PLAYED = {  # where the start shows too little
     "tic-tac-toe": "b2,a2",
 }  # fmt: skip
 NAMES = [path.stem for path in shipped.paths() if path.stem not in IN_ALL_SIZES]
+CROWDED, MISFITS = ((DATA / f"{name}.js").read_text("utf-8") for name in ("crowded", "misfits"))
+WIDER = ("kayles:26", "wythoff:40,3", "chomp:24,4")
+SCROLLING = {"chomp:24,4": ["#frame"]}  # the pages on which a board scrolls, whose cells would be too small
 PICTURES = [(name, PLAYED.get(name, ""), WIDE, False) for name in NAMES]  # what is played, sizes and themes
 PICTURES += [(*one, size, dark) for one in IN_ALL_SIZES.items() for size in (WIDE, NARROW) for dark in (False, True)]
 
@@ -59,6 +67,46 @@ def test_all_that_is_shipped_is_drawn_and_fits_its_window(page, host, site):
         assert wide <= size[0], (name, size)
         if folder:
             page.driver.save_screenshot(f"{folder}/{name or 'index'}-{size[0]}-{'dark' if dark else 'light'}.png")
+
+
+@pytest.fixture(scope="module")
+def unshipped(books):
+    """Pages of games without a shipped book, and of wider boards. Their books know the start alone."""
+    stems = [f"{path.stem}-" for path in shipped.paths()]
+    games = [name for name in CATALOGUE if not any(stem.startswith(f"{name}-") for stem in stems)]
+    games = [name for name in (*games, *WIDER) if name not in FROM_FILES]
+    for name in games:
+        rules, path = Rules(load_game(name)), books / f"{name}.lmdb"
+        facts = {"game": rules.name, "rules": rules.fingerprint, "method": "alphabeta", "scope": "ply 1"}
+        facts |= {"states": None, "terminal": None}
+        write_values(path, {rules.canonical(rules.game.initial()): Value(0)}, facts=facts)
+        with Book(path) as book, pytest.MonkeyPatch.context() as patch:
+            patch.setattr("solver.export.site.module_of", lambda *_: None)  # no search, which would be compiled
+            export(book, f"{books}/{name}/")
+    return games
+
+
+@one_page(0)
+def test_boards_fit_a_phone(page, host, site, unshipped):
+    """Rows go on below before a board scrolls, fingers find every cell, and values stay within."""
+    wrong = {}
+    for name in [*(f"{site}/{path.stem}" for path in shipped.paths()), *unshipped]:
+        page.address = f"{host}/{name}/"
+        page.open(size=NARROW)
+        wrong[name] = page.script(MISFITS) + page.script(CROWDED)
+    assert {name: found for name, found in wrong.items() if found} == SCROLLING
+
+
+@one_page(0)
+def test_a_board_that_scrolls_has_the_last_move_in_sight(page, host, unshipped):
+    page.address = f"{host}/chomp:24,4/"
+    page.open("#moves=x4", NARROW)
+    assert page.script("return document.querySelector('#frame').scrollLeft") > 100
+    edges = """return [".cell.last", "#frame"].map((one) => {
+        const { left, right } = document.querySelector(one).getBoundingClientRect();
+        return [left, right]; })"""
+    (left, right), (low, high) = page.script(edges)
+    assert low <= left and right <= high
 
 
 def select(page, name, value):

@@ -13,8 +13,9 @@ import { phrase } from "./words.js";
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 const AT_EDGES = ["walls", "hexagons"]; // boards with names of their own whose rows and columns are named, too
 const MANY = 6; // best moves of which there are arrows
+const phone = globalThis.matchMedia?.("(max-width: 30rem)");
 
-const [TOUCHED, READ] = [32, 11]; // pixels: the least of a cell that fingers find, and of letters that are read
+const [TOUCHED, READ] = [24, 9]; // pixels: the least of a cell that fingers find (WCAG 2.5.8), and of letters that are read
 
 /** The width at which all cells of a picture can be touched, and all its words read. */
 function leastWidth(picture, { width, cells }) {
@@ -36,12 +37,15 @@ export function createBoard(place, play, drawing = {}, players = []) {
   let put; // what a click does in place of choosing a move, and the mark that it puts
   let untold = true; // whether that is not known yet: chance has had to decide first
 
+  phone?.addEventListener("change", letGo);
+
   /**
    * Show rows of characters, or text, with the moves: { name, place, value, kind, words, best }. `others`: `last`, the cells of
    * the last move; whether it `arrives` just now; and what surfaces ask.
    */
   function draw(board, labelled, others = {}) {
     if (String(board) !== String(rows)) chosen = []; // values that come late find a move begun
+    const isNew = String(others.last) !== String(told.last);
     [moves, told] = [labelled, others];
     if (typeof board === "string") {
       place.classList.add("text");
@@ -51,6 +55,13 @@ export function createBoard(place, play, drawing = {}, players = []) {
     rows = board;
     if (!cells.length || untold) build();
     update(others.arrives);
+    if (isNew && others.last?.length) bringIntoSight(cells[others.last.at(-1)]);
+  }
+
+  /** Scroll a board that is wider than its frame, but never the page. */
+  function bringIntoSight(button) {
+    const [cell, frame] = [button, place.parentElement].map((one) => one?.getBoundingClientRect?.());
+    if (frame) place.parentElement.scrollBy(cell.left + cell.width / 2 - frame.left - frame.width / 2, 0);
   }
 
   function build() {
@@ -188,7 +199,8 @@ export function createBoard(place, play, drawing = {}, players = []) {
       button.replaceChildren(...faces(target === cell ? best : undefined));
       button.tabIndex = cell === current ? 0 : -1;
     });
-    const { picture, layout } = pictureOf(drawing, rows, { ...told, valued, players, labels: drawing.heaps ? "heaps" : named ? "names" : falls ? "columns" : "", arrows: arrows() });
+    const labels = drawing.heaps ? "heaps" : named ? "names" : falls ? "columns" : drawing.board === "points" && drawing.names ? "cells" : "";
+    const { picture, layout } = pictureOf(drawing, rows, { ...told, valued, players, labels, narrow: phone?.matches, arrows: arrows() });
     lay(picture, layout);
     if (arrives && told.last?.length) {
       const from = told.last.length > 1 ? told.last[0] : undefined;

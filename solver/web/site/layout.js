@@ -7,11 +7,13 @@ import { GRIDS } from "./grids.js";
 
 const UNIT = 100;
 const NAMED = 20; // more where rows and columns are named
+const LONGEST = 10; // cells of a row; longer ones of low boards go on below, as lines of text do
+const FOLDED = ["squares", "checks", "piles", "track"];
 
-/** `labels`: "names" of rows and columns, "columns" or "heaps" alone, which need room, or "". */
-export function layoutOf(drawing, rows, labels = "") {
+/** `labels`: "names" of rows and columns, "columns" or "heaps" alone, which need room, or ""; `narrow`: on a phone. */
+export function layoutOf(drawing, rows, { labels = "", narrow = false } = {}) {
   const [across, down] = [rows[0].length, rows.length];
-  const { cells, width, height, edge = 0 } = PLACED[drawing.board]?.(across, down) ?? spread(across, down, drawing);
+  const { cells, width, height, edge = 0 } = PLACED[drawing.board]?.(across, down, narrow) ?? spread(across, down, drawing);
   const left = edge + (["names", "heaps"].includes(labels) ? NAMED : 0);
   const below = edge + (["names", "columns"].includes(labels) ? NAMED : 0);
   return {
@@ -19,20 +21,25 @@ export function layoutOf(drawing, rows, labels = "") {
     height: height + edge + below,
     left,
     top: edge,
-    inner: [width, height],
     across,
     down,
     cells: cells.map((cell) => ({ ...cell, x: cell.x + left, y: cell.y + edge })),
   };
 }
 
+/** The size of words on a board of this width: that of a phone's screen has them 11 pixels high. */
+export const wordSize = (width, least) => Math.max(least, width / 32);
+
 const numbered = (across, down, make) => Array.from({ length: across * down }, (_, cell) => make(cell % across, Math.floor(cell / across)));
 
-/** Cells in rows, or with the centres that the rules give. */
-function spread(across, down, { board, at }) {
+/** Cells in rows, or with the centres that the rules give. The parts of heaps that are long lie together. */
+function spread(across, down, { board = "squares", at }) {
   const grid = GRIDS[board] ?? GRIDS.squares;
+  const parts = FOLDED.includes(board) && (down < 4 || board === "piles") ? Math.ceil(across / LONGEST) : 1;
+  const long = Math.ceil(across / parts);
+  const rowOf = (part, y) => (board === "piles" ? y * parts + part : part * (down + 0.4) + y);
   const given = grid.given === undefined ? undefined : at;
-  const centres = given ?? numbered(across, down, (x, y) => [grid.x + grid.dx * x + grid.slant * y, grid.y + grid.dy * y]);
+  const centres = given ?? numbered(across, down, (x, y) => [grid.x + grid.dx * (x % long) + grid.slant * y, grid.y + grid.dy * rowOf(Math.floor(x / long), y)]);
   const size = grid.size * UNIT;
   const [right, bottom] = [0, 1].map((way) => Math.max(...centres.map((centre) => centre[way])));
   const cells = centres.map(([x, y]) => ({ x: x * UNIT, y: y * UNIT, w: size, h: size }));
@@ -62,7 +69,14 @@ const PLACED = {
     return padded({ cells, width: (across + 0.3) * UNIT, height: 4.6 * UNIT }, 14);
   },
 
-  backgammon: (across) => PLACED.bearoff(across),
+  /** On a phone the half with the bar lies above the one with the checkers that are off. */
+  backgammon(across, down, narrow) {
+    const { cells, width, height } = PLACED.bearoff(across);
+    const [half, below] = [(UNIT * across) / 2, 4.8 * UNIT];
+    if (!narrow) return { cells, width, height };
+    const folded = cells.map((cell, at) => (at % across < across / 2 ? cell : { ...cell, x: cell.x - half, y: cell.y + below }));
+    return { cells: folded, width: width - half, height: height + below };
+  },
 
   race: (across, down) => ({ cells: numbered(across, down, () => ({ x: 0, y: 0, w: 0, h: 0 })), width: 600, height: 300 }),
 };

@@ -57,6 +57,6 @@ export function drawn({ shape, side }, letter = "") {
   const parts = (FIGURES[name] ?? FIGURES.tile).map(([kind, ...numbers]) => make[kind](...numbers));
   const group = svg("g", { class: `man side${side} ${name}` }, ...parts);
   if (letter && name === "disc") group.append(words(0, 2, letter, "emblem letter", 34));
-  if (count) group.append(circle(32, -32, 15, "badge"), words(32, -31, count, "badge-text", 22));
+  if (count) group.append(circle(32, -32, 17, "badge"), words(32, -31, count, "badge-text", 26));
   return group;
 }

@@ -1,6 +1,6 @@
 /** A board as one picture: what it is made of, men, what was played last, arrows of moves, names of rows and columns. */
 
-import { layoutOf } from "./layout.js";
+import { layoutOf, wordSize } from "./layout.js";
 import { circle, drawn, kindOfMan, path, svg, words } from "./men.js";
 import { OWN_MEN, SURFACES, front } from "./surfaces.js";
 
@@ -13,11 +13,11 @@ export const sidesOf = (drawing) => (drawing.sides ?? SIDES).map((name, side) =>
 
 /**
  * The picture of rows of characters. What there may be besides: `last`, the cells of the last move; `arrows`, moves
- * { from, to, kind, best }; `decided`, the cells of the men that won; `valued`, the cells whose men make room for a value; `labels`, "names", "columns" or "heaps"; and what
- * surfaces ask: `gained` and `mover`, `owners` of boxes, `players`.
+ * { from, to, kind, best }; `decided`, the cells of the men that won; `valued`, the cells whose men make room for a value; `labels`, "names",
+ * "columns", "heaps" or "cells"; and what surfaces ask: `gained` and `mover`, `owners` of boxes, `players`.
  */
 export function pictureOf(drawing, rows, told = /** @type {any} */ ({})) {
-  const layout = layoutOf(drawing, rows, told.labels);
+  const layout = layoutOf(drawing, rows, told);
   const surface = drawing.board in SURFACES ? drawing.board : "squares";
   const marks = rows.flatMap((row) => [...row]);
   const men = OWN_MEN.has(surface) ? [] : marks.map((mark, cell) => manAt(layout, mark, cell, drawing, marks, told)).filter(Boolean);
@@ -29,7 +29,7 @@ export function pictureOf(drawing, rows, told = /** @type {any} */ ({})) {
     svg("g", { class: "men" }, ...men),
     svg("g", {}, ...(surface === "plate" ? front(layout) : [])),
     svg("g", { class: "decided" }, ...(told.decided ?? []).map((cell) => circle(layout.cells[cell].x, layout.cells[cell].y, 47, "decided"))),
-    svg("g", { class: "edges" }, ...labels(layout, told.labels, surface)),
+    svg("g", { class: "edges" }, ...labels(layout, told.labels, surface, drawing)),
     svg("g", { class: "arrows" }, ...(told.arrows ?? []).slice(0, ARROWS).map((arrow) => arrowOf(layout, arrow))),
   );
   return { picture, layout };
@@ -56,14 +56,15 @@ function lasts({ cells }, last, surface) {
   });
 }
 
-function labels(layout, kind, surface) {
+function labels({ across, down, cells, width, height, left }, kind, surface, { names }) {
+  const size = wordSize(width, 14);
+  if (kind === "cells") return cells.map(({ x, y }, cell) => words(x + 44, y - 40, names[cell], "edge", size));
   if (!kind) return [];
-  const size = Math.max(14, Math.min(22, layout.width / 36));
-  const { across, down, cells, height, left } = layout;
   const step = surface === "walls" ? 2 : 1; // between cells there are gaps, which have no names
   const isNamed = (_, at) => at % step === 0;
   if (kind === "heaps") return Array.from({ length: down }, (_, row) => words(left / 2, cells[row * across].y, LETTERS[row], "edge", size));
-  const below = cells.slice((down - 1) * across).filter(isNamed).map(({ x }, at) => words(x, height - 16, kind === "names" ? LETTERS[at] : at + 1, "edge", size));
+  const under = height - 16 - cells.at(-1).y;
+  const below = cells.slice((down - 1) * across).filter(isNamed).map(({ x, y }, at) => words(x, y + under, kind === "names" ? LETTERS[at] : at + 1, "edge", size));
   if (kind !== "names") return below;
   const rows = Array.from({ length: down }, (_, row) => cells[row * across]).filter(isNamed);
   if (surface === "hexagons") return [...rows.map(({ x, y, w }, row) => words(x - w / 2 - 30, y, row + 1, "edge", size)), ...below]; // from the top

@@ -1,5 +1,6 @@
 /** What boards are made of, as SVG: each function gives what lies behind the men, and of some boards the men, too. */
 
+import { wordSize } from "./layout.js";
 import { circle, drawn, path, rect, sideOfStack, svg, words } from "./men.js";
 
 const SEEDS = 18; // that are drawn in a house; more are told by their number alone
@@ -20,33 +21,32 @@ function tiles(layout, rows, gap, className = "tile", rx = 12) {
   return each(layout, ({ x, y, w, h }, at) => marks[at] !== " " && rect(x - w / 2 + gap, y - h / 2 + gap, w - 2 * gap, h - 2 * gap, className, rx));
 }
 
+/** The lines between cells; `inner`: 1 without those around the board, and how much shorter they are at their ends. */
+function linesOf({ across, down, left, top }, className, inner = 0, short = 0) {
+  const steps = (count) => Array.from({ length: count + 1 - 2 * inner }, (_, at) => 100 * (at + inner));
+  const lines = [
+    ...steps(across).map((x) => `M${left + x} ${top + short}v${100 * down - 2 * short}`),
+    ...steps(down).map((y) => `M${left + short} ${top + y}h${100 * across - 2 * short}`),
+  ];
+  return path(lines.join(""), className);
+}
+
 export const SURFACES = {
   squares: (layout, rows) => [whole(layout, "wood"), ...tiles(layout, rows, 3)],
 
   checks(layout) {
-    const { across, left, top, inner } = layout;
+    const { across } = layout;
     const dark = (at) => (Math.floor(at / across) + (at % across) + layout.down) % 2 === 1;
-    return [whole(layout, "frame"), ...each(layout, ({ x, y }, at) => rect(x - 50, y - 50, 100, 100, dark(at) ? "check dark" : "check")), rect(left, top, ...inner, "rim")];
+    return [whole(layout, "frame"), ...each(layout, ({ x, y }, at) => rect(x - 50, y - 50, 100, 100, dark(at) ? "check dark" : "check"))];
   },
 
-  grid(layout) {
-    const { across, down, left, top } = layout;
-    const lines = [
-      ...Array.from({ length: across - 1 }, (_, at) => `M${left + 100 * (at + 1)} ${top + 6}v${100 * down - 12}`),
-      ...Array.from({ length: down - 1 }, (_, at) => `M${left + 6} ${top + 100 * (at + 1)}h${100 * across - 12}`),
-    ];
-    return [whole(layout, "paper"), path(lines.join(""), "ruled")];
-  },
+  grid: (layout) => [whole(layout, "paper"), linesOf(layout, "ruled", 1, 6)],
 
   plate: (layout) => [rect(4, 4, layout.width - 8, layout.height - 8, "behind", 12)],
 
   felt(layout) {
     const { across, down, left, top } = layout;
-    const lines = [
-      ...Array.from({ length: across + 1 }, (_, at) => `M${left + 100 * at} ${top}v${100 * down}`),
-      ...Array.from({ length: down + 1 }, (_, at) => `M${left} ${top + 100 * at}h${100 * across}`),
-    ];
-    return [whole(layout, "frame"), rect(left, top, 100 * across, 100 * down, "felt"), path(lines.join(""), "felt-line")];
+    return [whole(layout, "frame"), rect(left, top, 100 * across, 100 * down, "felt"), linesOf(layout, "felt-line")];
   },
 
   points(layout, rows, { lines = [] }) {
@@ -107,7 +107,7 @@ export const SURFACES = {
       rect(x - 42, 28, 84, layout.height - 56, "pit", 42), ...seeds(x, layout.height / 2, count ?? 0, 66),
       words(x, side ? 50 : layout.height - 50, count ?? "", "count", 30),
     ];
-    const house = ({ x, y }, at) => svg("g", {}, circle(x, y, 45, "pit"), ...seeds(x, y + 4, counts[at], 27), words(x, y - 33, counts[at], "count", 20));
+    const house = ({ x, y }, at) => svg("g", {}, circle(x, y, 45, "pit"), ...seeds(x, y + 4, counts[at], 27), words(x, y - 31, counts[at], "count", wordSize(layout.width, 20)));
     const middle = stores[0] === undefined ? [words(layout.width / 2, layout.height / 2, `${stored} in the stores`, "count", 24)] : [];
     return [whole(layout, "wood"), ...store(layout.width - 66, stores[0], 0), ...store(66, stores[1], 1), ...each(layout, house), ...middle];
   },
@@ -118,8 +118,8 @@ export const SURFACES = {
   ],
 
   track(layout) {
-    const y = layout.cells[0].y;
-    return [whole(layout, "wood"), path(`M${layout.cells[0].x} ${y}H${layout.cells.at(-1).x}`, "carved"), ...each(layout, ({ x }) => circle(x, y, 44, "pit"))];
+    const way = layout.cells.map(({ x, y }) => `${x} ${y}`);
+    return [whole(layout, "wood"), path(`M${way.join("L")}`, "carved"), ...each(layout, ({ x, y }) => circle(x, y, 44, "pit"))];
   },
 
   bearoff(layout, rows, { total }) {
@@ -187,7 +187,7 @@ function points(layout, { total, isOff, isBar, sideOf, countOf, nameOf }) {
       return man;
     }));
   };
-  const number = ({ x, y }, at) => words(x, y + (at < across ? 106 : -106), nameOf(at), "count", 20);
+  const number = ({ x, y }, at) => words(x, y + (at < across ? 106 : -106), nameOf(at), "count", Math.min(26, wordSize(layout.width, 20)));
   return [...each(layout, wedge), ...each(layout, stack), ...each(layout, number)];
 }
 
