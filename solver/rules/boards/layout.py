@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from solver.rules.boards.looks import site_data
 
 NAMED = 20  # more where rows and columns are named
+LONGEST = 10  # cells of a row; longer ones of low boards go on below, as lines of text do
+FOLDED = ("squares", "checks", "piles", "track")
 
 
 class Cell(NamedTuple):
@@ -42,7 +45,7 @@ def layout_of(drawing: dict[str, Any], rows: Sequence[str], labels: str = "") ->
         cells, width, height = PLACED[board](across, down)
     else:
         grid = site_data("grids").get(board) or site_data("grids")["squares"]
-        cells, width, height = _spread(across, down, grid, drawing.get("at"))
+        cells, width, height = _spread(across, down, board, grid, drawing.get("at"))
         edge = grid["edge"]
     left = edge + (NAMED if labels in ("names", "heaps") else 0)
     below = edge + (NAMED if labels in ("names", "columns") else 0)
@@ -61,18 +64,21 @@ def _padded(placed: Placed, edge: float) -> Placed:
     return moved, width + 2 * edge, height + 2 * edge
 
 
-def _spread(across: int, down: int, grid: dict[str, float], centres_given: Any) -> Placed:
-    """Cells in rows, or with the centres that the rules give."""
-    if "given" not in grid:
-        centres_given = None
-    centres = centres_given or [
-        (grid["x"] + grid["dx"] * x + grid["slant"] * y, grid["y"] + grid["dy"] * y) for x, y in _places(across, down)
-    ]
-    right, bottom = (
-        max(centre[axis] for centre in centres) + grid[end] for axis, end in enumerate(("right", "bottom"))
-    )
+def _spread(across: int, down: int, board: str, grid: dict[str, float], centres_given: Any) -> Placed:
+    """Cells in rows, or with the centres that the rules give. The parts of heaps that are long lie together."""
+    parts = math.ceil(across / LONGEST) if board in FOLDED and (down < 4 or board == "piles") else 1
+    long = math.ceil(across / parts)
+
+    def centre(x: int, y: int) -> tuple[float, float]:
+        row = y * parts + x // long if board == "piles" else x // long * (down + 0.4) + y
+        return grid["x"] + grid["dx"] * (x % long) + grid["slant"] * y, grid["y"] + grid["dy"] * row
+
+    is_given = "given" in grid and centres_given
+    centres = centres_given if is_given else [centre(x, y) for x, y in _places(across, down)]
+    right, bottom = map(max, zip(*centres, strict=True))
     cells = [Cell(100 * x, 100 * y, 100 * grid["size"], 100 * grid["size"]) for x, y in centres]
-    return _padded((cells, 100 * right, 100 * bottom), grid["given" if centres_given else "pad"])
+    size = 100 * (right + grid["right"]), 100 * (bottom + grid["bottom"])
+    return _padded((cells, *size), grid["given" if is_given else "pad"])
 
 
 def _dots(across: int, down: int) -> Placed:

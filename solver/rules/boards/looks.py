@@ -44,14 +44,7 @@ WEDGES = ("#a8743a", "#f3e0bd")
 SEEDS = ("#f3ead8", "#c9ced6", "#e9d3a4")
 COUNT, BADGE = "#3d2a12", "#1c222c"
 EYE, CHEEK = "#1c1a18", "#fff4e6"
-NAMES = {
-    "checks": "#f1e3cd",
-    "felt": "#f1e3cd",
-    "cubes": "#f1e3cd",
-    "plate": "#dfe8fa",
-    "grid": FAINT,
-    "hexagons": FAINT,
-}
+NAMES = {**dict.fromkeys(("checks", "felt", "cubes"), "#f1e3cd"), "plate": "#dfe8fa", "grid": FAINT, "hexagons": FAINT}
 
 
 def side_of(name: str) -> Side:

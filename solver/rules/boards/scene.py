@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from solver.rules.boards import looks
 from solver.rules.boards.cells import board_of, cells_of_move
 from solver.rules.boards.labels import Label, arrows, badge, marks_of
-from solver.rules.boards.layout import Layout, layout_of
+from solver.rules.boards.layout import layout_of
 from solver.rules.boards.men import drawn, kind_of_man
 from solver.rules.boards.shapes import Paint, group, plain, rect, words, written
 from solver.rules.boards.surfaces import OWN_MEN, SURFACES, View
@@ -62,7 +62,7 @@ def scene(
     drawing = drawing_of(rules.game)
     kind = drawing.get("board", "squares")
     kind = kind if kind in SURFACES else "squares"
-    names = names_of(rules) if not bare and kind not in (*OWN_MEN, "track") else ""
+    names = names_of(rules.game) if not bare and kind not in (*OWN_MEN, "track") else ""
     view = _view(board, drawing, position, names)
     if drawing.get("turns") and position.mover:
         last_mark = len(view.marks) - 1
@@ -72,7 +72,7 @@ def scene(
     covered = {cell for cell, mark in enumerate(view.marks) if kind not in UNCOVERED and kind_of_man(mark, men)}
     shapes = SURFACES[kind](view)
     shapes += [] if kind in OWN_MEN else _men(view, {key[0] for key in marks.badges if len(key) == 1})
-    shapes += _names(view.layout, names, kind) + arrows(view.layout, marks.arrows)
+    shapes += _names(view, names, kind) + arrows(view.layout, marks.arrows)
     for key, label in marks.badges.items():
         shapes += badge(view.layout, key, label, len(key) == 1 and key[0] in covered)
     legend = _legend(show(rules.game, position.state, position.mover), board) if rules.chance and not bare else []
@@ -104,7 +104,11 @@ def _men(view: View, valued: set[int]) -> list[str]:
 
 
 @functools.lru_cache(maxsize=64, typed=True)  # by type: named tuples of two games may be equal
-def _names_of_game(game: Any) -> str:
+def names_of(game: Any) -> str:
+    """The text on a board: "names" of rows and columns, numbers of "columns", letters of "heaps", or names of "cells".
+
+    Empty if there is none. As a page finds it: by the moves at the start.
+    """
     rules = Rules(game)
     position = first_position(rules)
     for _ in range(8):
@@ -116,6 +120,8 @@ def _names_of_game(game: Any) -> str:
     drawing, across, down = drawing_of(game), len(board[0]), len(board)
     if drawing.get("heaps"):
         return "heaps"
+    if drawing.get("board") == "points" and "names" in drawing:
+        return "cells"
     moves = [
         (format_action(game, position.state, action), cells_of_move(game, position.state, action, board))
         for action in rules.actions(position.state)
@@ -133,25 +139,22 @@ def _names_of_game(game: Any) -> str:
     return "columns" if falls else ""
 
 
-def names_of(rules: Rules) -> str:
-    """The text beside a board: "names" of rows and columns, the numbers of "columns", letters of "heaps", or nothing.
-
-    As a page finds it: by the moves at the start.
-    """
-    return _names_of_game(rules.game)
-
-
-def _names(layout: Layout, names: str, kind: str) -> list[str]:
+def _names(view: View, names: str, kind: str) -> list[str]:
     if not names:
         return []
-    size, colour = max(14.0, min(22.0, layout.width / 36)), looks.NAMES.get(kind, looks.CARVED)
+    layout = view.layout
+    size, colour = max(14.0, layout.width / 32), looks.NAMES.get(kind, looks.CARVED)
     if names == "heaps":
         heaps = layout.cells[:: layout.across]
         return [words(layout.left / 2, cell.y, LETTERS[row], size, colour) for row, cell in enumerate(heaps)]
+    if names == "cells":
+        named = zip(layout.cells, view.drawing["names"], strict=True)
+        return [words(cell.x + 44, cell.y - 40, name, size, colour) for cell, name in named]
     step = 2 if kind == "walls" else 1  # between cells there are gaps, which have no names
     below, beside = layout.cells[-layout.across :: step], layout.cells[:: layout.across][::step]
     labels = [LETTERS[column % 26] if names == "names" else str(column + 1) for column in range(len(below))]
-    places = [(cell.x, layout.height - 16.0) for cell in below]
+    under = layout.height - 16 - layout.cells[-1].y
+    places = [(cell.x, cell.y + under) for cell in below]
     if names == "names" and kind == "hexagons":
         places += [(cell.x - cell.width / 2 - 30, cell.y) for cell in beside]
         labels += [str(row + 1) for row in range(len(beside))]
@@ -191,9 +194,8 @@ def _below(board: Scene, caption: Sequence[str], moves: Sequence[Label]) -> Scen
         return board
     margin = 14
     inner = max(board.width, NARROW)
-    wrapped = [
-        wrapped_line for line in lines for wrapped_line in textwrap.wrap(line, int((inner - 8) / (WIDE * TEXT))) or [""]
-    ]
+    letters = int((inner - 8) / (WIDE * TEXT))
+    wrapped = [part for line in lines for part in textwrap.wrap(line, letters) or [""]]
     width, top = inner + 2 * margin, board.height + 2 * margin
     height = top + LEADING * TEXT * len(wrapped) + margin - 4
     ground = rect(0, 0, width, height, Paint("#f4f2ee"), 16)

@@ -162,9 +162,8 @@ def _hexagons(view: View) -> list[str]:
 def _dots(view: View) -> list[str]:
     across = view.layout.across
     shapes: list[str] = [_whole(view, looks.PAPER, looks.EDGE)]
-    shapes += [
-        _about(cell, 124, 124, Paint("#8a93a3", opacity=0.33), 6) for _, cell, mark in view.each() if mark == "#"
-    ]
+    box = Paint("#8a93a3", opacity=0.33)
+    shapes += [_about(cell, 124, 124, box, 6) for _, cell, mark in view.each() if mark == "#"]
     for number, cell, mark in view.each():
         if (number // across + number % across) % 2:
             x, y = (70, 0) if cell.width > cell.height else (0, 70)
@@ -214,7 +213,7 @@ def _piles(view: View) -> list[str]:
 
 def _track(view: View) -> list[str]:
     cells = view.layout.cells
-    line = poly(((cells[0].x, cells[0].y), (cells[-1].x, cells[-1].y)), Paint("none", looks.CARVED, 5, 0.8))
+    line = poly(tuple((cell.x, cell.y) for cell in cells), Paint("none", looks.CARVED, 5, 0.8))
     pits = [circle(cell.x, cell.y, 44, Paint(looks.PIT, "#936d40", 3)) for cell in cells]
     return [_whole(view, looks.WOOD), line, *pits]
 
