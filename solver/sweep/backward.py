@@ -231,7 +231,15 @@ class Backward:
         layer, window, dtype = self.layers[tier_row], self.window, self.merits.dtype
         no_merit, ranges = np.iinfo(dtype).min, self._key_ranges(tier_row)
 
-        def raise_merits(chunk_begin: int, chunk_end: int, span: Span, best_merits: Merits) -> Merits:
+        # Where children come range by range, merits wait until the last range has raised them
+        waiting = np.full(layer.end - begin, no_merit, dtype) if len(ranges) > 1 else None
+
+        def raise_merits(chunk_begin: int, states_end: int, span: Span) -> Merits:
+            chunk_end = min(chunk_begin + STATES_PER_CALL, states_end)
+            if waiting is None:
+                best_merits: Merits = np.full(chunk_end - chunk_begin, no_merit, dtype)
+            else:
+                best_merits = waiting[chunk_begin - begin : chunk_end - begin]
             with naming_states(self.forward.compiled, lambda: window.known.states[chunk_begin:chunk_end]):
                 fault = self.value(
                     self.moves, window.known, chunk_begin, chunk_end, span, self.scale.point, best_merits
@@ -239,33 +247,12 @@ class Backward:
                 refuse(self.rules, *fault)
             return best_merits
 
-        def evaluate_chunk(chunk_begin: int, states_end: int) -> Merits:
-            chunk_end = min(chunk_begin + STATES_PER_CALL, states_end)
-            return raise_merits(chunk_begin, chunk_end, ALL_KEYS, np.full(chunk_end - chunk_begin, no_merit, dtype))
-
-        # All children fit the memory: one pass over the tier's states.
-        if len(ranges) == 1:
-            for row in self._child_rows(tier_row):
-                window.show(row, team)
-            for chunk_begin, chunk_end in self._segments(tier_row, begin, team):
-                yield from team.map(
-                    functools.partial(evaluate_chunk, states_end=chunk_end),
-                    range(chunk_begin, chunk_end, STATES_PER_CALL),
-                )
-            return
-        # several ranges: merits wait here until the last range has raised them
-        best_merits = np.full(layer.end - begin, no_merit, dtype)
-
-        def evaluate_range(chunk_begin: int, states_end: int, span: Span) -> Merits:
-            chunk_end = min(chunk_begin + STATES_PER_CALL, states_end)
-            return raise_merits(chunk_begin, chunk_end, span, best_merits[chunk_begin - begin : chunk_end - begin])
-
         for span in ranges:
             for row in self._child_rows(tier_row):
                 window.show(row, team, span)
             for chunk_begin, states_end in self._segments(tier_row, begin, team):
                 for merits in team.map(
-                    functools.partial(evaluate_range, states_end=states_end, span=span),
+                    functools.partial(raise_merits, states_end=states_end, span=span),
                     range(chunk_begin, states_end, STATES_PER_CALL),
                 ):
                     if span == ranges[-1]:
