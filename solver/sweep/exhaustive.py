@@ -28,11 +28,10 @@ from solver.sweep.backward import Backward
 from solver.sweep.checkpoint import Checkpoint, resumed
 from solver.sweep.dense import Dense
 from solver.sweep.expectation import ExpectationPass
-from solver.sweep.finish import Unfit, finish
+from solver.sweep.finish import Ordered, Unfit, finish
 from solver.sweep.forward import Forward
 from solver.sweep.nimbers import NimberPass
 from solver.sweep.numbered import CHECKED, Numbered
-from solver.sweep.ordered import Ordered
 
 DEFAULT_MEMORY = 4 << 30
 TRIAL = 15.0  # seconds of counting after which the size of the game is estimated

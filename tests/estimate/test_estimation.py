@@ -28,7 +28,7 @@ from solver.book import writer  # noqa: E402
 from solver.compiled.edges import CompiledMoves  # noqa: E402
 from solver.store import runs  # noqa: E402
 from solver.store.work import Column, Work  # noqa: E402
-from solver.sweep import exhaustive, expansion, expectation, inverse, projection, thinning, walking  # noqa: E402
+from solver.sweep import exhaustive, expansion, expectation, projection, thinning, walking  # noqa: E402
 from solver.sweep.forward import Forward  # noqa: E402
 from tests.interpreted import interpret  # noqa: E402
 
@@ -128,9 +128,9 @@ def test_parents_are_found_from_their_children(small, text):
     pairs = [(state, child) for state, child in pairs if not game.is_terminal(child)]
     before, after = (np.array(side * 2, np.int64) for side in zip(*pairs, strict=True))
     moves = CompiledMoves(Rules(game, False)).moves
-    found = inverse.learnt(moves, before, after)
+    found = walking.learnt(moves, before, after)
     counts, missed = np.empty_like(after), np.empty(len(after), np.bool_)
-    inverse.count_parents(moves, found, after, before, inverse.bench(found), counts, missed)
+    walking.count_parents(moves, found, after, before, counts, missed)
     expected = graph_parents(game, states)
     assert not missed.any()
     assert counts.tolist() == [expected[state] for state in after.tolist()]

@@ -29,7 +29,7 @@ from solver.store.directory import Layer  # noqa: E402
 from solver.store.packed import LAST  # noqa: E402
 from solver.store.runs import Key, Waiting  # noqa: E402
 from solver.store.work import Work  # noqa: E402
-from solver.sweep import backward, exhaustive, expansion, forward, ordered, projection, retrograde  # noqa: E402
+from solver.sweep import backward, exhaustive, expansion, finish, forward, projection, retrograde  # noqa: E402
 from solver.sweep.checkpoint import (  # noqa: E402
     BackwardState,
     Checkpoint,
@@ -79,7 +79,7 @@ def small_pieces(monkeypatch):
         (retrograde, "STATES_PER_PAUSE", 400),
         (retrograde, "PIECE_STATES", 64),
         (retrograde, "PIECES_PER_PAUSE", 2),
-        (ordered, "PART", 1000),
+        (finish, "PART", 1000),
     ):
         monkeypatch.setattr(module, name, size)
 
