@@ -57,6 +57,7 @@ class Expectation(_Fields, Margins):
     """
 
     name = "expectation"
+    reducer = "mean"
     number = float
     types: tuple[type, ...] = (float,)
     acyclic: Method = Method.EXPECTIMINIMAX

@@ -23,6 +23,7 @@ class Kind:
     name: str = "outcome"
     scores: bool = False  # merits are scores: distances mean nothing
     bare: bool = False  # outcomes without distances, as a header says by `wdl`
+    reducer: str = "best"  # how a state's value follows from its moves': also "mean", over chance, and "mex"
     converts: bool = False  # distances are plies to a conversion, which arrays by number alone find
     signed: bool = False  # a player goes by the sign of a score alone
     most: int = WIN - 1  # the largest merit of an unfinished state, the negative of the smallest
@@ -216,6 +217,7 @@ class Nimbers(_Bare):
     """
 
     name = "nimber"
+    reducer = "mex"
     signed = True
     acyclic: Method = Method.NIMBERS
     partial: Method | None = None

@@ -3,9 +3,9 @@
 It never calls a book wrong by itself. It asks plain Python about each state that the kernels call wrong, and raises
 UncompiledRules if plain Python finds nothing. A fault of the whole book, such as a wrong count, raises Unconfirmed.
 
-It has arithmetic of its own for values (outcome and distance instead of merits), a look-up of its own (a table of
-the leading bits and bisection, `reached`), and marks every state that some move reaches, so that strays are found as
-well; and it counts all states anew, by tier and outcome.
+It has arithmetic of its own for values (`judging`), a look-up of its own (a table of the leading bits and bisection,
+`reached`), and marks every state that some move reaches, so that strays are found as well; and it counts all states
+anew, by tier and outcome.
 
 Cost: 4 to 13 bytes a state, 5 in most games: 2, 4 or 8 for its low bits, 1 or more for its value, 1 for its mark. Where
 that is more than the memory given, all but the marks lie in unnamed files, whose pages are let go again, and there is a
@@ -15,9 +15,8 @@ pass over all moves for each quarter of the memory that a byte a state fills.
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,22 +28,19 @@ from solver.base.progress import Progress, silent
 from solver.book import Book
 from solver.book.check import check_counts
 from solver.book.codecs.reading import read_parts
-from solver.book.format import Header
 from solver.book.solution import TierCount
 from solver.compiled import agreement
-from solver.compiled.binding import FAILURES, bind, compiling, is_of_compiler, kernel
+from solver.compiled.binding import FAILURES, bind, compiling, is_of_compiler
 from solver.rules.game import Rules
-from solver.store.addresses import prefetch
 from solver.store.runs import READ_AHEAD_BYTES, Key, Runs, States, merged
 from solver.store.shared import read_only
-from solver.store.sorting import lower_bound, sort_unique
+from solver.store.sorting import sort_unique
 from solver.store.work import Work
 from solver.sweep.expansion import STATES_PER_CALL
-from solver.verifying import expectations, grounding, nimbers
+from solver.verifying import grounding, judging
 from solver.verifying.plainly import Plain, Unconfirmed, of_the_whole
 from solver.verifying.reached import (
     AT,
-    CHILD_MISSING,
     COUNT,
     CULPRIT,
     FAULT,
@@ -52,242 +48,18 @@ from solver.verifying.reached import (
     LOOKS,
     STAYS,
     WRONG_TIER,
-    WRONG_VALUE,
     Reached,
     Sorted,
     layout,
-    low_bits,
     pack,
     state_at,
     states_from,
-    stays,
-    tally,
-    unfit,
 )
 
-game: Any = None  # constants of the bound copies
-SCORES = CONVERTS = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = TIERED = False
-
 SMALL_CHUNK = 1 << 12  # where states lie in files: all that one call looks at is mapped at once
-BATCH_MOVES = 512  # moves looked up together
-NO_DISTANCE = -1  # instead of a distance: the child is not finished
 ENDS = 1 << 18  # finished children of one call
 START_ENDS = 1 << 21
 LEAST_SPAN = 1 << 20  # states that one pass marks
-
-
-class Stored(NamedTuple):
-    """A book's states, the indices of their values, and those values (palette,), distance 0 where it means nothing."""
-
-    states: Sorted
-    indices: NDArray[Any]
-    scores: NDArray[np.int64]
-    distances: NDArray[np.int64]
-
-
-class Listed(NamedTuple):
-    """Moves, as arrays with one entry each.
-
-    Attributes:
-        keys: The folded child.
-        owners: Twice the state's number in its run, plus 1 if the same player moves again.
-        scores: Value of a finished child for the side to move there.
-        distances: Its distance in plies, or NO_DISTANCE.
-        rewards: Reward of the move.
-        places: Index of the child among the states, or -1.
-        highs: Scratch.
-    """
-
-    keys: NDArray[np.int64]
-    owners: NDArray[np.int64]
-    scores: NDArray[np.int64]
-    distances: NDArray[np.int64]
-    rewards: NDArray[np.int64]
-    places: NDArray[np.int64]
-    highs: NDArray[np.int64]
-
-
-@kernel
-def new_listed(room: int) -> Any:
-    """Room for so many moves."""
-    keys, owners, scores = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
-    distances, rewards = np.empty(room, np.int64), np.empty(room, np.int64)
-    return Listed(keys, owners, scores, distances, rewards, np.empty(room, np.int64), np.empty(room, np.int64))
-
-
-@kernel
-def audit(
-    stored: Any,
-    reached: Any,
-    tiers: NDArray[Any],
-    tallies: NDArray[Any],
-    begin: int,
-    end: int,
-    ends: NDArray[Any],
-    report: NDArray[Any],
-) -> None:
-    """Check states[begin:end] against their children, until `ends` (capacity) is full.
-
-    report (6,) int64 gets the first fault and its state, where to go on, how many finished children `ends` holds, the
-    look-ups made, and whether some move does not raise the tier; tallies (tiers, 5) int64 has states, finished ones,
-    wins, draws, losses.
-    """
-    report[:] = 0
-    states = states_from(stored.states, begin, end)
-    listed, cursor = new_listed(BATCH_MOVES), begin
-    while cursor < end:
-        # List a batch of moves, look all of them up together, then judge their states.
-        count, next_state = list_moves(states[cursor - begin :], cursor, ends, report, listed)
-        # Not even one state fits: it is at fault, or needs larger arrays.
-        if next_state == cursor:
-            if report[FAULT] or len(listed.keys) >= 2 * len(ends):
-                return
-            listed = new_listed(2 * len(listed.keys))
-            continue
-        report[LOOKS] += find_moves(stored, reached, count, listed)
-        if not judge(
-            stored, states[cursor - begin : next_state - begin], cursor, reached, tiers, tallies, count, listed, report
-        ):
-            return
-        cursor = next_state
-    report[AT] = end
-
-
-@kernel
-def list_moves(
-    states: NDArray[Any], begin: int, ends: NDArray[Any], report: NDArray[Any], listed: Any
-) -> tuple[Any, Any]:
-    """List the moves of some states, as many as fit, and add finished children to `ends`.
-
-    `begin` is the number of the first state. Returns how many moves, and the number of the first state left over. If
-    that is the first of all, the report says why.
-    """
-    keys, owners, scores, distances, rewards, _, _ = listed
-    count = 0
-    for i in range(len(states)):
-        state, mark, full = states[i], count, report[COUNT]
-        if i == 0:
-            report[CULPRIT], report[AT] = state, begin
-        fault = unfit(state)
-        if fault:
-            if i == 0:
-                report[FAULT] = fault
-            return count, begin + i
-        for action in game.actions(state):
-            # No room: take this state's moves back, so that the next batch begins with it.
-            if count == len(keys) or report[COUNT] == len(ends):
-                report[COUNT] = full
-                return mark, begin + i
-            child = game.result(state, action)
-            keys[count] = game.canonical(child) if FOLDS else child
-            scores[count], distances[count] = 0, NO_DISTANCE
-            if game.is_terminal(child):
-                # Finished states are in no book. They are counted apart, without duplicates.
-                ends[report[COUNT]] = keys[count]
-                report[COUNT] += 1
-                scores[count] = game.utility(child)
-                distances[count] = 0 if SCORES or scores[count] == 0 else game.plies_left(child)
-            if AGAIN:
-                same = game.again(state, action) != 0
-            else:
-                same = not ALTERNATES and game.to_move(child) == game.to_move(state)
-            owners[count] = 2 * i + same
-            rewards[count] = game.reward(state, action) if REWARD else 0
-            count += 1
-    return count, begin + len(states)
-
-
-@kernel
-def find_moves(stored: Any, reached: Any, count: int, listed: Any) -> Any:
-    """Look up the unfinished children of listed moves, and return how many there are.
-
-    Each step is done for all moves before the next, so that their memory accesses overlap.
-    """
-    states = stored.states
-    begins, shift = states.begins, states.shift
-    keys, places, highs = listed.keys, listed.places, listed.highs
-    looks = 0
-    for j in range(count):
-        prefetch(begins, keys[j] >> shift)
-    for j in range(count):
-        # A child that the table cannot hold gets an empty range.
-        places[j] = highs[j] = 0
-        cell = keys[j] >> shift
-        if listed.distances[j] == NO_DISTANCE and cell >= 0 and cell + 1 < len(begins):
-            places[j], highs[j] = begins[cell], begins[cell + 1]
-            prefetch(states.lows, (places[j] + highs[j]) >> 1)
-    for j in range(count):
-        if listed.distances[j] == NO_DISTANCE:
-            looks += 1
-            key = low_bits(states, keys[j])
-            low = lower_bound(states.lows, key, places[j], highs[j])
-            is_stored = low < highs[j] and states.lows[low] == key
-            places[j] = low if is_stored else -1
-            # judge() reads the value and writes the mark next: ask for both now.
-            prefetch(stored.indices, low)
-            prefetch(reached.marks, low - reached.low)
-    return looks
-
-
-@kernel
-def judge(
-    stored: Any,
-    states: NDArray[Any],
-    begin: int,
-    reached: Any,
-    tiers: NDArray[Any],
-    tallies: NDArray[Any],
-    count: int,
-    listed: Any,
-    report: NDArray[Any],
-) -> bool:
-    """Compare states with the values that their moves give them.
-
-    `begin` is the number of the first state. Returns False at the first state that is wrong.
-    """
-    indices, scores, distances = stored.indices, stored.scores, stored.distances
-    j = 0
-    for i in range(len(states)):
-        state, best_score, best_distance = states[i], -(1 << 62), 0
-        index = indices[begin + i]
-        report[CULPRIT], report[AT] = state, begin + i
-        # Moves lie in the order of their states, so one cursor suffices.
-        while j < count and listed.owners[j] >> 1 == i:
-            score, distance = listed.scores[j], listed.distances[j]
-            if distance == NO_DISTANCE:
-                child_index = listed.places[j]
-                if child_index < 0:
-                    report[FAULT] = CHILD_MISSING
-                    return False
-                # Mark the child as reached. States that stay unmarked make the book too large.
-                if reached.low <= child_index < reached.low + len(reached.marks):
-                    reached.marks[child_index - reached.low] = 1
-                score, distance = scores[indices[child_index]], distances[indices[child_index]]
-                is_inside = stays(state, listed.keys[j])
-                report[STAYS] |= is_inside
-                if CONVERTS and not is_inside:
-                    distance = 0
-            # From the child's view to the parent's, and one ply more.
-            score = (score if listed.owners[j] & 1 else -score) + listed.rewards[j]
-            distance = 0 if SCORES or score == 0 else distance + 1
-            if _is_better(score, distance, best_score, best_distance):
-                best_score, best_distance = score, distance
-            j += 1
-        if best_score != scores[index] or best_distance != distances[index]:
-            report[FAULT] = WRONG_VALUE
-            return False
-        if not tally(state, best_score, False, tiers, tallies):
-            report[FAULT] = WRONG_TIER
-            return False
-    return True
-
-
-@kernel
-def _is_better(score: int, distance: int, best_score: int, best_distance: int) -> Any:
-    """Higher scores first, then quick wins, then slow losses."""
-    if score != best_score:
-        return score > best_score
-    return distance < best_distance if score > 0 else distance > best_distance
 
 
 def check_values(
@@ -353,18 +125,6 @@ def _index_dtype(book: Book) -> Any:
     return next((kind for kind in (np.uint8, np.int32) if values - 1 <= np.iinfo(kind).max), np.int64)
 
 
-def stored(states: Sorted, indices: NDArray[Any], header: Header) -> Stored:
-    """Return the kernel's view of a book."""
-    scores = np.array([value.score for value in header.palette], np.int64)
-    distances = np.array([value.distance or 0 for value in header.palette], np.int64)
-    return Stored(states, indices, scores, distances)
-
-
-def arithmetic_of(header: Header) -> Any:
-    """The module with `audit` and `stored` for the kind of a book's values."""
-    return {"expectation": expectations, "nimber": nimbers}.get(header.kind.name, sys.modules[__name__])
-
-
 class _Audit:
     """A book whose values are being checked."""
 
@@ -372,21 +132,22 @@ class _Audit:
         self.book, self.team, self.work, self.memory, self.progress = book, team, work, memory, progress
         self.rules, self.plain = rules, Plain(book, rules, True)
         header = book.header
-        tiers = header.tiers is not None
         self.kernels = bind(
-            arithmetic_of(header),
+            judging,
             rules.game,
             header.symmetry,
             not header.kind.has_distances,
-            tiers=tiers,
+            tiers=header.tiers is not None,
             CONVERTS=header.kind.converts,
+            MEANS=header.kind.reducer == "mean",
+            MEX=header.kind.reducer == "mex",
         )
         self.tiers = np.array([tier.tier for tier in header.tiers or ()], np.int64)
         self.tallies = np.zeros((max(1, len(self.tiers)), 5), np.int64)
         # Some move does not raise the tier
         self.stays = False
         self.ends = Runs(work, memory // 8)
-        self.stored = arithmetic_of(header).stored(*_read(book, work, memory, progress), header)
+        self.stored = judging.stored(*_read(book, work, memory, progress), header)
 
     def run(self) -> None:
         stored, span = len(self.stored.states.lows), max(LEAST_SPAN, self.memory // 4)

@@ -121,8 +121,11 @@ def mark_start(start: Any, stored: Any, reached: Any, ends: NDArray[Any], report
         ends[report[COUNT]] = key
         report[COUNT] += 1
         return
-    if reach(key, stored, reached, report) < 0:
-        report[CULPRIT] = start
+    index = look_up(stored.states, key)
+    if index < 0:
+        report[FAULT], report[CULPRIT] = CHILD_MISSING, start
+    elif reached.low <= index < reached.low + len(reached.marks):
+        reached.marks[index - reached.low] = 1
 
 
 @kernel
@@ -143,21 +146,6 @@ def unfit(state: Any) -> Any:
     if VANISHING and game.vanishing(state):
         return VANISHES
     return FINE
-
-
-@kernel
-def reach(key: Any, stored: Any, reached: Any, report: NDArray[Any]) -> Any:
-    """Mark the unfinished state that a move or the start leads to, and return its index.
-
-    Returns -1, a fault, if it is missing.
-    """
-    index = look_up(stored.states, key)
-    report[LOOKS] += 1
-    if index < 0:
-        report[FAULT] = CHILD_MISSING
-    elif reached.low <= index < reached.low + len(reached.marks):
-        reached.marks[index - reached.low] = 1
-    return index
 
 
 @kernel

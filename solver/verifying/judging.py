@@ -1,0 +1,349 @@
+"""The compiled pass over all states of a book: each value must follow from its children's.
+
+It has arithmetic of its own: outcome and distance instead of merits. Three reducers make a state's value of its moves:
+the best; the mean of what chance may do, in games of chance; the least nimber that no move leads to (mex). A constant
+of the compiled copy leaves one of them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.base.expectations import MIDDLE
+from solver.base.kinds import LOST
+from solver.book.format import Header
+from solver.compiled.binding import inlined, kernel
+from solver.store.addresses import prefetch
+from solver.store.sorting import lower_bound
+from solver.verifying.reached import (
+    AT,
+    CHILD_MISSING,
+    COUNT,
+    CULPRIT,
+    FAULT,
+    LOOKS,
+    STAYS,
+    WRONG_TIER,
+    WRONG_VALUE,
+    Sorted,
+    low_bits,
+    states_from,
+    stays,
+    tally,
+    unfit,
+)
+
+game: Any = None  # constants of the bound copies
+SCORES = CONVERTS = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = TIERED = VANISHING = False
+MEANS = MEX = False  # the reducer, where it is not the best
+
+BATCH_MOVES = 512  # moves looked up together
+NO_DISTANCE = -1  # instead of a distance: the child is not finished
+NO_ROOM, NO_ACTIONS = -1, -2  # instead of a number of moves
+WORST = -(1 << 62)  # below all scores
+WORST_STEPS = -(1 << 45)  # below all expectations, and with weights within 64 bits
+
+
+class Stored(NamedTuple):
+    """A book's states and values.
+
+    Attributes:
+        states: The states.
+        indices: Of their values in the palette; of expectations, the numbers that stand for them.
+        scores: Scores of the palette.
+        distances: Its distances, 0 where that means nothing.
+        point: Steps of a margin of 1, 1 but for expectations.
+        slack: How far a score may be from the one that the children give, in 1024ths of a step.
+    """
+
+    states: Sorted
+    indices: NDArray[Any]
+    scores: NDArray[np.int64]
+    distances: NDArray[np.int64]
+    point: int
+    slack: int
+
+
+def stored(states: Sorted, indices: NDArray[Any], header: Header) -> Stored:
+    """Return the kernel's view of a book."""
+    scores = np.array([value.score for value in header.palette], np.int64)
+    distances = np.array([value.distance or 0 for value in header.palette], np.int64)
+    step, error = header.kind.step, header.kind.error
+    return Stored(states, indices, scores, distances, round(1 / step), math.ceil(1024 * 2 * error / step))
+
+
+class Listed(NamedTuple):
+    """Moves, as arrays with one entry each.
+
+    Attributes:
+        keys: The child, folded once it is looked up.
+        owners: Twice the state's number in its run, plus 1 if the same player moves again; -1 behind the last move.
+        rewards: Reward of the move.
+        weights: Weight of an outcome of chance, at the first of its moves; 0 at others, and at players' moves.
+        scores: Value of a finished child for the side to move there.
+        distances: Its distance in plies, or NO_DISTANCE.
+        places: Index of the child among the states, or -1.
+        highs: Scratch.
+    """
+
+    keys: NDArray[np.int64]
+    owners: NDArray[np.int64]
+    rewards: NDArray[np.int64]
+    weights: NDArray[np.int64]
+    scores: NDArray[np.int64]
+    distances: NDArray[np.int64]
+    places: NDArray[np.int64]
+    highs: NDArray[np.int64]
+
+
+@kernel
+def new_listed(room: int) -> Any:
+    """Room for so many moves."""
+    keys, owners, rewards = np.empty(room, np.int64), np.empty(room + 1, np.int64), np.empty(room, np.int64)
+    weights, scores, distances = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+    return Listed(keys, owners, rewards, weights, scores, distances, np.empty(room, np.int64), np.empty(room, np.int64))
+
+
+@kernel
+def audit(
+    stored: Any,
+    reached: Any,
+    tiers: NDArray[Any],
+    tallies: NDArray[Any],
+    begin: int,
+    end: int,
+    ends: NDArray[Any],
+    report: NDArray[Any],
+) -> None:
+    """Check states[begin:end] against their children, until `ends` (capacity) has no room for a batch.
+
+    report (6,) int64 gets the first fault and its state, where to go on, how many finished children `ends` holds, the
+    look-ups made, and whether some move does not raise the tier; tallies (tiers, 5) int64 has states, finished ones,
+    wins, draws, losses.
+    """
+    report[:] = 0
+    states = states_from(stored.states, begin, end)
+    listed, cursor = new_listed(min(BATCH_MOVES, len(ends))), begin
+    while cursor < end and report[COUNT] + len(listed.keys) <= len(ends):
+        # List a batch of moves, look all of them up together, then judge their states.
+        count, next_state = list_moves(states[cursor - begin :], listed)
+        next_state += cursor
+        listed.owners[max(count, 0)] = -1
+        # Not even one state fits: it is at fault, or needs larger arrays.
+        if next_state == cursor:
+            report[CULPRIT], report[AT] = states[cursor - begin], cursor
+            if count < 0:
+                report[FAULT] = -count
+                return
+            listed = new_listed(2 * len(listed.keys))
+            continue
+        report[LOOKS] += find_moves(stored, reached, count, listed, ends, report)
+        batch = states[cursor - begin : next_state - begin]
+        if not judge(stored, batch, cursor, reached, tiers, tallies, listed, report):
+            return
+        cursor = next_state
+    report[AT] = cursor
+
+
+@kernel
+def list_moves(states: NDArray[Any], listed: Any) -> tuple[Any, Any]:
+    """List the moves of some states, of as many as fit: how many moves, and of how many states.
+
+    At a fault of the first of all the number is that of the fault, less than 0.
+    """
+    keys, owners, rewards, weights, _, _, _, _ = listed
+    count = 0
+    for i in range(len(states)):
+        state, mark = states[i], count
+        fault, is_decided = unfit(state), True
+        if MEANS and not fault:
+            for weight, child in game.chance(state):
+                is_decided = False
+                # The moves of an outcome that nobody stores stand in its place.
+                if VANISHING and game.vanishing(child):
+                    count = list_actions(child, weight, i, count, keys, owners, rewards, weights)
+                elif count == len(keys):
+                    count = NO_ROOM
+                else:
+                    keys[count], rewards[count], weights[count] = child, 0, weight
+                    owners[count] = 2 * i + (game.to_move(child) == game.to_move(state))
+                    count += 1
+                if count < 0:
+                    break
+        if is_decided and not fault:
+            count = list_actions(state, 0, i, count, keys, owners, rewards, weights)
+        if count == NO_ACTIONS:
+            fault = WRONG_VALUE
+        # Take this state's moves back, so that the next batch begins with it.
+        if fault or count < 0:
+            return -fault if i == 0 else mark, i
+    return count, len(states)
+
+
+@inlined
+def list_actions(
+    state: Any,
+    weight: Any,
+    i: int,
+    count: int,
+    keys: NDArray[Any],
+    owners: NDArray[Any],
+    rewards: NDArray[Any],
+    weights: NDArray[Any],
+) -> Any:
+    """List the actions of a state, of which the first has a weight; the new number of moves."""
+    first = count
+    for action in game.actions(state):
+        if count == len(keys):
+            return NO_ROOM
+        child = game.result(state, action)
+        if AGAIN:
+            same = game.again(state, action) != 0
+        else:
+            same = not ALTERNATES and game.to_move(child) == game.to_move(state)
+        keys[count], owners[count] = child, 2 * i + same
+        if REWARD:
+            rewards[count] = game.reward(state, action)
+        if MEANS:
+            weights[count] = weight if count == first else 0
+        count += 1
+    return count if count > first else NO_ACTIONS
+
+
+@kernel
+def find_moves(stored: Any, reached: Any, count: int, listed: Any, ends: NDArray[Any], report: NDArray[Any]) -> Any:
+    """Look up the unfinished children of listed moves, and return how many there are; the others go into `ends`.
+
+    Each step is done for all moves before the next, so that their memory accesses overlap.
+    """
+    states = stored.states
+    begins, shift = states.begins, states.shift
+    keys, scores, distances, places, highs = listed.keys, listed.scores, listed.distances, listed.places, listed.highs
+    looks = 0
+    for j in range(count):
+        child = keys[j]
+        keys[j] = game.canonical(child) if FOLDS else child
+        distances[j] = NO_DISTANCE
+        if game.is_terminal(child):
+            # Finished states are in no book. They are counted apart, without duplicates.
+            ends[report[COUNT]] = keys[j]
+            report[COUNT] += 1
+            scores[j] = game.utility(child)
+            distances[j] = 0 if SCORES or scores[j] == 0 else game.plies_left(child)
+        prefetch(begins, keys[j] >> shift)
+    for j in range(count):
+        # A child that the table cannot hold gets an empty range.
+        places[j] = highs[j] = 0
+        cell = keys[j] >> shift
+        if distances[j] == NO_DISTANCE and cell >= 0 and cell + 1 < len(begins):
+            places[j], highs[j] = begins[cell], begins[cell + 1]
+            prefetch(states.lows, (places[j] + highs[j]) >> 1)
+    for j in range(count):
+        if distances[j] == NO_DISTANCE:
+            looks += 1
+            key = low_bits(states, keys[j])
+            low = lower_bound(states.lows, key, places[j], highs[j])
+            is_stored = low < highs[j] and states.lows[low] == key
+            places[j] = low if is_stored else -1
+            # judge() reads the value and writes the mark next: ask for both now.
+            prefetch(stored.indices, low)
+            prefetch(reached.marks, low - reached.low)
+    return looks
+
+
+@kernel
+def judge(
+    stored: Any,
+    states: NDArray[Any],
+    begin: int,
+    reached: Any,
+    tiers: NDArray[Any],
+    tallies: NDArray[Any],
+    listed: Any,
+    report: NDArray[Any],
+) -> bool:
+    """Compare states with the values that their moves give them.
+
+    `begin` is the number of the first state. Returns False at the first state that is wrong.
+    """
+    indices, scores, distances, point = stored.indices, stored.scores, stored.distances, stored.point
+    # The last state with a move there, by nimber
+    met = np.full(scores.max() + 2 if MEX else 0, -1)
+    j = 0
+    for i in range(len(states)):
+        state, best_score, best_distance = states[i], np.int64(WORST_STEPS if MEANS else WORST), np.int64(0)
+        total, share, weights = np.int64(0), np.int64(0), np.int64(0)
+        report[CULPRIT], report[AT] = state, begin + i
+        # Moves lie in the order of their states, so one cursor suffices.
+        while listed.owners[j] >> 1 == i:
+            score, distance = listed.scores[j] * point, listed.distances[j]
+            if distance == NO_DISTANCE:
+                child_index = listed.places[j]
+                if child_index < 0:
+                    report[FAULT] = CHILD_MISSING
+                    return False
+                # Mark the child as reached. States that stay unmarked make the book too large.
+                if reached.low <= child_index < reached.low + len(reached.marks):
+                    reached.marks[child_index - reached.low] = 1
+                index = indices[child_index]
+                score, distance = score_of(index, scores), np.int64(0) if SCORES else distances[index]
+                is_inside = stays(state, listed.keys[j])
+                report[STAYS] |= is_inside
+                if CONVERTS and not is_inside:
+                    distance = 0
+            if MEX:
+                met[max(score, 0)] = begin + i
+            # From the child's view to the parent's, and one ply more.
+            score = score if listed.owners[j] & 1 else -score
+            if REWARD:
+                score += listed.rewards[j] * point
+            distance = 0 if SCORES or score == 0 else distance + 1
+            if MEANS and listed.weights[j]:
+                # The next outcome of chance: that before is worth the best of its moves.
+                total, share = total + share * best_score, listed.weights[j]
+                weights += share
+                best_score = score
+            elif _is_better(score, distance, best_score, best_distance):
+                best_score, best_distance = score, distance
+            j += 1
+        if MEX:
+            best_score = least_unmet(met, begin + i)
+        if weights:
+            best_score = total + share * best_score
+        weights = max(weights, np.int64(1))
+        index = indices[begin + i]
+        score, distance = score_of(index, scores), np.int64(0) if SCORES else distances[index]
+        if abs(score * weights - best_score) > weights * stored.slack // 1024 or distance != best_distance:
+            report[FAULT] = WRONG_VALUE
+            return False
+        if not tally(state, score, False, tiers, tallies):
+            report[FAULT] = WRONG_TIER
+            return False
+    return True
+
+
+@inlined
+def score_of(index: Any, scores: NDArray[np.int64]) -> Any:
+    """The score of which a book has the index."""
+    return np.int64(index) - MIDDLE if MEANS else scores[index]
+
+
+@kernel
+def least_unmet(met: NDArray[np.int64], index: int) -> Any:
+    """The least nimber that no move of a state leads to, as a score."""
+    nimber = 0
+    while met[nimber] == index:
+        nimber += 1
+    return nimber if nimber else LOST
+
+
+@kernel
+def _is_better(score: Any, distance: Any, best_score: Any, best_distance: Any) -> Any:
+    """Higher scores first, then quick wins, then slow losses."""
+    if score != best_score:
+        return score > best_score
+    return distance < best_distance if score > 0 else distance > best_distance
