@@ -105,13 +105,17 @@ class SoloEnv(gymnasium.Env[Any, Any]):
         action = action_in(action, len(self.inner.layout.actions))
         if self._is_over():
             raise GameError("the game is over: reset the environment")
+        best, values = self._best() if self.reward == REWARDS[1] else (0.0, {})
         if action not in self.inner.legal:
-            return self._illegal()
-        loss = self._given_away(self.inner.layout.actions[action]) if self.reward == REWARDS[1] else None
+            self.inner.terminations = dict.fromkeys(AGENTS, True)
+            return self._observed(), ILLEGAL - best, True, False, {"illegal": True}
+        played = self.inner.layout.actions[action]
+        if self.reward == REWARDS[1] and played not in values:
+            raise self._unknown()
         self.inner.step(action)
         gained = self.inner.rewards[self.agent] + self._answered()
         over = self.inner.terminations[self.agent], self.inner.truncations[self.agent]
-        return self._observed(), gained if loss is None else -loss, *over, self._info()
+        return self._observed(), gained if self.reward == REWARDS[0] else values[played] - best, *over, self._info()
 
     def action_masks(self) -> Any:
         """Return which actions are legal, as booleans. MaskablePPO of sb3-contrib calls this."""
@@ -137,19 +141,6 @@ class SoloEnv(gymnasium.Env[Any, Any]):
 
     def _info(self) -> dict[str, Any]:
         return dict(self.inner.infos[self.agent])
-
-    def _illegal(self) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """End the game as lost."""
-        penalty = self._best()[0] - ILLEGAL if self.reward == REWARDS[1] else -ILLEGAL
-        self.inner.terminations = dict.fromkeys(AGENTS, True)
-        return self._observed(), -penalty, True, False, {"illegal": True}
-
-    def _given_away(self, action: int) -> float:
-        """Return how much of the position's value an action of the rules loses."""
-        best, values = self._best()
-        if action not in values:
-            raise self._unknown()
-        return best - values[action]
 
     def _best(self) -> tuple[float, dict[int, float]]:
         """The position's value for the agent, and those of its actions, as far as they are known."""

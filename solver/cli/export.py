@@ -7,7 +7,7 @@ import io
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -130,14 +130,12 @@ def command(
     (source,) = sources
     with _opened(source, own, is_page(file), live, quiet) as opened, Bars(quiet) as bars:
         names = None if columns is None else [name.strip() for name in columns.split(",")]
-        options: dict[str, Any] = {"training": form == "training", "form": form if form in STREAMED else None}
-        if number is not None:
-            options["puzzles"] = _puzzles(opened, number, bars)
-        if file == "-":
-            with _standard_output() as stream:
-                export(opened, stream, names, **options, progress=bars)
-            return
-        notes = export(opened, file, names, **options, progress=bars)
+        puzzles = () if number is None else _puzzles(opened, number, bars)
+        with _standard_output() if file == "-" else contextlib.nullcontext(file) as target:
+            kind = form if form in STREAMED else None
+            training = form == "training"
+            notes = export(opened, target, names, training=training, form=kind, puzzles=puzzles, progress=bars)
+    if file != "-":
         content = f"{len(opened):,} states" if isinstance(opened, Book) else "a game without a book"
         click.echo("\n".join([f"{file}: {content}, {_size(Path(file)):,} bytes", *notes]))
 

@@ -58,16 +58,16 @@ class _Field:
         self.board.compare(drawn)
         spread = self.board.tabulate(drawn).std(axis=0, dtype=np.float64)
         self.spread = np.where(spread == 0, 1.0, spread)
-        self.scale = self._largest(drawn[:POOL], seed) if rules.scores else 1.0
+        self.scale = 1.0
+        if rules.scores:
+            # The largest margin of random games is what an estimate of 1 stands for
+            starts = drawn[:POOL]
+            games = contest.play(self.board, starts, np.zeros((len(starts), 2), np.int64), [Random(seed)])
+            self.scale = float(np.abs(games.scores).max()) or 1.0
         opened = samples.openings(Board(rules, rules.symmetry), POOL, seed=seed)
         if len(opened) < 3:
             raise MethodError(f"{rules.name} is over too soon to evolve by play: solve it")
         self.judged, self.held, self.pool = np.array_split(opened, 3)
-
-    def _largest(self, starts: States, seed: int) -> float:
-        """Return the largest margin of random games, which an estimate of 1 stands for."""
-        seats = np.zeros((len(starts), 2), np.int64)
-        return float(np.abs(contest.play(self.board, starts, seats, [Random(seed)]).scores).max()) or 1.0
 
     def points(self, models: Sequence[Weights], pairs: NDArray[np.int64], starts: States) -> Worths:
         """The points of the first of each pair of models (n, 2), mean of both colours from all the starts: (n,)."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import random
 import re
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -98,10 +97,13 @@ class ByBook:
         return scores if self.board.rules.scores else scores * (1 - PACE * np.maximum(0, values.distances + 1))
 
 
-class AtLevel:
-    """A complete book that errs as a level does: by the seed, the game's number and the ply alone."""
+class Asked:
+    """A player who is asked state by state, and errs as a level does: by the seed, the game's number and the ply alone.
 
-    def __init__(self, player: Player, level: Level, seed: int) -> None:
+    A perfect one does not err.
+    """
+
+    def __init__(self, player: Player, level: Level = LEVELS["perfect"], seed: int = 0) -> None:
         self.player, self.level, self.seed = player, level, seed
 
     def choose(self, turn: Turn) -> Numbers:
@@ -111,17 +113,6 @@ class AtLevel:
             action = self.level.slip(self.player, state, chance)
             action = self.player.best(state) if action is None else action
             places.append(list(self.player.rules.actions(state)).index(action))
-        return turn.begins + np.array(places, np.int64)
-
-
-class Asked:
-    """Whatever answers a state with an action, asked state by state."""
-
-    def __init__(self, rules: Rules, best: Callable[[int], int]) -> None:
-        self.rules, self.best = rules, best
-
-    def choose(self, turn: Turn) -> Numbers:
-        places = [list(self.rules.actions(state)).index(self.best(state)) for state in turn.states.tolist()]
         return turn.begins + np.array(places, np.int64)
 
 
@@ -215,16 +206,15 @@ def chooser(one: Contender, setting: Setting) -> Chooser:
     if one.name == "random" and one.file is None:
         return Random(setting.seed)
     if one.name == "alphabeta" and one.file is None:
-        player = Player({}, rules.game, seconds=setting.seconds)
-        return Asked(rules, player.best)
+        return Asked(Player({}, rules.game, seconds=setting.seconds))
     if isinstance(one.file, Book):
         if one.level is not None:
             one.file.check_rules(rules.game)
-            return AtLevel(Player(one.file, rules.game, live=False), one.level, setting.seed)
+            return Asked(Player(one.file, rules.game, live=False), one.level, setting.seed)
         board, estimate = Board(rules), one.file.header.estimate
         if one.file.header.trim is not None and one.file.header.is_gapless:
             # A look ahead settles what it omits
-            return Asked(rules, Player(one.file, rules.game, live=False).best)
+            return Asked(Player(one.file, rules.game, live=False))
         if estimate is None:
             return ByBook(board, one.file)
         if estimate.evaluation != "evaluate" and setting.evaluation is None:

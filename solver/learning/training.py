@@ -42,9 +42,9 @@ Layers = list[tuple[Numbers, Numbers]]
 class Split(NamedTuple):
     """Features (n, features) and values (n,) from -1 to 1, of states to fit to and of others, to know when to stop."""
 
-    table: NDArray[np.int16]
+    table: NDArray[Any]
     values: NDArray[np.float64]
-    held_table: NDArray[np.int16]
+    held_table: NDArray[Any]
     held_values: NDArray[np.float64]
 
 
@@ -68,50 +68,48 @@ def fit(split: Split, hidden: tuple[int, ...], seed: int, progress: Progress = s
         numbers: NDArray[np.float32] = ((table - middle) / spread).astype(np.float32)
         return numbers
 
-    ready = scaled(split.table), split.values, scaled(split.held_table), split.held_values
+    ready = split._replace(table=scaled(split.table), held_table=scaled(split.held_table))
     # Sums in one order, whatever the number of cores
     with threadpool_limits(1):
-        found = _network(*ready, hidden, seed, progress) if hidden else _linear(*ready, progress)
+        found = _network(ready, hidden, seed, progress) if hidden else _linear(ready, progress)
     weights, biases = found.layers[0]
     first = weights / spread[:, None]
     found.layers[0] = first.astype(np.float32), (biases - middle @ first).astype(np.float32)
     return found
 
 
-def _linear(table: Any, values: Any, held: Any, held_values: Any, progress: Progress) -> Fit:
+def _linear(split: Split, progress: Progress) -> Fit:
     from sklearn.linear_model import LogisticRegression
 
-    wins = (1 + TARGET_SCALE * values) / 2
-    both, outcomes = np.vstack([table, table]), np.repeat([1, 0], len(values))
+    wins = (1 + TARGET_SCALE * split.values) / 2
+    both, outcomes = np.vstack([split.table, split.table]), np.repeat([1, 0], len(wins))
     fits = []
     for tried, strength in enumerate(STRENGTHS):
         model = LogisticRegression(C=strength, max_iter=MOST_STEPS)
         model.fit(both, outcomes, sample_weight=np.concatenate([wins, 1 - wins]))
         layer = model.coef_.T.astype(np.float64) / 2, model.intercept_.astype(np.float64) / 2
-        error = _error(np.tanh(held @ layer[0] + layer[1])[:, 0], held_values)
+        error = _error(np.tanh(split.held_table @ layer[0] + layer[1])[:, 0], split.held_values)
         fits.append(Fit([layer], int(model.n_iter_[0]), error))
         best = min(fits, key=operator.attrgetter("error"))
         progress("fitting", tried + 1, len(STRENGTHS), f"error {best.error:.4f}")
     return best
 
 
-def _network(
-    table: Any, values: Any, held: Any, held_values: Any, hidden: tuple[int, ...], seed: int, progress: Progress
-) -> Fit:
+def _network(split: Split, hidden: tuple[int, ...], seed: int, progress: Progress) -> Fit:
     from sklearn.neural_network import MLPRegressor
 
     model = MLPRegressor(
         hidden_layer_sizes=hidden,
         activation="relu",
-        batch_size=min(BATCH_ROWS, len(values)),
+        batch_size=min(BATCH_ROWS, len(split.values)),
         learning_rate_init=RATE,
         random_state=seed,
     )
-    aims = np.arctanh(TARGET_SCALE * values).astype(np.float32)
+    aims = np.arctanh(TARGET_SCALE * split.values).astype(np.float32)
     best, waited = Fit([], 0, np.inf), 0
     for epoch in range(1, EPOCHS + 1):
-        model.partial_fit(table, aims)
-        error = _error(np.tanh(model.predict(held)), held_values)
+        model.partial_fit(split.table, aims)
+        error = _error(np.tanh(model.predict(split.held_table)), split.held_values)
         waited = 0 if error < best.error * (1 - BETTER) else waited + 1
         if error < best.error:
             layers = zip(model.coefs_, model.intercepts_, strict=True)

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from solver.base.errors import BookError, MissingState, PositionError, SolverError
 from solver.serve.handlers import Handlers
 from solver.serve.operations import OPERATIONS, Operation
-from solver.serve.pages import Landing, Pages, error_page, wants_html
+from solver.serve.pages import Pages, error_page, wants_html
 from solver.serve.reply import FOREVER, Kept, Refused, Reply
 from solver.serve.searches import Searches
 from solver.serve.shelf import Shelf
@@ -39,8 +39,7 @@ class Application:
         self.kept: Kept = Kept()
         handlers = Handlers(shelf, self.searches)
         self.routes: list[Route] = [_operation(one, getattr(handlers, one.name)) for one in OPERATIONS]
-        for handler_group in (Landing(shelf), pages):
-            self.routes += [_route(path, answer) for path, answer in handler_group.routes()]
+        self.routes += [_route(path, answer) for path, answer in pages.routes()]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer, as ASGI has it."""

@@ -37,7 +37,20 @@ class Handlers:
 
     async def books(self, request: Any) -> Reply:
         """All books."""
-        return reply_of([_row(served, book) for served, book in self.shelf.books])
+        facts = [
+            {
+                "name": served.name,
+                "title": title_of(served.game),
+                "verdict": book.header.verdict,
+                "root": facts_of(book.root),
+                "states": book.states,
+                "stored": len(book),
+                "bytes": book.size,
+                "digest": book.digest,
+            }
+            for served, book in self.shelf.books
+        ]
+        return reply_of(facts)
 
     async def book(self, request: Any) -> Reply:
         """Answer with a book's facts."""
@@ -117,19 +130,6 @@ def position_in(request: Any) -> str:
     if len(text) > MOST_TEXT:
         raise Refused(414, f"a position of {len(text):,} characters: at most {MOST_TEXT:,}")
     return text
-
-
-def _row(served: Served, book: Book) -> dict[str, Any]:
-    return {
-        "name": served.name,
-        "title": title_of(served.game),
-        "verdict": book.header.verdict,
-        "root": facts_of(book.root),
-        "states": book.states,
-        "stored": len(book),
-        "bytes": book.size,
-        "digest": book.digest,
-    }
 
 
 def _truth(request: Any, name: str) -> bool:

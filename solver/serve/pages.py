@@ -60,38 +60,6 @@ def error_page(refused: Refused, path: str) -> Reply:
     return Reply(text.encode(), HTML, status=refused.status, cache=NO_STORE, headers=headers)
 
 
-class Landing:
-    """The page that explains the API."""
-
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
-
-    def routes(self) -> list[tuple[str, Any]]:
-        """Return the paths and their handlers."""
-        return [(PATH, self._page), ("/v1", self._redirected), ("/v1/", self._redirected)]
-
-    async def _redirected(self, request: Any) -> Any:
-        return RedirectResponse(f"{'../' if request.url.path.endswith('/') else './'}docs")
-
-    async def _page(self, request: Any) -> Reply:
-        book = next((served.name for served, _ in self._shelf.books), None)
-        name = book or next(iter(self._shelf))
-        base = str(request.base_url).rstrip("/")
-        # Of a book nothing can be asked where none is served
-        asked = [one for one in OPERATIONS if book is not None or "{book}" not in one.path]
-        sections = "\n".join(_section(operation, name, base) for operation in asked)
-        text = (
-            HEAD.format(title="Ask the books")
-            + "<p>Every game here can be asked over HTTP. A position is given by its moves from the start, by"
-            " <code>start</code>, by rows of a board, or by <code>#</code> and the number of its state. Values are for"
-            " the side to move: <code>score</code> 1 is a win, 0 a draw, -1 a loss, and <code>distance</code> counts"
-            " plies to the end. Answers are JSON; errors are <code>{&quot;error&quot;: ...}</code>, a line that says"
-            ' what to do. <a href="v1/openapi.json">The OpenAPI document</a> describes every field.</p>\n'
-            f"{sections}\n{TAIL}"
-        )
-        return Reply(text.encode(), HTML, cache=NO_STORE)
-
-
 def _section(operation: Operation, name: str, base: str) -> str:
     """An operation with a command that works on this server."""
     path = operation.path
@@ -115,7 +83,7 @@ def _section(operation: Operation, name: str, base: str) -> str:
 
 
 class Pages:
-    """The pages of a shelf, written into a folder."""
+    """The pages of a shelf, written into a folder, and the page about the API."""
 
     def __init__(self, shelf: Shelf, folder: Path) -> None:
         self._shelf, self._folder = shelf, folder
@@ -124,10 +92,35 @@ class Pages:
 
     def routes(self) -> Iterator[tuple[str, Any]]:
         """Return the paths and their handlers."""
+        yield PATH, self._docs
+        yield "/v1", self._redirected
+        yield "/v1/", self._redirected
         yield "/", self._index
         yield "/{game}", self._shared_or_redirect
         yield "/{game}/", self._file
         yield "/{game}/{file}", self._file
+
+    async def _redirected(self, request: Any) -> Any:
+        return RedirectResponse(f"{'../' if request.url.path.endswith('/') else './'}docs")
+
+    async def _docs(self, request: Any) -> Reply:
+        """The page that explains the API."""
+        book = next((served.name for served, _ in self._shelf.books), None)
+        name = book or next(iter(self._shelf))
+        base = str(request.base_url).rstrip("/")
+        # Of a book nothing can be asked where none is served
+        asked = [one for one in OPERATIONS if book is not None or "{book}" not in one.path]
+        sections = "\n".join(_section(operation, name, base) for operation in asked)
+        text = (
+            HEAD.format(title="Ask the books")
+            + "<p>Every game here can be asked over HTTP. A position is given by its moves from the start, by"
+            " <code>start</code>, by rows of a board, or by <code>#</code> and the number of its state. Values are for"
+            " the side to move: <code>score</code> 1 is a win, 0 a draw, -1 a loss, and <code>distance</code> counts"
+            " plies to the end. Answers are JSON; errors are <code>{&quot;error&quot;: ...}</code>, a line that says"
+            ' what to do. <a href="v1/openapi.json">The OpenAPI document</a> describes every field.</p>\n'
+            f"{sections}\n{TAIL}"
+        )
+        return Reply(text.encode(), HTML, cache=NO_STORE)
 
     @functools.cached_property
     def _shared(self) -> dict[str, Reply]:
@@ -135,7 +128,12 @@ class Pages:
         entries = [listing.entry_of(served.name, served.game, served.book) for served in self._shelf.values()]
         files = listing.files(entries)
         files["index.html"] = files["index.html"].replace("<nav>", '<nav>\n        <a href="./docs">Ask by HTTP</a>', 1)
-        return {name: _reply(name, text) for name, text in files.items()}
+        media = {name: mimetypes.guess_type(name)[0] or "text/plain" for name in files}
+        media |= {name: "text/javascript" for name in files if name.endswith(".js")}
+        return {
+            name: Reply(text.encode(), f"{media[name]}; charset=utf-8", cache=REVALIDATE, tag=tag_of(name, text))
+            for name, text in files.items()
+        }
 
     async def _index(self, request: Any) -> Reply:
         return self._shared["index.html"]
@@ -161,11 +159,6 @@ class Pages:
         if served is None:
             raise Refused(404, f"nothing is called {name[:80]!r}: / lists the games")
         return served
-
-
-def _reply(name: str, text: str) -> Reply:
-    media = "text/javascript" if name.endswith(".js") else mimetypes.guess_type(name)[0] or "text/plain"
-    return Reply(text.encode(), f"{media}; charset=utf-8", cache=REVALIDATE, tag=tag_of(name, text))
 
 
 def _written(served: Served, folder: Path) -> dict[str, Path]:

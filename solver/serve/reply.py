@@ -15,7 +15,7 @@ from typing import Any
 from solver import __version__
 from solver.report.records import line_of
 
-JSON, NDJSON, MARKDOWN = "application/json", "application/x-ndjson", "text/markdown"
+JSON, NDJSON = "application/json", "application/x-ndjson"
 HTML = "text/html; charset=utf-8"
 FOREVER, REVALIDATE, NO_STORE = "public, max-age=31536000, immutable", "no-cache", "no-store"
 CLOSING = {"Connection": "close"}

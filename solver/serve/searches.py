@@ -13,7 +13,7 @@ import math
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio.to_thread
 
@@ -28,7 +28,6 @@ WAITING = 8  # in the queue of a process, the one that is under way among them
 MAX_SEARCHES = 4  # whose searches are kept
 ANSWERS = 2_000  # of a game, after which its tables are made anew
 QUICK = SHORT / 2  # seconds of a first search, for which nothing is loaded
-Found = TypeVar("Found")
 
 
 class Searches:
@@ -75,8 +74,8 @@ class Searches:
         return player
 
     async def run(
-        self, request: Any, search: Callable[[Callable[[], bool]], Found], load: Callable[[], None] | None = None
-    ) -> Found:
+        self, request: Any, search: Callable[[Callable[[], bool]], Position], load: Callable[[], None] | None = None
+    ) -> Position:
         """Return the result of `search(stop)` in its turn, after `load()`. `stop()` becomes True when the client goes.
 
         Raises Refused, 503, if too many wait.
@@ -107,14 +106,13 @@ class Searches:
             gone.cancel()
 
     async def _in_turn(
-        self, search: Callable[[], Found], begun: asyncio.Event, load: Callable[[], None] | None
-    ) -> Found:
+        self, search: Callable[[], Position], begun: asyncio.Event, load: Callable[[], None] | None
+    ) -> Position:
         if load is not None:
             await anyio.to_thread.run_sync(load, abandon_on_cancel=True)
         async with self._turn:
             begun.set()
-            found: Found = await anyio.to_thread.run_sync(search, abandon_on_cancel=True)
-            return found
+            return await anyio.to_thread.run_sync(search, abandon_on_cancel=True)
 
 
 def is_told(facts: Position) -> bool:
