@@ -35,16 +35,7 @@ from solver.report.facts import facts_of
 @workers_option
 @print_options
 def command(
-    game: str,
-    max_ply: int | None,
-    cluster: Cluster | None,
-    symmetry: bool,
-    seconds: float,
-    memory: int | None,
-    wdl: bool,
-    workers: int | None,
-    as_json: bool,
-    quiet: bool,
+    game: str, max_ply: int | None, cluster: Cluster | None, as_json: bool, quiet: bool, **options: Any
 ) -> None:
     """Predict the states, time, memory and disk of a solve.
 
@@ -70,20 +61,19 @@ def command(
 
     if cluster is not None and max_ply is not None:
         raise click.UsageError("an opening book is made on one machine: leave --cluster or --max-ply out")
-    sweeps = cluster is None and max_ply is None
-    if memory is not None and not sweeps:
-        raise click.UsageError("--memory is that of an exhaustive solve on one machine: leave it out")
-    if wdl and not sweeps:
-        raise click.UsageError("--wdl is for an exhaustive solve on one machine: leave it out")
+    if cluster is not None or max_ply is not None:
+        if options.pop("memory") is not None:
+            raise click.UsageError("--memory is that of an exhaustive solve on one machine: leave it out")
+        if options.pop("wdl"):
+            raise click.UsageError("--wdl is for an exhaustive solve on one machine: leave it out")
     with loading(quiet):
         rules = game_of(game)
     with Bars(quiet) as bars:
-        options: dict[str, Any] = {"symmetry": symmetry, "workers": workers, "seconds": seconds, "progress": bars}
         answer: Any
         if cluster is not None:
-            answer, text = planning.of_cluster(rules, cluster, **options), estimates.plan
+            answer, text = planning.of_cluster(rules, cluster, progress=bars, **options), estimates.plan
         elif max_ply is not None:
-            answer, text = estimation.of_opening(rules, max_ply, **options), estimates.opening
+            answer, text = estimation.of_opening(rules, max_ply, progress=bars, **options), estimates.opening
         else:
-            answer, text = estimation.of_sweep(rules, memory=memory, wdl=wdl, **options), estimates.sweep
+            answer, text = estimation.of_sweep(rules, progress=bars, **options), estimates.sweep
     tell({"game": game, **facts_of(answer)}, text, as_json)

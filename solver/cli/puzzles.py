@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
+from typing import Any
 
 import click
 
@@ -44,16 +45,7 @@ from solver.rules.game import Rules
 @game_option
 @quiet_option
 def command(
-    source: str,
-    number: int,
-    goal: str | None,
-    win_in: tuple[int, int] | None,
-    unique: str,
-    form: str,
-    html: str | None,
-    as_json: bool,
-    own: str | None,
-    quiet: bool,
+    source: str, number: int, form: str, html: str | None, as_json: bool, own: str | None, quiet: bool, **wanted: Any
 ) -> None:
     """Find puzzles in a book: positions in which one move alone is good.
 
@@ -69,8 +61,8 @@ def command(
     target = check_target(html, puzzles.MARK.encode()) if html else None
     with open_book(source, own, quiet=quiet) as book, Bars(quiet) as bars:
         rules: Rules = book.rules
-        aim = goal or ("margin" if rules.scores else "win")
-        selected = find_puzzles(book, number, goal=aim, win_in=win_in, unique=unique, game=own, progress=bars)
+        wanted["goal"] = wanted["goal"] or ("margin" if rules.scores else "win")
+        selected = find_puzzles(book, number, game=own, progress=bars, **wanted)
     if not selected:
         raise MissingState(f"{source} has no such puzzle: widen --win-in, or choose another --goal")
     if target is not None:
@@ -83,9 +75,7 @@ def command(
     for index, puzzle in enumerate(selected, 1):
         if form == "text":
             click.echo(puzzles.text(rules, puzzle, index))
-        elif form == "json":
-            click.echo(json.dumps(puzzles.facts(puzzle)))
-        elif form == "tasks":
-            click.echo(json.dumps(puzzles.task(rules, puzzle)))
+        elif form in ("json", "tasks"):
+            click.echo(json.dumps(puzzles.facts(puzzle) if form == "json" else puzzles.task(rules, puzzle)))
     if len(selected) < number:
         note(f"only {len(selected):,} puzzles", quiet)

@@ -104,7 +104,12 @@ def command(
     if start != "start" and not trace:
         raise click.UsageError("--from is where --trace begins: give both, or omit --from")
     if pruned or trace:
-        _refuse_beside("--trace" if trace else "--pruned", options, book)
+        from solver.solving.pipeline import refuse_ignored
+
+        # No book is made, and a tree is searched
+        given = {"output": book} | options._asdict() | {"no_symmetry": not options.symmetry}
+        given["method"] = options.method not in (AUTO, Method.ALPHABETA)
+        refuse_ignored("--trace" if trace else "--pruned", {"symmetry", "progress", "say"}, False, given)
         _print_visit(game_of(game), trace, plot, as_json, start)
         return
     if options.codec is not None and book is None:
@@ -114,15 +119,6 @@ def command(
     with bars:
         header = run(game, book, options)
     report(header, book, bars.seconds, as_json)
-
-
-def _refuse_beside(option: str, options: Any, book: str | None) -> None:
-    """Raise UsageError for options that have no effect when a tree is searched and no book is made."""
-    from solver.solving.pipeline import refuse_ignored
-
-    options_given = {"output": book} | options._asdict() | {"method": options.method not in (AUTO, Method.ALPHABETA)}
-    options_given |= {"symmetry": None, "no_symmetry": not options.symmetry, "progress": None, "say": None}
-    refuse_ignored(option, set(), False, options_given)
 
 
 def _print_visit(game: Any, traced: bool, plot: str | None, as_json: bool, start: str) -> None:

@@ -141,19 +141,12 @@ class Live:
             BudgetExceeded: The budget is used up.
             MethodError: The game has cycles.
         """
-        if not self.compiled.is_loaded():
-            try:
-                return self._plain(state, budget.part(1, stop=self.compiled.is_loaded)).value
-            except BudgetExceeded:
-                if self.compiled.it is None:
-                    raise
-        if self.compiled.it is not None:
-            try:
-                value: Value = self._ask_compiled(self.compiled.it.value, budget, state)
-                return value
-            except UncompiledRules:
-                self.compiled.it = None
-        return self._plain(state, budget).value
+        value: Value = self.compiled.answer(
+            lambda part: self._plain(state, part).value,
+            lambda: self._ask_compiled(self.compiled.it.value, budget, state),
+            budget,
+        )
+        return value
 
     def _plain(self, state: int, budget: Budget) -> Result:
         from solver.search import alphabeta

@@ -7,6 +7,7 @@ Numba's, where that is and the rules compile. All find the same, but for the las
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -55,6 +56,24 @@ class Compiled:
                     self._loaded.set()
         if wait:
             self._loaded.wait()
+
+    def answer(self, plain: Callable[[Any], Any], ask: Callable[[], Any], budget: Budget | None) -> Any:
+        """Return `plain(budget)` until the search is loaded, or where it cannot be asked, and `ask()` from then on.
+
+        Raises:
+            BudgetExceeded: The budget is used up.
+        """
+        if not self.is_loaded():
+            try:
+                return plain(None if budget is None else budget.part(1, stop=self.is_loaded))
+            except BudgetExceeded:
+                if self.it is None or budget is None or budget.is_used_up():
+                    raise
+        if self.it is not None:
+            with contextlib.suppress(UncompiledRules):
+                return ask()
+            self.it = None
+        return plain(budget)
 
     def _load(self) -> None:
         try:
@@ -135,21 +154,15 @@ class Foresight:
 
         Raises as `heuristic.search`.
         """
-        if not self.compiled.is_loaded():
-            loading_budget = None if budget is None else budget.part(1, stop=self.compiled.is_loaded)
-            try:
-                return self._plain(state, depth, loading_budget)
-            except BudgetExceeded:
-                if self.compiled.it is None or budget is None or budget.is_used_up():
-                    raise
-        if self.compiled.it is not None:
-            with contextlib.suppress(UncompiledRules), in_turn(self._turn, budget) as is_mine:
+
+        def ask() -> Any:
+            with in_turn(self._turn, budget) as is_mine:
                 if not is_mine:
                     raise BudgetExceeded("other threads search: allow more seconds")
-                result: Result = self.compiled.it.look(state, depth, first_action, budget)
-                return result
-            self.compiled.it = None
-        return self._plain(state, depth, budget)
+                return self.compiled.it.look(state, depth, first_action, budget)
+
+        result: Result = self.compiled.answer(functools.partial(self._plain, state, depth), ask, budget)
+        return result
 
     def _plain(self, state: Any, depth: int, budget: Budget | None) -> Result:
         rules = self.rules

@@ -168,12 +168,17 @@ class Answers:
                 fact.practical = round(practical, 6)
             facts.append(fact)
         if self._converts:
-            facts = _by_conversion(facts, [self.player.conversion(state, move) for move in moves])
+            for move, fact in zip(moves, facts, strict=True):
+                conversion = self.player.conversion(state, move)
+                if conversion is not None:
+                    fact.conversion = conversion
+            # Of moves that win the quickest first, of those that lose the slowest
+            facts.sort(key=lambda fact: (-(fact.score or 0), (fact.score or 0) * (fact.conversion or 0)))
         if self._impartial:
-            for move in facts:
-                stored = self._stored_nimber(move.child.state)
-                known = self._nimbers.get(self._canonical(move.child.state))
-                move.child.nimber = known if stored is None else stored
+            for fact in facts:
+                stored = self._stored_nimber(fact.child.state)
+                known = self._nimbers.get(self._canonical(fact.child.state))
+                fact.child.nimber = known if stored is None else stored
         return facts
 
     def _nimber(self, state: int) -> int | None:
@@ -189,14 +194,6 @@ class Answers:
         """That of a state in a book of nimbers."""
         value = self._find(self._canonical(state)) if self._of_nimbers else None
         return None if value is None else nimber_of(value)
-
-
-def _by_conversion(facts: list[records.Move], conversions: list[int | None]) -> list[records.Move]:
-    """Moves with their plies to a conversion: of moves that win the quickest first, of those that lose the slowest."""
-    for move, conversion in zip(facts, conversions, strict=True):
-        if conversion is not None:
-            move.conversion = conversion
-    return sorted(facts, key=lambda move: (-(move.score or 0), (move.score or 0) * (move.conversion or 0)))
 
 
 def _worth(value: Value | None) -> tuple[str | None, float | None, int | None]:

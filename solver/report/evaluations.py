@@ -31,19 +31,15 @@ def text(facts: dict[str, Any]) -> str:
         for name, share in figures.items():
             lines.append(f"{share:8.2%} of the points against {name.replace('_', ' ')}")
     else:
-        lines += [f"source   {training['source']}, {training['states']:,} states", *_measures(figures)]
+        lines.append(f"source   {training['source']}, {training['states']:,} states")
+        names = "".join(f"{name:>13}" for name in MEASURES.values())
+        lines += [f"on {figures['states']:,} states that it never saw:", f"{'':9}{names}"]
+        # A row for the model, one for the rules' own `evaluate`
+        for name, prefix in (("learned", ""), ("evaluate", "evaluate_")):
+            if f"{prefix}sign" in figures:
+                cells = (_cell(measure, figures[prefix + measure]) for measure in MEASURES)
+                lines.append(f"{name:9}" + "".join(f"{cell:>13}" for cell in cells))
     return "\n".join([*lines, f"written  {facts['file']}, {facts['bytes']:,} bytes"])
-
-
-def _measures(figures: dict[str, Any]) -> list[str]:
-    """A row for the model, one for the rules' own `evaluate`."""
-    names = "".join(f"{name:>13}" for name in MEASURES.values())
-    lines = [f"on {figures['states']:,} states that it never saw:", f"{'':9}{names}"]
-    for name, prefix in (("learned", ""), ("evaluate", "evaluate_")):
-        if f"{prefix}sign" in figures:
-            cells = (_cell(measure, figures[prefix + measure]) for measure in MEASURES)
-            lines.append(f"{name:9}" + "".join(f"{cell:>13}" for cell in cells))
-    return lines
 
 
 def _cell(measure: str, figure: float | None) -> str:

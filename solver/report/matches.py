@@ -27,14 +27,8 @@ def facts(game: str, names: tuple[str, str], played: Any, tallies: tuple[Tally, 
 def _by_rule(lost: Any) -> dict[str, Any]:
     """How many games an engine has lost by rule, by the reason, and the first of them."""
     counts = collections.Counter(loss.reason for loss in lost)
-    first_loss = min(lost, default=None)
-    return {
-        "games": len(lost),
-        **{reason: counts[reason] for reason in REASONS},
-        "first": None
-        if first_loss is None
-        else {"game": first_loss.game + 1, "reason": first_loss.reason, "said": first_loss.said},
-    }
+    first = {**min(lost)._asdict(), "game": min(lost).game + 1} if lost else None
+    return {"games": len(lost), **{reason: counts[reason] for reason in REASONS}, "first": first}
 
 
 def text(facts: dict[str, Any]) -> str:

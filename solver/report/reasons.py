@@ -27,13 +27,13 @@ def explained(player: Player, facts: records.Position) -> records.Position:
             refutations.append(refuting.explained(player, facts.state, action, answer, moves))
     keepers = sum(refutation.gives == 0 for refutation in refutations)
     facts.only = keepers == 1 and len(refutations) == len(facts.moves) > 1
-    facts.why = [_fact(player, facts.state, refutation) for refutation in refutations if refutation.gives]
+    facts.why = []
+    for refutation in refutations:
+        if refutation.gives:
+            name = format_action(player.game, facts.state, refutation.action)
+            line = names(player, facts.state, refutation)
+            facts.why.append(records.Why(name, refutation.gives, line, words(player, refutation)))
     return facts
-
-
-def _fact(player: Player, state: int, refutation: Refutation) -> records.Why:
-    name = format_action(player.game, state, refutation.action)
-    return records.Why(name, refutation.gives, names(player, state, refutation), words(player, refutation))
 
 
 def names(player: Player, state: int, refutation: Refutation) -> list[str]:
