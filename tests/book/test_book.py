@@ -190,7 +190,7 @@ def test_a_codec_is_one_module_that_the_rest_of_a_book_does_not_know(tmp_path, m
 
 def test_groups_are_what_the_documentation_says():
     group = [1000, 1001, 1003], [7, 9, 7]
-    payload, counts, lengths = instant.encode_chunk(*group, 10, 1)
+    payload, counts, lengths = instant.CODEC.encode_chunk(*group, 10, 1)
     assert (payload.hex(" "), counts, lengths) == ("08 02 01 07 09 02 0b", [3], [7])
     payload = bytes.fromhex("00 02 00 00 00 03 00 e3 06 00 63 e7 64 07 00")
     assert compact.decode(memoryview(payload), 1000, 1) == group

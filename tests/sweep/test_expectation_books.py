@@ -82,13 +82,13 @@ def test_kernels_write_sure_wins_that_plain_python_found(tmp_path, monkeypatch):
 def test_worked_group():
     from solver.book.codecs import fixed
 
-    payload, counts, lengths = fixed.encode_chunk([1000, 1001, 1003], [70, 73, 70], 0, 4)
+    payload, counts, lengths = fixed.CODEC.encode_chunk([1000, 1001, 1003], [70, 73, 70], 0, 4)
     assert payload.hex(" ") == "00 02 02 46 00 00 00 0c 0b"
     assert (counts, lengths) == ([3], [9])
-    assert fixed.decode(memoryview(payload), 1000, 4) == ([1000, 1001, 1003], [70, 73, 70])
-    payload, _, _ = fixed.encode_chunk([1000, 1020, 1050], [70, 73, 70], 0, 4)
+    assert fixed.CODEC.decode(memoryview(payload), 1000, 4) == ([1000, 1001, 1003], [70, 73, 70])
+    payload, _, _ = fixed.CODEC.encode_chunk([1000, 1020, 1050], [70, 73, 70], 0, 4)
     assert payload.hex(" ") == "05 02 02 46 00 00 00 0c 40 02 25"
-    assert fixed.decode(memoryview(payload), 1000, 4) == ([1000, 1020, 1050], [70, 73, 70])
+    assert fixed.CODEC.decode(memoryview(payload), 1000, 4) == ([1000, 1020, 1050], [70, 73, 70])
 
 
 @pytest.mark.parametrize("plain_limit", [20_000, pytest.param(0, marks=[compiled, pytest.mark.slow])])

@@ -13,6 +13,7 @@ from solver.base.errors import BookError
 from solver.base.value import Value
 from solver.book.solution import Part
 from solver.rules.game import Rules
+from solver.rules.numbering import bound
 from solver.rules.width import refuse_wide, words_of
 
 INDEX_FORMATS = ("", "B", "H", "", "I")
@@ -43,7 +44,7 @@ def unpacked(values: bytes, index_bytes: int) -> Sequence[int]:
 
 
 PLAIN = Machine(
-    compiled=lambda function, *helpers: function,
+    compiled=lambda function, *helpers: bound(function, {helper.__name__: helper for helper in helpers}),
     new_bytes=bytearray,
     new_integers=lambda size: [0] * size,
     packed=lambda indices, index_bytes: struct.pack(f"<{len(indices)}{INDEX_FORMATS[index_bytes]}", *indices),

@@ -23,23 +23,22 @@ Encoding is in the subset of Python that runs plain and compiled alike.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from solver.base.errors import DamagedBook
-from solver.base.shown import reason
-from solver.book.codecs.codec import PLAIN, Codec, Groups, Machine, as_list
+from solver.book.codecs.codec import Codec
 from solver.book.codecs.instant import (
     GROUP_STATES,
-    OFTEN_WRONG,
-    counts,
-    decode_groups,
+    decoded,
+    decoded_all,
+    encoder,
     find_group,
     from_bytes,
-    groups,
     place_of_bit,
     population,
 )
+from solver.rules.numbering import bound
 
 HEAD = 7
 MOST_STATE_BYTES = HEAD + 4 + 8 + 2
@@ -47,33 +46,10 @@ BASE = 3  # where the least number is
 MOST_BITS, MOST_MODE = 32, 63
 
 
-def encode_chunk(
-    states: Sequence[int], numbers: Sequence[int], palette_size: int, index_bytes: int, machine: Machine = PLAIN
-) -> Groups:
-    """The groups of the states one after the other, the states and the bytes of each."""
-    out = machine.new_bytes(MOST_STATE_BYTES * len(states))
-    lengths = machine.new_integers(groups(len(states)))
-    encode = machine.compiled(encode_groups, put_bits, put_numbers, put_offsets)
-    used = encode(states, numbers, out, lengths)
-    return out[:used], counts(len(states)), as_list(lengths)
-
-
-def encode_groups(states: Any, numbers: Any, out: Any, lengths: Any) -> int:
-    """Encode states (ascending, < 2**63) and their numbers into `out`; the bytes used. `lengths`: of each group."""
-    offset = 0
-    first_index = 0
-    while first_index < len(states):
-        count = min(GROUP_STATES, len(states) - first_index)
-        start = offset
-        offset = put_numbers(numbers, first_index, count, out, offset)
-        offset = put_offsets(states, first_index, count, out, start, offset)
-        lengths[first_index // GROUP_STATES] = offset - start
-        first_index += count
-    return offset
-
-
-def put_numbers(numbers: Any, first_index: int, count: int, out: Any, start: int) -> int:
-    """Write a group's head and numbers at `start`; the byte behind."""
+def put_values(
+    numbers: Any, first_index: int, count: int, mark: int, index_bytes: int, scratch: Any, out: Any, start: int
+) -> int:
+    """Write a group's head and numbers at `start`; the byte behind. `instant.put_values` takes the same arguments."""
     least = greatest = int(numbers[first_index])
     for i in range(first_index + 1, first_index + count):
         number = int(numbers[i])
@@ -87,7 +63,7 @@ def put_numbers(numbers: Any, first_index: int, count: int, out: Any, start: int
     return put_bits(numbers, first_index, count, least, width, out, start + HEAD)
 
 
-def put_offsets(states: Any, first_index: int, count: int, out: Any, start: int, at: int) -> int:
+def put_keys(states: Any, first_index: int, count: int, out: Any, start: int, at: int) -> int:
     """Write a group's keys at `at`, and their mode into its head at `start`; the byte behind."""
     lowest = states[first_index]
     span = int(states[first_index + count - 1] - lowest)
@@ -237,44 +213,14 @@ def bits_at(view: Any, begin: int, bit: int, width: int) -> int:
     return number & (1 << width) - 1
 
 
-def decode(body: memoryview, first_key: int, index_bytes: int) -> tuple[list[int], list[int]]:
-    """The states and numbers of a group; raises DamagedBook if they do not fit together."""
-    try:
-        mode, count, width = body[0], body[1] + 1, body[2]
-        keys = HEAD + (count * width + 7 >> 3)
-        least = from_bytes(body[BASE:HEAD], "little")
-        numbers = [least + number for number in _unpacked(body[HEAD:keys], count, width)]
-        lows = keys + (count * (mode - 1) + 7 >> 3) if mode else keys
-        bitmap = from_bytes(body[lows:], "little")
-        offsets = [offset for offset in range(bitmap.bit_length()) if bitmap >> offset & 1]
-        if mode:
-            high_parts = _unpacked(body[keys:lows], count, mode - 1)
-            offsets = [
-                offset - i << mode - 1 | low for i, (offset, low) in enumerate(zip(offsets, high_parts, strict=True))
-            ]
-    except OFTEN_WRONG as error:
-        raise DamagedBook(f"a group is malformed ({reason(error)})") from None
-    if width > MOST_BITS or mode > MOST_MODE or lows >= len(body):
-        raise DamagedBook("a group is malformed (it has another length than its head says)")
-    if not offsets or offsets[0]:
-        raise DamagedBook("a group is malformed (it does not begin with its first state)")
-    if len(offsets) != count:
-        raise DamagedBook(f"a group of {count} states has {len(offsets)} keys")
-    return [first_key + offset for offset in offsets], numbers
-
-
-def _unpacked(body: memoryview, count: int, width: int) -> list[int]:
-    packed, mask = from_bytes(body, "little"), (1 << width) - 1
-    return [packed >> index * width & mask for index in range(count)]
-
-
-def decode_all(segment: Any, states: Any, numbers: Any, compiled: Callable[..., Any]) -> int:
-    """All states and numbers of a segment, written; how many, or -1 if they do not fit together."""
-    return int(compiled(decode_groups, bits_at, decode_group)(*segment, states, numbers))
+def plain_bits_at(view: Any, begin: int, bit: int, width: int) -> int:
+    """`bits_at`, for Python."""
+    packed = from_bytes(view[begin + (bit >> 3) : begin + (bit + width + 7 >> 3)], "little")
+    return packed >> (bit & 7) & (1 << width) - 1
 
 
 def decode_group(body: Any, first_key: int, index_bytes: int, states: Any, numbers: Any) -> int:
-    """`decode`, compiled: write the states and numbers of a group; how many, or -1."""
+    """Write the states and numbers of a group; how many, or -1 if they do not fit together."""
     if len(body) <= HEAD:
         return -1
     mode, count, width = int(body[0]), int(body[1]) + 1, int(body[2])
@@ -307,10 +253,10 @@ CODEC = Codec(
     groups=1308,  # of 40 bytes, values all alike, states side by side
     block=GROUP_STATES,
     state_bytes=MOST_STATE_BYTES,
-    encode_chunk=encode_chunk,
+    encode_chunk=encoder(MOST_STATE_BYTES, put_bits, put_values, put_keys),
     finder=lambda: find,
-    decode=decode,
+    decode=partial(decoded, bound(decode_group, {"bits_at": plain_bits_at})),
     find_all=find_all,
-    decode_all=decode_all,
+    decode_all=partial(decoded_all, bits_at, decode_group),
     is_stepped=True,
 )

@@ -18,6 +18,7 @@ from __future__ import annotations
 import struct
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from solver.base.errors import DamagedBook
@@ -35,36 +36,23 @@ OFTEN_WRONG = (IndexError, ValueError, TypeError, struct.error)
 from_bytes = int.from_bytes
 
 
-def encode_chunk(
-    states: Sequence[int], indices: Sequence[int], palette_size: int, index_bytes: int, machine: Machine = PLAIN
-) -> Groups:
-    """Encode states and their palette indices as groups.
+def encoder(state_bytes: int, *helpers: Callable[..., int]) -> Callable[..., Groups]:
+    """The `Codec.encode_chunk` that cuts states into groups of GROUP_STATES.
 
-    Args:
-        states: Ascending, below 2**63.
-        indices: Palette index of each state.
-        palette_size: Entries of the header's palette.
-        index_bytes: Bytes of an index in a local palette.
-        machine: Plain Python, or the compiler.
-
-    Returns:
-        The bytes of all groups, the states of each group, and the bytes of each group.
+    A state takes at most `state_bytes`. The helpers are `put_values` and `put_keys`, and what they call before them.
     """
-    out = machine.new_bytes(MOST_STATE_BYTES * len(states))
-    lengths = machine.new_integers(groups(len(states)))
-    encode = machine.compiled(encode_groups, put_values, put_keys)
-    used = encode(states, indices, index_bytes, machine.new_integers(palette_size), out, lengths)
-    return out[:used], counts(len(states)), as_list(lengths)
 
+    def encode_chunk(
+        states: Sequence[int], indices: Sequence[int], palette_size: int, index_bytes: int, machine: Machine = PLAIN
+    ) -> Groups:
+        """Encode ascending states, below 2**63, and their palette indices as groups."""
+        counts = [min(GROUP_STATES, len(states) - begin) for begin in range(0, len(states), GROUP_STATES)]
+        out, lengths = machine.new_bytes(state_bytes * len(states)), machine.new_integers(len(counts))
+        encode = machine.compiled(encode_groups, *helpers)
+        used = encode(states, indices, index_bytes, machine.new_integers(palette_size), out, lengths)
+        return out[:used], counts, as_list(lengths)
 
-def groups(count: int) -> int:
-    """Return how many groups hold so many states."""
-    return (count + GROUP_STATES - 1) // GROUP_STATES
-
-
-def counts(count: int) -> list[int]:
-    """Return the number of states in each group."""
-    return [min(GROUP_STATES, count - first_index) for first_index in range(0, count, GROUP_STATES)]
+    return encode_chunk
 
 
 def encode_groups(states: Any, indices: Any, index_bytes: int, scratch: Any, out: Any, lengths: Any) -> int:
@@ -294,8 +282,8 @@ def population(bits: int) -> int:
     return (bits & 15) + (bits >> 4)
 
 
-def decode(body: memoryview, first_key: int, index_bytes: int) -> tuple[list[int], list[int]]:
-    """Return the states and palette indices of a group. Raises DamagedBook if it is malformed."""
+def decoded(decode_group: Any, body: memoryview, first_key: int, index_bytes: int) -> tuple[list[int], list[int]]:
+    """`Codec.decode` by a codec's `decode_group`: the states and palette indices of a group. Raises DamagedBook."""
     states, indices = [0] * GROUP_STATES, [0] * GROUP_STATES
     count = decode_group(body, first_key, index_bytes, states, indices)
     if count < 0:
@@ -303,13 +291,15 @@ def decode(body: memoryview, first_key: int, index_bytes: int) -> tuple[list[int
     return states[:count], indices[:count]
 
 
-def decode_all(segment: Any, states: Any, indices: Any, compiled: Callable[..., Any]) -> int:
-    """Write all states and palette indices of a segment, and return how many. -1 if a group is malformed."""
+def decoded_all(
+    number_at: Any, decode_group: Any, segment: Any, states: Any, indices: Any, compiled: Callable[..., Any]
+) -> int:
+    """`Codec.decode_all` by a codec's `decode_group`, which calls `number_at`."""
     return int(compiled(decode_groups, number_at, decode_group)(*segment, states, indices))
 
 
 def decode_groups(view: Any, firsts: Any, starts: Any, index_bytes: int, states: Any, indices: Any) -> int:
-    """The compiled part of `decode_all`, for any codec's `decode_group`."""
+    """The compiled part of `decoded_all`."""
     offset = 0
     for group in range(len(firsts)):
         begin, end = int(starts[group]), int(starts[group + 1])
@@ -370,10 +360,10 @@ CODEC = Codec(
     groups=1425,  # of 36 bytes, values of one bit at most, states side by side
     block=GROUP_STATES,
     state_bytes=MOST_STATE_BYTES,
-    encode_chunk=encode_chunk,
+    encode_chunk=encoder(MOST_STATE_BYTES, put_values, put_keys),
     finder=lambda: find,
-    decode=decode,
+    decode=partial(decoded, decode_group),
     find_all=find_all,
-    decode_all=decode_all,
+    decode_all=partial(decoded_all, number_at, decode_group),
     about="the quickest to read (default)",
 )

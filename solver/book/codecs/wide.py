@@ -25,7 +25,6 @@ from solver.rules.width import MAX_STATE_BITS, USUAL
 GROUP_STATES = 256
 HEAD = 2
 MAX_KEY_BYTES = MAX_STATE_BITS // 8 + 1  # of a key
-OFTEN_WRONG = (IndexError, ValueError, TypeError, OverflowError)
 
 
 class WideStates(States):
