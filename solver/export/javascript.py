@@ -1,24 +1,42 @@
-"""Rules as JavaScript: the methods of a game and all that they name, translated for a page.
+"""Rules as JavaScript: the methods of a game and all that they name, for a page.
 
-The source of a function becomes a function of the same shape; constants are data, the parameters of the game are those
-of `self`. Code that cannot be translated is refused by its line. Callers run both versions and compare them
-(`export.site`).
+A function becomes its syntax: each node of Python's `ast` is a call of the function of that name in `python.js`.
+`state + 1` is `py.BinOp(py.Name(1), py.Add, py.Constant(1n))`. What that file does not export is refused by its line.
+Names are resolved here, since rules are one class and plain functions; constants are data. Callers run both versions
+and compare them (`export.site`).
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
+import copy
+import functools
 import inspect
 import json
-import math
-import symtable
+import os
+import re
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Any
 
 from solver.base.errors import GameError, MethodError
-from solver.export.expressions import OPERATORS, Expressions
-from solver.rules.sources import inner, source_of
+from solver.export.readers import WEB
+from solver.rules.sources import MISSING, Names, inner, source_of
+
+# by name the most arguments that python.js takes
+BUILTINS = {
+    "abs": 1, "all": 1, "any": 1, "bin": 1, "bool": 1, "chr": 1, "divmod": 2, "enumerate": 2, "int": 1, "len": 1,
+    "list": 1, "map": 255, "max": 255, "min": 255, "ord": 1, "pow": 2, "range": 3, "reversed": 1, "sorted": 1, "str": 1,
+    "sum": 2, "tuple": 1, "zip": 255,
+}  # fmt: skip
+METHODS = {
+    "append": 1, "bit_count": 0, "bit_length": 0, "count": 1, "extend": 1, "get": 2, "index": 1, "join": 1, "ljust": 2,
+    "lower": 0, "pop": 1, "replace": 2, "rjust": 2, "rstrip": 1, "split": 1, "strip": 0, "upper": 0,
+}  # fmt: skip
+OPERATORS = (ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
+UNSAID = {"ctx", "type_comment"}  # fields of nodes that python.js does not take
 
 
 class Port:
@@ -38,14 +56,13 @@ class Port:
 
     def text(self) -> str:
         """All functions and constants so far; they want `py`, the module python.js."""
-        fields = ", ".join(f"{name}: {self.constant(name, value)}" for name, value in self.fields.items())
-        return "\n".join([*self._parts, f"const self = Object.freeze({{ {fields} }});"])
+        return "\n".join(self._parts)
 
     def function(self, function: types.FunctionType) -> str:
-        """The name of a translated function."""
+        """The name of a function."""
         if id(function) not in self._names:
             name = self._name(function, function.__name__)
-            self._parts.append(translated(self, function, name))
+            self._parts.append(f"const {name} = {_written(self, function)};")
         return self._names[id(function)]
 
     def constant(self, name: str, item: Any) -> str:
@@ -54,9 +71,7 @@ class Port:
         if item is None or isinstance(item, (bool, str)):
             return json.dumps(item)
         if isinstance(item, int):  # an IntEnum, too
-            return f"({int(item)}n)" if item < 0 else f"{int(item)}n"
-        if isinstance(item, float):
-            return repr(item) if math.isfinite(item) else f"Number({json.dumps(str(item).replace('inf', 'Infinity'))})"
+            return f"{int(item)}n"
         if not isinstance(item, (tuple, list, dict, set, frozenset)):
             raise MethodError(f"{name} is a {type(item).__name__}, which has no translation to JavaScript")
         if id(item) not in self._names:
@@ -68,154 +83,200 @@ class Port:
         if isinstance(value, dict):
             pairs = (f"[{self.constant(name, key)}, {self.constant(name, element)}]" for key, element in value.items())
             return f"py.dict([{', '.join(pairs)}])"
-        kind, elements = (
-            ("set", sorted(value, key=repr)) if isinstance(value, (set, frozenset)) else ("tuple", list(value))
-        )
-        return f"py.{kind}([{', '.join(self.constant(name, element) for element in elements)}])"
+        elements = sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value
+        return f"[{', '.join(self.constant(name, element) for element in elements)}]"
 
     def _name(self, value: Any, wanted: str) -> str:
         """A new name of the module for a function or a constant."""
-        taken = set(self._names.values())
-        name = base = "$" + (wanted if wanted.isidentifier() and wanted.isascii() else "item")
-        number = 2
-        while name in taken:
-            name, number = f"{base}_{number}", number + 1
         self._kept.append(value)
+        name = f"${wanted}_{len(self._names)}" if f"${wanted}" in self._names.values() else f"${wanted}"
         self._names[id(value)] = name
         return name
 
 
-def translated(port: Port, function: types.FunctionType, name: str) -> str:
-    """The text of a function under another name. Raises MethodError with the line that has no translation."""
+def _written(port: Port, function: types.FunctionType) -> str:
+    """A function as an expression of JavaScript. Raises MethodError with the line that has no translation."""
     try:
-        source = source_of(function)
-        (tree,) = ast.parse(source).body
+        (tree,) = ast.parse(source_of(function)).body
     except (GameError, SyntaxError, ValueError) as error:
         raise MethodError(f"{function.__qualname__}: {error}") from None
     if not isinstance(tree, ast.FunctionDef):
         raise MethodError(f"{function.__qualname__} is not a plain function: define it with def")
-    return "\n".join(_Statements(port, function, source).definition(tree, name))
+    return _Syntax(port, function).definition(tree)
 
 
-class _Statements(Expressions):
-    """The statements of one function: each gives lines."""
+@functools.cache
+def _exported() -> frozenset[str]:
+    """The names that python.js exports."""
+    text = (WEB / "site" / "python.js").read_text("utf-8")
+    return frozenset(re.findall(r"^export (?:const|function) (\w+)", text, re.MULTILINE))
 
-    def __init__(self, port: Port, function: types.FunctionType, source: str) -> None:
-        super().__init__(port, function)
-        self.variables = dict(_variables(symtable.symtable(source, "rules", "exec")))
-        self.yields = False
 
-    def definition(self, tree: ast.FunctionDef, name: str) -> list[str]:
-        """A function, the one that is translated or one within it."""
-        if tree.args.kwarg is not None:
-            self.refuse(tree, "**" + tree.args.kwarg.arg)
-        every = [argument.arg for argument in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)]
-        parameters = every[1:] if self.names.own and not self.names.scopes else every
-        star = [tree.args.vararg.arg] if tree.args.vararg else []
-        assigned = sorted(self.variables[tree.name, tree.lineno])
-        self.names.scopes.append({*parameters, *star, *assigned})
-        outer, self.yields = self.yields, False
-        lines = [f"let {', '.join(map(self.local, assigned))};"] if assigned else []
-        lines += self._block(tree.body)
-        self.names.scopes.pop()
-        yields, self.yields = self.yields, outer
-        listed = ", ".join([*map(self.local, parameters), *(f"...{self.local(argument)}" for argument in star)])
-        falls_out = not yields and not isinstance(tree.body[-1], ast.Return)
-        lines += ["return null;"] if falls_out else []
-        return [f"function{'*' * yields} {name}({listed}) {{", *_indented(lines), "}"]
+class _Syntax(ast.NodeVisitor):
+    """The syntax of one function. A variable is known by its place in the frame of a call, from 1 on."""
 
-    def _block(self, body: Sequence[ast.stmt]) -> list[str]:
-        return [line for statement in body for line in self.visit(statement)]
+    def __init__(self, port: Port, function: types.FunctionType) -> None:
+        self.port = port
+        self.function = function
+        self.names = Names(port.cls, function)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> list[str]:
-        if node.decorator_list or node.args.defaults or node.args.kwonlyargs:
-            self.refuse(node, "decorators or defaults of a function within a function")
-        first_line, *rest = self.definition(node, "")
-        return [f"{self.local(node.name)} = {first_line}", *rest[:-1], rest[-1] + ";"]
+    def refuse(self, node: ast.AST, what: str | None = None) -> Any:
+        """Raise MethodError with the line."""
+        code = self.function.__code__
+        line = code.co_firstlineno - 1 + getattr(node, "lineno", 1)
+        fragment = ast.unparse(node).partition("\n")[0] if what is None else what
+        location = f"{self.function.__qualname__}, line {line} of {os.path.basename(code.co_filename)}"
+        raise MethodError(f"{location}: {fragment[:60]!r} has no translation to JavaScript")
 
-    def visit_Pass(self, node: ast.Pass) -> list[str]:
-        return []
+    def definition(self, tree: ast.FunctionDef) -> str:
+        """The function as a whole."""
+        if tree.args.vararg or tree.args.kwarg:
+            self.refuse(tree, "a function of any number of arguments")
+        nodes = list(ast.walk(tree))
+        parameters = [argument.arg for argument in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)]
+        of_clauses = {name for node in nodes if isinstance(node, ast.comprehension) for name in _assigned(node.target)}
+        assigned = [name.id for name in _assigned(tree) if name not in of_clauses]
+        self._open([*parameters[self.names.own is not None :], *assigned])
+        body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
+        yields = any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in nodes)
+        return f"py.define({json.dumps(yields)}, () => {self._part(body)})"
 
-    def visit_Break(self, node: ast.Break) -> list[str]:
-        return ["break;"]
+    def _open(self, names: Iterable[str]) -> None:
+        """Begin a scope of variables, which lie behind those of the scopes around it."""
+        first = 1 + sum(map(len, self.names.scopes))
+        self.names.scopes.append({name: place for place, name in enumerate(dict.fromkeys(names), first)})
 
-    def visit_Continue(self, node: ast.Continue) -> list[str]:
-        return ["continue;"]
-
-    def visit_Return(self, node: ast.Return) -> list[str]:
-        return [f"return {'null' if node.value is None else self.visit(node.value)};"]
-
-    def visit_Expr(self, node: ast.Expr) -> list[str]:
-        value = node.value
-        if isinstance(value, ast.Constant):  # a docstring
-            return []
-        self.yields = self.yields or isinstance(value, (ast.Yield, ast.YieldFrom))
-        if isinstance(value, ast.Yield):
-            return [f"yield {'null' if value.value is None else self.visit(value.value)};"]
-        if isinstance(value, ast.YieldFrom):
-            return [f"yield* py.iter({self.visit(value.value)});"]
-        return [f"{self.visit(value)};"]
-
-    def visit_Assign(self, node: ast.Assign) -> list[str]:
-        value = self.visit(node.value)
-        if len(node.targets) == 1:
-            return [self._stored(node.targets[0], value)]
-        stores = [self._stored(target, "$$value") for target in node.targets]
-        return ["{", *_indented([f"const $$value = {value};", *stores]), "}"]
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> list[str]:
-        return [] if node.value is None else [self._stored(node.target, self.visit(node.value))]
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> list[str]:
-        operator = "increased" if isinstance(node.op, ast.Add) else OPERATORS.get(type(node.op))
-        if operator is None:
+    def generic_visit(self, node: ast.AST) -> str:
+        """The call of the function of the node's name, with To in front where the node is assigned to."""
+        kind = "To" * isinstance(getattr(node, "ctx", None), ast.Store) + type(node).__name__
+        if kind not in _exported():
             self.refuse(node)
-        return [self._stored(node.target, f"py.{operator}({self.visit(node.target)}, {self.visit(node.value)})")]
+        if isinstance(node, OPERATORS):
+            return f"py.{kind}"
+        parts = [self._part(part) for field, part in ast.iter_fields(node) if field not in UNSAID]
+        return f"py.{kind}({', '.join(parts)})"
 
-    def _stored(self, target: ast.expr, value: str) -> str:
-        if isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice):
-            return f"py.put({self.visit(target.value)}, {self.visit(target.slice)}, {value});"
-        several = isinstance(target, (ast.Tuple, ast.List))
-        if isinstance(target, (ast.Tuple, ast.List)) and any(
-            isinstance(element, ast.Subscript) for element in target.elts
-        ):
-            stores = [self._stored(element, f"$$items[{index}]") for index, element in enumerate(target.elts)]
-            return f"{{ const $$items = py.tuple({value}); {' '.join(stores)} }}"
-        return f"{self.pattern(target)} = {f'py.iter({value})' if several else value};"
+    def _part(self, part: Any) -> str:
+        if isinstance(part, list):
+            return f"[{', '.join(map(self._part, part))}]"
+        return str(self.visit(part)) if isinstance(part, ast.AST) else json.dumps(part)
 
-    def visit_If(self, node: ast.If) -> list[str]:
-        lines = [f"if ({self.test(node.test)}) {{", *_indented(self._block(node.body)), "}"]
-        if node.orelse:
-            lines[-1:] = ["} else {", *_indented(self._block(node.orelse)), "}"]
-        return lines
+    # names, and what they stand for
 
-    def visit_While(self, node: ast.While) -> list[str]:
-        return self._loop(node, f"while ({self.test(node.test)})")
+    def visit_Constant(self, node: ast.Constant) -> str:
+        return self._constant(node, "constant", node.value)
 
-    def visit_For(self, node: ast.For) -> list[str]:
-        return self._loop(node, f"for ({self.pattern(node.target)} of py.iter({self.visit(node.iter)}))")
+    def visit_Name(self, node: ast.Name) -> str:
+        place = next((scope[node.id] for scope in reversed(self.names.scopes) if node.id in scope), None)
+        if place is None:
+            return self._known(node, node.id, self.names.meaning(node))
+        return f"py.{'To' * isinstance(node.ctx, ast.Store)}Name({place})"
 
-    def _loop(self, node: ast.For | ast.While, head: str) -> list[str]:
-        if node.orelse:
-            self.refuse(node, "else of a loop")
-        return [f"{head} {{", *_indented(self._block(node.body)), "}"]
+    def visit_Attribute(self, node: ast.Attribute) -> str:
+        if self.names.is_game(node.value) and node.attr in self.port.fields:
+            return self._constant(node, node.attr, self.port.fields[node.attr])
+        item = self.names.meaning(node)
+        if isinstance(item, (property, cached_property)):
+            return f"py.Call({self.port.function(inner(item))}, [])"
+        return self._known(node, node.attr, item)
 
-    def visit_Assert(self, node: ast.Assert) -> list[str]:
-        return [f'if (!{self.test(node.test)}) throw new Error("an assertion of the rules fails");']
+    def _known(self, node: ast.expr, name: str, item: Any) -> str:
+        """A function or data that a name stands for."""
+        function = inner(item)
+        if isinstance(function, types.FunctionType):
+            return f"py.Constant({self.port.function(function)})"
+        if name in BUILTINS and getattr(builtins, name) is item:
+            return f"py.Constant(py.{name})"
+        return self._constant(node, name, item)
 
-    def visit_Raise(self, node: ast.Raise) -> list[str]:
-        message_arguments = node.exc.args if isinstance(node.exc, ast.Call) else []
-        text = self.visit(message_arguments[0]) if len(message_arguments) == 1 else '"the rules raise an error"'
-        return [f"throw new Error({text});"]
+    def _constant(self, node: ast.expr, name: str, item: Any) -> str:
+        try:
+            return f"py.Constant({self.port.constant(name, item)})"
+        except MethodError:
+            return str(self.refuse(node))
+
+    # calls
+
+    def visit_Call(self, node: ast.Call) -> str:
+        item = self.names.meaning(node.func)
+        function = inner(item)
+        if isinstance(function, types.FunctionType):
+            return f"py.Call({self.port.function(function)}, [{', '.join(self._bound(node, function, item))}])"
+        arguments = [*node.args, *(word.value for word in node.keywords if word.arg == "start")]
+        is_plain = {word.arg for word in node.keywords} <= {"start", "strict"}
+        if isinstance(node.func, ast.Attribute) and item is MISSING:
+            if not is_plain or len(arguments) > METHODS.get(node.func.attr, -1):
+                self.refuse(node, f".{node.func.attr}()")
+            return f"py.Method({self.visit(node.func.value)}, {json.dumps(node.func.attr)}, {self._part(arguments)})"
+        name = getattr(item, "__name__", "")
+        if not is_plain or len(arguments) > BUILTINS.get(name, -1) or getattr(builtins, name) is not item:
+            self.refuse(node)
+        return f"py.Call(py.{name}, {self._part(arguments)})"
+
+    def _bound(self, node: ast.Call, function: types.FunctionType, item: Any) -> Iterator[str]:
+        """The arguments of a call of a known function, in the order of its parameters."""
+        is_of_game = isinstance(node.func, ast.Attribute) and self.names.is_game(node.func.value)
+        takes_game = isinstance(item, classmethod) or (is_of_game and not isinstance(item, staticmethod))
+        by_name = {str(word.arg): word.value for word in node.keywords}
+        if any(isinstance(argument, ast.Starred) for argument in node.args):
+            self.refuse(node)
+        try:
+            bound = inspect.signature(function, follow_wrapped=False).bind(*[None] * takes_game, *node.args, **by_name)
+        except TypeError:
+            self.refuse(node)
+        bound.apply_defaults()
+        for name, value in [*bound.arguments.items()][takes_game:]:
+            yield self.visit(value) if isinstance(value, ast.AST) else self._constant(node, name, value)
+
+    # nodes that are not written as they stand
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> str:
+        return self.generic_visit(ast.copy_location(ast.Assign([node.target], node.value or ast.Constant(None)), node))
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> str:
+        before = copy.copy(node.target)
+        before.ctx = ast.Load()
+        value = ast.copy_location(ast.BinOp(before, node.op, node.value), node)
+        return self.generic_visit(ast.copy_location(ast.Assign([node.target], value), node))
+
+    def visit_For(self, node: ast.For | ast.While) -> str:
+        return str(self.refuse(node, "else of a loop")) if node.orelse else self.generic_visit(node)
+
+    visit_While = visit_For
+
+    def visit_Raise(self, node: ast.Raise) -> str:
+        message = node.exc.args if isinstance(node.exc, ast.Call) else []
+        return f"py.Raise({self.visit(message[0] if len(message) == 1 else ast.Constant('the rules raise an error'))})"
+
+    def visit_BinOp(self, node: ast.BinOp) -> str:
+        is_text = isinstance(node.left, ast.JoinedStr) or isinstance(getattr(node.left, "value", None), str)
+        return str(self.refuse(node)) if is_text and isinstance(node.op, ast.Mod) else self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> str:
+        # Rules are pure: what stands in the middle of a chain is worked out twice
+        pairs = zip([node.left, *node.comparators], node.ops, node.comparators, strict=False)
+        parts = [f"py.BinOp({', '.join(map(self.visit, pair))})" for pair in pairs]
+        return parts[0] if len(parts) == 1 else f"py.BoolOp(py.And, [{', '.join(parts)}])"
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> str:
+        return str(self.refuse(node, "!r")) if node.conversion not in (-1, ord("s")) else self.generic_visit(node)
+
+    def visit_ListComp(self, node: ast.ListComp | ast.GeneratorExp) -> str:
+        # What the first clause goes through is evaluated outside, as Python does
+        outside = self.visit(node.generators[0].iter)
+        self._open(name.id for clause in node.generators for name in _assigned(clause.target))
+        rows = [outside, *(self.visit(clause.iter) for clause in node.generators[1:])]
+        clauses = [
+            f"py.comprehension({self.visit(clause.target)}, {row}, {self._part(clause.ifs)})"
+            for clause, row in zip(node.generators, rows, strict=True)
+        ]
+        text = f"py.ListComp({self.visit(node.elt)}, [{', '.join(clauses)}])"
+        self.names.scopes.pop()
+        return text
+
+    visit_GeneratorExp = visit_ListComp
 
 
-def _indented(lines: Sequence[str]) -> Iterator[str]:
-    return ("  " + line for line in lines)
-
-
-def _variables(table: symtable.SymbolTable) -> Iterator[tuple[tuple[str, int], set[str]]]:
-    """The names and lines of functions, of those within them, too, each with the variables that it assigns."""
-    names = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_local() and not symbol.is_parameter()}
-    yield (table.get_name(), table.get_lineno()), names
-    for scope in table.get_children():
-        yield from _variables(scope)
+def _assigned(tree: ast.AST) -> list[ast.Name]:
+    """The variables in some code that are given a value."""
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]

@@ -12,7 +12,6 @@ import copy
 import hashlib
 import json
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from solver.base.errors import MethodError, SolverError
@@ -41,7 +40,6 @@ NUMBERS = (
     "chance",
 )
 LEADING = ("tier", "endless")  # by which moves are told that get somewhere
-TEXT = ("cells", "place", "view", "show", "format_action", "format_end")
 NUMBERED = {  # what numbers positions, by the function that does it
     "numbered(": 'import { numbered } from "./numbering.js";\n',
     "byOrbits(": 'import { byOrbits } from "./orbits.js";\n',
@@ -57,12 +55,6 @@ class Script(NamedTuple):
     notes: list[str]
 
 
-class _Shown(SimpleNamespace):
-    """A game without the text that has no translation."""
-
-    __hash__ = object.__hash__  # type: ignore[assignment]
-
-
 def script_of(
     rules: Rules, keys: States | None, about: dict[str, Any], module: bytes | None, progress: Progress
 ) -> Script:
@@ -74,7 +66,7 @@ def script_of(
     numbers = ranks = _own(rules, [name for name in asked_rules if name != "size"])
     if module is None:
         numbers = [*numbers_of(rules), *ranks, *(_own(rules, LEADING) if "leads" in about else [])]
-    refused, (text, notes) = refusal(rules, numbers), _text(rules)
+    refused, (text, notes) = refusal(rules, numbers), _translated_texts(rules)
     about = {**about, "searches": module is not None}
     table = None if asked_rules or not (refused or notes) else all_of(rules, TABLED)
     if refused is not None and table is None:
@@ -85,9 +77,8 @@ def script_of(
     if table is not None:
         return Script(tabled(about, table), module, [])
     shown = copy.copy(rules)
-    hidden = {*TEXT} - {*text}
-    names = [name for name in dir(rules.game) if name not in hidden and not name.startswith("__")]
-    shown.game = _Shown(**{name: own_method(rules.game, name) for name in names})
+    without = dict.fromkeys({*text_of(rules)} - {*text})
+    shown.game = type("Shown", (type(rules.game),), without)(*rules.game)
     records = sampled(shown, CHECKED, keys=keys)
     return Script(ported(about, *translation(rules, [*numbers, *text], "rank" in asked_rules), records), module, notes)
 
@@ -128,8 +119,10 @@ def translation(rules: Rules, names: Sequence[str], ranked: bool = False) -> tup
     Raises MethodError with the line that has no translation.
     """
     port = Port(rules.game)
-    listed = {name: port.method(name) for name in names}
+    listed = {name: port.method(name) for name in names if name != "initial"}
     members = [f"{name}: {function}" for name, function in listed.items()]
+    if "initial" in names:
+        members.append(f"initial: () => {port.constant('initial', rules.game.initial())}")
     if "place" in names and "format_action" not in names and cell_names(rules.game):
         members.append(f"names: {_json(cell_names(rules.game))}")
     if ranked and own_method(rules.game, "rank") is None:
@@ -137,10 +130,10 @@ def translation(rules: Rules, names: Sequence[str], ranked: bool = False) -> tup
             members += [f"{name}: within({rules.size()}n)" for name in ("rank", "unrank")]
         elif "tables" in listed and rules.folds:
             tier = port.method("tier") if own_method(rules.game, "tier") else "undefined"
-            lists = [f"() => [...py.iter({listed[name]}())]" for name in ("symmetries", "tables")]
+            lists = [listed[name] for name in ("symmetries", "tables")]
             members.append(f"...byOrbits({', '.join(lists)}, {tier})")
         elif "scan" in listed:
-            members.append(f"...numbered(() => [...py.iter({listed['digits']}())], {listed['scan']})")
+            members.append(f"...numbered({listed['digits']}, {listed['scan']})")
     return port.text() if names else "", ", ".join(members)
 
 
@@ -160,38 +153,32 @@ def numbers_of(rules: Rules) -> list[str]:
 
 def text_of(rules: Rules) -> list[str]:
     """The methods that tell the text of a game."""
-    return [*_boards(rules)[0], *_own(rules, ["format_action", "format_end"])]
+    return [name for names, _ in _texts(rules) for name in names]
 
 
 def _own(rules: Rules, names: Sequence[str]) -> list[str]:
     return [name for name in names if own_method(rules.game, name) is not None]
 
 
-def _boards(rules: Rules) -> list[list[str]]:
-    """Methods that make a board, best first. Cells do not show the dice: beside them text is wanted, too."""
-    drawn, views = _own(rules, ["cells", "place"]), _own(rules, ["view", "show"])
-    return [[*drawn, *([] if rules.chance is None else views)], views] if is_drawn(rules.game) else [views]
+def _texts(rules: Rules) -> list[tuple[list[str], str]]:
+    """Groups of methods that tell text, each with what a page shows without them."""
+    # Cells do not show the dice: beside them text is wanted, too
+    views = ["view", "show"] if rules.chance is not None or not is_drawn(rules.game) else []
+    names = f"moves by their {'cells' if own_method(rules.game, 'place') else 'numbers'}"
+    groups = ((["cells", "place", *views], "states by their numbers"), (["format_action"], names))
+    return [(_own(rules, group), instead) for group, instead in (*groups, (["format_end"], ""), (["from_cells"], ""))]
 
 
-def _text(rules: Rules) -> tuple[list[str], list[str]]:
+def _translated_texts(rules: Rules) -> tuple[list[str], list[str]]:
     """Return the methods for a game's text that have a translation, and notes about the others, a line each."""
     functions, notes = [], []
-    for choices, subject in ((_boards(rules), "states"), ([_own(rules, ["format_action"])], "moves")):
-        best, refused = _first(rules, choices)
-        functions += best
-        if refused is not None:
-            instead = "cells" if "place" in functions else "numbers"
-            notes.append(f"{refused}: the page shows {'boards as text' if best else f'{subject} by their {instead}'}")
-    functions += _first(rules, [_own(rules, ["format_end"])])[0]
-    functions += _first(rules, [_own(rules, ["from_cells"])])[0] if "cells" in functions else []
+    for names, instead in _texts(rules):
+        refused = refusal(rules, names)
+        if refused is None:
+            functions += names
+        elif instead:
+            notes.append(f"{refused}: the page shows {instead}")
     return functions, notes
-
-
-def _first(rules: Rules, choices: Sequence[list[str]]) -> tuple[list[str], MethodError | None]:
-    """The first of some lists of methods of which all have a translation, else none; and why it is not the first."""
-    refusals = [refusal(rules, names) for names in choices]
-    best = next((names for names, refused in zip(choices, refusals, strict=True) if refused is None), [])
-    return best, refusals[0]
 
 
 def _told(rules: Rules, refused: MethodError, ranks: bool, progress: Progress) -> bytes:

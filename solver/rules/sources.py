@@ -185,7 +185,7 @@ class Names:
         self.cls = cls
         code = function.__code__
         self.own: str | None = code.co_varnames[0] if function in _methods_of(cls) and code.co_argcount else None
-        self.scopes: list[set[str]] = []
+        self.scopes: list[Any] = []  # sets, or dicts of more about each variable
         self._known = known_to(function)
 
     def is_variable(self, name: str) -> bool:

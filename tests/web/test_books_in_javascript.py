@@ -105,7 +105,7 @@ def test_a_wrong_rank_is_found_before_the_page_answers(ranked):
     records = sampled(rules, 60, keys=keys)
     assert all(("told" in record) == (record["end"] is None) for record in records)
     text = script.ported({}, *script.translation(rules, names), records)
-    for number, (right, wrong) in enumerate((("", ""), ("py.sub(left$, 1n)", "py.sub(left$, 2n)"))):
+    for number, (right, wrong) in enumerate((("", ""), ("py.Sub, py.Constant(1n)", "py.Sub, py.Constant(2n)"))):
         path = ranked("tic-tac-toe") / "site" / f"ranks{number}.js"
         path.write_text(text.replace(right, wrong))
         assert len(page_node("differences", path)) == number
@@ -310,7 +310,8 @@ def test_wrong_dice_are_found_before_the_page_answers(modules):
     rules = Rules(load_game("pig:10"))
     path = ported(modules, "loaded", rules, sampled(rules, 64))
     text, wrong = path.read_text("utf-8"), []
-    for right, other in (("yield py.tuple([1n, $added", "yield py.tuple([2n, $added"), ("range(2n", "range(3n")):
+    weight, first_face = "[py.Constant(1n), py.Call($added", "py.range, [py.Constant(2n)"
+    for right, other in ((weight, weight.replace("1", "2")), (first_face, first_face.replace("2", "3"))):
         assert right in text
         wrong.append(path.with_name(f"loaded{len(wrong)}.js"))
         wrong[-1].write_text(text.replace(right, other))

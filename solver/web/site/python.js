@@ -1,11 +1,169 @@
 /**
- * What rules need of Python, for rules that were translated to JavaScript.
+ * Python's syntax, operators and functions, for rules that run in a page.
  *
- * Ints are BigInts, floats Numbers, truth values booleans, text strings, None null; lists are arrays, tuples frozen ones,
- * dicts Maps and sets Sets. What Python does not do either throws.
+ * `game.js` has the rules as calls of what stands here under the names of Python's module `ast`: `state + 1` is
+ * BinOp(Name(1), Add, Constant(1n)). Each makes a function of a frame: the variables of one call by their numbers, of which
+ * 0 is the result. Statements answer why what follows them is left out, if it is.
+ *
+ * Ints are BigInts, truth values booleans, text strings, None null; lists, tuples and sets are arrays, dicts Maps.
+ * Generators and ranges are lists of all that is in them; there are no floats. What Python does not do either throws.
  */
 
-const isNumber = (item) => typeof item === "bigint" || typeof item === "number" || typeof item === "boolean";
+const [RETURN, BREAK, CONTINUE] = ["return", "break", "continue"];
+
+// functions and statements
+
+/**
+ * A function, whose statements `body` makes when it is first called: they may name functions that come later. The result of
+ * one that `yields` is the list of that.
+ */
+export function define(yields, body) {
+  let run;
+  return (...values) => {
+    run ??= block(body());
+    const frame = [yields ? [] : null, ...values];
+    run(frame);
+    return frame[0];
+  };
+}
+
+/** Statements, one after the other, until one leaves. */
+const block = (statements) => (frame) => {
+  for (const statement of statements) {
+    const left = statement(frame);
+    if (left) return left;
+  }
+  return undefined;
+};
+
+/** @param {any} [value] */
+export const Return = (value) => (frame) => {
+  if (value) frame[0] = value(frame);
+  return RETURN;
+};
+
+export const Break = () => () => BREAK;
+export const Continue = () => () => CONTINUE;
+export const Pass = () => () => undefined;
+
+export const Expr = (value) => (frame) => {
+  value(frame);
+};
+
+export const Yield = (value) => (frame) => frame[0].push(value(frame));
+export const YieldFrom = (items) => (frame) => frame[0].push(...iter(items(frame)));
+
+export const Assign = (targets, value) => (frame) => {
+  const item = value(frame);
+  for (const store of targets) store(frame, item);
+};
+
+export function If(test, body, otherwise) {
+  const [yes, no] = [block(body), block(otherwise)];
+  return (frame) => (truth(test(frame)) ? yes : no)(frame);
+}
+
+export const While = (test, body) => For(() => undefined, function* (frame) {
+  while (truth(test(frame))) yield;
+}, body);
+
+export function For(store, items, body) {
+  const run = block(body);
+  return (frame) => {
+    for (const item of iter(items(frame))) {
+      store(frame, item);
+      const left = run(frame);
+      if (left === RETURN) return left;
+      if (left === BREAK) break;
+    }
+    return undefined;
+  };
+}
+
+export const Raise = (text) => (frame) => {
+  throw new Error(text(frame));
+};
+
+// what is assigned to
+
+export const ToName = (place) => (frame, item) => {
+  frame[place] = item;
+};
+
+export const ToTuple = (targets) => (frame, items) => {
+  const found = list(items);
+  if (found.length !== targets.length) throw new RangeError("as many items as variables are wanted");
+  targets.forEach((store, place) => store(frame, found[place]));
+};
+
+export const ToSubscript = (items, index) => (frame, item) => {
+  const row = items(frame);
+  row[placed(row, index(frame))] = item;
+};
+
+// expressions
+
+export const Constant = (item) => () => item;
+export const Name = (place) => (frame) => frame[place];
+export const BinOp = (left, operator, right) => (frame) => operator(left(frame), right(frame));
+export const UnaryOp = (operator, operand) => (frame) => operator(operand(frame));
+export const IfExp = (test, body, otherwise) => (frame) => (truth(test(frame)) ? body : otherwise)(frame);
+
+export const BoolOp = (last, parts) => (frame) => {
+  let item;
+  for (const part of parts) if (truth((item = part(frame))) === last) break;
+  return item;
+};
+
+/** The items of a row: `*items` stands for several. */
+function row(parts) {
+  if (!parts.some(({ isStarred }) => isStarred)) return (frame) => parts.map((part) => part(frame));
+  return (frame) => parts.flatMap((part) => (part.isStarred ? part(frame) : [part(frame)]));
+}
+
+export const Starred = (items) => Object.assign((frame) => list(items(frame)), { isStarred: true });
+export const List = row;
+export const Tuple = row;
+
+export function Call(call, parts) {
+  const items = row(parts);
+  return (frame) => call(...items(frame));
+}
+
+/** `item.name(...)` of what Python has built in. */
+export function Method(item, name, parts) {
+  const [call, items] = [METHODS[name], row(parts)];
+  return (frame) => call(item(frame), ...items(frame));
+}
+
+export const comprehension = (store, items, tests) => ({ store, items, tests });
+
+export function ListComp(item, clauses) {
+  const last = (frame, found) => found.push(item(frame));
+  const fill = clauses.reduceRight((inner, { store, items, tests }) => (frame, found) => {
+    for (const one of iter(items(frame))) {
+      store(frame, one);
+      if (tests.every((test) => truth(test(frame)))) inner(frame, found);
+    }
+  }, last);
+  return (frame) => {
+    const found = [];
+    fill(frame, found);
+    return found;
+  };
+}
+
+
+export function Subscript(items, index) {
+  if (!index.bounds) return (frame) => at(items(frame), index(frame));
+  return (frame) => slice(items(frame), ...index.bounds.map((bound) => bound && bound(frame)));
+}
+
+export const Slice = (...bounds) => ({ bounds });
+export const JoinedStr = (parts) => (frame) => parts.map((part) => part(frame)).join("");
+export const FormattedValue = (value, conversion, spec) => (frame) => format(value(frame), spec ? spec(frame) : "");
+
+// operators
 
 function whole(item) {
   if (typeof item === "bigint") return item;
@@ -13,158 +171,84 @@ function whole(item) {
   throw new TypeError(`${item} is no whole number`);
 }
 
-/** An operator on two numbers: on whole ones, and on Numbers where one of them is a float. */
-function onNumbers(exact, real) {
-  return (a, b) => {
-    if (typeof a === "bigint" && typeof b === "bigint") return exact(a, b);
-    if (!isNumber(a) || !isNumber(b)) throw new TypeError("an operator takes numbers here");
-    return typeof a === "number" || typeof b === "number" ? real(Number(a), Number(b)) : exact(whole(a), whole(b));
-  };
-}
+/** An operator on whole numbers. */
+const onWhole = (exact) => (a, b) => (typeof a === "bigint" && typeof b === "bigint" ? exact(a, b) : exact(whole(a), whole(b)));
 
-const plus = onNumbers((a, b) => a + b, (a, b) => a + b);
-const times = onNumbers((a, b) => a * b, (a, b) => a * b);
-const divisor = (b) => {
-  if (b == 0) throw new RangeError("division by zero");
-  return b;
-};
+const remainder = (a, b) => ((a % b) + b) % b;
+const plus = onWhole((a, b) => a + b);
+const times = onWhole((a, b) => a * b);
 
-export const sub = onNumbers((a, b) => a - b, (a, b) => a - b);
-export const mod = onNumbers(
-  (a, b) => ((a % divisor(b)) + b) % b,
-  (a, b) => a - Math.floor(a / divisor(b)) * b,
-);
-export const floordiv = onNumbers(
-  (a, b) => (a - mod(a, b)) / b,
-  (a, b) => Math.floor(a / divisor(b)),
-);
-export const div = onNumbers(
-  (a, b) => Number(a) / Number(divisor(b)),
-  (a, b) => a / divisor(b),
-);
-export const pow = onNumbers(
-  (a, b) => (b < 0n ? Number(a) ** Number(b) : a ** b),
-  (a, b) => a ** b,
-);
-export const lshift = (a, b) => whole(a) << places(b);
-export const rshift = (a, b) => whole(a) >> places(b);
-export const and = bitwise((a, b) => a & b);
-export const or = bitwise((a, b) => a | b);
-export const xor = bitwise((a, b) => a ^ b);
-export const invert = (a) => ~whole(a);
-export const negative = (a) => (typeof a === "number" ? -a : -whole(a));
+export const Sub = onWhole((a, b) => a - b);
+export const Mod = onWhole(remainder);
+export const FloorDiv = onWhole((a, b) => (a - remainder(a, b)) / b);
+export const Pow = onWhole((a, b) => a ** b);
+export const pow = Pow;
+export const LShift = onWhole((a, b) => a << places(b));
+export const RShift = onWhole((a, b) => a >> places(b));
+export const BitAnd = onWhole((a, b) => a & b);
+export const BitOr = onWhole((a, b) => a | b);
+export const BitXor = onWhole((a, b) => a ^ b);
+export const Invert = (a) => ~whole(a);
+export const USub = (a) => -whole(a);
+export const Not = (a) => !truth(a);
+export const And = false; // the truth at which it ends
+export const Or = true;
 
 function places(count) {
-  const number = whole(count);
-  if (number < 0n || number > 65536n) throw new RangeError("a shift by less than 0, or by too many places");
-  return number;
+  if (count < 0n || count > 65536n) throw new RangeError("a shift by less than 0, or by too many places");
+  return count;
 }
 
-function bitwise(operator) {
-  return (a, b) => {
-    const result = operator(whole(a), whole(b));
-    return typeof a === "boolean" && typeof b === "boolean" ? result !== 0n : result;
-  };
-}
-
-export function add(a, b) {
+export function Add(a, b) {
   if (typeof a === "string" && typeof b === "string") return a + b;
-  if (Array.isArray(a) && Array.isArray(b)) return like(a, [...a, ...b]);
+  if (Array.isArray(a) && Array.isArray(b)) return [...a, ...b];
   return plus(a, b);
 }
 
-/** `a += b`: lists grow in place. */
-export function increased(a, b) {
-  if (!Array.isArray(a) || Object.isFrozen(a)) return add(a, b);
-  a.push(...iter(b));
-  return a;
-}
-
-export function mul(a, b) {
+export function Mult(a, b) {
   if (typeof b === "string" || Array.isArray(b)) [a, b] = [b, a];
   const count = () => Math.max(0, Number(whole(b)));
   if (typeof a === "string") return a.repeat(count());
-  if (Array.isArray(a)) return like(a, Array.from({ length: count() }, () => a).flat());
+  if (Array.isArray(a)) return Array.from({ length: count() }, () => a).flat();
   return times(a, b);
 }
 
-/** An array that is a tuple where the model is one. */
-const like = (model, items) => (Object.isFrozen(model) ? Object.freeze(items) : items);
+const isNumber = (item) => typeof item === "bigint" || typeof item === "boolean";
 
-export const truth = (item) => (typeof item === "boolean" ? item : isNumber(item) ? item != 0 : item !== null && size(item) !== 0);
-export const both = (...parts) => firstOf(parts, false);
-export const either = (...parts) => firstOf(parts, true);
+export const truth = (item) => (typeof item === "boolean" ? item : typeof item === "bigint" ? item !== 0n : item !== null && size(item) !== 0);
 
-/** The first of the parts, which are called for it, whose truth is the wanted one, or the last. */
-function firstOf(parts, wanted) {
-  let item;
-  for (const part of parts) if (truth((item = part())) === wanted) break;
-  return item;
-}
-
-export function eq(a, b) {
+export function Eq(a, b) {
   if (isNumber(a) && isNumber(b)) return a == b;
-  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, place) => eq(item, b[place]));
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, place) => Eq(item, b[place]));
   return a === b;
 }
 
-export const ne = (a, b) => !eq(a, b);
-export const lt = (a, b) => compared(a, b) < 0;
-export const le = (a, b) => compared(a, b) <= 0;
-export const gt = (a, b) => compared(a, b) > 0;
-export const ge = (a, b) => compared(a, b) >= 0;
-export const isIn = (item, items) => (items instanceof Map || items instanceof Set ? items.has(key(item)) : includes(items, item));
-export const notIn = (item, items) => !isIn(item, items);
+export const NotEq = (a, b) => !Eq(a, b);
+export const Lt = (a, b) => compared(a, b) < 0;
+export const LtE = (a, b) => compared(a, b) <= 0;
+export const Gt = (a, b) => compared(a, b) > 0;
+export const GtE = (a, b) => compared(a, b) >= 0;
+export const Is = (a, b) => a === b;
+export const IsNot = (a, b) => a !== b;
+export const NotIn = (item, items) => !In(item, items);
+
+export function In(item, items) {
+  if (items instanceof Map) return items.has(key(item));
+  if (typeof items === "string") return items.includes(item);
+  return items.some((one) => Eq(one, item));
+}
 
 function compared(a, b) {
   if ((isNumber(a) && isNumber(b)) || (typeof a === "string" && typeof b === "string")) return a < b ? -1 : a > b ? 1 : 0;
   if (!Array.isArray(a) || !Array.isArray(b)) throw new TypeError("these have no order");
-  const differs = a.findIndex((item, place) => place >= b.length || !eq(item, b[place]));
+  const differs = a.findIndex((item, place) => place >= b.length || !Eq(item, b[place]));
   return differs < 0 ? a.length - b.length : differs >= b.length ? 1 : compared(a[differs], b[differs]);
 }
 
-function includes(items, item) {
-  if (typeof items === "string") return items.includes(item);
-  for (const one of iter(items)) if (eq(one, item)) return true;
-  return false;
-}
+/** What a dict knows a number or text by. */
+const key = (item) => (typeof item === "string" ? item : whole(item));
 
-/** What a dict or set knows a number or text by. */
-function key(item) {
-  if (typeof item === "string" || typeof item === "bigint") return item;
-  return whole(item);
-}
-
-/** Whole numbers from `start` on, before `stop`. */
-class Range {
-  /**
-   * @param {bigint} start
-   * @param {bigint} stop
-   * @param {bigint} step
-   */
-  constructor(start, stop, step) {
-    if (step === 0n) throw new RangeError("range() takes steps");
-    const count = step > 0n ? (stop - start + step - 1n) / step : (start - stop - step - 1n) / -step;
-    this.start = start;
-    this.step = step;
-    this.length = count > 0n ? Number(count) : 0;
-  }
-  at(place) {
-    return this.start + BigInt(place) * this.step;
-  }
-  *[Symbol.iterator]() {
-    for (let place = 0, item = this.start; place < this.length; place++, item += this.step) yield item;
-  }
-}
-
-export function range(first, stop, step = 1n) {
-  return stop === undefined ? new Range(0n, whole(first), 1n) : new Range(whole(first), whole(stop), whole(step));
-}
-
-function size(item) {
-  if (typeof item === "string") return [...item].length;
-  return item.length ?? item.size;
-}
+const size = (item) => (typeof item === "string" ? [...item].length : item.length ?? item.size);
 
 /** What a loop runs over. */
 export function iter(items) {
@@ -173,20 +257,14 @@ export function iter(items) {
   return items;
 }
 
-export function at(items, index) {
+function at(items, index) {
   if (items instanceof Map) {
     if (!items.has(key(index))) throw new RangeError(`no key ${index}`);
     return items.get(key(index));
   }
   if (Array.isArray(index)) return index.reduce(at, items); // of an array of arrays
   const row = typeof items === "string" ? [...items] : items;
-  const place = placed(row, index);
-  return row instanceof Range ? row.at(place) : row[place];
-}
-
-export function put(items, index, item) {
-  if (items instanceof Map) items.set(key(index), item);
-  else items[placed(items, index)] = item;
+  return row[placed(row, index)];
 }
 
 function placed(items, index) {
@@ -196,176 +274,106 @@ function placed(items, index) {
   return place;
 }
 
-export function slice(items, start, stop, step) {
+function slice(items, start, stop, step) {
   const row = [...items];
-  const by = step === null ? 1 : Number(step);
-  const clipped = (bound, otherwise, low, high) => {
-    if (bound === null) return otherwise;
-    const place = Number(bound) < 0 ? Number(bound) + row.length : Number(bound);
-    return Math.min(Math.max(place, low), high);
-  };
+  const by = Number(step ?? 1n);
   const [low, high] = by > 0 ? [0, row.length] : [-1, row.length - 1];
-  const first = clipped(start, by > 0 ? 0 : row.length - 1, low, high);
-  const end = clipped(stop, by > 0 ? row.length : -1, low, high);
+  const clipped = (bound, otherwise) => (bound === null ? otherwise : Math.min(Math.max(Number(bound) + (bound < 0n ? row.length : 0), low), high));
+  const [first, end] = by > 0 ? [clipped(start, low), clipped(stop, high)] : [clipped(start, high), clipped(stop, low)];
   const found = [];
   for (let place = first; by > 0 ? place < end : place > end; place += by) found.push(row[place]);
-  return typeof items === "string" ? found.join("") : like(items, found);
+  return typeof items === "string" ? found.join("") : found;
 }
 
-export const tuple = (items = []) => Object.freeze([...iter(items)]);
+// functions that Python has built in
+
 export const list = (items = []) => [...iter(items)];
-export const set = (items = []) => new Set([...iter(items)].map(key));
-export const dict = (pairs = []) => new Map([...pairs].map(([name, item]) => [key(name), item]));
+export const tuple = list;
+export const dict = (pairs) => new Map(pairs);
 export const len = (items) => BigInt(size(items));
-export const abs = (a) => (lt(a, 0n) ? negative(a) : typeof a === "number" ? a : whole(a));
-export const bool = (item = false) => truth(item);
-export const float = (item = 0) => Number(item);
+export const abs = (a) => (Lt(a, 0n) ? USub(a) : whole(a));
+export const bin = (number) => `${number < 0n ? "-" : ""}0b${abs(number).toString(2)}`;
+export const bool = truth;
 export const ord = (letter) => BigInt(letter.codePointAt(0));
 export const chr = (number) => String.fromCodePoint(Number(number));
-export const divmod = (a, b) => tuple([floordiv(a, b), mod(a, b)]);
-export const all = (items) => !includesTruth(items, false);
-export const any = (items) => includesTruth(items, true);
+export const divmod = (a, b) => [FloorDiv(a, b), Mod(a, b)];
+export const all = (items) => [...iter(items)].every(truth);
+export const any = (items) => [...iter(items)].some(truth);
+export const sum = (items, start = 0n) => [...iter(items)].reduce(Add, start);
+export const sorted = (items) => [...iter(items)].sort(compared);
 export const reversed = (items) => [...iter(items)].reverse();
-/** @type {(options?: any, ...items: any[]) => any} */
-export const min = ({ key: by, default: otherwise } = {}, ...items) => least(items, otherwise, (a, b) => lt(a, b), by);
-/** @type {(options?: any, ...items: any[]) => any} */
-export const max = ({ key: by, default: otherwise } = {}, ...items) => least(items, otherwise, (a, b) => gt(a, b), by);
+export const enumerate = (items, start = 0n) => [...iter(items)].map((item, place) => [start + BigInt(place), item]);
+export const map = (call, ...rows) => zip(...rows).map((items) => call(...items));
+export const min = (...items) => least(items, Lt);
+export const max = (...items) => least(items, Gt);
 
-function includesTruth(items, wanted) {
-  for (const item of iter(items)) if (truth(item) === wanted) return true;
-  return false;
-}
-
-function least(items, otherwise, isLess, by = (item) => item) {
+function least(items, isLess) {
   const row = items.length === 1 ? [...iter(items[0])] : items;
-  if (!row.length && otherwise === undefined) throw new RangeError("there is no least and no most of nothing");
-  return row.length ? row.reduce((best, item) => (isLess(by(item), by(best)) ? item : best)) : otherwise;
+  if (!row.length) throw new RangeError("there is no least and no most of nothing");
+  return row.reduce((best, item) => (isLess(item, best) ? item : best));
 }
 
-export function sum(items, start = 0n) {
-  let total = start;
-  for (const item of iter(items)) total = add(total, item);
-  return total;
+export function range(first, stop, step = 1n) {
+  const [start, end] = stop === undefined ? [0n, whole(first)] : [whole(first), whole(stop)];
+  if (step === 0n) throw new RangeError("range() takes steps");
+  const found = [];
+  for (let item = start; step > 0n ? item < end : item > end; item += step) found.push(item);
+  return found;
 }
 
-export function sorted({ key: by = (item) => item, reverse = false } = {}, items) {
-  const sign = truth(reverse) ? -1 : 1;
-  return [...iter(items)].sort((a, b) => sign * compared(by(a), by(b)));
+export function zip(...rows) {
+  const lists = rows.map(list);
+  const length = Math.min(...lists.map((items) => items.length));
+  return Array.from({ length }, (_, place) => lists.map((items) => items[place]));
 }
 
-/** @param {any} item */
-export function int(item = 0n) {
-  if (typeof item === "number") return BigInt(Math.trunc(item));
-  return typeof item === "string" ? BigInt(item.trim()) : whole(item);
-}
-
-export function* enumerate(items, start = 0n) {
-  for (const item of iter(items)) yield Object.freeze([start++, item]);
-}
-
-export function* zip(...rows) {
-  const walks = rows.map((row) => iter(row)[Symbol.iterator]());
-  while (walks.length) {
-    const steps = walks.map((walk) => walk.next());
-    if (steps.some((step) => step.done)) return;
-    yield Object.freeze(steps.map((step) => step.value));
-  }
-}
-
-export function* map(call, ...rows) {
-  for (const items of zip(...rows)) yield call(...items);
-}
-
-export function* filter(call, items) {
-  for (const item of iter(items)) if (truth(call === null ? item : call(item))) yield item;
-}
-
-export function bin(number) {
-  const digits = whole(number);
-  return digits < 0n ? `-0b${(-digits).toString(2)}` : `0b${digits.toString(2)}`;
-}
+export const int = (item = 0n) => (typeof item === "string" ? BigInt(item) : whole(item));
 
 /** @param {any} item */
 export function str(item = "") {
   if (item === null) return "None";
   if (typeof item === "boolean") return item ? "True" : "False";
-  if (typeof item === "number" && Number.isInteger(item)) return item.toFixed(1);
   if (typeof item === "object") throw new TypeError("lists have no text here");
   return String(item);
 }
 
-/** A value as an f-string writes it. */
-export function format(item, spec) {
-  const match = /^(?:(.)?([<>^=]))?([-+ ])?(0)?(\d+)?(?:\.(\d+))?([dsfb])?$/su.exec(spec);
+/** A value as an f-string writes it, filled up to a width. */
+function format(item, spec) {
+  const match = /^(?:(.)?([<>^]))?(0?)(\d*)$/su.exec(spec);
   if (!match) throw new TypeError(`the format ${spec} is not known here`);
-  const [, fill, way, sign, zero, width, precision, kind] = match;
-  let text = typeof item === "boolean" && kind === "d" ? String(whole(item)) : str(item);
-  if (kind === "f" || (precision !== undefined && isNumber(item))) text = Number(item).toFixed(Number(precision ?? 6));
-  else if (kind === "b") text = bin(item).replace("0b", "");
-  else if (precision !== undefined) text = slice(text, null, BigInt(precision), null);
-  if (isNumber(item) && (sign === "+" || sign === " ") && !text.startsWith("-")) text = sign + text;
-  const align = way ?? (zero ? "=" : isNumber(item) ? ">" : "<");
-  const missing = Math.max(0, Number(width ?? 0) - size(text));
-  const pad = (count) => (fill ?? (zero ? "0" : " ")).repeat(count);
-  if (align === "<") return text + pad(missing);
-  if (align === "^") return pad(Math.floor(missing / 2)) + text + pad(Math.ceil(missing / 2));
-  const head = align === "=" && /^[-+ ]/.test(text) ? 1 : 0;
-  return text.slice(0, head) + pad(missing) + text.slice(head);
+  const [, fill, way, zero, width] = match;
+  const align = way ?? (isNumber(item) ? ">" : "<");
+  return padded(str(item), Number(width), fill ?? (zero || " "), align);
 }
 
-function stripped(text, letters, left, right) {
-  const row = [...text];
-  const gone = (letter) => (letters === undefined || letters === null ? /\s/.test(letter) : letters.includes(letter));
-  while (left && row.length && gone(row[0])) row.shift();
-  while (right && row.length && gone(row.at(-1))) row.pop();
-  return row.join("");
+function padded(text, width, fill, align) {
+  const missing = Math.max(0, Number(width) - size(text));
+  const before = { "<": 0, ">": missing, "^": Math.floor(missing / 2) }[align];
+  return fill.repeat(before) + text + fill.repeat(missing - before);
 }
 
 function indexOf(items, item) {
-  const place = [...items].findIndex((one) => eq(one, item));
+  const place = [...items].findIndex((one) => Eq(one, item));
   if (place < 0) throw new RangeError("there is no such item");
   return BigInt(place);
 }
 
-/** A text, and nothing that would only be taken for one. */
-function textOf(part) {
-  if (typeof part !== "string") throw new TypeError("a text is wanted");
-  return part;
-}
-
-const padded = (align) => (text, width, fill = " ") => format(text, `${fill}${align}${width}`);
-
 const METHODS = {
-  bit_length: (number) => (whole(number) ? BigInt(bin(number).replace(/-?0b/, "").length) : 0n),
-  bit_count: (number) => BigInt(bin(number).replace(/[^1]/g, "").length),
+  bit_length: (number) => BigInt(whole(number) ? abs(number).toString(2).length : 0),
+  bit_count: (number) => BigInt(abs(number).toString(2).replaceAll("0", "").length),
   join: (glue, items) => [...iter(items)].join(glue),
   lower: (text) => text.toLowerCase(),
   upper: (text) => text.toUpperCase(),
-  strip: (text, letters) => stripped(text, letters, true, true),
-  lstrip: (text, letters) => stripped(text, letters, true, false),
-  rstrip: (text, letters) => stripped(text, letters, false, true),
-  replace: (text, old, fresh) => text.replaceAll(old, () => fresh),
-  startswith: (text, part) => text.startsWith(textOf(part)),
-  endswith: (text, part) => text.endsWith(textOf(part)),
+  strip: (text) => text.trim(),
+  rstrip: (text, letters = " \n\t") => [...text].slice(0, [...text].findLastIndex((letter) => !letters.includes(letter)) + 1).join(""),
   split: (text, glue) => (glue === undefined ? text.trim().split(/\s+/).filter(Boolean) : text.split(glue)),
-  ljust: padded("<"),
-  rjust: padded(">"),
-  center: padded("^"),
-  count: (items, item) =>
-    BigInt(typeof items === "string" ? items.split(item).length - 1 : [...items].filter((one) => eq(one, item)).length),
-  index: (items, item) => (typeof items === "string" ? indexOf([...items], item) : indexOf(items, item)),
+  replace: (text, old, fresh) => text.replaceAll(old, () => fresh),
+  ljust: (text, width, fill = " ") => padded(text, width, fill, "<"),
+  rjust: (text, width, fill = " ") => padded(text, width, fill, ">"),
+  count: (items, item) => BigInt(typeof items === "string" ? items.split(item).length - 1 : items.filter((one) => Eq(one, item)).length),
+  index: indexOf,
   append: (items, item) => (items.push(item), null),
   extend: (items, more) => (items.push(...iter(more)), null),
   pop: (items, index = -1n) => items.splice(placed(items, index), 1)[0],
-  insert: (items, index, item) => (items.splice(Number(index), 0, item), null),
-  reverse: (items) => (items.reverse(), null),
-  copy: (items) => [...items],
   get: (items, name, otherwise = null) => (items.has(key(name)) ? items.get(key(name)) : otherwise),
-  keys: (items) => [...items.keys()],
-  values: (items) => [...items.values()],
-  items: (items) => [...items].map((pair) => Object.freeze(pair)),
-  add: (items, item) => (items.add(key(item)), null),
 };
-
-/** `item.name(...)` of what Python has built in. */
-export const call = (item, name, ...parts) => METHODS[name](item, ...parts);

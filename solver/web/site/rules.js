@@ -29,7 +29,7 @@ export function gameOf(rules) {
   const { initial, actions, result, is_terminal, utility, plies_left, canonical, to_move, again, reward, chance } = rules;
   const sameMover = (state, action, child) => {
     if (again) return py.truth(again(state, action));
-    return to_move ? py.eq(to_move(state), to_move(child)) : false;
+    return to_move ? py.Eq(to_move(state), to_move(child)) : false;
   };
   const outcome = (state, mover) => ([weight, child], place) => ({
     name: String(place + 1),
@@ -39,7 +39,7 @@ export function gameOf(rules) {
     place: [],
     weight: Number(weight),
   });
-  const placeOf = (state, action) => (rules.place ? Array.from(py.iter(rules.place(state, action)), Number) : []);
+  const placeOf = (state, action) => (rules.place ? rules.place(state, action).map(Number) : []);
   /** The rules' own names of moves, else the cells to choose where these tell moves apart, else numbers. */
   const namesOf = (state, found) => {
     if (rules.format_action) return found.map((action) => String(rules.format_action(state, action)));
@@ -67,17 +67,17 @@ export function gameOf(rules) {
     end: (state) => (py.truth(is_terminal(state)) ? [Number(utility(state)), plies_left ? Number(plies_left(state)) : 0] : null),
     key: (state) => (canonical ? canonical(state) : state),
     moves(state, mover) {
-      const outcomes = chance ? Array.from(py.iter(chance(state)), outcome(state, mover)) : [];
+      const outcomes = chance ? chance(state).map(outcome(state, mover)) : [];
       if (outcomes.length) return outcomes;
-      const found = Array.from(py.iter(actions(state)));
+      const found = actions(state);
       return found.map(move(state, mover, namesOf(state, found)));
     },
-    board: (state, mover) => (rules.cells ? [...py.iter(rules.cells(state, BigInt(mover)))] : text(state, mover)),
+    board: (state, mover) => (rules.cells ? rules.cells(state, BigInt(mover)) : text(state, mover)),
     text: chance && rules.cells ? text : undefined,
     how: rules.format_end && ((state) => String(rules.format_end(state))),
     tier: rules.tier && ((state) => Number(rules.tier(state))),
     endless: (state) => (rules.endless ? Number(rules.endless(state)) : 0),
-    from: rules.cells && rules.from_cells && ((rows, mover) => rules.from_cells(py.list(rows), BigInt(mover))),
+    from: rules.cells && rules.from_cells && ((rows, mover) => rules.from_cells(rows, BigInt(mover))),
     told: rules.rank && ((key) => toldBy(rules, key)),
   };
 }
