@@ -13,7 +13,7 @@ import { phrase } from "./words.js";
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 const AT_EDGES = ["walls", "hexagons"]; // boards with names of their own whose rows and columns are named, too
 const MANY = 6; // best moves of which there are arrows
-const phone = globalThis.matchMedia?.("(max-width: 30rem)");
+const NARROW = 520; // pixels: in less a board of backgammon is halved
 
 const [TOUCHED, READ] = [24, 9]; // pixels: the least of a cell that fingers find (WCAG 2.5.8), and of letters that are read
 
@@ -37,7 +37,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
   let put; // what a click does in place of choosing a move, and the mark that it puts
   let untold = true; // whether that is not known yet: chance has had to decide first
 
-  phone?.addEventListener("change", letGo);
+  globalThis.addEventListener?.("resize", () => cells.length && update());
 
   /**
    * Show rows of characters, or text, with the moves: { name, place, value, kind, words, best }. `others`: `last`, the cells of
@@ -200,7 +200,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
       button.tabIndex = cell === current ? 0 : -1;
     });
     const labels = drawing.heaps ? "heaps" : named ? "names" : falls ? "columns" : drawing.board === "points" && drawing.names ? "cells" : "";
-    const { picture, layout } = pictureOf(drawing, rows, { ...told, valued, players, labels, narrow: phone?.matches, arrows: arrows() });
+    const { picture, layout } = pictureOf(drawing, rows, { ...told, valued, players, labels, narrow: place.parentElement?.clientWidth < NARROW, arrows: arrows() });
     lay(picture, layout);
     if (arrives && told.last?.length) {
       const from = told.last.length > 1 ? told.last[0] : undefined;

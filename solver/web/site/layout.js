@@ -10,7 +10,7 @@ const NAMED = 20; // more where rows and columns are named
 const LONGEST = 10; // cells of a row; longer ones of low boards go on below, as lines of text do
 const FOLDED = ["squares", "checks", "piles", "track"];
 
-/** `labels`: "names" of rows and columns, "columns" or "heaps" alone, which need room, or ""; `narrow`: on a phone. */
+/** `labels`: "names" of rows and columns, "columns" or "heaps" alone, which need room, or ""; `narrow`: as on a phone. */
 export function layoutOf(drawing, rows, { labels = "", narrow = false } = {}) {
   const [across, down] = [rows[0].length, rows.length];
   const { cells, width, height, edge = 0 } = PLACED[drawing.board]?.(across, down, narrow) ?? spread(across, down, drawing);
@@ -69,7 +69,7 @@ const PLACED = {
     return padded({ cells, width: (across + 0.3) * UNIT, height: 4.6 * UNIT }, 14);
   },
 
-  /** On a phone the half with the bar lies above the one with the checkers that are off. */
+  /** In little room the half with the bar lies above the one with the checkers that are off. */
   backgammon(across, down, narrow) {
     const { cells, width, height } = PLACED.bearoff(across);
     const [half, below] = [(UNIT * across) / 2, 4.8 * UNIT];
