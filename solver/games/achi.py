@@ -11,16 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import men
+from solver.games.common import like, men
+from solver.games.three_mens_morris import ThreeMensMorris
 
 GROUP = "alignment"
 
 
+@like(ThreeMensMorris, "initial", "result", "utility", "canonical", "cells", "layout", "place")
 class Achi(NamedTuple):
     """Place four men each, then slide, also between centre and corners; three in a row wins; who cannot move loses."""
-
-    def initial(self) -> int:
-        return 0
 
     def actions(self, state: int) -> Iterator[int]:
         if men.is_placing(state, 4):
@@ -35,31 +34,13 @@ class Achi(NamedTuple):
                         if ends >> end & 1:
                             yield 9 * point + end
 
-    def result(self, state: int, action: int) -> int:
-        return men.moved(state, action)
-
     def is_terminal(self, state: int) -> bool:
         if men.has_line(men.theirs(state), 8):
             return True
         return not men.is_placing(state, 4) and not men.can_move(state, 1)
 
-    def utility(self, state: int) -> int:
-        return -1
-
-    def canonical(self, state: int) -> int:
-        return men.least(state)
-
-    def cells(self, state: int, mover: int) -> list[str]:
-        return men.cells(state)
-
     def from_cells(self, rows: list[str], mover: int) -> int:
         return men.from_cells(rows, mover, 4)
-
-    def layout(self) -> tuple[str, int]:
-        return "Xo", 90
-
-    def place(self, state: int, action: int) -> list[int]:
-        return men.place(action)
 
     def drawing(self) -> dict[str, Any]:
         return men.drawing(1)

@@ -34,7 +34,7 @@ class Amazons(NamedTuple):
     everything: bool = False
 
     def check(self) -> None:
-        grid.refuse(self.width, self.height, 2)
+        grid.refuse(self.width, self.height, 31)
         if self.each not in (1, 4) or (self.everything and self.each == 4):
             raise ValueError("each must be 1 or 4, and 1 where everything is asked")
         if min(self.width, self.height) < (4 if self.each == 4 else 2):

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
 from solver.games.common.boards import counts
 
 GROUP = "scoring"
@@ -31,8 +32,7 @@ class Awari(NamedTuple):
     score_game = True  # type: ignore[misc]
 
     def check(self) -> None:
-        if not 1 <= self.seeds <= 31:
-            raise ValueError("seeds must be from 1 to 31")
+        limits(self, seeds=(1, 31))
 
     def initial(self) -> int:
         """Seeds dealt round to all houses but the other's last."""

@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
 from solver.games.common.boards import counts
 
 GROUP = "dice"
@@ -38,10 +39,7 @@ class BackgammonBearoff(NamedTuple):
     everything: bool = False
 
     def check(self) -> None:
-        if not 1 <= self.checkers <= 15:
-            raise ValueError("checkers must be 1 to 15")
-        if not 1 <= self.points <= 6:
-            raise ValueError("points must be 1 to 6")
+        limits(self, checkers=(1, 15), points=(1, 6))
 
     def initial(self) -> int:
         """The checkers are dealt one to a point from the highest down, again and again."""

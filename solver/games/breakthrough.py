@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import pawns
+from solver.games.common import grid, pawns
 
 GROUP = "race"
 
@@ -29,11 +29,9 @@ class Breakthrough(NamedTuple):
     everything: bool = False
 
     def check(self) -> None:
-        if self.width < 1 or self.rows < 1 or self.height < 2 * self.rows:
-            raise ValueError("width and rows must be at least 1, height at least twice the rows")
-        if self.width * self.height > 100 or self.width > 26:
-            raise ValueError("width * height must be at most 100, width at most 26 to have letters")
-
+        grid.refuse(self.width, self.height, 100)
+        if self.rows < 1 or self.height < 2 * self.rows:
+            raise ValueError("rows must be at least 1, height at least twice the rows")
         if self.everything and self.width * self.height > 20:
             raise ValueError("everything is for boards of at most 20 cells: larger ones have too many boards to list")
 
@@ -120,8 +118,10 @@ class Breakthrough(NamedTuple):
     def format_end(self, state: int) -> str:
         return pawns.end_in_words(self.width, self.height, state)
 
-    def cells(self, state: int, mover: int) -> Iterator[str]:
-        return pawns.cells(self.width, self.height, state)
+    def cells(self, state: int, mover: int) -> list[str]:
+        cells = self.width * self.height
+        marks = ["W" if state >> i & 1 else "b" if state >> cells + i & 1 else "." for i in range(cells)]
+        return grid.rows(self.width, self.height, "".join(marks))
 
     def layout(self) -> tuple[str, int]:
         return "Wb", 3 * self.width * self.height
@@ -130,7 +130,8 @@ class Breakthrough(NamedTuple):
         return pawns.from_cells(rows, mover, self.width * self.rows)
 
     def place(self, state: int, action: int) -> list[int]:
-        return pawns.place(self.width, self.height, state, action)
+        arrived = pawns.stepped(self.width, self.height, state, 1 << action // 3, action % 3 - 1)
+        return [grid.place(self.width, self.height, cell) for cell in (action // 3, arrived.bit_length() - 1)]
 
     def drawing(self) -> dict[str, Any]:
-        return pawns.drawing()
+        return {"board": "checks", "sides": ["white", "black"], "men": {"W": ["pawn", 0], "b": ["pawn", 1]}}

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
 from solver.games.common.boards import cells_of
 
 GROUP = "race"
@@ -33,10 +34,7 @@ class ChineseCheckers(NamedTuple):
     everything: bool = False
 
     def check(self) -> None:
-        if not 1 <= self.men <= 4:
-            raise ValueError("men must be 1 to 4")
-        if not (3 if self.men < 4 else 4) <= self.size <= 7:
-            raise ValueError("size must be 3 to 7, and from 4 on for four men")
+        limits(self, men=(1, 4), size=(3 if self.men < 4 else 4, 7))
 
     def initial(self) -> int:
         return self._state(self._corner(0), self._corner(1))

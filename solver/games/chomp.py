@@ -30,17 +30,12 @@ class Chomp(NamedTuple):
     width: int = 5
     height: int = 4
 
-    @property
-    def impartial(self) -> bool:
-        return True
+    impartial = True  # type: ignore[misc]
 
     def check(self) -> None:
-        if self.width < 1 or self.height < 1 or self.width > 26:
-            raise ValueError("width and height must be at least 1, width at most 26 to have letters")
+        grid.refuse(self.width, self.height, 1 << 16)
         if not self._has_heights() and self.width + self.height > 62:
             raise ValueError("the heights of all columns, or width + height, must fit 62 bits: take a smaller bar")
-        if self.width * self.height > 1 << 16:
-            raise ValueError("width * height must be at most 65536: each piece is a move to be listed")
 
     def initial(self) -> int:
         state = 0

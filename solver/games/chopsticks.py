@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
+
 GROUP = "capture"
 
 
@@ -26,8 +28,7 @@ class Chopsticks(NamedTuple):
     wrapping: bool = False
 
     def check(self) -> None:
-        if not 3 <= self.fingers <= 9:
-            raise ValueError("fingers must be 3 to 9")
+        limits(self, fingers=(3, 9))
 
     def initial(self) -> int:
         return 0x1111

@@ -26,7 +26,7 @@ class Clobber(NamedTuple):
     height: int = 3
 
     def check(self) -> None:
-        grid.refuse(self.width, self.height, 2)
+        grid.refuse(self.width, self.height, 31)
 
     def initial(self) -> int:
         state = 0

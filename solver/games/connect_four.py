@@ -19,6 +19,7 @@ import functools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
 from solver.games.common.boards import cells_of, check_turns, stacked
 from solver.games.common.choices import choice_at, choose, place_of
 
@@ -33,12 +34,9 @@ class ConnectFour(NamedTuple):
     connect: int = 4
 
     def check(self) -> None:
-        if self.width < 1 or self.height < 1 or self.connect < 2:
-            raise ValueError("width and height must be at least 1, connect at least 2")
+        limits(self, width=(1, 125), height=(1, 249), connect=(2, 62))
         if self.width * (self.height + 1) > 250:
             raise ValueError("width * (height + 1) must be at most 250")
-        if self.connect > 62:
-            raise ValueError("connect must be at most 62")
 
     def bits(self) -> int:
         return max(63, self.width * (self.height + 1) + 1)

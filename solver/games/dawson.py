@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
 from solver.games.common.boards import cells_of
 
 GROUP = "impartial"
@@ -25,13 +26,10 @@ class Dawson(NamedTuple):
 
     width: int = 15
 
-    @property
-    def impartial(self) -> bool:
-        return True
+    impartial = True  # type: ignore[misc]
 
     def check(self) -> None:
-        if not 1 <= self.width <= 62:
-            raise ValueError("width must be from 1 to 62")
+        limits(self, width=(1, 62))
 
     def initial(self) -> int:
         return (1 << self.width) - 1

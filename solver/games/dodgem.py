@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
 from solver.games.common.boards import cells_of
 
 GROUP = "race"
@@ -32,8 +33,7 @@ class Dodgem(NamedTuple):
     size: int = 3
 
     def check(self) -> None:
-        if not 2 <= self.size <= 5:
-            raise ValueError("size must be 2 to 5")
+        limits(self, size=(2, 5))
 
     def initial(self) -> int:
         cars = 0

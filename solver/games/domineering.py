@@ -26,10 +26,7 @@ class Domineering(NamedTuple):
     height: int = 4
 
     def check(self) -> None:
-        if self.width < 1 or self.height < 1 or self.width > 26:
-            raise ValueError("width and height must be at least 1, width at most 26 to have letters")
-        if self.width * self.height > 200:
-            raise ValueError("width * height must be at most 200")
+        grid.refuse(self.width, self.height, 200)
 
     def bits(self) -> int:
         return max(63, self.width * self.height)

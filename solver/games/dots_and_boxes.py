@@ -22,6 +22,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
+
 GROUP = "scoring"
 
 
@@ -34,8 +36,7 @@ class DotsAndBoxes(NamedTuple):
     score_game = True  # type: ignore[misc]
 
     def check(self) -> None:
-        if self.width < 1 or self.height < 1:
-            raise ValueError("width and height must be at least 1")
+        limits(self, width=(1, 30), height=(1, 30))
         if self._edges() > 62:
             raise ValueError("the edges must fit 62 bits: take fewer boxes")
 

@@ -28,6 +28,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
+
 GROUP = "dice"
 
 
@@ -38,10 +40,8 @@ class Einstein(NamedTuple):
     stones: int = 3
 
     def check(self) -> None:
-        if not 2 <= self.size <= 5:
-            raise ValueError("size must be 2 to 5")
-        if not 1 <= self.stones <= min(6, self.size * (self.size - 1) // 2):
-            raise ValueError("stones must be 1 to 6, and must stand on their side of the long diagonal")
+        limits(self, size=(2, 5))
+        limits(self, stones=(1, min(6, self.size * (self.size - 1) // 2)))
 
     def initial(self) -> int:
         state, placed = 0, 0

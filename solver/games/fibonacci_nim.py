@@ -14,6 +14,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
+
 GROUP = "impartial"
 
 
@@ -22,13 +24,10 @@ class FibonacciNim(NamedTuple):
 
     coins: int = 20
 
-    @property
-    def impartial(self) -> bool:
-        return True
+    impartial = True  # type: ignore[misc]
 
     def check(self) -> None:
-        if not 2 <= self.coins <= 1 << 16:
-            raise ValueError("coins must be from 2 to 65536: each number to take is a move to be listed")
+        limits(self, coins=(2, 1 << 16))
 
     def initial(self) -> int:
         return self.coins | self.coins - 1 << self._bits()

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import grid
+from solver.games.common import grid, limits
 
 GROUP = "race"
 
@@ -35,13 +35,10 @@ class FiveFieldKono(NamedTuple):
     blocked: int = 0  # what it is worth to be unable to move: -1, 0 or 1
 
     def check(self) -> None:
-        grid.refuse(self.width, self.height, 2)
-        if self.width < 2 or self.height < 3:
-            raise ValueError("width must be at least 2, height at least 3")
+        grid.refuse(self.width, self.height, 31)
+        limits(self, width=(2, 15), height=(3, 31), blocked=(-1, 1))
         if self.height % 2 == 0 and self.width % 2:
             raise ValueError("no man gets across: an even height takes an even width")
-        if not -1 <= self.blocked <= 1:
-            raise ValueError("blocked must be -1, 0 or 1")
 
     def initial(self) -> int:
         return self._home(0) | self._home(1) << self._points()

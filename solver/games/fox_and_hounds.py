@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
+
 GROUP = "hunt"
 
 
@@ -27,8 +29,7 @@ class FoxAndHounds(NamedTuple):
     def check(self) -> None:
         if self.size not in (4, 6, 8, 10):
             raise ValueError("size must be 4, 6, 8 or 10")
-        if not 1 <= self.fox <= self.size // 2:
-            raise ValueError(f"fox must be 1 to {self.size // 2}")
+        limits(self, fox=(1, self.size // 2))
 
     def initial(self) -> int:
         half = self.size // 2

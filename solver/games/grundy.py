@@ -15,6 +15,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
+
 GROUP = "impartial"
 
 
@@ -23,13 +25,10 @@ class Grundy(NamedTuple):
 
     coins: int = 20
 
-    @property
-    def impartial(self) -> bool:
-        return True
+    impartial = True  # type: ignore[misc]
 
     def check(self) -> None:
-        if not 1 <= self.coins <= 62:
-            raise ValueError("coins must be from 1 to 62")
+        limits(self, coins=(1, 62))
 
     def initial(self) -> int:
         return 0

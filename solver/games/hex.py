@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
 from solver.games.common.boards import cells_of, check_turns
 
 GROUP = "connection"
@@ -22,8 +23,7 @@ class Hex(NamedTuple):
     size: int = 3
 
     def check(self) -> None:
-        if not 1 <= self.size <= 15:
-            raise ValueError("size must be from 1 to 15")
+        limits(self, size=(1, 15))
 
     def bits(self) -> int:
         return max(63, 2 * self.size * self.size)

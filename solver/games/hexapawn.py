@@ -9,13 +9,15 @@ A state is that of `pawns`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from solver.games.common import pawns
+from solver.games.breakthrough import Breakthrough
+from solver.games.common import grid, like, pawns
 
 GROUP = "race"
 
 
+@like(Breakthrough, "result", "utility", "tier", "format_end", "cells", "layout", "place", "drawing")
 class Hexapawn(NamedTuple):
     """One row of pawns each; step forward, capture diagonally; reach the last row to win; who cannot move loses."""
 
@@ -23,10 +25,9 @@ class Hexapawn(NamedTuple):
     height: int = 3
 
     def check(self) -> None:
-        if self.width < 1 or self.height < 2:
-            raise ValueError("width must be at least 1, height at least 2")
-        if self.width * self.height > 30:
-            raise ValueError("width * height must be at most 30 to fit a state")
+        grid.refuse(self.width, self.height, 30)
+        if self.height < 2:
+            raise ValueError("height must be at least 2")
 
     def initial(self) -> int:
         return pawns.initial(self.width, self.height, 1)
@@ -40,18 +41,8 @@ class Hexapawn(NamedTuple):
                     if arrived & pawns.targets(self.width, self.height, state, side, False):
                         yield cell * 3 + side + 1
 
-    def result(self, state: int, action: int) -> int:
-        return pawns.moved(self.width, self.height, state, action)
-
     def is_terminal(self, state: int) -> bool:
         return pawns.is_over(self.width, self.height, state, False)
-
-    def utility(self, state: int) -> int:
-        return -1
-
-    def tier(self, state: int) -> int:
-        start = pawns.advanced(self.width, self.height, self.initial())
-        return pawns.advanced(self.width, self.height, state) - start
 
     def canonical(self, state: int) -> int:
         return min(state, pawns.mirrored(self.width, self.height, state))
@@ -67,20 +58,5 @@ class Hexapawn(NamedTuple):
                 yield pawns.count(self.width, self.height, own, row, column, upwards)
                 yield pawns.count(self.width, self.height, others, row, column, not upwards)
 
-    def format_end(self, state: int) -> str:
-        return pawns.end_in_words(self.width, self.height, state)
-
-    def cells(self, state: int, mover: int) -> Iterator[str]:
-        return pawns.cells(self.width, self.height, state)
-
-    def layout(self) -> tuple[str, int]:
-        return "Wb", 3 * self.width * self.height
-
     def from_cells(self, rows: list[str], mover: int) -> int:
         return pawns.from_cells(rows, mover, self.width)
-
-    def place(self, state: int, action: int) -> list[int]:
-        return pawns.place(self.width, self.height, state, action)
-
-    def drawing(self) -> dict[str, Any]:
-        return pawns.drawing()

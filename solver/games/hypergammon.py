@@ -23,6 +23,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
 from solver.games.common.boards import counts
 
 GROUP = "dice"
@@ -39,8 +40,7 @@ class Hypergammon(NamedTuple):
     score_game = True  # type: ignore[misc]
 
     def check(self) -> None:
-        if not 1 <= self.checkers <= 3:
-            raise ValueError("checkers must be 1 to 3")
+        limits(self, checkers=(1, 3))
         if not 1 <= self.most <= 3:
             raise ValueError("most is 1 (wins alone), 2 (gammons count) or 3 (backgammons, too)")
 

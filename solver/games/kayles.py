@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
 from solver.games.common.boards import cells_of
 
 GROUP = "impartial"
@@ -26,15 +27,10 @@ class Kayles(NamedTuple):
     least: int = 1
     most: int = 2
 
-    @property
-    def impartial(self) -> bool:
-        return True
+    impartial = True  # type: ignore[misc]
 
     def check(self) -> None:
-        if not 1 <= self.pins <= 62:
-            raise ValueError("pins must be from 1 to 62")
-        if not 1 <= self.least <= self.most <= 62:
-            raise ValueError("least must be at least 1, most at least that and at most 62")
+        limits(self, pins=(1, 62), least=(1, 62), most=(self.least, 62))
 
     def initial(self) -> int:
         return (1 << self.pins) - 1

@@ -29,9 +29,9 @@ class Konane(NamedTuple):
     height: int = 4
 
     def check(self) -> None:
-        grid.refuse(self.width, self.height, 1)
-        if self.width * self.height < 2 or self.width * self.height > 61:
-            raise ValueError("width * height must be from 2 to 61 to fit a state")
+        grid.refuse(self.width, self.height, 61)
+        if self.width * self.height < 2:
+            raise ValueError("width * height must be at least 2")
 
     def initial(self) -> int:
         return grid.full(self.width, self.height)

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import grid
+from solver.games.common import grid, limits
 from solver.games.common.boards import shown_with_hands
 
 GROUP = "capture"
@@ -39,8 +39,7 @@ class MicroShogi(NamedTuple):
     kinds: int = 4
 
     def check(self) -> None:
-        if not 1 <= self.kinds <= 4:
-            raise ValueError("kinds is from 1, King and Pawn, to 4, the whole game")
+        limits(self, kinds=(1, 4))
 
     def initial(self) -> int:
         state = 3 | 16 << 5

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import nine
+from solver.games.common import limits, nine
 from solver.games.common.boards import cells_of
 
 GROUP = "capture"
@@ -35,8 +35,7 @@ class MiniShobu(NamedTuple):
     men: int = 2
 
     def check(self) -> None:
-        if not 1 <= self.men <= 3:
-            raise ValueError("men must be 1 to 3")
+        limits(self, men=(1, 3))
 
     def initial(self) -> int:
         row = (1 << self.men) - 1

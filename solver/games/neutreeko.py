@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import five
+from solver.games.common import five, like
+from solver.games.teeko import Teeko
 
 GROUP = "alignment"
 
 
+@like(Teeko, "result", "utility", "symmetries", "canonical", "cells", "place")
 class Neutreeko(NamedTuple):
     """Slide men until something stops them; three of your own in a line win."""
 
@@ -36,14 +38,8 @@ class Neutreeko(NamedTuple):
                     if here != 1 << man:
                         yield 25 * man + here.bit_length() - 1
 
-    def result(self, state: int, action: int) -> int:
-        return five.moved(state, action)
-
     def is_terminal(self, state: int) -> bool:
         return five.aligned(five.theirs(state), 3)
-
-    def utility(self, state: int) -> int:
-        return -1
 
     def parents(self, state: int) -> Iterator[int]:
         """Before a man slid to where something stopped it."""
@@ -59,17 +55,8 @@ class Neutreeko(NamedTuple):
                         yield state ^ (here | behind) << side ^ 1 << 50
                         behind = five.step(behind, -across, -up) & empty
 
-    def symmetries(self) -> Iterator[tuple[int, ...]]:
-        return five.symmetries()
-
     def tables(self) -> Iterator[tuple[int, int, int]]:
         yield 0, 3, 3
-
-    def canonical(self, state: int) -> int:
-        return five.least(state)
-
-    def cells(self, state: int, mover: int) -> list[str]:
-        return five.cells(state)
 
     def layout(self) -> tuple[str, int]:
         return "Xo", 625
@@ -79,9 +66,6 @@ class Neutreeko(NamedTuple):
         if (state & (1 << 50) - 1).bit_count() < 6:
             raise ValueError("each has three men, all of the time")
         return state
-
-    def place(self, state: int, action: int) -> list[int]:
-        return five.place(action)
 
     def drawing(self) -> dict[str, Any]:
         return {"board": "squares", "sides": ["black", "white"]}

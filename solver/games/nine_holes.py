@@ -11,16 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import men
+from solver.games.common import like, men
+from solver.games.three_mens_morris import ThreeMensMorris
 
 GROUP = "alignment"
 
 
+@like(ThreeMensMorris, "initial", "result", "utility", "canonical", "cells", "from_cells", "layout", "place")
 class NineHoles(NamedTuple):
     """Place three men each, then move to any empty point; a row or column of three wins."""
-
-    def initial(self) -> int:
-        return 0
 
     def actions(self, state: int) -> Iterator[int]:
         if men.is_placing(state, 3):
@@ -35,31 +34,10 @@ class NineHoles(NamedTuple):
                         if ends >> end & 1:
                             yield 9 * point + end
 
-    def result(self, state: int, action: int) -> int:
-        return men.moved(state, action)
-
     def is_terminal(self, state: int) -> bool:
         if men.has_line(men.theirs(state), 6):
             return True
         return not men.is_placing(state, 3) and not men.can_move(state, 3)
-
-    def utility(self, state: int) -> int:
-        return -1
-
-    def canonical(self, state: int) -> int:
-        return men.least(state)
-
-    def cells(self, state: int, mover: int) -> list[str]:
-        return men.cells(state)
-
-    def from_cells(self, rows: list[str], mover: int) -> int:
-        return men.from_cells(rows, mover, 3)
-
-    def layout(self) -> tuple[str, int]:
-        return "Xo", 90
-
-    def place(self, state: int, action: int) -> list[int]:
-        return men.place(action)
 
     def drawing(self) -> dict[str, Any]:
         return men.drawing(3)

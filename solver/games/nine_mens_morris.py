@@ -26,7 +26,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import morris
+from solver.games.common import limits, morris
 
 GROUP = "capture"
 POINTS = 24
@@ -57,8 +57,7 @@ class NineMensMorris(NamedTuple):
     everywhere = True  # type: ignore[misc]
 
     def check(self) -> None:
-        if not 3 <= self.men <= 9:
-            raise ValueError("men must be 3 to 9")
+        limits(self, men=(3, 9))
 
     def initial(self) -> int:
         return 0

@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
+
 GROUP = "race"
 
 
@@ -27,8 +29,7 @@ class NoccaNocca(NamedTuple):
     height: int = 3
 
     def check(self) -> None:
-        if not 2 <= self.width <= 7 or self.height < 2:
-            raise ValueError("the board takes two rows and columns or more, and seven columns at most")
+        limits(self, width=(2, 7), height=(2, 15))
         if self._top() > 62:
             raise ValueError("two bits a cell, and one a man, must be at most 62 to fit a state: take a smaller board")
 

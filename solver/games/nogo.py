@@ -32,7 +32,7 @@ class Nogo(NamedTuple):
         return not self.partizan
 
     def check(self) -> None:
-        grid.refuse(self.width, self.height, 2)
+        grid.refuse(self.width, self.height, 31)
 
     def initial(self) -> int:
         return 0

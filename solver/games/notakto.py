@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import grid, men
+from solver.games.common import grid, limits, men
 from solver.games.common.boards import cells_of
 
 GROUP = "impartial"
@@ -26,8 +26,7 @@ class Notakto(NamedTuple):
     boards: int = 2
 
     def check(self) -> None:
-        if not 1 <= self.boards <= 7:
-            raise ValueError("boards must be from 1 to 7 to fit a state")
+        limits(self, boards=(1, 7))
 
     def initial(self) -> int:
         return 0

@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
+
 GROUP = "endings"
 KING, KNIGHT, ROOK = 1, 2, 3
 MOST_CELLS = 20  # of three bits each
@@ -27,8 +29,7 @@ class OneDimensionalChess(NamedTuple):
     length: int = 8
 
     def check(self) -> None:
-        if not 6 <= self.length <= MOST_CELLS:
-            raise ValueError(f"length must be 6 to {MOST_CELLS}")
+        limits(self, length=(6, MOST_CELLS))
 
     def initial(self) -> int:
         state = KING | KNIGHT << 3 | ROOK << 6

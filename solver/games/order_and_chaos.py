@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import grid
+from solver.games.common import grid, limits
 from solver.games.common.boards import cells_of
 
 GROUP = "alignment"
@@ -27,9 +27,8 @@ class OrderAndChaos(NamedTuple):
     line: int = 3
 
     def check(self) -> None:
-        grid.refuse(self.width, self.height, 2)
-        if not 2 <= self.line <= 26:
-            raise ValueError("line must be from 2 to 26")
+        grid.refuse(self.width, self.height, 31)
+        limits(self, line=(2, 26))
 
     def initial(self) -> int:
         return 0

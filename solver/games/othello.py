@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import grid
 from solver.games.common.boards import cells_of
 
 GROUP = "scoring"
@@ -26,10 +27,9 @@ class Othello(NamedTuple):
     score_game = True  # type: ignore[misc]
 
     def check(self) -> None:
+        grid.refuse(self.width, self.height, 100)
         if self.width < 2 or self.height < 2:
             raise ValueError("width and height must be at least 2, for four discs at the start")
-        if self.width * self.height > 100 or self.width > 26:
-            raise ValueError("width * height must be at most 100, width at most 26 to have letters")
 
     def bits(self) -> int:
         return max(63, 2 * self.width * self.height)

@@ -9,12 +9,18 @@ A state is that of `jeopardy`, which says why nobody may hold nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import jeopardy
+from solver.games.common import jeopardy, limits
+from solver.games.common.boards import counts
 
 GROUP = "dice"
+SHOWN = (
+    r"player 1: (\d{1,5})   player 2: (\d{1,5})   of \d+\nplayer ([12]) (throws|to move), (\d{1,5}) in this turn"
+    r"|player ([12]) has reached \d+"
+)
 
 
 class Pig(NamedTuple):
@@ -24,10 +30,7 @@ class Pig(NamedTuple):
     sides: int = 6
 
     def check(self) -> None:
-        if not 2 <= self.goal <= 10_000:
-            raise ValueError("goal must be from 2 to 10000")
-        if not 2 <= self.sides <= 1000:
-            raise ValueError("sides must be from 2 to 1000")
+        limits(self, goal=(2, 10_000), sides=(2, 1000))
 
     def initial(self) -> int:
         return 0
@@ -63,16 +66,46 @@ class Pig(NamedTuple):
         return "hold" if action else "roll"
 
     def parse_position(self, text: str) -> int | None:
-        return jeopardy.parsed(self.goal, text)
+        """`12-30-8`: the mover's score, the other's, and the turn's total, or without it; a text of `show`."""
+        shown = re.fullmatch(SHOWN, text)
+        if shown is not None and shown[6]:
+            return int(shown[6]) * jeopardy.half(self.goal) - 1
+        found = shown or re.fullmatch(r"(\d{1,9})-(\d{1,9})(?:-(\d{1,9}))?", text, re.ASCII)
+        if found is None:
+            return None
+        turn = int(shown[3]) - 1 if shown else 0
+        own, other, points = int(found[1 + turn]), int(found[2 - turn]), int(found[5 if shown else 3] or 0)
+        if own + points >= self.goal or other >= self.goal:
+            raise ValueError(f"the scores, the mover's with the turn's total, must be below {self.goal}")
+        state = ((turn * self.goal + other) * self.goal + own) * self.goal + points
+        return 2 * state + (1 if shown and shown[4] == "throws" else 0)
 
     def show(self, state: int) -> str:
-        return jeopardy.board(self.goal, state)
+        turn = jeopardy.mover(self.goal, state)
+        if jeopardy.is_won(self.goal, state):
+            return f"player {turn + 1} has reached {self.goal}"
+        scores = (jeopardy.own(self.goal, state), jeopardy.other(self.goal, state))
+        doing = "throws" if jeopardy.is_thrown(state) else "to move"
+        return (
+            f"player 1: {scores[turn]}   player 2: {scores[1 - turn]}   of {self.goal}\n"
+            f"player {turn + 1} {doing}, {jeopardy.total(self.goal, state)} in this turn"
+        )
 
     def cells(self, state: int, mover: int) -> list[str]:
-        return jeopardy.cells(self.goal, state)
+        """Of each player the score, and the points of the turn; of who has lost nothing is known.
+
+        A number is the character so many places behind "0".
+        """
+        turn = jeopardy.mover(self.goal, state)
+        if jeopardy.is_won(self.goal, state):
+            rows = [chr(48 + self.goal) + "0", "?0"]
+        else:
+            own = chr(48 + jeopardy.own(self.goal, state)) + chr(48 + jeopardy.total(self.goal, state))
+            rows = [own, chr(48 + jeopardy.other(self.goal, state)) + "0"]
+        return [rows[turn], rows[1 - turn]]
 
     def layout(self) -> tuple[str, int]:
-        return jeopardy.symbols(self.goal), 2
+        return "".join(sorted({"?", *counts(self.goal)})), 2
 
     def drawing(self) -> dict[str, Any]:
         dice = [[die + 1] for die in range(self.sides)]

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
 from solver.games.common.boards import cells_of, stacked
 
 GROUP = "alignment"
@@ -28,10 +29,9 @@ class Popout(NamedTuple):
     connect: int = 3
 
     def check(self) -> None:
-        if self.width < 1 or self.height < 1 or not 2 <= self.connect <= 30:
-            raise ValueError("width and height must be at least 1, connect from 2 to 30")
-        if self.width * (self.height + 1) > 62 or self.width > 9:
-            raise ValueError("width * (height + 1) must be at most 62 to fit a state, width at most 9 to have digits")
+        limits(self, width=(1, 9), height=(1, 61), connect=(2, 30))
+        if self.width * (self.height + 1) > 62:
+            raise ValueError("width * (height + 1) must be at most 62")
 
     def initial(self) -> int:
         return self._bottom()

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
 from solver.games.common.boards import cells_of
 
 GROUP = "alignment"
@@ -30,8 +31,7 @@ class Quixo(NamedTuple):
     everything: bool = False
 
     def check(self) -> None:
-        if not 2 <= self.size <= 5:
-            raise ValueError("size must be 2 to 5")
+        limits(self, size=(2, 5))
         if self.everything and self.size == 5:
             raise ValueError("everything is for sizes 2 to 4: 847,288,609,443 boards are too many to list")
 

@@ -24,6 +24,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
+
 GROUP = "race"
 WAYS = ((1, 0), (-1, 0), (0, 1), (0, -1))
 
@@ -36,10 +38,7 @@ class Quoridor(NamedTuple):
     walls: int = 1
 
     def check(self) -> None:
-        if not (2 <= self.width <= 5 and 2 <= self.height <= 5):
-            raise ValueError("width and height must be 2 to 5")
-        if not 0 <= self.walls <= 7:
-            raise ValueError("walls must be 0 to 7")
+        limits(self, width=(2, 5), height=(2, 5), walls=(0, 7))
 
     def initial(self) -> int:
         pawn = (self.width - 1) // 2

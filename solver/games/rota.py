@@ -15,21 +15,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import men
+from solver.games.common import like, men
 from solver.games.common.boards import cells_of, check_placed
+from solver.games.three_mens_morris import ThreeMensMorris
 
 GROUP = "alignment"
 RIM = 255 | 255 << 9
 TOP = 1 | 1 << 9
 
 
+@like(ThreeMensMorris, "initial", "result", "utility", "tier", "layout")
 class Rota(NamedTuple):
     """Place three men on a wheel, then slide them; three in a line win; rim: also three neighbours on the rim."""
 
     rim: bool = True
-
-    def initial(self) -> int:
-        return 0
 
     def actions(self, state: int) -> Iterator[int]:
         empty = 511 & ~(state | state >> 9)
@@ -44,9 +43,6 @@ class Rota(NamedTuple):
                         if self._near(point) & empty & 1 << end:
                             yield 9 * point + end
 
-    def result(self, state: int, action: int) -> int:
-        return men.moved(state, action)
-
     def is_terminal(self, state: int) -> bool:
         if self._has_line(men.theirs(state)):
             return True
@@ -56,13 +52,6 @@ class Rota(NamedTuple):
             if men.mine(state) >> point & 1 and self._near(point) & ~(state | state >> 9):
                 return False
         return True
-
-    def utility(self, state: int) -> int:
-        return -1
-
-    def tier(self, state: int) -> int:
-        """The men on the board."""
-        return (state & (1 << 18) - 1).bit_count()
 
     def canonical(self, state: int) -> int:
         """The least of the wheel's eight rotations and their reflections, the mover's men first and to move."""
@@ -84,9 +73,6 @@ class Rota(NamedTuple):
         first, second = cells_of(rows, "X"), cells_of(rows, "o")
         check_placed(first, second, mover, 3)
         return first | second << 9 | mover << 18
-
-    def layout(self) -> tuple[str, int]:
-        return "Xo", 90
 
     def place(self, state: int, action: int) -> list[int]:
         return [action - 81] if action >= 81 else [action // 9, action % 9]

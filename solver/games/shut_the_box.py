@@ -17,6 +17,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
+
 GROUP = "dice"
 OVER = 31
 
@@ -28,10 +30,7 @@ class ShutTheBox(NamedTuple):
     dice: int = 1
 
     def check(self) -> None:
-        if not 2 <= self.tiles <= 12:
-            raise ValueError("tiles must be 2 to 12")
-        if not 1 <= self.dice <= 2:
-            raise ValueError("dice must be 1 or 2")
+        limits(self, tiles=(2, 12), dice=(1, 2))
 
     def initial(self) -> int:
         return self._all() << 5

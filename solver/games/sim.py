@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
 from solver.games.common.boards import check_turns
 
 GROUP = "alignment"
@@ -27,8 +28,7 @@ class Sim(NamedTuple):
     points: int = 6
 
     def check(self) -> None:
-        if not 2 <= self.points <= 8:
-            raise ValueError("points must be from 2 to 8")
+        limits(self, points=(2, 8))
 
     def initial(self) -> int:
         return 0

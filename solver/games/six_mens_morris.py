@@ -24,7 +24,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import morris
+from solver.games.common import limits, morris
 
 GROUP = "capture"
 NEAR = (
@@ -57,8 +57,7 @@ class SixMensMorris(NamedTuple):
     flying: bool = False
 
     def check(self) -> None:
-        if not 3 <= self.men <= 7:
-            raise ValueError("men must be 3 to 7")
+        limits(self, men=(3, 7))
 
     def initial(self) -> int:
         return 0

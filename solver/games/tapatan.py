@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import men
+from solver.games.common import like, men
+from solver.games.three_mens_morris import ThreeMensMorris
 
 GROUP = "alignment"
 
 
+@like(ThreeMensMorris, "result", "utility", "cells", "layout", "place")
 class Tapatan(NamedTuple):
     """Three men each on their own rows slide, also between centre and corners; three in a row elsewhere wins."""
 
@@ -31,9 +33,6 @@ class Tapatan(NamedTuple):
                     if ends >> end & 1:
                         yield 9 * point + end
 
-    def result(self, state: int, action: int) -> int:
-        return men.moved(state, action)
-
     def is_terminal(self, state: int) -> bool:
         others = men.theirs(state)
         home = men.LINES[2] if state >> 18 == 0 else men.LINES[0]
@@ -41,26 +40,14 @@ class Tapatan(NamedTuple):
             return True
         return not men.can_move(state, 1)
 
-    def utility(self, state: int) -> int:
-        return -1
-
     def canonical(self, state: int) -> int:
         return min(state, men.mirrored(state))
-
-    def cells(self, state: int, mover: int) -> list[str]:
-        return men.cells(state)
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         state = men.from_cells(rows, mover, 3)
         if men.is_placing(state, 3):
             raise ValueError("each has three men, all of the time")
         return state
-
-    def layout(self) -> tuple[str, int]:
-        return "Xo", 81
-
-    def place(self, state: int, action: int) -> list[int]:
-        return men.place(action)
 
     def drawing(self) -> dict[str, Any]:
         return men.drawing(1)

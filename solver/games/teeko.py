@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import five
+from solver.games.common import five, grid
 
 GROUP = "alignment"
 
@@ -86,7 +86,8 @@ class Teeko(NamedTuple):
         return five.least(state)
 
     def cells(self, state: int, mover: int) -> list[str]:
-        return five.cells(state)
+        marks = ["X" if state >> point & 1 else "o" if state >> 25 + point & 1 else "." for point in range(25)]
+        return grid.rows(5, 5, "".join(marks))
 
     def layout(self) -> tuple[str, int]:
         return "Xo", 650
@@ -95,10 +96,13 @@ class Teeko(NamedTuple):
         return five.from_cells(rows, mover, 4)
 
     def place(self, state: int, action: int) -> list[int]:
-        return five.place(action)
+        points = (action - 625,) if action >= 625 else (action // 25, action % 25)
+        return [grid.place(5, 5, point) for point in points]
 
     def drawing(self) -> dict[str, Any]:
-        return five.drawing()
+        """Points, and lines to all neighbours."""
+        pairs = [(a, b) for a in range(25) for b in range(a) if self._near(1 << a) >> b & 1]
+        return {"board": "points", "lines": pairs, "sides": ["black", "red"]}
 
     def _near(self, men: int) -> int:
         """The points next to the men, in all eight directions; perhaps with the men."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import men
+from solver.games.common import grid, men
 
 GROUP = "alignment"
 
@@ -81,7 +81,8 @@ class ThreeMensMorris(NamedTuple):
         return men.least(state)
 
     def cells(self, state: int, mover: int) -> list[str]:
-        return men.cells(state)
+        marks = ["X" if state >> point & 1 else "o" if state >> 9 + point & 1 else "." for point in range(9)]
+        return grid.rows(3, 3, "".join(marks))
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         return men.from_cells(rows, mover, 3)
@@ -90,7 +91,8 @@ class ThreeMensMorris(NamedTuple):
         return "Xo", 90
 
     def place(self, state: int, action: int) -> list[int]:
-        return men.place(action)
+        points = (action - 81,) if action >= 81 else (action // 9, action % 9)
+        return [grid.place(3, 3, point) for point in points]
 
     def drawing(self) -> dict[str, Any]:
         return men.drawing(self.slides)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
 from solver.games.common.boards import check_turns
 
 GROUP = "alignment"
@@ -26,12 +27,9 @@ class TicTacToe(NamedTuple):
     misere: bool = False
 
     def check(self) -> None:
-        if self.width < 1 or self.height < 1 or self.line < 2:
-            raise ValueError("width and height must be at least 1, line at least 2")
-        if (self.width + 1) * self.height > 250 or self.width > 26:
-            raise ValueError("(width + 1) * height must be at most 250, width at most 26 to have letters")
-        if self.line > 31:
-            raise ValueError("line must be at most 31, more than the longest row")
+        limits(self, width=(1, 26), height=(1, 125), line=(2, 31))
+        if (self.width + 1) * self.height > 250:
+            raise ValueError("(width + 1) * height must be at most 250")
 
     def bits(self) -> int:
         return max(63, 2 * self._bits())

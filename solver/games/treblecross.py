@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import grid
+from solver.games.common import grid, limits
 from solver.games.common.boards import cells_of
 
 GROUP = "impartial"
@@ -26,8 +26,7 @@ class Treblecross(NamedTuple):
     width: int = 12
 
     def check(self) -> None:
-        if not 1 <= self.width <= 62:
-            raise ValueError("width must be from 1 to 62")
+        limits(self, width=(1, 62))
 
     def initial(self) -> int:
         return 0

@@ -26,6 +26,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
+
 GROUP = "dice"
 HEADS = ((1, 4, 6, 4, 1), (1, 4, 6, 4, 1), (0, 3, 3, 1, 1))  # how often, by what is thrown
 ROSETTES = (1 << 3 | 1 << 7 | 1 << 13, 1 << 3 | 1 << 7 | 1 << 11 | 1 << 15, 1 << 3 | 1 << 7 | 1 << 11 | 1 << 15)
@@ -40,8 +42,7 @@ class Ur(NamedTuple):
     rules: int = 0
 
     def check(self) -> None:
-        if not 1 <= self.pieces <= 7:
-            raise ValueError("pieces must be 1 to 7")
+        limits(self, pieces=(1, 7))
         if not 0 <= self.rules <= 2:
             raise ValueError("rules are 0 (Finkel's), 1 (Blitz) or 2 (Masters')")
 

@@ -8,17 +8,21 @@ A state is the cells with X, row by row from the bottom left, and those with O a
 and one more for an O.
 """
 
+# mypy: disable-error-code="attr-defined"
+# What another game gives is not seen
+
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import grid
+from solver.games.common import like
 from solver.games.common.boards import cells_of
+from solver.games.order_and_chaos import OrderAndChaos
 
 GROUP = "alignment"
 
 
+@like(OrderAndChaos)
 class WildTicTacToe(NamedTuple):
     """Put an X or an O; who completes `line` of one kind in a row wins (misere: loses); a full board is a draw."""
 
@@ -27,66 +31,13 @@ class WildTicTacToe(NamedTuple):
     line: int = 3
     misere: bool = False
 
-    def check(self) -> None:
-        grid.refuse(self.width, self.height, 2)
-        if not 2 <= self.line <= 26:
-            raise ValueError("line must be from 2 to 26")
-
-    def initial(self) -> int:
-        return 0
-
-    def actions(self, state: int) -> Iterator[int]:
-        cells = self.width * self.height
-        for cell in range(cells):
-            if not (state | state >> cells) >> cell & 1:
-                yield 2 * cell
-                yield 2 * cell + 1
-
-    def result(self, state: int, action: int) -> int:
-        return state | 1 << action // 2 + action % 2 * self.width * self.height
-
-    def is_terminal(self, state: int) -> bool:
-        return state.bit_count() == self.width * self.height or self._has_line(state)
-
     def utility(self, state: int) -> int:
         if not self._has_line(state):
             return 0
         return 1 if self.misere else -1
 
-    def tier(self, state: int) -> int:
-        return state.bit_count()
-
-    def longest(self, state: int) -> int:
-        return self.width * self.height - state.bit_count()
-
-    def canonical(self, state: int) -> int:
-        """The least of the board's images, marks exchanged or not."""
-        cells = self.width * self.height
-        other = state >> cells | (state & (1 << cells) - 1) << cells
-        return min(grid.least(self.width, self.height, 2, state), grid.least(self.width, self.height, 2, other))
-
-    def format_action(self, state: int, action: int) -> str:
-        return grid.name(self.width, action // 2) + "xo"[action % 2]
-
-    def cells(self, state: int, mover: int) -> list[str]:
-        count = self.width * self.height
-        marks = ["X" if state >> i & 1 else "O" if state >> count + i & 1 else "." for i in range(count)]
-        return grid.rows(self.width, self.height, "".join(marks))
-
     def from_cells(self, rows: list[str], mover: int) -> int:
         return cells_of(rows, "X") | cells_of(rows, "O") << self.width * self.height
 
-    def layout(self) -> tuple[str, int]:
-        return "OX", 2 * self.width * self.height
-
-    def place(self, state: int, action: int) -> list[int]:
-        """None: a cell may be given either mark, so that a move is chosen by its name."""
-        return []
-
     def drawing(self) -> dict[str, Any]:
         return {"board": "grid", "men": {"X": ["cross", 2], "O": ["ring", 2]}}
-
-    def _has_line(self, state: int) -> bool:
-        return grid.has_line(self.width, self.height, self.line, state) or grid.has_line(
-            self.width, self.height, self.line, state >> self.width * self.height
-        )

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
+
 GROUP = "impartial"
 
 
@@ -24,13 +26,10 @@ class Wythoff(NamedTuple):
     first: int = 12
     second: int = 9
 
-    @property
-    def impartial(self) -> bool:
-        return True
+    impartial = True  # type: ignore[misc]
 
     def check(self) -> None:
-        if not 0 <= self.first <= 1 << 14 or not 0 <= self.second <= 1 << 14:
-            raise ValueError("the heaps must be from 0 to 16384: each number to take is a move to be listed")
+        limits(self, first=(0, 1 << 14), second=(0, 1 << 14))
 
     def initial(self) -> int:
         return self.first | self.second << self._bits()

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import limits
 from solver.games.common.boards import check_turns
 
 GROUP = "connection"
@@ -26,8 +27,7 @@ class Y(NamedTuple):
     size: int = 4
 
     def check(self) -> None:
-        if not 1 <= self.size <= 6:
-            raise ValueError("size must be from 1 to 6 to fit a state")
+        limits(self, size=(1, 6))
 
     def initial(self) -> int:
         return 0

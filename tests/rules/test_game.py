@@ -136,10 +136,10 @@ def test_the_same_file_is_loaded_once(own):
     ("text", "message"),
     [
         ("chess", "no game 'chess': did you mean minichess, chess-duel or chess-ending\\? All: solver games"),
-        ("connect-four:0", "width and height must be at least 1"),
-        ("connect-four:-3,4", "width and height must be at least 1"),
+        ("connect-four:0", "width must be from 1 to 125"),
+        ("connect-four:-3,4", "width must be from 1 to 125"),
         ("connect-four:70,60", "must be at most 250"),
-        ("connect-four:1000,1000", "must be at most 250"),
+        ("connect-four:1000,1000", "width must be from 1 to 125"),
         ("connect-four:5,4,4,4", "too many parameters: it takes width, height, connect"),
         ("connect-four:depth=3", "no parameter 'depth': it takes width, height, connect"),
         ("connect-four:5,width=4", "width is given twice"),
@@ -153,9 +153,9 @@ def test_the_same_file_is_loaded_once(own):
         ("coins:0", "coins must be"),
         ("coins:100000,65537", "most must be from 1 to 65536"),
         ("nim:65000,537", "heaps together must be at most 65536"),
-        ("connect-four:3,3,63", "connect must be at most 62"),
-        ("tic-tac-toe:27,1", "width at most 26"),
-        ("tic-tac-toe:3,3,32", "line must be at most 31"),
+        ("connect-four:3,3,63", "connect must be from 2 to 62"),
+        ("tic-tac-toe:27,1", "width must be from 1 to 26"),
+        ("tic-tac-toe:3,3,32", "line must be from 2 to 31"),
         ("quixo:5,true", "everything is for sizes 2 to 4"),
         ("nim:" + ",".join(["1"] * 27), "one to 26 heaps"),
         ("nim:1023,1023,1023,1023,1023,1023,1023", "must fit 62 bits, each in its own"),
@@ -166,7 +166,7 @@ def test_the_same_file_is_loaded_once(own):
         ("othello:1,4", "must be at least 2, for four discs"),
         ("nim:1000000000,1000000000,1000000000", "must fit 62 bits"),
         ("tic-tac-toe:16,16", "must be at most 250"),
-        ("hexapawn:1,1", "height at least 2"),
+        ("hexapawn:1,1", "height must be at least 2"),
         ("breakthrough:4,4,3", "height at least twice the rows"),
         ("dots-and-boxes:6,6", "take fewer boxes"),
         ("kalah:9,9", "take fewer houses or seeds"),
@@ -318,5 +318,5 @@ def test_a_game_is_found_by_the_name_of_its_file():
     code = "import sys, solver; solver.load_game('three-mens-morris'); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     own = {name for name in loaded if name.startswith("solver.games.")}
-    shared = {"solver.games.common", "solver.games.common.boards", "solver.games.common.men"}
+    shared = {f"solver.games.common{name}" for name in ("", ".boards", ".grid", ".men")}
     assert own == {"solver.games.three_mens_morris", *shared}

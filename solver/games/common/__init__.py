@@ -1,1 +1,31 @@
 """Code that games share, no games: boards of five by five, men that slide, pawns, throws, choices of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+
+def like(home: type, *names: str) -> Callable[[type], Any]:
+    """Return a decorator that gives rules the methods of other rules that they lack: all, or those of some names.
+
+    Rules are a NamedTuple, and that can inherit from no class beside. A method that is given counts as one of the
+    rules' own, for fingerprints, too.
+    """
+
+    def extended(cls: type) -> Any:
+        for name, method in vars(home).items():
+            if isinstance(method, (FunctionType, property)) and name in (names or (name,)) and name not in vars(cls):
+                setattr(cls, name, method)
+        return cls
+
+    return extended
+
+
+def limits(game: Any, **ranges: tuple[int, int]) -> None:
+    """Raise ValueError unless each of these parameters is from its least to its most value."""
+    parameters = game._asdict()
+    for name, (least, most) in ranges.items():
+        if not least <= parameters[name] <= most:
+            raise ValueError(f"{name} must be from {least} to {most}")

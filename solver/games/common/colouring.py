@@ -21,7 +21,7 @@ class Colouring(NamedTuple):
     height: int = 3
 
     def check(self) -> None:
-        grid.refuse(self.width, self.height, 2)
+        grid.refuse(self.width, self.height, 31)
 
     def initial(self) -> int:
         return 0

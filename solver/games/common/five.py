@@ -8,7 +8,6 @@ new man.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from solver.games.common.boards import cells_of, check_placed
 
@@ -105,30 +104,8 @@ def _transposed(pair: int) -> int:
     return result
 
 
-def cells(state: int) -> list[str]:
-    """The rows from the top."""
-    marks = ["X" if state >> point & 1 else "o" if state >> 25 + point & 1 else "." for point in range(25)]
-    return ["".join(marks[5 * row : 5 * row + 5]) for row in range(4, -1, -1)]
-
-
 def from_cells(rows: list[str], mover: int, men: int) -> int:
     """The state of a board on which each has put so many men, or puts them still."""
     first, second = cells_of(rows, "X"), cells_of(rows, "o")
     check_placed(first, second, mover, men)
     return first | second << 25 | mover << 50
-
-
-def place(action: int) -> list[int]:
-    """The cells of a move, counted from the top left."""
-    points = (action - 625,) if action >= 625 else (action // 25, action % 25)
-    return [(4 - point // 5) * 5 + point % 5 for point in points]
-
-
-def drawing() -> dict[str, Any]:
-    """Points, and lines to all neighbours."""
-    steps = ((0, 1), (1, 0), (1, 1), (1, -1))
-    points = [(row, column) for row in range(5) for column in range(5)]
-    points = [(row, column) for row in range(5) for column in range(5)]
-    ends = [(row, column, row + down, column + right) for row, column in points for down, right in steps]
-    lines = [[5 * a + b, 5 * c + d] for a, b, c, d in ends if c < 5 and 0 <= d < 5]
-    return {"board": "points", "lines": lines, "sides": ["black", "red"]}

@@ -9,12 +9,12 @@ from __future__ import annotations
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def refuse(width: int, height: int, planes: int) -> None:
-    """Raise ValueError for a board whose cells do not fit a state."""
-    if width < 1 or height < 1 or width > 26:
+def refuse(width: int, height: int, most: int) -> None:
+    """Raise ValueError for a board of more than `most` cells, or whose columns have no letters."""
+    if width < 1 or height < 1 or width > len(LETTERS):
         raise ValueError("width and height must be at least 1, width at most 26 to have letters")
-    if width * height * planes > 62:
-        raise ValueError(f"width * height must be at most {62 // planes} to fit a state")
+    if width * height > most:
+        raise ValueError(f"width * height must be at most {most}")
 
 
 def full(width: int, height: int) -> int:

@@ -11,10 +11,7 @@ cycles. `tier` is the sum of both scores, which only holding raises.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-
-from solver.games.common.boards import counts
 
 THROW, HOLD = 0, 1
 
@@ -83,66 +80,3 @@ def passed(goal: int, state: int, held: int) -> int:
 
 def tier(goal: int, state: int) -> int:
     return own(goal, state) + other(goal, state) + (1 if is_won(goal, state) else 0)
-
-
-def board(goal: int, state: int) -> str:
-    turn = mover(goal, state)
-    if is_won(goal, state):
-        return f"player {turn + 1} has reached {goal}"
-    scores = (own(goal, state), other(goal, state))
-    doing = "throws" if is_thrown(state) else "to move"
-    return (
-        f"player 1: {scores[turn]}   player 2: {scores[1 - turn]}   of {goal}\n"
-        f"player {turn + 1} {doing}, {total(goal, state)} in this turn"
-    )
-
-
-def cells(goal: int, state: int) -> list[str]:
-    """Of each player the score, and the points of the turn; of who has lost nothing is known.
-
-    A number is the character so many places behind "0".
-    """
-    turn = mover(goal, state)
-    if is_won(goal, state):
-        rows = [chr(48 + goal) + "0", "?0"]
-    else:
-        rows = [chr(48 + own(goal, state)) + chr(48 + total(goal, state)), chr(48 + other(goal, state)) + "0"]
-    return [rows[turn], rows[1 - turn]]
-
-
-def symbols(goal: int) -> str:
-    """The characters of `cells`, ascending."""
-    return "".join(sorted({"?", *counts(goal)}))
-
-
-BOARD = (
-    r"player 1: (\d{1,5})   player 2: (\d{1,5})   of \d+\nplayer ([12]) (throws|to move), (\d{1,5}) in this turn"
-    r"|player ([12]) has reached \d+"
-)
-
-
-def _parsed_as_shown(goal: int, shown: re.Match[str]) -> int:
-    if shown[6]:
-        return int(shown[6]) * half(goal) - 1
-    turn, scores = int(shown[3]) - 1, [int(shown[1]), int(shown[2])]
-    own, others, points = scores[turn], scores[1 - turn], int(shown[5])
-    if own + points >= goal or others >= goal:
-        raise ValueError(f"the scores, the mover's with the turn's total, must be below {goal}")
-    return (((turn * goal + others) * goal + own) * goal + points) * 2 + (shown[4] == "throws")
-
-
-def parsed(goal: int, text: str) -> int | None:
-    """The state of `12-30-8`: the mover's score, the other's, and the turn's total, which may be omitted.
-
-    Or of a text of `board`.
-    """
-    shown = re.fullmatch(BOARD, text)
-    if shown is not None:
-        return _parsed_as_shown(goal, shown)
-    found = re.fullmatch(r"(\d{1,9})-(\d{1,9})(?:-(\d{1,9}))?", text, re.ASCII)
-    if found is None:
-        return None
-    mine, others, points = (int(number or 0) for number in found.groups())
-    if mine + points >= goal or others >= goal:
-        raise ValueError(f"the scores, the first with the turn's total, must be below {goal}")
-    return ((others * goal + mine) * goal + points) * 2

@@ -94,23 +94,11 @@ def least(state: int) -> int:
     return best
 
 
-def cells(state: int) -> list[str]:
-    """The rows from the top."""
-    marks = ["X" if state >> point & 1 else "o" if state >> 9 + point & 1 else "." for point in range(9)]
-    return ["".join(marks[3 * row : 3 * row + 3]) for row in (2, 1, 0)]
-
-
 def from_cells(rows: list[str], mover: int, most: int) -> int:
     """The state of a board on which each has put `most` men, or puts them still."""
     first, second = cells_of(rows, "X"), cells_of(rows, "o")
     check_placed(first, second, mover, most)
     return first | second << 9 | mover << 18
-
-
-def place(action: int) -> list[int]:
-    """The cells of a move, counted from the top left."""
-    points = (action - 81,) if action >= 81 else (action // 9, action % 9)
-    return [(2 - point // 3) * 3 + point % 3 for point in points]
 
 
 def drawing(slides: int) -> dict[str, Any]:

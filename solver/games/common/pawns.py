@@ -7,7 +7,6 @@ times 3, plus 0, 1 or 2 for a step to the left, straight or right, as the board 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from solver.games.common.boards import cells_of
 
@@ -181,13 +180,6 @@ def count(width: int, height: int, pawns: int, row: int, column: int, upwards: b
     return (line & (1 << column | 1 << width - 1 - column)).bit_count()
 
 
-def cells(width: int, height: int, state: int) -> Iterator[str]:
-    """The rows from the top."""
-    for row in reversed(range(height)):
-        places = range(row * width, row * width + width)
-        yield "".join("W" if state >> i & 1 else "b" if state >> width * height + i & 1 else "." for i in places)
-
-
 def from_cells(rows: list[str], mover: int, most: int) -> int:
     """The state of a board, of at most so many pawns a side."""
     white, black = cells_of(rows, "W"), cells_of(rows, "b")
@@ -195,14 +187,3 @@ def from_cells(rows: list[str], mover: int, most: int) -> int:
         raise ValueError("a side never has more pawns than at the start")
     cells = len(rows) * len(rows[0])
     return white | black << cells | mover << 2 * cells
-
-
-def place(width: int, height: int, state: int, action: int) -> list[int]:
-    """The cells of a move, counted from the top left."""
-    arrived = stepped(width, height, state, 1 << action // 3, action % 3 - 1)
-    ends = (action // 3, arrived.bit_length() - 1)
-    return [(height - 1 - cell // width) * width + cell % width for cell in ends]
-
-
-def drawing() -> dict[str, Any]:
-    return {"board": "checks", "sides": ["white", "black"], "men": {"W": ["pawn", 0], "b": ["pawn", 1]}}
