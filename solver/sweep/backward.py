@@ -4,6 +4,9 @@ The merit of a state is the best merit of its children. The children lie in late
 them there. Retrograde analysis takes the tiers with cycles. Only the tiers that the current tier's moves lead to are
 unpacked in memory. If even those exceed the limit, they are taken one range of keys after the other.
 
+An impartial game has nimbers in place of merits, as `base.kinds` has them: the least that no child has. Where they
+exceed a byte the pass begins anew with wider ones.
+
 Cost: 2 to 4 bits a state for its merit, deflated, in a file; in memory 10 bytes and the merit for each state that may
 be looked up.
 """
@@ -21,12 +24,13 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.base import value
+from solver.base.kinds import LOST
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.compiled.agreement import naming_states
 from solver.compiled.edges import BATCH_MOVES, NOT_TERMINAL, Moves
 from solver.store.directory import MISSING, PASSED, TierLookup
-from solver.store.packed import Table
+from solver.store.packed import LAST, Table
 from solver.store.runs import spans, splitters
 from solver.store.shared import shared
 from solver.store.shelves import ValueShelf
@@ -96,6 +100,45 @@ def evaluate(
             # Compare first, so that memory is written only when it changes.
             if merit > best_merits[owner]:
                 best_merits[owner] = merit
+        cursor = next_state
+    return FINE, np.int64(0)
+
+
+@shared
+def exclude(moves: Moves, known: TierLookup, begin: int, end: int, excluded: NDArray[Any]) -> tuple[Any, Any]:
+    """Let found (end - begin,) be the nimbers of states[begin:end], LOST in place of 0: the least that no child has.
+
+    All children are finished, and lost, or in later tiers, whose nimbers are known. Returns as `backward.evaluate`.
+    """
+    widest = LAST >> 64 - 8 * excluded.itemsize
+    batch, cursor = new_batch(BATCH_MOVES), begin
+    # The last state with such a child, by nimber
+    marks = np.empty(0, np.int64)
+    while cursor < end:
+        batch, count, next_state = next_batch(moves, known, cursor, end, 0, LAST, batch)
+        if count < 0:
+            return LOST_CHILD, known.states[next_state]
+        owners, merits, rows, places = batch.edges.owners, batch.edges.merits, batch.rows, batch.places
+        if len(marks) <= count:
+            marks = np.full(2 * count + 1, -1, np.int64)
+        j = 0
+        for state in range(cursor, next_state):
+            while j < count and cursor + (owners[j] >> 1) == state:
+                nimber = 0
+                if merits[j] == NOT_TERMINAL:
+                    if places[j] == MISSING:
+                        return LOST_CHILD, known.states[state]
+                    nimber = max(value_at(known, rows[j], places[j]), 0)
+                # No state has so many moves that a larger one counts
+                if nimber < len(marks):
+                    marks[nimber] = state
+                j += 1
+            least = 0
+            while marks[least] == state:
+                least += 1
+            if least > widest:
+                return TOO_WIDE, known.states[state]
+            excluded[state - begin] = least if least else LOST
         cursor = next_state
     return FINE, np.int64(0)
 
@@ -326,3 +369,18 @@ class Backward:
         for row in set(self.window.open) - rows_to_keep:
             self.window.hide(row)
         self.forward.states.release()
+
+
+class NimberPass(Backward):
+    """`Backward` for an impartial game: `merits` are nimbers, LOST in place of 0."""
+
+    @staticmethod
+    def value(
+        moves: Moves, lookup: TierLookup, begin: int, end: int, span: Span, point: int, best_merits: Merits
+    ) -> tuple[int, int]:
+        fault: tuple[int, int] = exclude(moves, lookup, begin, end, best_merits)
+        return fault
+
+    def _key_ranges(self, tier_row: int) -> list[Span]:
+        """All keys at once: a nimber is known when all children are."""
+        return [ALL_KEYS]

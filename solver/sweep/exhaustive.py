@@ -24,13 +24,12 @@ from solver.rules import placements
 from solver.rules.game import Game, Rules
 from solver.store.work import Work
 from solver.sweep import demand, projection
-from solver.sweep.backward import Backward
+from solver.sweep.backward import Backward, NimberPass
 from solver.sweep.checkpoint import Checkpoint, resumed
 from solver.sweep.dense import Dense
 from solver.sweep.expectation import ExpectationPass
 from solver.sweep.finish import Ordered, Unfit, finish
 from solver.sweep.forward import Forward
-from solver.sweep.nimbers import NimberPass
 from solver.sweep.numbered import CHECKED, Numbered
 
 DEFAULT_MEMORY = 4 << 30

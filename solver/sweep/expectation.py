@@ -1,6 +1,12 @@
 """The backward pass over a game of chance: expectations, as `solver.base.expectations` has them, in place of merits.
 
 Cost: 8 bytes a state in a file; in a tier with cycles 50 more in memory, and 6 a move that stays in it.
+
+A table of moves with chance is solved in arrays (`solve_table`): the values of `search.value_iteration`, to the unit.
+Play may come back, so all positions are one tier, and its values are narrowed from both sides, in blocks on all cores.
+Plain Python takes hundreds of such rounds for minutes; it solves all other tables as quickly. Cost: NODE_BYTES of
+memory a position and MOVE_BYTES a move at most; for a million positions with 3.6 million moves two seconds, and a tenth
+of one for each round.
 """
 
 from __future__ import annotations
@@ -15,10 +21,15 @@ from numpy.typing import NDArray
 
 from solver.base import expectations
 from solver.base.errors import ResourceError
-from solver.base.expectations import MIDDLE, UNIT, number_of
+from solver.base.expectations import MIDDLE, UNIT, number_of, span_of
+from solver.base.kinds import Units
+from solver.base.options import Options
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
+from solver.book.solution import Solved, TierCount
+from solver.book.writer import CHUNK
 from solver.compiled.edges import BATCH_MOVES, GROUP_SHIFT, NOT_TERMINAL, Moves, new_edges
+from solver.rules.game import Rules
 from solver.search.nets import (
     GAUSS_SEIDEL_STATES,
     NO_BOUND,
@@ -44,7 +55,8 @@ from solver.sweep.retrograde import Solve
 mean = register_jitable(expectations.mean)
 narrow_all: Any = compiled(narrow, carried, renewed)
 Values = NDArray[np.int64]
-STATE_BYTES, MOVE_BYTES, CONSTANT_BYTES = 50, 6, 40  # of a tier with cycles in memory
+STATE_BYTES, ENTRY_BYTES, CONSTANT_BYTES = 50, 6, 40  # of a tier with cycles in memory
+NODE_BYTES, MOVE_BYTES = 100, 45  # of memory, of a table with chance, the peak
 ROOMY = 1 << 10  # bytes of memory for each state of a tier with cycles, with which nobody asks how many moves there are
 # States of a tier with cycles whose moves are counted beforehand, which tells within a few hundredths
 SAMPLED_STATES = 1 << 12
@@ -253,7 +265,7 @@ def sample(states: Packed) -> Values:
 def bytes_of(size: int, moves: Moves, sampled: Values, tier: int) -> int:
     """Bytes of memory that so many states of a tier with cycles take, by the moves of some unfinished ones of it."""
     inside = int(moves_inside(moves, sampled, tier)) / max(1, len(sampled))
-    return round(size * (STATE_BYTES + MOVE_BYTES * inside))
+    return round(size * (STATE_BYTES + ENTRY_BYTES * inside))
 
 
 class ExpectationPass(Backward):
@@ -345,7 +357,7 @@ class Bounds:
         block_constants = list(team.map(count, blocks))
         np.cumsum(begins, out=begins)
         moves, marks = int(begins[-1]), [0, *accumulate(map(len, block_constants))]
-        needed = STATE_BYTES * self.size + MOVE_BYTES * moves + CONSTANT_BYTES * marks[-1]
+        needed = STATE_BYTES * self.size + ENTRY_BYTES * moves + CONSTANT_BYTES * marks[-1]
         refuse_beyond(self.memory, self.size, needed)
         targets, weights = new_entries(moves)
         self.net = self.net._replace(targets=targets, weights=weights, constants=np.concatenate(block_constants))
@@ -410,3 +422,65 @@ def narrowed(net: Net, point: int, team: Workers, progress: Progress) -> Met:
         bounds[begin + 2 * size : begin + half : 2] = net.constants
         bounds[begin + 2 * size + 1 : begin + half : 2] = -net.constants
     return meet(net, round_of, bounds, told)
+
+
+def solve_table(nodes: Any, rules: Rules, options: Options) -> Solved:
+    """Value all positions of a table with chance whose values are no margins.
+
+    Args:
+        nodes: The table, `games.common.nodes.Nodes`.
+        rules: Its rules.
+        options: The options of the solve.
+
+    Raises:
+        MethodError: Play need not end.
+    """
+    worths = np.frombuffer(nodes.worths, np.int64)
+    is_open = np.diff(np.frombuffer(nodes.begins, np.uint32)) > 0
+    point = UNIT // span_of(int(np.abs(worths[~is_open]).max(initial=0)), False, rules.name)
+    values, states = worths * point, np.flatnonzero(is_open)
+    net = _net_of(nodes, values, is_open)
+    with Workers(options.workers) as team:
+        met = narrowed(net, point, team, options.progress)
+    if met.place is not None:
+        raise unmet(rules.name, int(states[met.place]), met, net, UNIT // point)
+    values[states] = middle_of(met, len(states))
+    numbers, signs = number_of(values[states]), number_of(values) - MIDDLE
+    units = Units(rules.kind.measured(UNIT // point, met.gap + 1), 1, point, met.gap + 1)
+    counts = [len(values), int((~is_open).sum()), *(int((test).sum()) for test in (signs > 0, signs == 0, signs < 0))]
+
+    def parts() -> Iterator[tuple[Any, Any]]:
+        for begin in range(0, len(states), CHUNK):
+            yield states[begin : begin + CHUNK], numbers[begin : begin + CHUNK]
+
+    return Solved(
+        len(states),
+        parts,
+        [],
+        None,
+        [TierCount(0, *counts)],
+        units.value(int(values[0])),
+        None,
+        units.kind,
+        True,
+    )
+
+
+def _net_of(nodes: Any, values: Any, is_open: Any) -> Net:
+    """The unfinished positions and the moves between them, by their places among these."""
+    begins = np.frombuffer(nodes.begins, np.uint32).astype(np.int64)
+    children, movers = np.frombuffer(nodes.children, np.uint32), np.frombuffer(nodes.movers, np.uint8)
+    weights = np.frombuffer(nodes.weights, np.uint32).astype(np.int64)
+    owners = np.repeat(np.arange(len(values)), np.diff(begins))
+    stays, inside = movers[owners] == movers[children], is_open[children]
+    numbers, places = np.cumsum(is_open) - 1, begins[:-1][is_open]
+    net_begins = np.zeros(int(is_open.sum()) + 1, np.int64)
+    np.cumsum(np.bincount(numbers[owners[inside]], minlength=len(net_begins) - 1), out=net_begins[1:])
+    child_values = np.where(stays, values[children], -values[children])
+    weight = np.add.reduceat(weights, places)
+    sums = np.add.reduceat(np.where(inside, 0, weights * child_values), places)
+    outside = np.where(weight > 0, sums, np.maximum.reduceat(np.where(inside, NO_BOUND, child_values), places))
+    targets, shares = new_entries(int(net_begins[-1]))
+    targets[:] = 2 * numbers[children[inside]] + stays[inside]
+    shares[:] = weights[inside]
+    return Net(net_begins, targets, shares, outside, weight.astype(np.int16), np.empty(0, np.int64))

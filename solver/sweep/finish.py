@@ -89,17 +89,15 @@ def finish(rules: Rules, swept: Swept, options: Options, begun: float) -> Solved
         parts,
         [kind.palette_kind.value(merit, units.win) for merit in merits or ()],
         merits and [tally.values[merit] for merit in merits],
-        [_tier_count(tier, counts) for tier, counts in zip(layers, reversed(tally.tiers), strict=True)],
+        [
+            TierCount(tier.number, tier.reached, sum(tier.ends), *map(add, tier.ends, unfinished))
+            for tier, unfinished in zip(layers, reversed(tally.tiers), strict=True)
+        ],
         units.value(root),
         longest,
         kind,
         any(tier.cyclic for tier in layers),
     )
-
-
-def _tier_count(tier: Tier, unfinished: Sequence[int]) -> TierCount:
-    """A tier as a book counts it, with its unfinished states by outcome: wins, draws, losses."""
-    return TierCount(tier.number, tier.reached, sum(tier.ends), *map(add, tier.ends, unfinished))
 
 
 def indices_of(best_first: Sequence[int] | NDArray[np.int64] | None) -> Callable[[NDArray[Any]], NDArray[Any]]:

@@ -18,6 +18,7 @@ import itertools
 import random
 import sys
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -115,9 +116,7 @@ class Numbered:
 
     def sample(self, chance: np.random.Generator, limit: int) -> list[int]:
         """Some states, of every tier that has many."""
-        numbers = [
-            chance.integers(span.first, span.last, EARLY_STATES) for span in self.spans if span.last > span.first
-        ]
+        numbers = [chance.integers(span.first, span.last, EARLY_STATES) for span in self.spans]
         chosen = np.concatenate([*numbers, chance.integers(0, self.size, 8 * limit)])
         states = np.empty(len(chosen), np.int64)
         self.kernels.positions_of(chosen, self.places, states)
@@ -172,7 +171,7 @@ class Numbered:
         if self.rules.scores:
             return (0, 1, -1, None)[int(self.values[number >> 2]) >> 2 * (number & 3) & 3]
         code = int(self.values[number])
-        return None if code == by_number.NONE else _merit(code)
+        return None if code == by_number.NONE else self._merit(code)
 
     def _plies_of(self, key: int, kept: dict[int, NDArray[np.uint16]]) -> int:
         """The distance of a decided folded state to a conversion, by the codes that were `kept`."""
@@ -196,14 +195,10 @@ class Numbered:
 
     def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterator[Piece]:
         assert best_first is not None, "chance is for the sorted sweep"
-        stored = self.tally.values.total()
-        states, indices = np.empty(stored, np.int64), np.empty(stored, np.int32)
-        at = 0
-        for some, places in self._listed(best_first, team, by_state=True):
-            states[at : at + len(some)], indices[at : at + len(some)] = some, places
-            at += len(some)
+        listed = self._listed(best_first, team, by_state=True)
+        states, indices = (np.concatenate(arrays) for arrays in zip(*listed, strict=True))
         order = np.argsort(states, kind="stable")
-        for begin in range(0, stored, NUMBERS_PER_CALL):
+        for begin in range(0, len(order), NUMBERS_PER_CALL):
             part = order[begin : begin + NUMBERS_PER_CALL]
             yield states[part], indices[part]
 
@@ -300,21 +295,20 @@ class Numbered:
             code = by_number.BEGIN + 2 * (WIN - min(won)) + 1  # of a won position
             self.tally.meet_win((min(won), self._least(span, code, codes, team)))
 
+    def _merit(self, code: int) -> int:
+        """The merit of a code."""
+        if code < by_number.NONE:
+            return 0
+        size = WIN - (code - by_number.BEGIN >> 1) if self.distant else 1
+        return size if code & 1 else -size
+
     def _counts(self, numbers: NDArray[np.int64], ends: tuple[int, ...]) -> dict[int, int]:
         """How many unfinished positions have each merit, from the number of each code."""
-        numbers[by_number.NONE] = 0
-        if not self.distant:
-            codes = range(by_number.LOST, by_number.FRESH + 4)
-            wins = sum(int(numbers[code]) for code in codes if code & 1) - ends[0]
-            losses = sum(int(numbers[code]) for code in codes if not code & 1) - ends[2]
-            draws = int(numbers[: by_number.NONE].sum()) - ends[1]
-            counts = {1: wins, 0: draws, -1: losses}
-        else:
-            numbers[by_number.BEGIN : by_number.BEGIN + 2] = 0  # finished ones
-            counts = {
-                _merit(code): int(numbers[code]) for code in np.flatnonzero(numbers).tolist() if code >= by_number.BEGIN
-            }
-            counts[0] = int(numbers[: by_number.NONE].sum()) - ends[1]
+        win = WIN if self.distant else 1
+        counts = Counter({win: -ends[0], 0: -ends[1], -win: -ends[2]})
+        for code in np.flatnonzero(numbers).tolist():
+            if code != by_number.NONE:
+                counts[self._merit(code)] += int(numbers[code])
         return {merit: number for merit, number in counts.items() if number}
 
     def _least(self, span: Span, code: int, codes: NDArray[Any], team: Workers) -> int:
@@ -382,11 +376,3 @@ def pieces_of(span: Span) -> Iterator[Span]:
         end = min((begin // NUMBERS_PER_CALL + 1) * NUMBERS_PER_CALL, span.last)
         yield Span(span.tier, begin, end)
         begin = end
-
-
-def _merit(code: int) -> int:
-    """The merit of a code with a distance."""
-    if code < by_number.BEGIN:
-        return 0
-    size = WIN - (code - by_number.BEGIN >> 1)
-    return size if code & 1 else -size

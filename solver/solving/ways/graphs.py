@@ -22,15 +22,15 @@ def solve(job: Job) -> Outcome:
         reason = extras.remedy()
         job.options.say_plainly(reason)
         return plain.solved(job, reason=reason)
-    from solver.sweep import graph
+    from solver.sweep import expectation
 
     nodes = graph_in(job.rules.game)
     size, moves = len(nodes.texts), len(nodes.children)
-    needed = graph.NODE_BYTES * size + graph.MOVE_BYTES * moves
+    needed = expectation.NODE_BYTES * size + expectation.MOVE_BYTES * moves
     if job.options.memory is not None and needed > job.options.memory:
         raise ResourceError(
             f"{size:,} positions with {moves:,} moves need {needed / 2**30:.2f} GiB of memory,"
             f" {job.options.memory / 2**30:.2f} GiB are free for them: raise --memory"
         )
-    solved = graph.solve(nodes, job.rules, job.options)
+    solved = expectation.solve_table(nodes, job.rules, job.options)
     return Outcome(solved, solved.method, "complete")
