@@ -30,8 +30,6 @@ from solver.base.tiers import SizedTier
 from solver.check.conformance import check_game
 from solver.estimate.estimation import need_kernels
 from solver.rules.game import Game, Rules
-from solver.sweep import demand
-from solver.sweep.demand import OF_MERITS, Sizes
 
 KEY = 8  # bytes of a state
 BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -114,6 +112,16 @@ class Costs(NamedTuple):
     book: float = 90e-9  # of a core, a state put in order and encoded for the book
     written: float = 5e-9  # of the driver, a byte of the book
     slice: float = 3.5e-6  # of the driver, what a file of ordered states has for a range
+
+
+class Kind(NamedTuple):
+    """Bytes of a state's merit in the store, and of its share of the book."""
+
+    merit_bytes: int = 1
+    book_bytes: float = 2.1
+
+
+PLAIN = Kind()
 
 
 class Phase(NamedTuple):
@@ -206,13 +214,13 @@ def parse_cluster(text: str) -> Cluster:
     return Cluster(nodes, each, memory, network, storage, price)
 
 
-def predict(tiers: Sequence[SizedTier], costs: Costs, cluster: Cluster, sizes: Sizes = OF_MERITS) -> list[TierPlan]:
+def predict(tiers: Sequence[SizedTier], costs: Costs, cluster: Cluster, kind: Kind = PLAIN) -> list[TierPlan]:
     """Yield the plan of each tier."""
     plans: list[TierPlan] = []
     previous_kept = 0
     for index, tier in enumerate(tiers):
         later = tiers[index + 1] if index + 1 < len(tiers) else None
-        phases = tuple(_phases(tier, later, costs, cluster, sizes))
+        phases = tuple(_phases(tier, later, costs, cluster, kind))
         previous_kept += tier.kept
         forward = [phase.seconds for phase in phases[: turn_of(phases)]]
         plans.append(
@@ -247,7 +255,7 @@ def dealt(moves: int, children: int, count: int) -> int:
     return round(children * count * -math.expm1(moves / children * math.log1p(-1 / count)))
 
 
-def _phases(tier: SizedTier, later: SizedTier | None, costs: Costs, cluster: Cluster, sizes: Sizes) -> Iterator[Phase]:
+def _phases(tier: SizedTier, later: SizedTier | None, costs: Costs, cluster: Cluster, kind: Kind) -> Iterator[Phase]:
     """The phases of a tier. Its children are taken to lie in the next one, or to be as many."""
     reached, open_count, moves = tier.reached, tier.kept, tier.moves
     into, open_share = (min(later.reached, moves), later.kept / max(1, later.reached)) if later else (0, 0.0)
@@ -255,7 +263,7 @@ def _phases(tier: SizedTier, later: SizedTier | None, costs: Costs, cluster: Clu
     theirs, owners = cluster.shards(round(sharding.AHEAD * into)), cluster.shards(into)
     keys, owned = dealt(moves, into, shard_count), round(into * open_share)
     queried = round(keys * open_share)
-    has, answers = KEY + sizes.value, sizes.value * queried
+    has, answers = KEY + kind.merit_bytes, kind.merit_bytes * queried
     read = has * owned * max(1, tier.leads)
 
     def phase(name: str, tasks: int, items: int, **exchange: int) -> Phase:
@@ -298,7 +306,7 @@ def _phases(tier: SizedTier, later: SizedTier | None, costs: Costs, cluster: Clu
             gives=bundle_count,
             takes=bundle_count,
         )
-        yield from split(shard_count, owners, queried, sizes.value)
+        yield from split(shard_count, owners, queried, kind.merit_bytes)
     if open_count:
         yield phase("fold", shard_count, moves, taken=answers, stored=has * open_count, takes=1 + wanted if into else 0)
 
@@ -396,14 +404,14 @@ def of_cluster(
     """
     rules = Rules(game, symmetry)
     need_kernels(rules)
-    from solver.sweep import projection
+    from solver.sweep import demand, projection
 
     census = projection.census(game, symmetry=symmetry, seconds=seconds, workers=workers, tiers=True, progress=progress)
     if census.cyclic:
         raise MethodError(f"{rules.name} has moves that stay in their tier: a plan for a cluster is made by tiers")
-    return planned(
-        census.tiers, measured(rules), cluster, demand.sizes(rules, cyclic=False), census.counted, census.whole
-    )
+    sizes = demand.sizes(rules, cyclic=False)
+    kind = Kind(sizes.value, sizes.book)
+    return planned(census.tiers, measured(rules), cluster, kind, census.counted, census.whole)
 
 
 def measured(rules: Rules) -> Costs:
@@ -419,14 +427,14 @@ def planned(
     tiers: Sequence[SizedTier],
     costs: Costs,
     cluster: Cluster,
-    sizes: Sizes = OF_MERITS,
+    kind: Kind = PLAIN,
     counted: bool = True,
     is_complete: bool = True,
 ) -> Plan:
     """The plan of a solve whose tiers are known."""
-    plans = predict(tiers, costs, cluster, sizes)
+    plans = predict(tiers, costs, cluster, kind)
     states = sum(tier.kept for tier in tiers)
-    book = _book_seconds(states, costs, cluster, sizes)
+    book = _book_seconds(states, costs, cluster, kind)
     seconds = costs.start + sum(tier.forward + tier.backward for tier in plans) + book
     return Plan(
         tuple(plans),
@@ -436,26 +444,26 @@ def planned(
         seconds,
         book,
         max(_worker_memory(tier, plan) for tier, plan in zip(tiers, plans, strict=True)),
-        max(round((KEY + sizes.value) * states + _in_order(states, sizes)), *(tier.storage for tier in plans)),
+        max(round((KEY + kind.merit_bytes) * states + _in_order(states, kind)), *(tier.storage for tier in plans)),
         sum(tier.shuffle for tier in plans),
-        round(sizes.book * states),
+        round(kind.book_bytes * states),
         cluster.price * cluster.nodes * seconds / 3600,
     )
 
 
-def _in_order(states: int, sizes: Sizes) -> float:
+def _in_order(states: int, kind: Kind) -> float:
     """Bytes of the store for states in the book's order, with their merits, beside those that were solved."""
-    return (ORDERED + sizes.value) * states
+    return (ORDERED + kind.merit_bytes) * states
 
 
-def _book_seconds(states: int, costs: Costs, cluster: Cluster, sizes: Sizes) -> float:
+def _book_seconds(states: int, costs: Costs, cluster: Cluster, kind: Kind) -> float:
     """Return the time of the book: workers sort some shards each and encode a range each, and the driver writes."""
     files, ranges = cluster.shards(states, ARRANGED), cluster.shards(states, BOUND)
-    between = _in_order(states, sizes)
-    moved = (KEY + sizes.value + sizes.book) * states + 2 * between
+    between = _in_order(states, kind)
+    moved = (KEY + kind.merit_bytes + kind.book_bytes) * states + 2 * between
     links = [rate for rate in (cluster.nodes * cluster.network / 8, cluster.storage) if rate]
     tasks = (files + ranges) * costs.task + files * ranges * costs.slice
-    driver = tasks + sizes.book * states * costs.written
+    driver = tasks + kind.book_bytes * states * costs.written
     workers = min(cluster.nodes * cluster.cores, ranges)
     return max(states * costs.book / workers, driver, moved / min(links) if links else 0.0)
 
