@@ -1,6 +1,6 @@
 """Every state of a sweep and its value, in files.
 
-States are packed in blocks (`packing`), values are deflated in blocks.
+States are packed in blocks (`packed`), values are deflated in blocks.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.parallel import Workers
-from solver.store.packed import Packed, packed, unpacked
-from solver.store.packing import AT, END
+from solver.store.packed import AT, END, Packed, packed, unpacked
 from solver.store.work import Work
 
 VALUES_PER_BLOCK = 1 << 13  # to a block of values

@@ -7,8 +7,7 @@ pytest.importorskip("numba")
 
 from solver.base.parallel import Workers  # noqa: E402
 from solver.store import directory  # noqa: E402
-from solver.store.packed import LAST, Table, packed, unpacked, unseen  # noqa: E402
-from solver.store.packing import BLOCK_STATES  # noqa: E402
+from solver.store.packed import BLOCK_STATES, LAST, Table, packed, unpacked, unseen  # noqa: E402
 from solver.store.runs import joined, spans, splitters  # noqa: E402
 from solver.store.shelves import StateShelf, ValueShelf  # noqa: E402
 from solver.store.work import Work  # noqa: E402
