@@ -5,7 +5,8 @@ another cluster as well: how many shards a tier has is decided when its turn com
 
 A tier whose moves stay inside it is closed breadth first. A generation is the set of new states that the one before
 leads to inside the tier. When a generation is empty, the states are complete, and their moves to later tiers are
-followed.
+followed. Backward, one task resolves such a tier if it fits one worker, as on one machine; a larger one is resolved by
+rounds of messages between its shards (`rounds`).
 
 Shard files that are lost or damaged are computed again from those before them. A tier with cycles that is under way
 starts over instead: the runs that lead to it are kept until all its states are found.
@@ -23,19 +24,20 @@ from typing import Any, TypeVar
 
 from solver.base.errors import ResourceError, SolverError
 from solver.base.kinds import NIMBER
+from solver.base.methods import Method
 from solver.base.options import Options
 from solver.base.sharding import AHEAD, BYTES
 from solver.book.solution import Solved as Solution
 from solver.cluster import nodes, tasks
 from solver.cluster.blocks import block_count
 from solver.cluster.engine import Engine
-from solver.cluster.history import Closing, Found, ShardedTier, Solved, events_of, owned, tier_of
+from solver.cluster.history import Closing, Found, ShardedTier, Solved, StartedOver, events_of, owned, tier_of
 from solver.cluster.on_ray import is_local
 from solver.cluster.ordering import Merged
-from solver.cluster.resolving import LISTING, by_rounds, valued
+from solver.cluster.rounds import LISTING, Rounds
 from solver.cluster.shards import MAIL, Shards
 from solver.cluster.store import LEASE, Damaged, File, Store
-from solver.cluster.tasks import Advanced, Job, Run, Segment, Spent
+from solver.cluster.tasks import Advanced, Folded, Job, Run, Segment, Spent
 from solver.compiled import agreement
 from solver.compiled.edges import CompiledMoves
 from solver.rules.game import Rules, located
@@ -44,6 +46,7 @@ from solver.sweep.finish import finish
 from solver.sweep.forward import refuse_staying
 from solver.sweep.scale import Scale, TooWide, first_scale, refuse_long, wider
 
+RESOLVING = 128  # bytes of memory that a state takes where its whole tier is resolved by one task
 GROWTH = 4.0  # states that one leads to, before that is known
 REPORTED_TIER_SECONDS = 1.0  # seconds that a tier takes, of which there is a line
 MENDED = 1000  # times for one tier, before something else must be wrong
@@ -203,7 +206,7 @@ class Driver(Shards):
             self.progress("forward", course.stored + closing.reached, None)
         states = closing.reached
         later = self.bits_for(states * course.growth * AHEAD) if closing.highest > tier else 0
-        bits = self.bits_for(states, LISTING if by_rounds(self, states) else BYTES)
+        bits = self.bits_for(states, LISTING if self._goes_by_rounds(states) else BYTES)
         self._complete(*self._closed(closing, max(bits, closing.bits), later), started)
 
     def _advanced(self, tier: int) -> tuple[ShardedTier, list[Advanced], list[Run]]:
@@ -271,7 +274,7 @@ class Driver(Shards):
     def _solve(self, tier: ShardedTier) -> None:
         """Find the values of a tier."""
         started, course = time.monotonic(), self.course
-        places, results, gap = valued(self, tier)
+        places, results, gap = self._valued(tier)
         tally: Counter[int] = Counter()
         for result in results:
             tally.update(result.tally)
@@ -285,6 +288,38 @@ class Driver(Shards):
         self.done(Solved(values, tally, slowest, gap))
         self.progress("backward", course.tally.values.total(), course.stored)
         self._tell("backward", tier, started, [result.spent for result in results])
+
+    def _valued(self, tier: ShardedTier) -> tuple[list[int], list[Folded], int]:
+        """The shards of a tier that have states, their values, and how far apart the bounds of expectations are."""
+        scale, engine = self.course.scale, self.engine_for(tier.kept)
+        assert scale is not None
+        if not tier.cyclic:
+            bits, children, answers = self.asked(tier, tier.parts)
+            folds = engine.submit_each(
+                tasks.fold,
+                [
+                    (self.job, tier.number, (tier.bits, owner), tier.states[owner], scale, block, bits, *values)
+                    for owner, block, values in zip(tier.filled, children, answers, strict=True)
+                ],
+                memory=self.bytes_for(tier.kept, tier.bits),
+            )
+            self.ask_ahead(tier)
+            return tier.filled, list(engine.results(handle for [handle] in folds)), 0
+        if not tier.filled:
+            return [], [], 0
+        if self._goes_by_rounds(tier.kept):
+            return tier.filled, Rounds(self, tier, scale, tier.filled).run(), 0
+        # One task, which must have the memory for all of the tier
+        most = self.engine.memory
+        memory = min(most, RESOLVING * tier.kept)
+        bits, [children], [answers] = self.asked(tier, [tier.states], memory)
+        given = self.job, tier.number, tier.states, scale, most // 2, children, bits, *answers
+        resolved: tasks.Resolved = engine.result(engine.submit(tasks.resolve, *given, memory=memory)[0])
+        return tier.filled, resolved.shards, resolved.gap
+
+    def _goes_by_rounds(self, states: int) -> bool:
+        """Whether a tier with cycles has too many states for one worker, which a game of chance needs all the same."""
+        return self.rules.kind.cyclic == Method.RETROGRADE and RESOLVING * states > self.engine.memory
 
     def _tell(self, step: str, tier: ShardedTier, started: float, spent: list[Spent | None]) -> None:
         """A line about a tier that took a while, and the node of its slowest task, unless that is this one."""
@@ -302,8 +337,11 @@ class Driver(Shards):
     def _make_again(self, name: str) -> None:
         """Compute again the files of the tier that one is of. Raises ResourceError if that comes out otherwise."""
         kind, number, (bits, _) = tasks.origin(name)
+        if self.course.under_way is not None and name in self.course.under_way.names:
+            self.done(StartedOver())
+            return
         # A file of mail or of visited states belongs to a step that runs again and writes it anew
-        if self.starts_over(name) or kind in ("seen", "part", MAIL):
+        if kind in ("seen", "part", MAIL):
             return
         tiers = {tier.number: tier for tier in self.course.tiers}
         if kind == "run":
@@ -313,7 +351,7 @@ class Driver(Shards):
             names = [file.name for file in self._states_again(tiers[number])]
         else:
             assert number is not None
-            names = [result.values.name for result in valued(self, tiers[number])[1]]
+            names = [result.values.name for result in self._valued(tiers[number])[1]]
         if name not in names:
             raise ResourceError(f"{name} comes out otherwise when it is computed again: test the memory of the nodes")
 

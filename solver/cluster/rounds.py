@@ -2,13 +2,15 @@
 
 `link` counts the open children of the states of a shard, and tells the shards of those in its tier who their parents
 are; `index` makes lists of these. Then round by round `step` enters the messages to a shard, and tells the parents of
-its states of one distance. It works as `sweep.retrograde.Resolver` does: the merits are the same.
+its states of one distance. It works as `sweep.retrograde.Resolver` does: the merits are the same. `Rounds` is the
+driver's side.
 
 Cost: 14 bytes a state and 8 a move within the tier in memory, 32 a move while the lists are made.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -16,10 +18,22 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from solver.base import value
+from solver.base import options, value
+from solver.base.errors import GameError
 from solver.base.sharding import HASHED
-from solver.cluster.blocks import EMPTY_BLOCK, Block, Part, dealt, in_blocks, miniature, owners_of
-from solver.cluster.history import ShardedTier
+from solver.cluster.blocks import (
+    EMPTY_BLOCK,
+    Block,
+    Part,
+    block_count,
+    block_for,
+    dealt,
+    in_blocks,
+    miniature,
+    owners_of,
+)
+from solver.cluster.history import Resolving, ShardedTier
+from solver.cluster.shards import Shards
 from solver.cluster.store import File
 from solver.cluster.tasks import Folded, Job, bench_of, labelled, valued
 from solver.compiled.binding import compiling
@@ -34,6 +48,7 @@ from solver.sweep.retrograde import narrow_endless
 from solver.sweep.scale import WIN, Scale
 
 lift = register_jitable(value.lift)
+LISTING = 1024  # bytes of memory that a state takes while the shards of its tier list the parents of their states
 SHARD = 38  # bits of a parent's place, twice, and one if the same player moves; those above are its shard
 ARRAYS = {"begins": np.int64, "parents": np.int64, "left": np.int32, "merits": np.int16}  # of a shard between rounds
 # In place of open children: margins are told in the round in which others are resolved by them
@@ -293,3 +308,134 @@ def settled(
     if len(endless := bench.compiled.endless(own_states)):
         values = values + endless
     return valued(bench, tier, shard, scale, own_states, values.astype(scale.kind))
+
+
+class Rounds:
+    """A tier that is resolved in rounds.
+
+    It holds handles of the arrays of its shards at `places`, by name, and of the messages between them. Every
+    CHECKPOINT_SECONDS seconds the state of all shards is committed: a death costs the rounds since then, or, where
+    there was none, the tier from its moves on.
+    """
+
+    def __init__(self, shards: Shards, tier: ShardedTier, scale: Scale, places: list[int]) -> None:
+        self.shards, self.engine, self.job = shards, shards.engine, shards.job
+        self.tier, self.scale, self.places = tier, scale, places
+        self.memory: int = shards.bytes_for(tier.kept, tier.bits, LISTING)
+        self.blocks: int = block_count(tier.bits)
+        self.arrays: dict[str, list[Any]] = {}
+        # Kept files of begins and parents
+        self.index: list[list[File]] = []
+        self.mails: list[Any] = []
+        self.resolved: int = 0
+
+    def run(self) -> list[Folded]:
+        """The values of the shards."""
+        course = self.shards.course
+        # If not, one of its files is mended, perhaps in the middle of another tier's rounds
+        its_turn = self.tier == course.next()
+        kept = course.under_way if its_turn and isinstance(course.under_way, Resolving) else None
+        saved = time.monotonic()
+        distance = self.link() if kept is None else self.load(kept)
+        while distance:
+            following = self.step(distance)
+            due = its_turn and time.monotonic() - saved > options.CHECKPOINT_SECONDS
+            if following > distance and due and (kept is None or distance > kept.distance):
+                kept = self.kept(distance)
+                self.shards.done(kept)
+                # Send again, so that nothing later depends on earlier messages
+                self.load(kept)
+                saved = time.monotonic()
+            else:
+                distance = following
+        tier = self.tier
+        return self.engine.each(
+            settled,
+            [
+                (self.job, tier.number, (tier.bits, owner), tier.states[owner], self.scale, left, merits)
+                for owner, left, merits in zip(self.places, self.arrays["left"], self.arrays["merits"], strict=True)
+            ],
+            memory=self.memory,
+        )
+
+    def link(self) -> int:
+        """Count open children and list parents; the first distance, 0 if nothing decides any state."""
+        tier, scale, bits = self.tier, self.scale, self.tier.bits
+        queried, children, answers = self.shards.asked(tier, tier.parts)
+        linked = self.engine.submit_each(
+            link,
+            [
+                (self.job, tier.number, (bits, owner), tier.states[owner], scale, block, queried, *values)
+                for owner, block, values in zip(self.places, children, answers, strict=True)
+            ],
+            returns=3 + self.blocks,
+            memory=self.memory,
+        )
+        lists = self.engine.submit_each(
+            index,
+            [
+                (self.job, tier, owner, *(handles[3 + block_for(owner, bits)] for handles in linked))
+                for owner in self.places
+            ],
+            returns=2,
+            memory=self.memory,
+        )
+        self._take(begins=0, parents=1, of=lists)
+        self._take(left=1, merits=2, of=linked)
+        list(self.engine.results(self.arrays["begins"]))
+        return min(filter(None, self.engine.results(handles[0] for handles in linked)), default=0)
+
+    def load(self, saved: Resolving) -> int:
+        """Continue from files. Returns the distance of the round to repeat, whose messages were not kept."""
+        files = zip(*(getattr(saved, name) for name in ARRAYS), strict=True)
+        handles = self.engine.submit_each(load, [(self.job, *shard) for shard in files], returns=len(ARRAYS))
+        self._take(**{name: number for number, name in enumerate(ARRAYS)}, of=handles)
+        self.index, self.mails = [[*shard] for shard in zip(saved.begins, saved.parents, strict=True)], []
+        return saved.distance
+
+    def kept(self, distance: int) -> Resolving:
+        """The arrays in files, after the round of that distance."""
+        self.index = self.index or self._kept("begins", "parents")
+        begins, parents = zip(*self.index, strict=True)
+        left, merits = zip(*self._kept("left", "merits"), strict=True)
+        return Resolving(self.tier.number, [*begins], [*parents], [*left], [*merits], distance)
+
+    def step(self, distance: int) -> int:
+        """A round; the next distance, 0 if there is no more to do."""
+        scores = self.shards.rules.scores
+        if distance >= WIN - 1 and not scores:
+            raise GameError(f"{self.shards.rules.name} has wins of more than {WIN - 2:,} plies")
+        bits = self.tier.bits
+        handles = self.engine.submit_each(
+            step,
+            [
+                (self.job, (bits, owner), distance, *arrays, *(mail[block_for(owner, bits)] for mail in self.mails))
+                for owner, *arrays in zip(self.places, *(self.arrays[name] for name in ARRAYS), strict=True)
+            ],
+            returns=3 + self.blocks,
+            memory=self.memory,
+        )
+        results: list[Told] = list(self.engine.results(shard[0] for shard in handles))
+        self._take(left=1, merits=2, of=handles)
+        self.mails = [shard[3:] for shard in handles]
+        self.resolved += sum(result.resolved for result in results)
+        self.shards.progress("resolve", min(self.resolved, self.tier.kept), self.tier.kept)
+        if any(result.sent for result in results):
+            return distance if scores else distance + 1
+        self.mails = []
+        return min((result.following for result in results if result.following), default=0)
+
+    def _take(self, of: list[list[Any]], **names: int) -> None:
+        """Keep handles of arrays, by their position in each shard's result."""
+        for name, number in names.items():
+            self.arrays[name] = [handles[number] for handles in of]
+
+    def _kept(self, *names: str) -> list[list[File]]:
+        """The files of these arrays of each shard."""
+        return self.engine.each(
+            keep,
+            [
+                (self.job, self.tier.number, (self.tier.bits, owner), names, *arrays)
+                for owner, *arrays in zip(self.places, *(self.arrays[name] for name in names), strict=True)
+            ],
+        )

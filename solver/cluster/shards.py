@@ -19,7 +19,7 @@ from solver.base.options import Options
 from solver.base.sharding import BYTES, GATHERED
 from solver.cluster.blocks import EMPTY_BLOCK, block_count, block_for, split, unsplit
 from solver.cluster.engine import Engine, Here, Node
-from solver.cluster.history import EVENT_NAMES, LAYOUT, Course, Event, ShardedTier, StartedOver
+from solver.cluster.history import EVENT_NAMES, LAYOUT, Course, Event, ShardedTier
 from solver.cluster.store import File, Slice, Sliced, Store, store_at
 from solver.cluster.tasks import Job, Run, answer, gather, request
 from solver.rules.game import Rules
@@ -134,13 +134,6 @@ class Shards:
             self.store.remove(sorted(set(self._obsolete) - self.course.names))
             self._commits, self._committed = self._commits + 1, time.monotonic()
             self._uncommitted, self._obsolete = [], []
-
-    def starts_over(self, name: str) -> bool:
-        """Whether a file is of a tier with cycles that is under way, which begins anew if it is."""
-        if self.course.under_way is None or name not in self.course.under_way.names:
-            return False
-        self.done(StartedOver())
-        return True
 
     def bits_for(self, states: float, each: int = BYTES) -> int:
         """Of how many shards, as a power of two, so many states are, of which a task takes `each` bytes."""

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from solver.base import system
 from solver.base.errors import ResourceError, SolverError
+from solver.base.files import NO_PLACE
 from solver.store.documents import sealed, unsealed
 
 Result = TypeVar("Result")
@@ -43,21 +44,7 @@ EXPIRED = 60.0  # seconds without one after which a lease has ended
 DIGITS = 24  # of a digest in a file's name
 LEASE = "lease"
 OURS = re.compile(rf"\.?(lease|commit-\d{{6}}|[a-z]+[_0-9a-z-]+\.[0-9a-f]{{{DIGITS}}})(\.[0-9a-f]{{32}})?")
-FATAL = (  # what no second try will pass
-    errno.ENOSPC,
-    errno.EDQUOT,
-    errno.EFBIG,
-    errno.EROFS,
-    errno.EACCES,
-    errno.EPERM,
-    errno.EEXIST,
-    errno.ENOTDIR,
-    errno.EISDIR,
-    errno.ENAMETOOLONG,
-    errno.ELOOP,
-)
-
-
+FATAL = {*NO_PLACE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EEXIST}  # what no second try will pass
 WRONG = (ValueError, KeyError, TypeError)  # what reading JSON may raise
 
 

@@ -25,7 +25,7 @@ import numpy as np  # noqa: E402
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from solver.cluster import blocks, driver, history, on_ray, ordering, resolving, shards, store  # noqa: E402
+from solver.cluster import blocks, driver, history, on_ray, ordering, shards, store  # noqa: E402
 from solver.cluster.store import Store  # noqa: E402
 
 # A graph like any other, in tiers: moves stay in two of three of them, lead to the next, or to the one behind
@@ -94,7 +94,7 @@ def crowded(sharded, monkeypatch):
 @pytest.fixture
 def rounds(sharded, monkeypatch):
     """No worker has the memory for a tier with cycles; each round is committed."""
-    monkeypatch.setattr(resolving, "RESOLVING", 1 << 40)
+    monkeypatch.setattr(driver, "RESOLVING", 1 << 40)
     monkeypatch.setattr(options, "CHECKPOINT_SECONDS", 0.0)
 
 
@@ -284,7 +284,7 @@ def test_margins_where_play_may_come_back(tmp_path, rounds, given):
     game = f"{tmp_path / 'maze.py'}::Maze:{given}"
     assert together(game, tmp_path / "rounds.lmdb") == alone(game)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(resolving, "RESOLVING", 1)
+        patch.setattr(driver, "RESOLVING", 1)
         assert together(game, tmp_path / "task.lmdb") == alone(game)
 
 
