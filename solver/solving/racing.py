@@ -236,17 +236,12 @@ class Follower:
             for _, key in self._children(state):
                 self._score(key)
             return
-        score = self._score(state)
-        if not self._ends(state, score):
-            self._settle_moves(state, score)
-
-    def _settle_moves(self, state: int, score: int) -> None:
-        """Find moves that keep a score which no move exceeds: all that the prover knows, or else one."""
-        children = list(self._children(state))
-        if not self._knows_any(children, score):
-            self._prover.begin(state, max(0, score))
-            self._prover.advance(SHORT)
-            self._progress("follow", len(self.scores), None, f"{self._prover.nodes:,} nodes of proof-number search")
+        score, children = self._score(state), list(self._children(state))
+        if self._ends(state, score) or self._knows_any(children, score):
+            return
+        self._prover.begin(state, max(0, score))
+        self._prover.advance(SHORT)
+        self._progress("follow", len(self.scores), None, f"{self._prover.nodes:,} nodes of proof-number search")
         if not self._knows_any(children, score):
             in_order = self._children(state, in_order=True)
             any(self._keeps(key, sign, score, searched=True) for sign, key in in_order)
@@ -367,7 +362,14 @@ class Race:
         self._go_on(state)
         try:
             while True:
-                self._take_turn(state)
+                # Those search on that are behind; after an interruption that may be one of two
+                turn = min(racer.turns for racer in self._racers)
+                behind = [racer for racer in self._racers if racer.turns == turn]
+                for racer in behind:
+                    racer.begin(state)
+                with ThreadPoolExecutor(len(behind)) as pool:
+                    for future in [pool.submit(racer.take_turn) for racer in behind]:
+                        future.result()
                 winner = next((racer for racer in self._racers if racer.score is not None), None)
                 if winner is not None:
                     # The others' memory is free now
@@ -398,16 +400,6 @@ class Race:
         """Remove the file of the race, if it has one."""
         if self._path is not None:
             system.remove(self._path)
-
-    def _take_turn(self, state: int) -> None:
-        """Let those search on that are behind. After an interruption that may be one of two."""
-        turn = min(racer.turns for racer in self._racers)
-        behind = [racer for racer in self._racers if racer.turns == turn]
-        for racer in behind:
-            racer.begin(state)
-        with ThreadPoolExecutor(len(behind)) as pool:
-            for future in [pool.submit(racer.take_turn) for racer in behind]:
-                future.result()
 
     def _watch(self) -> None:
         """Say how far the race is, give up when the time is up, keep the work in a file now and then."""

@@ -54,7 +54,16 @@ class Tree:
         for state, merit in values:
             if state not in self.merits:
                 self._add(state, merit)
-        self._back_up()
+        while self._stale:
+            _, state = heapq.heappop(self._stale)
+            # Since it was marked
+            if self.is_exact(state):
+                continue
+            before, merit = self.merits[state], self.kind.backed_up([self._made(move) for move in self._moves[state]])
+            if merit != before or type(merit) is not type(before):
+                self.merits[state] = merit
+                for parent in self._parents.get(state, ()):
+                    self._mark(parent)
 
     def _add(self, state: Any, merit: Any) -> None:
         self.merits[state], self._moves[state] = merit, self._listed(state)
@@ -107,18 +116,6 @@ class Tree:
     def _mark(self, state: Any) -> None:
         if self._missing[state] == 0 and not self.is_exact(state):
             heapq.heappush(self._stale, (-self.rules.tier(state), state))
-
-    def _back_up(self) -> None:
-        while self._stale:
-            _, state = heapq.heappop(self._stale)
-            # Since it was marked
-            if self.is_exact(state):
-                continue
-            before, merit = self.merits[state], self.kind.backed_up([self._made(move) for move in self._moves[state]])
-            if merit != before or type(merit) is not type(before):
-                self.merits[state] = merit
-                for parent in self._parents.get(state, ()):
-                    self._mark(parent)
 
     def _made(self, move: Move) -> Any:
         """Return the merit that a move gives its state."""

@@ -201,11 +201,16 @@ def derive(rules: Rules, layers: Sequence[list[int]], merits: dict[int, int]) ->
 
     Compiled rules look plies of PLAIN_LIMIT states up, if any, as far as all their moves lead to the next one.
     """
-    for layer, later in reversed(list(itertools.pairwise(layers))):
-        derived = _derived(rules, layer, later, merits)
-        if derived is None:
-            break
-        merits.update(zip(layer, derived, strict=True))
+    with contextlib.suppress(UncompiledRules):
+        for layer, later in reversed(list(itertools.pairwise(layers))):
+            if len(layer) < PLAIN_LIMIT or not _may_compile(rules):
+                break
+            from solver.sweep.plies import merits_of
+
+            derived = merits_of(rules, layer, later, [merits[state] for state in later])
+            if derived is None:
+                break
+            merits.update(zip(layer, derived, strict=True))
     _derive_plainly(rules, [state for layer in layers for state in layer if state not in merits], merits)
 
 
@@ -236,17 +241,6 @@ def _derive_plainly(rules: Rules, stack: list[int], merits: dict[int, int]) -> N
             merits[state] = best
             path.discard(state)
             stack.pop()
-
-
-def _derived(rules: Rules, layer: list[int], later: list[int], merits: dict[int, int]) -> list[int] | None:
-    """The merits of a ply by those of the next, by compiled rules; None where plain Python must find them."""
-    if len(layer) < PLAIN_LIMIT or not _may_compile(rules):
-        return None
-    from solver.sweep.plies import merits_of
-
-    with contextlib.suppress(UncompiledRules):
-        return merits_of(rules, layer, later, [merits[state] for state in later])
-    return None
 
 
 def _may_compile(rules: Rules) -> bool:
