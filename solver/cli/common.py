@@ -346,6 +346,7 @@ Decorator = Callable[[Any], Any]  # adds an option to a command
 
 budget_option: Decorator = click.option(
     "--budget",
+    "seconds",
     type=Seconds(0.001, 1e6),
     default=SECONDS,
     metavar="SECONDS",
@@ -372,7 +373,7 @@ module_option: Decorator = click.option(
 )
 opponent_option: Decorator = click.option(
     "--opponent",
-    type=click.Choice([*map(str, OPPONENTS)]),
+    type=click.Choice(OPPONENTS),
     help="Plies that a fallible opponent looks ahead; beyond them it plays at random.",
 )
 live_option: Decorator = click.option(
@@ -408,5 +409,6 @@ workers_option: Decorator = click.option(
     metavar="N",
     help="Threads. Default: all cores. The result is the same.",
 )
+# The first three are named as `Player` names them
 search_options: Decorator = all_of(budget_option, evaluate_option, module_option, live_option, game_option)
 print_options: Decorator = all_of(json_option, quiet_option)

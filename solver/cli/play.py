@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import click
 
@@ -66,18 +67,16 @@ def command(
     source: str,
     second: bool,
     start: str,
-    budget: float,
     method: str,
     depth: int,
-    opponent: str | None,
+    opponent: int | None,
     level: Level,
     variety: float,
     seed: int | None,
-    evaluate: str | None,
-    module: str | None,
     live: bool,
     own: str | None,
     quiet: bool,
+    **search: Any,
 ) -> None:
     """Play against a book, or against a live search.
 
@@ -90,18 +89,16 @@ def command(
     package. If no book knows the position, the computer searches within the budget, and says if it does not see the
     end. It throws dice and draws cards for both sides.
     """
-    if evaluate is not None and method == "negamax":
+    if search["evaluate"] is not None and method == "negamax":
         raise click.UsageError("negamax asks the rules' own evaluate: --evaluate goes with --method best or heuristic")
     opened = common.open_source(source, own, live=live, quiet=quiet)
     if opponent is not None and method != "practical":
         raise click.UsageError("--opponent is whom practical play expects: add --method practical")
     player = Player(
         opened,
-        seconds=budget,
-        evaluate=evaluate,
-        module=module,
         method="practical" if method == "practical" else "best",
-        opponent=OPPONENT if opponent is None else int(opponent),
+        opponent=OPPONENT if opponent is None else opponent,
+        **search,
     )
     if variety and method != "best":
         raise click.UsageError("--variety is among moves that are all valued: it goes with --method best")
@@ -109,9 +106,9 @@ def command(
     computer = Opponent(player, method, depth, level, variety, chance)
     table = Table(player, computer, start, computer=0 if second else 1, dice=chance)
     # Most others have cycles
-    if method in METHODS and budget > SHORT and player.rules.tiered:
+    if method in METHODS and search["seconds"] > SHORT and player.rules.tiered:
         player.prepare(wait=False)
-    click.echo(greeting(table, None if opened.book is None else str(opened.book.path), budget))
+    click.echo(greeting(table, None if opened.book is None else str(opened.book.path), search["seconds"]))
     table.play()
 
 

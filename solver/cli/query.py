@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import click
 
@@ -40,13 +40,11 @@ def command(
     no_moves: bool,
     book_only: bool,
     explain: bool,
-    opponent: str | None,
-    budget: float,
-    evaluate: str | None,
-    module: str | None,
+    opponent: int | None,
     live: bool,
     own: str | None,
     quiet: bool,
+    **search: Any,
 ) -> None:
     """Show the value of a position and of all its moves, best first.
 
@@ -82,9 +80,9 @@ def command(
     If moves score (dots-and-boxes, kalah), a value is the margin still to come. "gained" is the margin so far for the
     side to move. It is null if POSITION does not tell the moves so far, and in other games.
     """
-    if evaluate is not None and book_only:
+    if search["evaluate"] is not None and book_only:
         raise click.UsageError("--book-only makes no estimates, so --evaluate has no part in it: leave one out")
-    if module is not None and book_only:
+    if search["module"] is not None and book_only:
         raise click.UsageError("--book-only does not search, so --module has no part in it: leave one out")
     if explain and (no_moves or "-" in positions):
         raise click.UsageError("--explain is about the moves of one position at a time: leave --no-moves and - out")
@@ -99,12 +97,10 @@ def command(
         from solver.report import reasons
     player = Player(
         common.open_source(source, own, live=live, quiet=quiet),
-        seconds=budget,
         live=not book_only,
-        evaluate=evaluate,
-        module=module,
         method="best" if opponent is None else "practical",
-        opponent=OPPONENT if opponent is None else int(opponent),
+        opponent=OPPONENT if opponent is None else opponent,
+        **search,
     )
     answers = Answers(player, moves=not no_moves)
     missing, inexact = 0, 0
@@ -112,7 +108,7 @@ def command(
         if position == "-":
             answer_lines(answers, sys.stdin.buffer)
             continue
-        with common.thinking(budget, quiet=not sys.stderr.isatty()):
+        with common.thinking(search["seconds"], quiet=not sys.stderr.isatty()):
             facts = answers.ask(position)
             if explain:
                 facts = reasons.explained(player, facts)

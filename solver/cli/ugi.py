@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
@@ -22,9 +23,7 @@ from solver.play.ugi import Session
     help="best: of equal moves the first. practical: the one that is hardest to answer.",
 )
 @search_options
-def command(
-    source: str, method: str, budget: float, evaluate: str | None, module: str | None, live: bool, own: str | None
-) -> None:
+def command(source: str, method: str, live: bool, own: str | None, **search: Any) -> None:
     """Play as an engine, by the Universal Game Interface: UCI for any game.
 
     \b
@@ -37,8 +36,8 @@ def command(
     `isready` first: it loads the compiled search. At the end of the input a search with a limit is finished.
     """
     opened = open_source(source, own, live=live, quiet=True)
-    player = Player(opened, seconds=budget, evaluate=evaluate, module=module, method=method)
-    session = Session(player, lambda line: click.echo(line), budget, f"solverbook {__version__}")
+    player = Player(opened, method=method, **search)
+    session = Session(player, lambda line: click.echo(line), search["seconds"], f"solverbook {__version__}")
     goes_on = True
     try:
         for line in text_lines(sys.stdin.buffer, "replace"):

@@ -50,16 +50,6 @@ class Limits(NamedTuple):
     depth: int | None = None
     grace: float = GRACE
 
-    @property
-    def words(self) -> str:
-        """As `go` has it."""
-        return f"go movetime {max(1, round(1000 * self.seconds))}" if self.depth is None else f"go depth {self.depth}"
-
-    @property
-    def patience(self) -> float:
-        """Seconds until the engine is silent."""
-        return self.grace + self.seconds if self.depth is None else ANSWER_SECONDS
-
 
 class Lost(Exception):
     """An engine has lost a game by rule."""
@@ -185,7 +175,9 @@ class Engine:
         names = names_of(self.rules, self.rules.game.initial(), line)
         moves = " ".join(name.replace(" ", "") for name in names)
         process.tell(f"position startpos{' moves ' if moves else ''}{moves}")
-        said = process.ask(self.limits.words, "bestmove", self.limits.patience)
+        seconds, depth, grace = self.limits
+        go = f"go movetime {max(1, round(1000 * seconds))}" if depth is None else f"go depth {depth}"
+        said = process.ask(go, "bestmove", grace + seconds if depth is None else ANSWER_SECONDS)
         legal = list(self.rules.actions(state))
         # What follows the move may be, as in UCI, what is expected next
         for text in (said, said.partition(" ")[0]):

@@ -148,16 +148,12 @@ def _puzzle(player: Player, state: int, goal: str, unique: str) -> Puzzle | None
         return None
     value = solution.value
     assert value is not None
-    tempting = sum(_tempts(move) for move in moves if move is not solution)
+    wrong = [move.value for move in moves if move is not solution and move.value is not None]
+    # Of these a short look does not show that they lose
+    tempting = sum(value.score >= 0 or value.distance is None or value.distance > LOOK for value in wrong)
     distance = value.distance if goal == "win" else None
     name = format_action(player.game, state, solution.action)
     return Puzzle(state, goal, distance, solution.action, name, [], tempting, (distance or 0) + 2 * tempting)
-
-
-def _tempts(move: Move) -> bool:
-    """Whether a short look does not show that a wrong move loses."""
-    value = move.value
-    return value is not None and not (value.score < 0 and value.distance is not None and value.distance <= LOOK)
 
 
 def _unique(player: Player, state: int, is_winner: bool) -> bool:

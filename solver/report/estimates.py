@@ -88,7 +88,8 @@ def _memory(facts: dict[str, Any]) -> str:
 
 def between(low: int, high: int) -> str:
     """A range in two figures, rounded outwards: 1.2 to 120 million."""
-    lower, upper = (number(_two_figures(count, up)) for count, up in ((low, False), (high, True)))
+    low_step, high_step = (10 ** max(0, len(str(count)) - 2) for count in (low, high))
+    lower, upper = number(low // low_step * low_step), number(-(-high // high_step) * high_step)
     unit = upper.partition(" ")[2]
     return f"{lower.removesuffix(f' {unit}') if unit else lower} to {upper}"
 
@@ -104,12 +105,6 @@ def number(count: int) -> str:
         if count >= size:
             return f"{count / size:,.10g} {unit}"
     return f"{count:,}"
-
-
-def _two_figures(count: int, up: bool) -> int:
-    """A number rounded to two figures, up or down."""
-    step: int = 10 ** max(0, len(str(count)) - 2)
-    return -(-count // step) * step if up else count // step * step
 
 
 def _about(facts: dict[str, Any]) -> str:

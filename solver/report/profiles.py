@@ -8,7 +8,7 @@ from typing import Any
 
 from solver.base.value import Value
 from solver.profiling import Profile
-from solver.report.facts import facts_of, filled, table
+from solver.report.facts import facts_of, filled, table, worth
 from solver.rules.game import Rules
 from solver.rules.notation import in_words
 
@@ -38,7 +38,7 @@ def facts(profile: Profile) -> dict[str, Any]:
         "matrix": [outcomes._asdict() for outcomes in profile.matrix],
         "plies": [ply._asdict() for ply in profile.plies],
         "first_moves": [
-            {"move": name, **facts_of(value), "expected": expected} for name, value, expected in profile.first_moves
+            {"move": name, **worth(value), "expected": expected} for name, value, expected in profile.first_moves
         ],
     }
 

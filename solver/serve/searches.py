@@ -37,8 +37,8 @@ class Searches:
         self.seconds, self.most = seconds, most
         self.under_way: int = 0  # and waiting
         self._turn = asyncio.Semaphore(1)
-        self.players: dict[str, Player] = {}
-        self._answered: dict[str, int] = {}
+        # And how many answers each has given
+        self.players: dict[str, tuple[Player, int]] = {}
         self._loaded: weakref.WeakSet[Player] = weakref.WeakSet()
 
     def serves(self, served: Served) -> bool:
@@ -65,10 +65,10 @@ class Searches:
 
     def player_of(self, served: Served) -> Player:
         """The player of a game, the last of those that are kept."""
-        player, answered = self.players.pop(served.name, None), self._answered.get(served.name, 0)
+        player, answered = self.players.pop(served.name, (None, 0))
         if player is None or answered >= ANSWERS:
             player, answered = Player(served.book or {}, served.game, seconds=self.seconds), 0
-        self.players[served.name], self._answered[served.name] = player, answered + 1
+        self.players[served.name] = player, answered + 1
         while len(self.players) > MAX_SEARCHES:
             self.players.pop(next(iter(self.players)))
         return player
