@@ -49,13 +49,13 @@ COMMANDS = {
     "grade": ("solver.cli.grade", "Judge games move by move."),
     "profile": ("solver.cli.profile", "Measure a game for its designer."),
     "learn": ("solver.cli.learn", "Learn to evaluate positions."),
-    "match": ("solver.cli.match", "Let players meet, and say who is better."),
+    "match": ("solver.cli.learn", "Let players meet, and say who is better."),
     "compare": ("solver.cli.compare", "Compare the searches of the textbook."),
     "diff": ("solver.cli.copies", "Say how two books differ."),
     "merge": ("solver.cli.copies", "Write one book with the states of two."),
     "export": ("solver.cli.export", "Write a table, a file for other languages, or a page."),
     "build": ("solver.cli.build", "Build a WebAssembly module of a game."),
-    "import": ("solver.cli.importing", "Write a book of values from elsewhere."),
+    "import": ("solver.cli.copies", "Write a book of values from elsewhere."),
     "verify": ("solver.cli.verify", "Check a book: structure, checksums, every value."),
 }
 SECTIONS = {  # of the help

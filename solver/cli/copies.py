@@ -1,12 +1,24 @@
-"""`solver pack`, `trim`, `merge` and `diff`: books made from books, and how two differ."""
+"""`solver pack`, `trim`, `merge`, `diff` and `import`: books made from books or from values, and how two differ."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import click
 
 from solver.book.codecs import CHOICES, CODECS
 from solver.book.solution import SIDES, Trim
-from solver.cli.common import SIZE, Bars, codec_option, game_option, print_options, tell, workers_option
+from solver.cli.common import (
+    SIZE,
+    Bars,
+    codec_option,
+    game_option,
+    note,
+    print_options,
+    symmetry_option,
+    tell,
+    workers_option,
+)
 from solver.cli.info import report
 from solver.edit.comparing import diff, merge
 from solver.report import differences
@@ -69,20 +81,7 @@ def pack_command(
 @game_option
 @workers_option
 @print_options
-def trim_command(
-    book: str,
-    target: str,
-    max_ply: int | None,
-    side: str | None,
-    plies: int | None,
-    wdl: bool,
-    max_bytes: int | None,
-    codec: str | None,
-    own: str | None,
-    workers: int | None,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+def trim_command(book: str, target: str, own: str | None, as_json: bool, quiet: bool, **options: Any) -> None:
     """Write a smaller copy of a book.
 
     \b
@@ -95,9 +94,10 @@ def trim_command(
     """
     from solver.edit.trimming import trim
 
+    limits = {name: options.pop(name) for name in ("max_ply", "side", "max_bytes")}
+    wanted = Trim(plies=options.pop("plies") or 0, **limits)
     with Bars(quiet) as bars:
-        wanted = Trim(max_ply=max_ply, side=side, plies=plies or 0, max_bytes=max_bytes)
-        header = trim(book, target, wanted, own, wdl=wdl, codec=codec, workers=workers, progress=bars)
+        header = trim(book, target, wanted, own, progress=bars, **options)
     report(header, target, bars.seconds, as_json)
 
 
@@ -152,3 +152,35 @@ def diff_command(context: click.Context, first: str, second: str, most: int, as_
         found = diff(first, second, most, progress=bars)
     tell(differences.facts(found), differences.text, as_json)
     context.exit(0 if found.equal else 1)
+
+
+@click.command("import")
+@click.argument("file", type=click.Path())
+@click.argument("game")
+@click.option("-o", "--output", "book", type=click.Path(), required=True, metavar="BOOK", help="Write the book here.")
+@symmetry_option
+@click.option("--no-verify", is_flag=True, help="Do not compare values with those of their moves.")
+@print_options
+def import_command(
+    file: str, game: str, book: str, symmetry: bool, no_verify: bool, as_json: bool, quiet: bool
+) -> None:
+    """Write a book of values from elsewhere, verified.
+
+    \b
+    solver import values.jsonl connect-four:4,4 -o connect-four-4x4.lmdb
+    solver import values.csv connect-four:4,4 -o connect-four-4x4.lmdb --no-verify
+
+    FILE is .jsonl or .csv, as `solver export` writes them. Each line has a state, its score for the side to move (1, 0,
+    -1, or the margin) and, for wins and losses, the distance in plies. Other columns are ignored. Leave finished states
+    out. Each value is compared with those of its moves.
+
+    If FILE lacks states that play reaches, the result is a book of exact entries, which live search completes. The
+    values take 300 bytes of memory a state.
+    """
+    from solver.solving.pipeline import import_values
+
+    with Bars(quiet) as bars:
+        header = import_values(game, file, book, symmetry=symmetry, verified=not no_verify, progress=bars)
+    if header.scope != "complete":
+        note(f"{file} is not all of the game that play can reach: not every value could be verified", quiet)
+    report(header, book, bars.seconds, as_json)

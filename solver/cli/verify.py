@@ -8,7 +8,7 @@ import click
 
 from solver.base.errors import DamagedBook, ForeignBook, MissingRules
 from solver.cli.common import Bars, Seconds, game_option, memory_option, print_options, tell, workers_option
-from solver.report import verdicts
+from solver.report import books
 from solver.report.facts import facts_of
 from solver.verifying.verification import CONSISTENT, SEARCH, WRONG, verify
 
@@ -59,6 +59,6 @@ def command(book: str, own: str | None, as_json: bool, quiet: bool, **means: Any
         if as_json:
             tell({"verdict": WRONG, "basis": str(error)}, str, as_json)
         raise type(error)(f"{WRONG}: {error}") from None
-    tell(answer, lambda facts: f"{book}: {verdicts.text(facts)}", as_json)
+    tell(answer, lambda facts: f"{book}: {books.verified(facts)}", as_json)
     if answer["verdict"] == CONSISTENT:
         click.get_current_context().exit(NOT_PROVED)

@@ -1,4 +1,4 @@
-"""The content of a book: the facts of its header, and the same for people."""
+"""The content of a book: the facts of its header, the same for people, and what its verification found."""
 
 from __future__ import annotations
 
@@ -131,3 +131,18 @@ def tables(facts: dict[str, Any], kind: Kind) -> str:
             name = kind.entry(Value(value["score"], value["distance"]))
             lines.append(f"{name:>14} {value['stored']:15,}")
     return "\n".join(lines).strip("\n")
+
+
+def verified(facts: dict[str, Any]) -> str:
+    """Say the verdict on a book, by the facts of a report of `verifying`, and the sides that were played out."""
+    work_text = "{states:,} states verified in {seconds:.2f} s, {plain:,} of them in plain Python".format(**facts)
+    verdict_text = f"{facts['verdict']}: {work_text}; {facts['basis']}"
+    if facts["note"]:
+        verdict_text += f"\nplain Python judged, not the compiled rules: {facts['note']}"
+    if not facts["played"]:
+        return verdict_text
+    who = " and the ".join(facts["played"])
+    return (
+        f"{verdict_text}\nplayed against every reply, from {facts['positions']:,} positions: the {who} player"
+        " gets at least the value of each"
+    )

@@ -69,31 +69,26 @@ class Handlers:
 
     async def book_position(self, request: Any) -> Reply:
         """A position of a book."""
-        served, opponent = self.any_book(request)[0], _opponent(request)
-        if opponent is None:
-            return await self._position(request, served)
-        text, moves = position_in(request), _truth(request, "moves")
-        try:
-            answers = served.answers(moves, opponent)
-        except MethodError as error:
-            raise Refused(400, str(error)) from None
-        facts = await anyio.to_thread.run_sync(answers.ask, text)
-        return reply_of(facts, FOREVER, "position", served.digest, text, str(moves), str(opponent))
+        return await self._position(request, self.any_book(request)[0], _opponent(request))
 
     async def game_position(self, request: Any) -> Reply:
         """A position of a game."""
         return await self._position(request, self.any_game(request))
 
-    async def _position(self, request: Any, served: Served) -> Reply:
-        """A position, by knowledge at once, else by live search, if there is any."""
+    async def _position(self, request: Any, served: Served, opponent: int | None = None) -> Reply:
+        """A position, by knowledge at once, else by live search, if there is any; against an opponent by none."""
         text, moves = position_in(request), _truth(request, "moves")
-        ask, cache = served.answers(moves).ask, FOREVER
-        facts = ask(text) if served.is_quick else await anyio.to_thread.run_sync(ask, text)
-        if not served.is_quick and not is_told(facts):
+        try:
+            ask, cache = served.answers(moves, opponent).ask, FOREVER
+        except MethodError as error:
+            raise Refused(400, str(error)) from None
+        is_quick = served.is_quick and opponent is None
+        facts = ask(text) if is_quick else await anyio.to_thread.run_sync(ask, text)
+        if not is_quick and opponent is None and not is_told(facts):
             cache = REVALIDATE
             if self.searches.serves(served):
                 facts, cache = await self.searches.position(request, served, text, moves), NO_STORE
-        return reply_of(facts, cache, "position", served.digest, text, str(moves))
+        return reply_of(facts, cache, "position", served.digest, text, str(moves), str(opponent))
 
     async def book_line(self, request: Any) -> Reply:
         """Best play by a book."""
