@@ -32,6 +32,7 @@ game: Any = None  # constants of the bound copies
 SCORES = REPLIES = LONGEST = False
 MORE = ()
 
+ENTRIES = 2  # of a bucket of the table
 SPLIT_PLIES = 20  # threads that search one state share their work as deep as this
 PROBED = 10  # plies left, as far as the rules say, from which on all children are looked up before one is searched
 TAKEN = -(1 << 63)  # the promise of a move that needs no search any more
@@ -90,7 +91,7 @@ def consider(
     if probed:
         key = key_of(child)
         # The look-ups follow once all children are listed. Until then the processor fetches their cache lines.
-        prefetch_at(np.int64(table.ctypes.data) + 8 * bucket_of(key, len(table)))
+        prefetch_at(np.int64(table.ctypes.data) + 8 * bucket_of(key, len(table), ENTRIES))
     put(moves, at, child, key, replies, (sign, away, asked), promise)
     return best, at + 1
 

@@ -23,22 +23,22 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.compiled.binding import inlined, kernel
-from solver.compiled.exact.alphabeta import FULL, WIDE, Move, put
-from solver.compiled.exact.moves import FAR, key_of, look_at, settle_first
-from solver.compiled.exact.table import LIMIT, has_key, mixed_with, size_of, write_key
-from solver.compiled.states import BEYOND, COLUMNS, MIXER, folded, put_state, state_at, state_in
+from solver.compiled.exact.alphabeta import FULL, WIDE, Move, list_children
+from solver.compiled.exact.moves import FAR, key_of, settle_first
+from solver.compiled.exact.table import LIMIT, bucket_of, has_key, mixed_with, size_of, write_key
+from solver.compiled.states import BEYOND, COLUMNS, put_state, state_at, state_in
 from solver.search.running import SearchStatus
-from solver.store.addresses import borrowed, prefetch_at
+from solver.store.addresses import borrowed
 
 game: Any = None  # constants of the bound copies
-REPLIES = EVALUATE = False
+EVALUATE = False
 MORE = ()
 
 SURE = (1 << 28) - 1  # a number that no search reaches: the other answer is proved
 MOST = SURE - 1
 EPSILON = 4  # a search stays with a move until its number is a quarter above the next
 SCALE = 16  # the numbers of a new state are from 1 to about twice that, by the rules' estimate
-ENTRIES = 4  # of a bucket
+ENTRIES = 4  # of a bucket of the table, for `list_children`, too
 USED = 2
 PROOF_SHIFT, REFUTATION_SHIFT, WORK_SHIFT = 2, 30, 58
 MOST_WORK = 31
@@ -50,16 +50,9 @@ FIELDS = 8
 
 
 @register_jitable(forceinline=True)
-def bucket_at(key: Any, words: int) -> Any:
-    """Return the first word of a key's bucket, in a table of so many words."""
-    mixed = folded(key) * MIXER
-    return (mixed >> 20 ^ mixed >> 42) * (ENTRIES * size_of(key)) & words - ENTRIES * size_of(key)
-
-
-@register_jitable(forceinline=True)
 def known(table: NDArray[Any], key: Any, bound: int) -> Any:
     """Return the data of a state and a bound, or 0."""
-    at = bucket_at(key, len(table))
+    at = bucket_of(key, len(table), ENTRIES)
     for _ in range(ENTRIES):
         data = table[at + 1]
         if data and (data & 1) == bound and has_key(table, at, key, 1, mixed_with(data)):
@@ -83,7 +76,7 @@ def refutation_in(data: int) -> Any:
 @register_jitable
 def remember(table: NDArray[Any], key: Any, bound: int, proof: int, refutation: int, nodes: int) -> None:
     """Store both numbers of a state, in its own place, a free one, or that of the entry which took fewest nodes."""
-    first, size = bucket_at(key, len(table)), size_of(key)
+    first, size = bucket_of(key, len(table), ENTRIES), size_of(key)
     work, count = np.int64(0), nodes
     while count and work < MOST_WORK:
         count >>= 1
@@ -105,49 +98,6 @@ def remember(table: NDArray[Any], key: Any, bound: int, proof: int, refutation: 
     data = bound | USED | proof << PROOF_SHIFT | refutation << REFUTATION_SHIFT | work << WORK_SHIFT
     table[chosen + 1] = data
     write_key(table, chosen, key, 1, mixed_with(data))
-
-
-@inlined
-def offer(moves: NDArray[Any], state: Any, action: Any, bound: int, at: int, table: Any) -> tuple[Any, Any]:
-    """Settle an action's child, or else put it in row `at` of `moves`.
-
-    Returns the merit of the action, LIMIT if a search must find it, and the next free row.
-    """
-    merit, child, replies, sign, away, asked, promise = look_at(state, action, bound)
-    if merit == LIMIT:
-        key = key_of(child)
-        prefetch_at(np.int64(table.ctypes.data) + 8 * bucket_at(key, len(table)))
-        put(moves, at, child, key, replies, (sign, away, asked), promise)
-        at += 1
-    return merit, at
-
-
-@inlined
-def expand(
-    table: NDArray[Any], moves: NDArray[Any], state: Any, choices: int, bound: int, first: int
-) -> tuple[Any, Any]:
-    """List the children that need a search in moves[first:].
-
-    Returns the best merit of the others, and the end of the list; -1 if there is no room.
-    """
-    best, end_slot = np.int64(-LIMIT), first
-    if REPLIES:
-        while choices and best < bound:
-            action = (choices & -choices).bit_length() - 1
-            choices &= choices - 1
-            merit, end_slot = offer(moves, state, action, bound, end_slot, table)
-            if merit != LIMIT:
-                best = max(best, merit)
-    else:
-        for action in game.actions(state):
-            if end_slot >= len(moves):
-                return best, np.int64(-1)
-            merit, end_slot = offer(moves, state, action, bound, end_slot, table)
-            if merit != LIMIT:
-                best = max(best, merit)
-            if best >= bound:
-                break
-    return best, end_slot
 
 
 @inlined
@@ -185,7 +135,7 @@ def arrive(table: NDArray[Any], frames: NDArray[Any], moves: NDArray[Any], numbe
         put_state(frames, ply, Frame.KEY, key_of(state), MORE)
         if result != LIMIT:
             return result
-    best, end_slot = expand(table, moves, state, choices, bound, first)
+    best, end_slot = list_children(table, moves, state, choices, bound, first, True)
     if end_slot < 0:
         return FULL
     if best >= bound or end_slot == first:

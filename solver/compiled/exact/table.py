@@ -142,11 +142,12 @@ def _key_at(table: Any, at: Any, more: Any) -> Any:
 
 
 @register_jitable(forceinline=True)
-def bucket_of(key: Any, words: int) -> Any:
-    """Return the first word of a key's bucket, in a table of so many words."""
+def bucket_of(key: Any, words: int, entries: Any = 2) -> Any:
+    """Return the first word of a key's bucket of so many entries, in a table of so many words."""
     mixed = folded(key) * MIXER
+    size = entries * size_of(key)
     # The high bits of the product depend on all bits of the key; the low ones do not.
-    return (mixed >> 20 ^ mixed >> 42) * (2 * size_of(key)) & words - 2 * size_of(key)
+    return (mixed >> 20 ^ mixed >> 42) * size & words - size
 
 
 @register_jitable(forceinline=True)
