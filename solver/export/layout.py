@@ -1,8 +1,8 @@
 """The layout of a game for learners: a plane for each character of its board, and dense numbers of its actions.
 
 Every array that a learner takes from a game has this one layout: environments, OpenSpiel's tensors and training sets.
-The game declares it by its method `layout()`. Without that method a complete book of all positions gives it, or the
-game itself, if it has few positions.
+The game declares it by its `layout`. Without that, a complete book of all positions gives it, or the game itself, if it
+has few positions.
 
 A game without `cells` has no board. The bits of its state then stand in one row.
 """
@@ -18,7 +18,7 @@ from typing import Any
 from solver.base.errors import GameError, LayoutError
 from solver.book import Book
 from solver.rules.boards.cells import board_of, is_drawn
-from solver.rules.game import Rules, own_method
+from solver.rules.game import Rules, own_method, own_value
 
 EMPTY = ". "  # cells without a plane: nobody is there, or there is no cell
 FEW = 10_000  # positions of a game that are explored for its layout
@@ -102,9 +102,9 @@ def layout_of(rules: Rules, book: Book | None = None) -> Layout:
     Raises:
         GameError: The rules declare none or a wrong one, the game has many positions, and the book lacks some of them.
     """
-    declared = own_method(rules.game, "layout")
+    declared = own_value(rules.game, "layout")
     if declared is not None:
-        return _declared(rules, *declared())
+        return _declared(rules, *declared)
     layout = _explored(type(rules.game), rules.game)  # type: ignore[arg-type]
     if layout is None and book is not None and _has_every_position(rules, book):
         layout = _surveyed(rules, _with_ends(rules, book))

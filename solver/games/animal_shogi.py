@@ -35,6 +35,8 @@ class AnimalShogi(NamedTuple):
 
     immediate: bool = False
 
+    layout = "CEGHLPQRceghlpqr", 180
+
     def initial(self) -> int:
         elephant, lion, giraffe, chick = 1, 2, 4, 0o20
         mine = self._planes(chick, giraffe, elephant, lion)
@@ -188,9 +190,6 @@ class AnimalShogi(NamedTuple):
         if lions != 2:
             raise ValueError("each side has one Lion")
         return state
-
-    def layout(self) -> tuple[str, int]:
-        return "CEGHLPQRceghlpqr", 180
 
     def place(self, state: int, action: int) -> list[int]:
         """The cells as the mover sees them, its hand below."""

@@ -29,7 +29,7 @@ class Awari(NamedTuple):
 
     seeds: int = 6
 
-    score_game = True  # type: ignore[misc]
+    score_game = True
 
     def check(self) -> None:
         limits(self, seeds=(1, 31))

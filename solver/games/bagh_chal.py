@@ -38,6 +38,8 @@ class BaghChal(NamedTuple):
     captures: int = 2
     tigers: int = 4
 
+    layout = "Tg", 625
+
     def check(self) -> None:
         if not (1 <= self.tigers <= 4 and 1 <= self.captures <= self.goats <= 24 - self.tigers):
             raise ValueError("there are 1 to 4 tigers, goats leave a point empty, and captures are no more than goats")
@@ -113,9 +115,6 @@ class BaghChal(NamedTuple):
         if not self.goats - self.captures <= goats.bit_count() <= self.goats:
             raise ValueError(f"there are {self.goats} goats, or fewer by at most {self.captures}")
         return tigers | goats << 25 | mover << 50
-
-    def layout(self) -> tuple[str, int]:
-        return "Tg", 625
 
     def place(self, state: int, action: int) -> list[int]:
         return [grid.place(5, 5, action // 25), grid.place(5, 5, action % 25)]

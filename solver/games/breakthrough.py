@@ -10,7 +10,7 @@ A state is that of `pawns`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import grid, pawns
 
@@ -27,6 +27,8 @@ class Breakthrough(NamedTuple):
     height: int = 4
     rows: int = 1
     everything: bool = False
+
+    drawing = {"board": "checks", "sides": ["white", "black"], "men": {"W": ["pawn", 0], "b": ["pawn", 1]}}
 
     def check(self) -> None:
         grid.refuse(self.width, self.height, 100)
@@ -132,6 +134,3 @@ class Breakthrough(NamedTuple):
     def place(self, state: int, action: int) -> list[int]:
         arrived = pawns.stepped(self.width, self.height, state, 1 << action // 3, action % 3 - 1)
         return [grid.place(self.width, self.height, cell) for cell in (action // 3, arrived.bit_length() - 1)]
-
-    def drawing(self) -> dict[str, Any]:
-        return {"board": "checks", "sides": ["white", "black"], "men": {"W": ["pawn", 0], "b": ["pawn", 1]}}

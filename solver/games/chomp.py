@@ -17,7 +17,7 @@ across a column, a 0 for a step down. The edge takes 32 bits on 16 x 16, the hei
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import grid
 
@@ -30,7 +30,8 @@ class Chomp(NamedTuple):
     width: int = 5
     height: int = 4
 
-    impartial = True  # type: ignore[misc]
+    impartial = True
+    drawing = {"men": {"o": ["block", 2], "x": ["\u2620", 2]}}
 
     def check(self) -> None:
         grid.refuse(self.width, self.height, 1 << 16)
@@ -98,9 +99,6 @@ class Chomp(NamedTuple):
 
     def place(self, state: int, action: int) -> list[int]:
         return [grid.place(self.width, self.height, action)]
-
-    def drawing(self) -> dict[str, Any]:
-        return {"men": {"o": ["block", 2], "x": ["\u2620", 2]}}
 
     def _has_heights(self) -> bool:
         """Whether a state holds heights, rather than the edge."""

@@ -11,7 +11,7 @@ tells who is to move. An action is four times the cell moved from plus the direc
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import grid
 from solver.games.common.boards import cells_of
@@ -24,6 +24,8 @@ class Clobber(NamedTuple):
 
     width: int = 4
     height: int = 3
+
+    drawing = {"board": "checks", "sides": ["white", "black"]}
 
     def check(self) -> None:
         grid.refuse(self.width, self.height, 31)
@@ -87,9 +89,6 @@ class Clobber(NamedTuple):
     def place(self, state: int, action: int) -> list[int]:
         target = self._next(1 << action // 4, action % 4).bit_length() - 1
         return [grid.place(self.width, self.height, action // 4), grid.place(self.width, self.height, target)]
-
-    def drawing(self) -> dict[str, Any]:
-        return {"board": "checks", "sides": ["white", "black"]}
 
     def _stones(self, state: int, player: int) -> int:
         return state >> player * self.width * self.height & grid.full(self.width, self.height)

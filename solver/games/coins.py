@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 GROUP = "impartial"
 
@@ -21,6 +21,8 @@ class Coins(NamedTuple):
     coins: int = 21
     most: int = 3
     misere: bool = True
+
+    drawing = {"board": "piles", "men": {"o": ["coin", 2]}}
 
     @property
     def impartial(self) -> bool:
@@ -78,6 +80,3 @@ class Coins(NamedTuple):
 
     def place(self, state: int, action: int) -> list[int]:
         return [] if self.coins > 70 else [state - action]
-
-    def drawing(self) -> dict[str, Any]:
-        return {"board": "piles", "men": {"o": ["coin", 2]}}

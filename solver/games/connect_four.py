@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import limits
 from solver.games.common.boards import cells_of, check_turns, stacked
@@ -32,6 +32,8 @@ class ConnectFour(NamedTuple):
     width: int = 7
     height: int = 6
     connect: int = 4
+
+    drawing = {"board": "plate", "sides": ["red", "yellow"]}
 
     def check(self) -> None:
         limits(self, width=(1, 125), height=(1, 249), connect=(2, 62))
@@ -265,9 +267,6 @@ class ConnectFour(NamedTuple):
     def place(self, state: int, action: int) -> Iterator[int]:
         stones = (self._occupied(state) & self._column(action)).bit_count()
         yield (self.height - 1 - stones) * self.width + action
-
-    def drawing(self) -> dict[str, Any]:
-        return {"board": "plate", "sides": ["red", "yellow"]}
 
     @functools.lru_cache(maxsize=1 << 12)  # noqa: B019  a game is three numbers, and may stay
     def _shapes(self, columns: int, stones: int) -> int:

@@ -12,7 +12,7 @@ which change nothing; `tier` counts them among the covered.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import grid
 from solver.games.common.boards import cells_of
@@ -26,7 +26,8 @@ class Cram(NamedTuple):
     width: int = 5
     height: int = 3
 
-    impartial = True  # type: ignore[misc]
+    impartial = True
+    drawing = {"men": {"#": ["block", 2]}, "free": 2}
 
     def check(self) -> None:
         grid.refuse(self.width, self.height, 62)
@@ -79,9 +80,6 @@ class Cram(NamedTuple):
         step = self.width if action % 2 else 1
         cell = action // 2
         return [grid.place(self.width, self.height, cell), grid.place(self.width, self.height, cell + step)]
-
-    def drawing(self) -> dict[str, Any]:
-        return {"men": {"#": ["block", 2]}, "free": 2}
 
     def _open(self, state: int) -> int:
         """The free cells beside a free cell."""

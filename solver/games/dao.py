@@ -12,7 +12,7 @@ move. An action is 8 times the cell moved from plus the direction. Men never lea
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common.boards import cells_of
 
@@ -28,6 +28,9 @@ class Dao(NamedTuple):
     """Slide men until something stops them; a row, a column, a square or all corners win; trap: corners may lose."""
 
     trap: bool = True
+
+    layout = "Xo", 128
+    drawing = {"board": "squares", "sides": ["black", "white"]}
 
     def initial(self) -> int:
         return 0x8421 | 0x1248 << 16
@@ -89,15 +92,9 @@ class Dao(NamedTuple):
             raise ValueError("each has four men, all of the time")
         return first | second << 16 | mover << 32
 
-    def layout(self) -> tuple[str, int]:
-        return "Xo", 128
-
     def place(self, state: int, action: int) -> list[int]:
         ends = (action // 8, self._end(state, action // 8, action % 8))
         return [(3 - cell // 4) * 4 + cell % 4 for cell in ends]
-
-    def drawing(self) -> dict[str, Any]:
-        return {"board": "squares", "sides": ["black", "white"]}
 
     def _men(self, state: int, other: int) -> int:
         """The mover's men (0) or the other's (1)."""

@@ -26,7 +26,7 @@ class Dawson(NamedTuple):
 
     width: int = 15
 
-    impartial = True  # type: ignore[misc]
+    impartial = True
 
     def check(self) -> None:
         limits(self, width=(1, 62))

@@ -11,7 +11,7 @@ action is the lower or left cell of the domino.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import grid
 from solver.games.common.boards import cells_of
@@ -24,6 +24,8 @@ class Domineering(NamedTuple):
 
     width: int = 4
     height: int = 4
+
+    drawing = {"sides": ["vertical", "horizontal"], "men": {"#": ["block", 2]}, "free": 2}
 
     def check(self) -> None:
         grid.refuse(self.width, self.height, 200)
@@ -96,9 +98,6 @@ class Domineering(NamedTuple):
     def place(self, state: int, action: int) -> list[int]:
         step = 1 if self._second(state) else self.width
         return [grid.place(self.width, self.height, action), grid.place(self.width, self.height, action + step)]
-
-    def drawing(self) -> dict[str, Any]:
-        return {"sides": ["vertical", "horizontal"], "men": {"#": ["block", 2]}, "free": 2}
 
     def _second(self, state: int) -> int:
         """Whether the second player is to move."""

@@ -33,7 +33,7 @@ class DotsAndBoxes(NamedTuple):
     width: int = 2
     height: int = 2
 
-    score_game = True  # type: ignore[misc]
+    score_game = True
 
     def check(self) -> None:
         limits(self, width=(1, 30), height=(1, 30))

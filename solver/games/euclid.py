@@ -23,7 +23,7 @@ class Euclid(NamedTuple):
     first: int = 50
     second: int = 18
 
-    impartial = True  # type: ignore[misc]
+    impartial = True
 
     def check(self) -> None:
         if not 1 <= self.first < 1 << 30 or not 1 <= self.second < 1 << 30:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import limits
 
@@ -24,7 +24,8 @@ class FibonacciNim(NamedTuple):
 
     coins: int = 20
 
-    impartial = True  # type: ignore[misc]
+    impartial = True
+    drawing = {"board": "piles", "men": {"o": ["coin", 2], "c": ["coin", 1]}}
 
     def check(self) -> None:
         limits(self, coins=(2, 1 << 16))
@@ -79,9 +80,6 @@ class FibonacciNim(NamedTuple):
 
     def place(self, state: int, action: int) -> list[int]:
         return [] if self.coins > 70 else [self.longest(state) - action]
-
-    def drawing(self) -> dict[str, Any]:
-        return {"board": "piles", "men": {"o": ["coin", 2], "c": ["coin", 1]}}
 
     def _bits(self) -> int:
         """Bits of the number of coins."""

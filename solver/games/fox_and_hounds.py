@@ -10,7 +10,7 @@ back, so the game ends: the tier is twice the steps that they have come, and one
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import limits
 
@@ -25,6 +25,8 @@ class FoxAndHounds(NamedTuple):
 
     size: int = 8
     fox: int = 1
+
+    drawing = {"board": "checks", "sides": ["fox", "hounds"], "men": {"F": ["fox", 0], "h": ["hound", 1]}}
 
     def check(self) -> None:
         if self.size not in (4, 6, 8, 10):
@@ -122,9 +124,6 @@ class FoxAndHounds(NamedTuple):
         for square in (action // self._squares(), action % self._squares()):
             row, place = divmod(square, self.size // 2)
             yield (self.size - 1 - row) * self.size + 2 * place + row % 2
-
-    def drawing(self) -> dict[str, Any]:
-        return {"board": "checks", "sides": ["fox", "hounds"], "men": {"F": ["fox", 0], "h": ["hound", 1]}}
 
     def _squares(self) -> int:
         return self.size * self.size // 2

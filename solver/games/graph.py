@@ -29,7 +29,7 @@ class Graph(NamedTuple):
     source: str
     nodes: Nodes
 
-    plain_only = True  # type: ignore[misc]
+    plain_only = True
 
     @classmethod
     def from_text(cls, text: str) -> Graph:

@@ -25,7 +25,7 @@ class Grundy(NamedTuple):
 
     coins: int = 20
 
-    impartial = True  # type: ignore[misc]
+    impartial = True
 
     def check(self) -> None:
         limits(self, coins=(1, 62))

@@ -29,6 +29,8 @@ class HareAndHounds(NamedTuple):
 
     hare: bool = False
 
+    layout = "Hr", 121
+
     def initial(self) -> int:
         return 0b1011 | 10 << 11 | (1 << 15 if self.hare else 0)
 
@@ -82,9 +84,6 @@ class HareAndHounds(NamedTuple):
         if hounds.bit_count() != 3 or hare.bit_count() != 1:
             raise ValueError("there are three hounds and one hare, all of the time")
         return hounds | hare.bit_length() - 1 << 11 | (mover ^ int(self.hare)) << 15
-
-    def layout(self) -> tuple[str, int]:
-        return "Hr", 121
 
     def place(self, state: int, action: int) -> list[int]:
         return [action // 11, action % 11]

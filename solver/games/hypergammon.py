@@ -37,7 +37,7 @@ class Hypergammon(NamedTuple):
     checkers: int = 3
     most: int = 3
 
-    score_game = True  # type: ignore[misc]
+    score_game = True
 
     def check(self) -> None:
         limits(self, checkers=(1, 3))

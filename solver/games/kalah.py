@@ -33,7 +33,7 @@ class Kalah(NamedTuple):
     seeds: int = 3
     empty_capture: bool = True
 
-    score_game = True  # type: ignore[misc]
+    score_game = True
 
     def check(self) -> None:
         if self.houses < 1 or self.seeds < 1:

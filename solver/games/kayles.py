@@ -27,7 +27,7 @@ class Kayles(NamedTuple):
     least: int = 1
     most: int = 2
 
-    impartial = True  # type: ignore[misc]
+    impartial = True
 
     def check(self) -> None:
         limits(self, pins=(1, 62), least=(1, 62), most=(self.least, 62))

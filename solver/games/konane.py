@@ -14,7 +14,7 @@ stone is taken away at the start.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import grid
 from solver.games.common.boards import cells_of
@@ -27,6 +27,8 @@ class Konane(NamedTuple):
 
     width: int = 4
     height: int = 4
+
+    drawing = {"board": "points", "sides": ["black", "white"]}
 
     def check(self) -> None:
         grid.refuse(self.width, self.height, 61)
@@ -106,9 +108,6 @@ class Konane(NamedTuple):
     def place(self, state: int, action: int) -> list[int]:
         first = grid.place(self.width, self.height, action // 128)
         return [first, grid.place(self.width, self.height, self._target(action))] if action % 32 else [first]
-
-    def drawing(self) -> dict[str, Any]:
-        return {"board": "points", "sides": ["black", "white"]}
 
     def _mine(self, state: int) -> int:
         """The mover's stones."""

@@ -26,6 +26,8 @@ NAMES = ("a1", "b1", "c1", "d1", "a2", "b2", "c2", "d2", "a3", "b3", "c3", "d3",
 class LGame(NamedTuple):
     """Move your L, then perhaps a neutral man; who cannot move the L loses."""
 
+    layout = "*Xo", 33 * 48
+
     def initial(self) -> int:
         first, second, neutral = 0x6440, 0x0226, 0x1008
         return first | second << 16 | neutral << 32
@@ -98,9 +100,6 @@ class LGame(NamedTuple):
         if found != 3 or neutral.bit_count() != 2:
             raise ValueError("there are two L of four cells each, and two neutral men")
         return shapes[0] | shapes[1] << 16 | neutral << 32 | mover << 48
-
-    def layout(self) -> tuple[str, int]:
-        return "*Xo", 33 * 48
 
     def place(self, state: int, action: int) -> list[int]:
         """The cells of the L, in any order, and of a neutral man that moves."""

@@ -19,7 +19,7 @@ no `tier`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import limits, nine
 from solver.games.common.boards import cells_of
@@ -33,6 +33,9 @@ class MiniShobu(NamedTuple):
     """Two moves alike a turn, the second of which pushes; clear a board of the other's men; `men` a side and board."""
 
     men: int = 2
+
+    layout = "Xo", 2 * 648
+    drawing = {"board": "squares", "sides": ["black", "white"]}
 
     def check(self) -> None:
         limits(self, men=(1, 3))
@@ -104,9 +107,6 @@ class MiniShobu(NamedTuple):
                 raise ValueError(f"each has at most {self.men} men on a board")
         return planes[0] | planes[1] << 9 | planes[2] << 18 | planes[3] << 27 | mover << 36
 
-    def layout(self) -> tuple[str, int]:
-        return "Xo", 2 * 648
-
     def place(self, state: int, action: int) -> list[int]:
         turn, way, steps = state >> 36, action // 81 % 8, action // 648 + 1
         cells = []
@@ -114,9 +114,6 @@ class MiniShobu(NamedTuple):
             for cell in (man, self._to(man, way, steps)):
                 cells.append((2 - cell // 3) * 7 + cell % 3 + 4 * board)
         return cells
-
-    def drawing(self) -> dict[str, Any]:
-        return {"board": "squares", "sides": ["black", "white"]}
 
     def _plane(self, state: int, board: int, player: int) -> int:
         return state >> 18 * board + 9 * player & 511

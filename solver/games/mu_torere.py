@@ -22,6 +22,8 @@ class MuTorere(NamedTuple):
 
     restricted: bool = True
 
+    layout = "Xo", 9
+
     def initial(self) -> int:
         return 0b1111 | 0b11110000 << 9
 
@@ -67,9 +69,6 @@ class MuTorere(NamedTuple):
         if first.bit_count() != 4 or second.bit_count() != 4:
             raise ValueError("each has four men, all of the time")
         return first | second << 9 | mover << 18
-
-    def layout(self) -> tuple[str, int]:
-        return "Xo", 9
 
     def place(self, state: int, action: int) -> list[int]:
         return [action, self._empty(state)]

@@ -9,7 +9,7 @@ A state is that of `five`. Men never leave the board, so the game has cycles and
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import five, like
 from solver.games.teeko import Teeko
@@ -20,6 +20,9 @@ GROUP = "alignment"
 @like(Teeko, "result", "utility", "symmetries", "canonical", "cells", "place")
 class Neutreeko(NamedTuple):
     """Slide men until something stops them; three of your own in a line win."""
+
+    layout = "Xo", 625
+    drawing = {"board": "squares", "sides": ["black", "white"]}
 
     def initial(self) -> int:
         black, white = 1 << 1 | 1 << 3 | 1 << 17, 1 << 7 | 1 << 21 | 1 << 23
@@ -58,14 +61,8 @@ class Neutreeko(NamedTuple):
     def tables(self) -> Iterator[tuple[int, int, int]]:
         yield 0, 3, 3
 
-    def layout(self) -> tuple[str, int]:
-        return "Xo", 625
-
     def from_cells(self, rows: list[str], mover: int) -> int:
         state = five.from_cells(rows, mover, 3)
         if (state & (1 << 50) - 1).bit_count() < 6:
             raise ValueError("each has three men, all of the time")
         return state
-
-    def drawing(self) -> dict[str, Any]:
-        return {"board": "squares", "sides": ["black", "white"]}

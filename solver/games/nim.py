@@ -8,7 +8,7 @@ An action is the heap above the coins taken, which has the bits of the largest h
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 GROUP = "impartial"
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -19,6 +19,8 @@ class Nim(NamedTuple):
 
     heaps: tuple[int, ...] = (3, 4, 5)
     misere: bool = False
+
+    drawing = {"board": "piles", "heaps": True, "men": {"o": ["coin", 2]}}
 
     @property
     def impartial(self) -> bool:
@@ -97,9 +99,6 @@ class Nim(NamedTuple):
             most = max(most, heap)
         i, taken = action >> self._bits(), action & (1 << self._bits()) - 1
         return [] if most > 30 else [i * most + self._heap(state, i) - taken]
-
-    def drawing(self) -> dict[str, Any]:
-        return {"board": "piles", "heaps": True, "men": {"o": ["coin", 2]}}
 
     def _bits(self) -> int:
         """Bits of the largest heap."""

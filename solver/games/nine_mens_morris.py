@@ -54,7 +54,8 @@ class NineMensMorris(NamedTuple):
     men: int = 9
     flying: bool = True
 
-    everywhere = True  # type: ignore[misc]
+    everywhere = True
+    layout = "Xo", 25**3
 
     def check(self) -> None:
         limits(self, men=(3, 9))
@@ -225,9 +226,6 @@ class NineMensMorris(NamedTuple):
             own if state >> point & 1 else other if state >> POINTS + point & 1 else "." for point in range(POINTS)
         ]
         return ["".join(marks)]
-
-    def layout(self) -> tuple[str, int]:
-        return "Xo", 25**3
 
     def place(self, state: int, action: int) -> list[int]:
         target, source, taken = action % 25, action // 25 % 25, action // 625

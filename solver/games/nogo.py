@@ -12,7 +12,7 @@ action is twice the cell, and one more for a white stone.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import grid
 from solver.games.common.boards import cells_of, check_turns
@@ -26,6 +26,8 @@ class Nogo(NamedTuple):
     width: int = 3
     height: int = 3
     partizan: bool = False
+
+    drawing = {"board": "grid", "sides": ["black", "white"]}
 
     @property
     def impartial(self) -> bool:
@@ -89,9 +91,6 @@ class Nogo(NamedTuple):
     def place(self, state: int, action: int) -> list[int]:
         """None where a cell may be given either stone: it is chosen by its name."""
         return [grid.place(self.width, self.height, action // 2)] if self.partizan else []
-
-    def drawing(self) -> dict[str, Any]:
-        return {"board": "grid", "sides": ["black", "white"]}
 
     def _may_put(self, state: int, action: int) -> bool:
         cells = self.width * self.height

@@ -11,7 +11,7 @@ move. An action is twice the cell, and one more for an O.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import grid, limits
 from solver.games.common.boards import cells_of
@@ -25,6 +25,8 @@ class OrderAndChaos(NamedTuple):
     width: int = 3
     height: int = 3
     line: int = 3
+
+    drawing = {"board": "grid", "sides": ["order", "chaos"], "men": {"X": ["cross", 2], "O": ["ring", 2]}}
 
     def check(self) -> None:
         grid.refuse(self.width, self.height, 31)
@@ -82,9 +84,6 @@ class OrderAndChaos(NamedTuple):
     def place(self, state: int, action: int) -> list[int]:
         """None: a cell may be given either mark, so that a move is chosen by its name."""
         return []
-
-    def drawing(self) -> dict[str, Any]:
-        return {"board": "grid", "sides": ["order", "chaos"], "men": {"X": ["cross", 2], "O": ["ring", 2]}}
 
     def _has_line(self, state: int) -> bool:
         return grid.has_line(self.width, self.height, self.line, state) or grid.has_line(

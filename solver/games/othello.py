@@ -10,7 +10,7 @@ a position in which the mover must pass has no such mark, the one after it has.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import grid
 from solver.games.common.boards import cells_of
@@ -24,7 +24,8 @@ class Othello(NamedTuple):
     width: int = 4
     height: int = 4
 
-    score_game = True  # type: ignore[misc]
+    score_game = True
+    drawing = {"board": "felt", "sides": ["black", "white"]}
 
     def check(self) -> None:
         grid.refuse(self.width, self.height, 100)
@@ -139,9 +140,6 @@ class Othello(NamedTuple):
         row, column = divmod(action, self.width)
         if row < self.height:  # no pass
             yield (self.height - 1 - row) * self.width + column
-
-    def drawing(self) -> dict[str, Any]:
-        return {"board": "felt", "sides": ["black", "white"]}
 
     def _discs(self, state: int, marks: str) -> Iterator[str]:
         """The rows from the top, with the mover's mark and the other's."""

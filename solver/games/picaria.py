@@ -33,6 +33,8 @@ class Picaria(NamedTuple):
 
     points: int = 13
 
+    layout = "Xo", 650
+
     def check(self) -> None:
         if self.points not in (9, 13):
             raise ValueError("points are 13 or 9")
@@ -85,9 +87,6 @@ class Picaria(NamedTuple):
             second |= (1 if rows[0][place] == "o" else 0) << cell
         check_placed(first, second, mover, 3)
         return first | second << 25 | mover << 50
-
-    def layout(self) -> tuple[str, int]:
-        return "Xo", 650
 
     def place(self, state: int, action: int) -> list[int]:
         ends = (action - 625,) if action >= 625 else (action // 25, action % 25)

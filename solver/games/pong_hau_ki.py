@@ -22,6 +22,8 @@ NEAR = (0b01100, 0b10100, 0b11011, 0b10101, 0b01110)  # the points joined to eac
 class PongHauKi(NamedTuple):
     """Slide one of two stones to the empty point of five; who cannot move loses."""
 
+    layout = "Xo", 5
+
     def initial(self) -> int:
         return 0b00011 | 0b11000 << 5
 
@@ -57,9 +59,6 @@ class PongHauKi(NamedTuple):
         if first.bit_count() != 2 or second.bit_count() != 2:
             raise ValueError("each has two stones, all of the time")
         return first | second << 5 | mover << 10
-
-    def layout(self) -> tuple[str, int]:
-        return "Xo", 5
 
     def place(self, state: int, action: int) -> list[int]:
         return [action, self._empty(state)]

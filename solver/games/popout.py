@@ -13,7 +13,7 @@ move. An action is the column, plus `width` where it is popped. The game has cyc
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import limits
 from solver.games.common.boards import cells_of, stacked
@@ -27,6 +27,8 @@ class Popout(NamedTuple):
     width: int = 3
     height: int = 3
     connect: int = 3
+
+    drawing = {"board": "plate", "sides": ["red", "yellow"]}
 
     def check(self) -> None:
         limits(self, width=(1, 9), height=(1, 61), connect=(2, 30))
@@ -113,9 +115,6 @@ class Popout(NamedTuple):
         tall = self.height + 1
         stones = (self._filled(state) >> action * tall & (1 << tall) - 1).bit_count()
         return [(self.height - 1 - stones) * self.width + action]
-
-    def drawing(self) -> dict[str, Any]:
-        return {"board": "plate", "sides": ["red", "yellow"]}
 
     def _bottom(self) -> int:
         """The lowest place of each column."""

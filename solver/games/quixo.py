@@ -13,7 +13,7 @@ cycles and no `tier`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import limits
 from solver.games.common.boards import cells_of
@@ -29,6 +29,8 @@ class Quixo(NamedTuple):
 
     size: int = 3
     everything: bool = False
+
+    drawing = {"board": "cubes", "men": {"X": ["cross", 0], "o": ["ring", 1]}}
 
     def check(self) -> None:
         limits(self, size=(2, 5))
@@ -111,9 +113,6 @@ class Quixo(NamedTuple):
             yield (size - 1 - row) * size + (size - 1 if side == 1 else 0)
         else:
             yield (size - 1) * size + column if side == 2 else column
-
-    def drawing(self) -> dict[str, Any]:
-        return {"board": "cubes", "men": {"X": ["cross", 0], "o": ["ring", 1]}}
 
     def _rim(self) -> int:
         return self._side(0) | self._side(1) | self._side(2) | self._side(3)

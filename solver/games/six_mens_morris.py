@@ -56,6 +56,8 @@ class SixMensMorris(NamedTuple):
     men: int = 3
     flying: bool = False
 
+    layout = "Xo", 17**3
+
     def check(self) -> None:
         limits(self, men=(3, 7))
 
@@ -179,9 +181,6 @@ class SixMensMorris(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         marks = ["X" if state >> point & 1 else "o" if state >> 16 + point & 1 else "." for point in range(16)]
         return ["".join(marks)]
-
-    def layout(self) -> tuple[str, int]:
-        return "Xo", 17**3
 
     def place(self, state: int, action: int) -> list[int]:
         target, source, taken = action % 17, action // 17 % 17, action // 289

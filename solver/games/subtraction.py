@@ -25,7 +25,7 @@ class Subtraction(NamedTuple):
     takes: tuple[int, ...] = (1, 3, 4)
     coins: int = 24
 
-    impartial = True  # type: ignore[misc]
+    impartial = True
 
     def check(self) -> None:
         if not 1 <= self.coins < 1 << 62:

@@ -27,6 +27,8 @@ class Teeko(NamedTuple):
     advanced: bool = False
     centre: bool = True
 
+    layout = "Xo", 650
+
     def initial(self) -> int:
         return 0
 
@@ -88,9 +90,6 @@ class Teeko(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         marks = ["X" if state >> point & 1 else "o" if state >> 25 + point & 1 else "." for point in range(25)]
         return grid.rows(5, 5, "".join(marks))
-
-    def layout(self) -> tuple[str, int]:
-        return "Xo", 650
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         return five.from_cells(rows, mover, 4)

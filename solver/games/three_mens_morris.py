@@ -25,6 +25,8 @@ class ThreeMensMorris(NamedTuple):
 
     slides: int = 0
 
+    layout = "Xo", 90
+
     def check(self) -> None:
         if not 0 <= self.slides <= 3:
             raise ValueError("slides is 0 (rows, columns), 1 (centre to corners), 2 (all neighbours) or 3 (anywhere)")
@@ -86,9 +88,6 @@ class ThreeMensMorris(NamedTuple):
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         return men.from_cells(rows, mover, 3)
-
-    def layout(self) -> tuple[str, int]:
-        return "Xo", 90
 
     def place(self, state: int, action: int) -> list[int]:
         points = (action - 81,) if action >= 81 else (action // 9, action % 9)

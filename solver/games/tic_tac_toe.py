@@ -10,7 +10,7 @@ empty, keeps lines from running over an edge. Whose turn it is follows from the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import limits
 from solver.games.common.boards import check_turns
@@ -25,6 +25,8 @@ class TicTacToe(NamedTuple):
     height: int = 3
     line: int = 3
     misere: bool = False
+
+    drawing = {"board": "grid", "men": {"X": ["cross", 0], "o": ["ring", 1]}}
 
     def check(self) -> None:
         limits(self, width=(1, 26), height=(1, 125), line=(2, 31))
@@ -145,9 +147,6 @@ class TicTacToe(NamedTuple):
     def place(self, state: int, action: int) -> Iterator[int]:
         row, column = divmod(action, self.width + 1)
         yield (self.height - 1 - row) * self.width + column
-
-    def drawing(self) -> dict[str, Any]:
-        return {"board": "grid", "men": {"X": ["cross", 0], "o": ["ring", 1]}}
 
     def _bits(self) -> int:
         """Bits of one player's board."""

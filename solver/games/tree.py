@@ -61,8 +61,8 @@ class Tree(NamedTuple):
     weights: tuple[tuple[int, ...], ...]
     denominator: int
 
-    score_game = True  # type: ignore[misc]
-    plain_only = True  # type: ignore[misc]
+    score_game = True
+    plain_only = True
 
     @classmethod
     def from_text(cls, text: str) -> Tree:

@@ -26,6 +26,8 @@ class TsoroYematatu(NamedTuple):
 
     jumps: bool = True
 
+    layout = "Xo", 14
+
     def initial(self) -> int:
         return 0
 
@@ -71,9 +73,6 @@ class TsoroYematatu(NamedTuple):
         first, second = cells_of(rows, "X"), cells_of(rows, "o")
         check_placed(first, second, mover, 3)
         return first | second << 7 | mover << 14
-
-    def layout(self) -> tuple[str, int]:
-        return "Xo", 14
 
     def place(self, state: int, action: int) -> list[int]:
         return [action] if action < 7 else [action - 7, self._empty(state).bit_length() - 1]

@@ -13,7 +13,7 @@ and one more for an O.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import like
 from solver.games.common.boards import cells_of
@@ -31,6 +31,8 @@ class WildTicTacToe(NamedTuple):
     line: int = 3
     misere: bool = False
 
+    drawing = {"board": "grid", "men": {"X": ["cross", 2], "O": ["ring", 2]}}
+
     def utility(self, state: int) -> int:
         if not self._has_line(state):
             return 0
@@ -38,6 +40,3 @@ class WildTicTacToe(NamedTuple):
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         return cells_of(rows, "X") | cells_of(rows, "O") << self.width * self.height
-
-    def drawing(self) -> dict[str, Any]:
-        return {"board": "grid", "men": {"X": ["cross", 2], "O": ["ring", 2]}}

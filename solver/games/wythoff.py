@@ -13,7 +13,7 @@ first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import limits
 
@@ -26,7 +26,8 @@ class Wythoff(NamedTuple):
     first: int = 12
     second: int = 9
 
-    impartial = True  # type: ignore[misc]
+    impartial = True
+    drawing = {"board": "piles", "heaps": True, "men": {"o": ["coin", 2]}}
 
     def check(self) -> None:
         limits(self, first=(0, 1 << 14), second=(0, 1 << 14))
@@ -94,9 +95,6 @@ class Wythoff(NamedTuple):
         first, second = action & self._mask(), action >> self._bits()
         left = [(state & self._mask()) - first, most + (state >> self._bits()) - second]
         return [] if most > 30 else [left[i] for i in range(2) if (first, second)[i]]
-
-    def drawing(self) -> dict[str, Any]:
-        return {"board": "piles", "heaps": True, "men": {"o": ["coin", 2]}}
 
     def _bits(self) -> int:
         """Bits of a heap."""

@@ -69,6 +69,12 @@ def own_method(game: Any, name: str) -> Any:
     return method if callable(method) else None
 
 
+def own_value(game: Any, name: str) -> Any:
+    """What an optional method without parameters returns, or the value that stands in its place; None without it."""
+    value = None if name in getattr(game, "_fields", ()) else getattr(game, name, None)
+    return value() if callable(value) else value
+
+
 class Rules:
     """A game with its optional methods filled in, folded by its symmetry or not. Ask it, not the game.
 

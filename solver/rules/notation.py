@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from solver.base.errors import GameError, PositionError
 from solver.base.shown import excerpt
 from solver.base.value import Value
-from solver.rules.game import GameOrName, Rules, at_hand, own_method
+from solver.rules.game import GameOrName, Rules, at_hand, own_method, own_value
 
 SEPARATORS = str.maketrans("", "", " \t-:")
 
@@ -65,8 +65,7 @@ def chances(game: Any, state: int) -> list[tuple[int, int]]:
 
 def faces(game: Any, outcomes: int) -> list[str]:
     """The faces of dice or coins at each of so many outcomes of chance, if the rules' `drawing` tells: `6-5`."""
-    drawing = own_method(game, "drawing")
-    dice = drawing().get("dice", []) if drawing else []
+    dice = (own_value(game, "drawing") or {}).get("dice", [])
     return ["-".join(map(str, throw)) for throw in dice] if len(dice) == outcomes else []
 
 

@@ -73,6 +73,9 @@ OUTSIDE = {
 }
 """Text, boards and parameters: they never compile, and no fingerprint covers them."""
 
+# A value may stand in the place of these methods
+VALUES = ("layout", "drawing")
+
 OPTIONAL = {**RULES, **NUMBERS, **HINTS, **OUTSIDE}
 
 # Class attributes: `score_game = True` says that utilities are margins and distances mean nothing, `impartial = True`
@@ -91,7 +94,7 @@ def check_signatures(cls: type) -> None:
         method = getattr(cls, name, None)
         if method is None and name in REQUIRED:
             raise lacking(cls, name)
-        if method is None or name in cls._fields:
+        if method is None or name in cls._fields or (name in VALUES and not callable(method)):
             continue
         parameters = tuple(inspect.signature(method).parameters)[1:]
         if parameters != expected:

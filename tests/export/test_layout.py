@@ -11,7 +11,7 @@ import solver
 from solver.base.errors import GameError
 from solver.export.layout import EMPTY, Layout, layout_of
 from solver.games import CATALOGUE
-from solver.rules.game import Rules, load_game
+from solver.rules.game import Rules, load_game, own_value
 from tests import ROOT
 
 PLAIN = [name for name in CATALOGUE if name not in ("graph", "tree", "chess-ending")] + ["chess-ending:KPK"]
@@ -41,7 +41,7 @@ def met(rules, states, plays):
 def check_layout(text, states, plays):
     rules = Rules(load_game(text))
     layout = layout_of(rules)
-    assert layout.symbols == rules.game.layout()[0]
+    assert layout.symbols == own_value(rules.game, "layout")[0]
     for state in met(rules, states, plays):
         layout.planes(rules, state)
         if not rules.is_terminal(state) and not any(True for _ in rules.outcomes(state)):
@@ -142,8 +142,9 @@ def test_wrong_declarations_are_named(declared, error):
         layout_of(Rules(game))
 
 
-def test_a_count_of_actions_means_those_from_0():
-    counted = type("Counted", (Stack,), {"layout": lambda self: ("", 8)})(12)
+@pytest.mark.parametrize("layout", [lambda self: ("", 8), ("", 8)])
+def test_a_count_of_actions_means_those_from_0(layout):
+    counted = type("Counted", (Stack,), {"layout": layout})(12)
     assert layout_of(Rules(counted)).actions == tuple(range(8))
     with pytest.raises(GameError, match=r"layout\(\) lacks action 8: add it"):
         layout_of(Rules(counted)).number(8)

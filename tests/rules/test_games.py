@@ -8,7 +8,7 @@ import pytest
 from solver.base.errors import PositionError
 from solver.base.value import Value
 from solver.check.conformance import check_game
-from solver.rules.game import Rules, is_score_game, load_game
+from solver.rules.game import Rules, is_score_game, load_game, own_value
 from solver.rules.notation import first_position, format_action, next_position, parse_action, show
 from solver.rules.reading import parse_position
 from solver.search import alphabeta
@@ -84,7 +84,7 @@ def test_rules_shift_by_less_than_64_places(text):
 def test_moves_have_names_that_are_theirs_alone_and_show_where_they_lead(text):
     game = load_game(text)
     cells = game.cells if hasattr(game, "cells") else lambda state, mover: []
-    drawing = game.drawing() if hasattr(game, "drawing") else {}
+    drawing = own_value(game, "drawing") or {}
     size = len("".join(cells(game.initial(), 0)))
     assert len(drawing.get("at", ())) in ((size,) if drawing.get("board") == "tray" else (0, size))
     for state in play_outs(game, 3 if text in SMALL_GAMES + MORE_GAMES else 1, length=6 if text in EDGES else 60):

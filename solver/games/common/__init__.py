@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
 
-def like(home: type, *names: str) -> Callable[[type], Any]:
-    """Return a decorator that gives rules the methods of other rules that they lack: all, or those of some names.
+def like(home: Any, *names: str) -> Callable[[type], Any]:
+    """Return a decorator that gives rules the methods of other rules: those of some names, or all that they lack.
 
     Rules are a NamedTuple, and that can inherit from no class beside. A method that is given counts as one of the
     rules' own, for fingerprints, too.
     """
 
     def extended(cls: type) -> Any:
-        for name, method in vars(home).items():
-            if isinstance(method, (FunctionType, property)) and name in (names or (name,)) and name not in vars(cls):
-                setattr(cls, name, method)
+        for name in names or {*vars(home)} - {*vars(cls), *home._fields}:
+            setattr(cls, name, vars(home)[name])
         return cls
 
     return extended

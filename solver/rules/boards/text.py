@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from solver.base.errors import GameError
-from solver.rules.game import own_method
+from solver.rules.game import own_method, own_value
 
 FIRST = 0xF0000  # characters of nobody's stand for the cells of a picture
 NUMBER = re.compile(" ([\U000f0000-\U000ffffd])")  # a cell of two places
@@ -18,8 +18,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 def drawing_of(game: Any) -> dict[str, Any]:
     """Return how the game's cells are drawn; nothing if the rules do not say."""
-    drawing = own_method(game, "drawing")
-    return {} if drawing is None else dict(drawing())
+    return dict(own_value(game, "drawing") or {})
 
 
 def rows_at(game: Any, state: int, mover: int) -> list[str]:
@@ -78,8 +77,7 @@ def side_of(game: Any, mover: int) -> str:
 
 def marks_of(game: Any) -> str:
     """The marks of men, as the rules list them."""
-    layout = own_method(game, "layout")
-    return str(layout()[0]) if layout else ""
+    return str((own_value(game, "layout") or [""])[0])
 
 
 def mover_of(game: Any, state: int) -> int | None:
