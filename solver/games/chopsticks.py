@@ -13,6 +13,7 @@ fingers of the lesser hand after a shift.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -71,6 +72,12 @@ class Chopsticks(NamedTuple):
     def show(self, state: int) -> str:
         own, other, third, fourth = (self._hand(state, hand) for hand in range(4))
         return f"the other     {third} {fourth}\nside to move  {own} {other}"
+
+    def parse_position(self, text: str) -> int | None:
+        shown = re.fullmatch(r"the other +(\d) (\d)\nside to move +(\d) (\d)", text)
+        if shown is not None and int(max(shown.groups())) >= self.fingers:
+            raise ValueError(f"a hand with {self.fingers} fingers or more is out")
+        return None if shown is None else int(shown[2] + shown[1] + shown[4] + shown[3], 16)
 
     def cells(self, state: int, mover: int) -> list[str]:
         """The second player's hands above the first one's, those of the mover as it sees them; letters for numbers."""

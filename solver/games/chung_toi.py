@@ -90,6 +90,14 @@ class ChungToi(NamedTuple):
             rows.append(f"{row + 1:2} " + " ".join(marks))
         return "\n".join([*rows, "   a  b  c    " + "XO"[state >> 27] + " to move, + upright, x aslant"])
 
+    def parse_position(self, text: str) -> int | None:
+        lines = [line.split() for line in text.split("\n")]
+        if [len(line) for line in lines[:3]] != [4, 4, 4] or len(lines) != 4 or lines[3][3:4] not in (["X"], ["O"]):
+            return None
+        marks = dict(zip((".", "X+", "Xx", "O+", "Ox"), ".XAxa", strict=True))
+        rows = ["".join(marks.get(mark, "?") for mark in line[1:]) for line in lines[:3]]
+        return self.from_cells([*rows, "+ *"], "XO".index(lines[3][3]))
+
     def cells(self, state: int, mover: int) -> list[str]:
         """Other letters for men aslant; below, cells for what a man that is placed or moved shall stand like."""
         marks = []

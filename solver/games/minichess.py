@@ -198,7 +198,8 @@ class Minichess(NamedTuple):
         return "wb"[state >> 36] + "".join(self.cells(state, 0))
 
     def parse_position(self, text: str) -> int | None:
-        """The state of a position such as wk..Q..K.., None for other texts. Raises ValueError if it is impossible."""
+        """The state of a position such as wk..Q..K.., alone or below its board; None for other texts, or ValueError."""
+        text = text.rpartition("\n")[2]
         if len(text) != 10 or text[0] not in "wb" or not set(text[1:]) <= set(MARKS):
             return None
         return self.from_cells([text[1:4], text[4:7], text[7:]], "wb".index(text[0]))
