@@ -254,12 +254,17 @@ def policy_at(player: Player, state: Any) -> dict[int, float]:
         ForeignBook: The player is of another game.
     """
     reader = reader_of(player, state.get_game())
-    moves = theirs.moves_at(player, reader, state)
-    best = sum(move.best for move in moves.values())
+    if state.is_terminal():
+        raise PositionError("the game is over: no action is left")
+    if state.is_chance_node():
+        raise PositionError("chance decides here: no action is left to a player")
+    number = reader.number(state)
+    is_best = {move.action: move.best for move in player.analyse(number)}
+    best = sum(is_best.values())
     if not best:
         remedy = "give it a book, or let it search live"
-        raise MissingState(f"the player knows no best move from state {reader.number(state)}: {remedy}")
-    return {action: move.best / best for action, move in moves.items()}
+        raise MissingState(f"the player knows no best move from state {number}: {remedy}")
+    return {action: is_best[ours] / best for action, ours in reader.actions(state).items()}
 
 
 class PlayerPolicy(Policy):

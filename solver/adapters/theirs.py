@@ -16,7 +16,6 @@ import pyspiel
 from solver.base.errors import ForeignBook, PositionError
 from solver.games import OPENSPIEL
 from solver.games.common.exploration import SECOND
-from solver.play.analysis import Move
 from solver.play.player import Player
 from solver.rules.game import Rules, game_text, load_game, own_method
 from solver.rules.notation import legal_actions
@@ -143,13 +142,3 @@ class _Replayed:
         rows, ours = state.get_game().get_parameters().get("rows", 8), legal_actions(self.rules, number)
         names = {action: self.shared.move(state.action_to_string(action), rows) for action in state.legal_actions()}
         return {action: ours[name] for action, name in names.items()}
-
-
-def moves_at(player: Player, reader: Reader, state: Any) -> dict[int, Move]:
-    """Return OpenSpiel's legal actions at a state, each with the player's verdict. Raises PositionError."""
-    if state.is_terminal():
-        raise PositionError("the game is over: no action is left")
-    if state.is_chance_node():
-        raise PositionError("chance decides here: no action is left to a player")
-    moves = {move.action: move for move in player.analyse(reader.number(state))}
-    return {action: moves[ours] for action, ours in reader.actions(state).items()}

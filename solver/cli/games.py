@@ -33,7 +33,8 @@ def games_command(names: tuple[str, ...], as_json: bool) -> None:
         if name not in CATALOGUE:
             raise unknown_game(name)
     answers = list(map(games.facts, chosen))
-    tell(answers, lambda _: _told(answers) if names else _listed(answers), as_json)
+    told = (click.style(str(game["name"]), bold=True) + games.told(game) for game in answers)
+    tell(answers, lambda _: "\n\n".join(told) if names else _listed(answers), as_json)
 
 
 def _listed(answers: list[dict[str, object]]) -> str:
@@ -42,10 +43,6 @@ def _listed(answers: list[dict[str, object]]) -> str:
         lines = [click.style(str(game["name"]), bold=True) + games.about(game) for game in members]
         groups.append("\n".join([f"{group}: {games.GROUPS[group]}", "", *lines]))
     return "\n\n".join(groups)
-
-
-def _told(answers: list[dict[str, object]]) -> str:
-    return "\n\n".join(click.style(str(game["name"]), bold=True) + games.told(game) for game in answers)
 
 
 @click.command("books")

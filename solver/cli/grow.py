@@ -78,13 +78,11 @@ def command(game: str, book: str, add: str | None, as_json: bool, quiet: bool, *
     from solver.solving.ways.grown import Growing
 
     bars, say = common.Bars(quiet), functools.partial(common.note, quiet=quiet)
-    way = Growing(games=() if add is None else [*common.games_of(add)], **{name: asked.pop(name) for name in OF_PLAN})
+    games = () if add is None else tuple(common.games_of(add))
+    way = Growing(games=games, **{name: asked.pop(name) for name in Growing.__annotations__ if name in asked})
     options = Options(progress=bars, say=say, **asked)
     with bars:
         header = grow(game, book, way, options)
     if way.positions is not None and header.stored < way.positions and way.seconds is None:
         common.note("all play within --error is in the book, or known: allow more", quiet)
     report(header, book, bars.seconds, as_json)
-
-
-OF_PLAN = ("positions", "seconds", "depth", "exact", "evaluate", "side", "error")

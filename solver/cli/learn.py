@@ -124,7 +124,7 @@ def _learned(book: Book | None, game: Game, options: dict[str, Any], bars: Bars,
         from solver.learning.evolution import evolve
 
         return evolve(game, generations=options["generations"] or GENERATIONS, seed=options["seed"], progress=bars)
-    from solver.learning.training import Model, learn
+    from solver.learning.training import learn
 
     hidden = (options["hidden"] or _layers(HIDDEN)) if options["model"] == "network" else ()
     source: Book | Game = game if book is None else book
@@ -134,7 +134,8 @@ def _learned(book: Book | None, game: Game, options: dict[str, Any], bars: Bars,
         note(f"{book.path.name} holds {book.header.scope} only: what lies beyond is learned from nothing", quiet)
     return learn(
         source,
-        model=Model(hidden, options["seed"]),
+        hidden=hidden,
+        seed=options["seed"],
         states=options["states"] or STATES,
         depth=options["depth"] or DEPTH,
         progress=bars,

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from solver.base import extras
 from solver.base.progress import Progress, silent
 from solver.book import Book
-from solver.book.doors import Opened, Source, open_source
+from solver.book.doors import Source, open_source
 from solver.compiled.lookahead.evaluation import Evaluation, Numbers, identity
 from solver.learning import SOLVE_IT, samples
 from solver.learning.moves import Board, Guess, States, Worths, best_moves, first_moves, guess_of
@@ -181,22 +181,14 @@ def truth_of(book: Book) -> Truth:
 HELD = 8  # of so many states to fit to one more is held out to know when to stop, and one to judge the model
 
 
-class Model(NamedTuple):
-    """The model to fit: a linear model, or a network of one or two hidden layers; and the seed of all chance."""
-
-    hidden: tuple[int, ...] = ()
-    seed: int = 0
-
-    @property
-    def name(self) -> str:
-        return f"network {'x'.join(map(str, self.hidden))}" if self.hidden else "linear"
-
-
-LINEAR = Model()
-
-
 def learn(
-    source: Source, *, model: Model = LINEAR, states: int = 200_000, depth: int = 4, progress: Progress = silent
+    source: Source,
+    *,
+    hidden: tuple[int, ...] = (),
+    seed: int = 0,
+    states: int = 200_000,
+    depth: int = 4,
+    progress: Progress = silent,
 ) -> Evaluation:
     """Fit an evaluation function to the values of sampled states.
 
@@ -205,7 +197,8 @@ def learn(
     Args:
         source: A book or its path, whose exact values are learned; or a game or its name, whose states are sampled by
             random play and valued by search.
-        model: Linear, or a network with one or two hidden layers; and the random seed.
+        hidden: Widths of the one or two hidden layers of a network. None for a linear model.
+        seed: The seed of all chance.
         states: States to fit. A quarter as many are sampled in addition, for the other two samples.
         depth: Plies of the searches. Not used with a book. They use the rules' `evaluate` if there is one.
         progress: Called as the work goes on.
@@ -219,37 +212,31 @@ def learn(
     """
     with open_source(source, shipped_book=False) as opened:
         extras.require_learning()
-        return _learned(opened, model, states, depth, progress)
+        rules, book = opened.rules, opened.book
+        refuse_chance(rules, "learning", SOLVE_IT)
+        board = Board(rules, rules.symmetry)
+        number = states + 2 * (states // HELD)
+        truth: Truth
+        if book is not None:
+            sample = samples.from_book(book, board, number, seed=seed, progress=progress)
+            truth = truth_of(book)
+        else:
+            drawn = samples.by_play(board, number, seed=seed)
+            values = samples.searching(rules)
+            sample = Sample(drawn, values(drawn, depth, progress))
 
+            def truth(states: States) -> Any:
+                # A move leads to states that a search of a ply less is for.
+                return values(states, max(1, depth - 1), silent), np.ones(len(states), np.bool_)
 
-def _learned(opened: Opened, model: Model, states: int, depth: int, progress: Progress) -> Evaluation:
-    rules, book = opened.rules, opened.book
-    refuse_chance(rules, "learning", SOLVE_IT)
-    board = Board(rules, rules.symmetry)
-    number = states + 2 * (states // HELD)
-    truth: Truth
-    if book is not None:
-        sample = samples.from_book(book, board, number, seed=model.seed, progress=progress)
-        truth = truth_of(book)
-    else:
-        drawn = samples.by_play(board, number, seed=model.seed)
-        values = samples.searching(rules)
-        sample = Sample(drawn, values(drawn, depth, progress))
-
-        def truth(states: States) -> Any:
-            # A move leads to states that a search of a ply less is for.
-            return values(states, max(1, depth - 1), silent), np.ones(len(states), np.bool_)
-
-    facts = {
-        "source": "book" if book is not None else f"searches of depth {depth}",
-        "model": model.name,
-        "seed": model.seed,
-    }
-    return _fitted(board, sample, truth, model, facts, progress)
+        source_text = "book" if book is not None else f"searches of depth {depth}"
+        name = f"network {'x'.join(map(str, hidden))}" if hidden else "linear"
+        facts = {"source": source_text, "model": name, "seed": seed}
+        return _fitted(board, sample, truth, hidden, facts, progress)
 
 
 def _fitted(
-    board: Board, sample: Sample, truth: Truth, model: Model, facts: dict[str, Any], progress: Progress
+    board: Board, sample: Sample, truth: Truth, hidden: tuple[int, ...], facts: dict[str, Any], progress: Progress
 ) -> Evaluation:
     game = board.rules.game
     board.compare(sample.states)
@@ -259,7 +246,7 @@ def _fitted(
     share = len(values) // (HELD + 2)
     fitted, held, judged_slice = slice(2 * share, None), slice(share, 2 * share), slice(0, share)
     split = Split(table[fitted], values[fitted], table[held], values[held])
-    fitted_net = fit(split, model.hidden, model.seed, progress)
+    fitted_net = fit(split, hidden, facts["seed"], progress)
     facts |= {"states": len(split.values), "steps": fitted_net.steps}
     scale = largest / TARGET_SCALE if board.rules.scores else 1.0
     evaluation = Evaluation(

@@ -131,7 +131,10 @@ class Answers:
             None,
         )
         if estimate is not None or moves and not all([move[2] for move in moves]):
-            facts.evaluation = self._evaluation([estimate, *[move.estimate for move in moves or ()]])
+            guesses = [estimate, *[move.estimate for move in moves or ()]]
+            # In a game without margins 1 and -1 are certain
+            if any(guess is not None and (self.player.rules.scores or abs(guess) < 1) for guess in guesses):
+                facts.evaluation = self.player.foresight.name
         if self._impartial:
             facts.nimber = self._nimber(state)
         if self._grown is not None:
@@ -151,13 +154,6 @@ class Answers:
             records.Chance(face, probability, *_worth(value), records.Child(child, *_worth(child_value)))
             for face, (probability, value, child, child_value) in zip(shown, outcomes, strict=True)
         ]
-
-    def _evaluation(self, estimates: list[float | None]) -> str | None:
-        """The evaluation on which any of these estimates rests: in a game without margins 1 and -1 are certain."""
-        guessed = any(
-            estimate is not None and (self.player.rules.scores or abs(estimate) < 1) for estimate in estimates
-        )
-        return self.player.foresight.name if guessed else None
 
     def _moves(self, state: int, moves: list[Move]) -> list[records.Move]:
         facts, worth_of, name_of = [], self._worth, self._action_name

@@ -16,7 +16,7 @@ from solver.learning.evolution import evolve
 from solver.learning.matches import Z, elo, interval, judged, match, standing
 from solver.learning.moves import Board
 from solver.learning.players import ByBook, Greedy, Random, Setting, chooser, contender
-from solver.learning.training import Model, figures, learn, truth_of
+from solver.learning.training import figures, learn, truth_of
 from solver.play.grading import grade
 from solver.play.player import Player
 from solver.play.practical import LEVELS
@@ -194,12 +194,12 @@ def test_states_of_random_play_are_unfinished_and_distinct():
 @pytest.mark.parametrize("hidden", [(), *slow((8,))])
 def test_learning_from_a_book_beats_the_rules_own_evaluate(hidden, tmp_path):
     book = book_of("connect-four:4,3")
-    found = learn(book, model=Model(hidden), states=2000)
+    found = learn(book, hidden=hidden, states=2000)
     assert found.shape() == [found.features, *hidden, 1]
     assert found.figures["sign"] > max(0.85, found.figures["evaluate_sign"])
     assert found.figures["best_moves"] > found.figures["evaluate_best_moves"]
     write(tmp_path / "a.eval", found)
-    write(tmp_path / "b.eval", learn(book, model=Model(hidden), states=2000))
+    write(tmp_path / "b.eval", learn(book, hidden=hidden, states=2000))
     assert (tmp_path / "a.eval").read_bytes() == (tmp_path / "b.eval").read_bytes()
 
 
@@ -222,7 +222,7 @@ def test_figures_of_a_perfect_guess_are_perfect():
     [
         ("tic-tac-toe", {"states": 200, "depth": 3}, {"sign": 0.7}),
         ("kalah:3", {"states": 2000}, {"correlation": 0.5}),
-        ("achi", {"states": 2000, "model": Model((16,))}, {"sign": 0.6}),
+        ("achi", {"states": 2000, "hidden": (16,)}, {"sign": 0.6}),
     ],
     ids=["searches", "margins", "bits"],
 )
