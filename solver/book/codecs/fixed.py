@@ -23,7 +23,6 @@ Encoding is in the subset of Python that runs plain and compiled alike.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -33,7 +32,7 @@ from solver.book.codecs.instant import (
     decoded,
     decoded_all,
     encoder,
-    find_group,
+    found_all,
     from_bytes,
     place_of_bit,
     population,
@@ -142,50 +141,27 @@ def _place(keys: Any, low_bits: int, count: int, offset: int) -> int:
     return -1
 
 
-def find_all(segment: Any, states: Any, indices: Any, compiled: Callable[..., Any]) -> None:
-    """The numbers of ascending states, none below the segment's first, or -1, written to `indices`."""
-    if not compiled(find_sorted, find_group, bits_at, population, find_place)(*segment[:3], states, indices):
-        raise ValueError("a group does not fit together")
+def head_of(view: Any, begin: int, end: int, index_bytes: int) -> tuple[int, int, int]:
+    """The states of a group, the mode of its keys, and where they begin; no states if it is malformed."""
+    if end > len(view) or begin + HEAD > end:
+        return 0, 0, 0
+    mode, count, width = int(view[begin]), int(view[begin + 1]) + 1, int(view[begin + 2])
+    keys = begin + HEAD + (count * width + 7 >> 3)
+    if keys + (count * max(0, mode - 1) + 7 >> 3) > end or width > MOST_BITS or mode > MOST_MODE:
+        return 0, 0, 0
+    return count, mode, keys
 
 
-def find_sorted(view: Any, firsts: Any, starts: Any, states: Any, indices: Any) -> bool:
-    """`find_all`, compiled; False where groups do not fit together."""
-    group = 0
-    for i in range(len(states)):
-        if group < len(firsts) - 1 and firsts[group + 1] <= states[i]:
-            group = find_group(firsts, group, states[i])
-        group_begin, end = int(starts[group]), int(starts[group + 1])
-        if end > len(view) or group_begin + HEAD > end:
-            return False
-        mode, count, width = int(view[group_begin]), int(view[group_begin + 1]) + 1, int(view[group_begin + 2])
-        keys = group_begin + HEAD + (count * width + 7 >> 3)
-        lows = keys + (count * (mode - 1) + 7 >> 3) if mode else keys
-        if lows > end or width > MOST_BITS or mode > MOST_MODE:
-            return False
-        offset = states[i] - firsts[group]
-        indices[i] = -1
-        # The first state is beyond 63 bits
-        if offset < 0:
-            return False
-        if mode:
-            index = find_place(view, keys, lows, end, mode - 1, offset)
-        else:
-            byte = keys + (offset >> 3)
-            if byte >= end or not int(view[byte]) >> (offset & 7) & 1:
-                continue
-            index = population(int(view[byte]) & (1 << (offset & 7)) - 1)
-            for before in range(keys, byte):
-                index += population(int(view[before]))
-        if index >= count:
-            return False
-        if index >= 0:
-            least = bits_at(view, group_begin + BASE, 0, 32)
-            indices[i] = least + bits_at(view, group_begin + HEAD, index * width, width)
-    return True
+def value_at(view: Any, begin: int, index: int, index_bytes: int) -> int:
+    """The number of one of a group's states."""
+    width = int(view[begin + 2])
+    return bits_at(view, begin + BASE, 0, 32) + bits_at(view, begin + HEAD, index * width, width)
 
 
-def find_place(view: Any, keys: int, lows: int, end: int, low_bits: int, offset: int) -> int:
-    """`_place`, compiled: the unary parts are view[lows:end]."""
+def find_offset(view: Any, keys: int, end: int, mode: int, count: int, offset: int) -> int:
+    """`_place`, compiled."""
+    low_bits = mode - 1
+    lows = keys + (count * low_bits + 7 >> 3)
     high, low = offset >> low_bits, offset & (1 << low_bits) - 1
     byte, ones = lows, 0
     while byte < end and 8 * (byte + 1 - lows) - ones - population(int(view[byte])) < high:
@@ -256,7 +232,7 @@ CODEC = Codec(
     encode_chunk=encoder(MOST_STATE_BYTES, put_bits, put_values, put_keys),
     finder=lambda: find,
     decode=partial(decoded, bound(decode_group, {"bits_at": plain_bits_at})),
-    find_all=find_all,
+    find_all=partial(found_all, (bits_at, head_of, find_offset, value_at)),
     decode_all=partial(decoded_all, bits_at, decode_group),
     is_stepped=True,
 )

@@ -185,38 +185,28 @@ def place_of_bit(view: Any, begin: int, end: int, bit: int) -> int:
     return index
 
 
-def find_all(segment: Any, states: Any, indices: Any, compiled: Callable[..., Any]) -> None:
-    """Write the palette indices of ascending states to `indices`, or -1 where a state is not stored.
-
-    No state is below the segment's first. Raises ValueError if a group is malformed.
-    """
-    if not compiled(find_sorted, find_group, number_at, find_offset, population)(*segment, states, indices):
+def found_all(helpers: tuple[Any, ...], segment: Any, states: Any, indices: Any, compiled: Callable[..., Any]) -> None:
+    """`Codec.find_all` by a codec's `head_of`, `find_offset` and `value_at`, and what they call before them."""
+    if not compiled(find_sorted, find_group, population, *helpers)(*segment, states, indices):
         raise ValueError("a group does not fit together")
 
 
 def find_sorted(view: Any, firsts: Any, starts: Any, index_bytes: int, states: Any, indices: Any) -> bool:
-    """The compiled part of `find_all`. Returns False if a group is malformed."""
+    """The compiled part of `found_all`. Returns False if a group is malformed."""
     # The byte of a bitmap up to which keys were counted, and how many
     group, counted, before = 0, -1, 0
     for i in range(len(states)):
         if group < len(firsts) - 1 and firsts[group + 1] <= states[i]:
             group, counted = find_group(firsts, group, states[i]), -1
-        group_begin, end = int(starts[group]), int(starts[group + 1])
-        # Checksums can be forged: every address is checked before it is read.
-        if end > len(view) or group_begin + HEAD > end:
-            return False
-        count, width, mode = int(view[group_begin + 1]) + 1, int(view[group_begin]) >> 3, int(view[group_begin]) & 7
-        values = group_begin + HEAD + (int(view[group_begin + 2]) + 1) * index_bytes
-        keys = values + (count * width + 7 >> 3)
-        if keys > end or width > 8 or mode > 4 or (mode and keys + (count << mode - 1) > end):
-            return False
+        begin, end = int(starts[group]), int(starts[group + 1])
+        count, mode, keys = head_of(view, begin, end, index_bytes)
         offset = states[i] - firsts[group]
         indices[i] = -1
         # The first state is beyond 63 bits
-        if offset < 0:
+        if count == 0 or offset < 0:
             return False
         if mode:
-            index = find_offset(view, keys, mode, count, offset)
+            index = find_offset(view, keys, end, mode, count, offset)
         else:
             byte = keys + (offset >> 3)
             if byte >= end or not int(view[byte]) >> (offset & 7) & 1:
@@ -231,12 +221,31 @@ def find_sorted(view: Any, firsts: Any, starts: Any, index_bytes: int, states: A
         if index >= count:
             return False
         if index >= 0:
-            bit = index * width
-            group_begin += HEAD + (int(view[values + (bit >> 3)]) >> (bit & 7) & (1 << width) - 1) * index_bytes
-            if group_begin + index_bytes > values:
+            indices[i] = value_at(view, begin, index, index_bytes)
+            if indices[i] < 0:
                 return False
-            indices[i] = number_at(view, group_begin, index_bytes)
     return True
+
+
+def head_of(view: Any, begin: int, end: int, index_bytes: int) -> tuple[int, int, int]:
+    """Return the states of a group, the mode of its keys, and where they begin. No states if it is malformed."""
+    # Checksums can be forged: every address is checked before it is read.
+    if end > len(view) or begin + HEAD > end:
+        return 0, 0, 0
+    count, width, mode = int(view[begin + 1]) + 1, int(view[begin]) >> 3, int(view[begin]) & 7
+    keys = begin + HEAD + (int(view[begin + 2]) + 1) * index_bytes + (count * width + 7 >> 3)
+    if keys > end or width > 8 or mode > 4 or (mode and keys + (count << mode - 1) > end):
+        return 0, 0, 0
+    return count, mode, keys
+
+
+def value_at(view: Any, begin: int, index: int, index_bytes: int) -> int:
+    """Return the palette index of one of a group's states, or -1 if that lies beyond the local palette."""
+    width, palette = int(view[begin]) >> 3, begin + HEAD
+    values = palette + (int(view[begin + 2]) + 1) * index_bytes
+    bit = index * width
+    place = palette + (int(view[values + (bit >> 3)]) >> (bit & 7) & (1 << width) - 1) * index_bytes
+    return number_at(view, place, index_bytes) if place + index_bytes <= values else -1
 
 
 def number_at(view: Any, offset: int, size: int) -> int:
@@ -259,7 +268,7 @@ def find_group(firsts: Any, low: int, state: int) -> int:
     return low
 
 
-def find_offset(view: Any, keys: int, mode: int, count: int, offset: int) -> int:
+def find_offset(view: Any, keys: int, end: int, mode: int, count: int, offset: int) -> int:
     """Return the index of an offset among the sorted offsets at view[keys], or -1."""
     low, high = 0, count
     while low < high:
@@ -363,7 +372,7 @@ CODEC = Codec(
     encode_chunk=encoder(MOST_STATE_BYTES, put_values, put_keys),
     finder=lambda: find,
     decode=partial(decoded, decode_group),
-    find_all=find_all,
+    find_all=partial(found_all, (number_at, head_of, find_offset, value_at)),
     decode_all=partial(decoded_all, number_at, decode_group),
     about="the quickest to read (default)",
 )
