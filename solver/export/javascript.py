@@ -259,7 +259,11 @@ class _Syntax(ast.NodeVisitor):
         return parts[0] if len(parts) == 1 else f"py.BoolOp(py.And, [{', '.join(parts)}])"
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> str:
-        return str(self.refuse(node, "!r")) if node.conversion not in (-1, ord("s")) else self.generic_visit(node)
+        parts = node.format_spec.values if isinstance(node.format_spec, ast.JoinedStr) else []
+        spec = "".join(str(part.value) if isinstance(part, ast.Constant) else "1" for part in parts)
+        if node.conversion not in (-1, ord("s")) or not re.fullmatch(r"(.?[<>^])?\d*[ds]?", spec):
+            self.refuse(node)
+        return self.generic_visit(node)
 
     def visit_ListComp(self, node: ast.ListComp | ast.GeneratorExp) -> str:
         # What the first clause goes through is evaluated outside, as Python does

@@ -232,18 +232,13 @@ def module_of(rules: Rules, book: Book | None, progress: Progress) -> bytes | No
         return None
     try:
         return building.at_hand(rules, False, "search", progress)
-    except MethodError as error:
-        # The rules do not compile
-        if book is None:
-            raise MethodError(
-                f"{error}: solver solve {rules.name} -o BOOK, and export that, which needs none"
-            ) from None
-        return None
-    except (SolverError, RuntimeError):
-        # LLVM lacks WebAssembly, for one
-        if book is None:
+    except (SolverError, RuntimeError) as error:
+        # The rules do not compile, or LLVM lacks WebAssembly
+        if book is not None:
+            return None
+        if not isinstance(error, MethodError):
             raise
-        return None
+        raise MethodError(f"{error}: solver solve {rules.name} -o BOOK, and export that, which needs none") from None
 
 
 def check_folder(folder: Path, known: Iterable[str] = (), script: str = GAME) -> None:

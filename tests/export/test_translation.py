@@ -80,6 +80,8 @@ REFUSED = {
     "float": "return int(2.5)",
     "count": "return len('aaa'.replace('a', 'b', 1))",
     "percent": "return len('%d' % 5)",
+    "format": "return len(f'{state:+}')",
+    "repr": "return len(f'{state!r}')",
 }
 
 

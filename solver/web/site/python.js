@@ -337,13 +337,12 @@ export function str(item = "") {
   return String(item);
 }
 
-/** A value as an f-string writes it, filled up to a width. */
+/** A value as an f-string writes it, filled up to a width; zeros stand behind a minus. */
 function format(item, spec) {
-  const match = /^(?:(.)?([<>^]))?(0?)(\d*)$/su.exec(spec);
-  if (!match) throw new TypeError(`the format ${spec} is not known here`);
-  const [, fill, way, zero, width] = match;
+  const [, fill, way, zero, width] = /^(?:(.)?([<>^]))?(0?)(\d*)/su.exec(spec) ?? [];
+  const minus = zero && item < 0n ? "-" : "";
   const align = way ?? (isNumber(item) ? ">" : "<");
-  return padded(str(item), Number(width), fill ?? (zero || " "), align);
+  return minus + padded(str(item).slice(minus.length), Number(width) - minus.length, fill ?? (zero || " "), align);
 }
 
 function padded(text, width, fill, align) {
