@@ -105,8 +105,7 @@ class BaghChal(NamedTuple):
         return state >> 50
 
     def cells(self, state: int, mover: int) -> list[str]:
-        marks = ("T" if state >> i & 1 else "g" if state >> 25 + i & 1 else "." for i in range(25))
-        return grid.rows(5, 5, "".join(marks))
+        return grid.board(5, 5, state, "Tg")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         tigers, goats = cells_of(rows, "T"), cells_of(rows, "g")

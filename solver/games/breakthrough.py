@@ -121,9 +121,7 @@ class Breakthrough(NamedTuple):
         return pawns.end_in_words(self.width, self.height, state)
 
     def cells(self, state: int, mover: int) -> list[str]:
-        cells = self.width * self.height
-        marks = ["W" if state >> i & 1 else "b" if state >> cells + i & 1 else "." for i in range(cells)]
-        return grid.rows(self.width, self.height, "".join(marks))
+        return grid.board(self.width, self.height, state, "Wb")
 
     def layout(self) -> tuple[str, int]:
         return "Wb", 3 * self.width * self.height

@@ -16,12 +16,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import chess
+from solver.games.chess_ending import ChessEnding
+from solver.games.common import chess, like
 from solver.games.common.chess import BISHOP, KNIGHT, LETTERS, PAWN, QUEEN, ROOK
 
 GROUP = "endings"
 
 
+@like(ChessEnding, "format_end")
 class ChessDuel(NamedTuple):
     """A piece or pawn on each side, from every legal placement; the pieces name it: KPKP, KRKP, KQKR."""
 
@@ -130,11 +132,6 @@ class ChessDuel(NamedTuple):
                 least = min(least, self._image(state, image))
         return least
 
-    def format_end(self, state: int) -> str:
-        if not self._can_mate(state):
-            return "too few men to mate"
-        return "checkmate" if self.utility(state) else "stalemate"
-
     def format_action(self, state: int, action: int) -> str:
         turn, target, kind = state >> 31, chess.name(action // 8 % 64), action % 8
         if action < 512:
@@ -146,9 +143,7 @@ class ChessDuel(NamedTuple):
         return taking + target + ("" if kind == PAWN else "=" + LETTERS[kind])
 
     def show(self, state: int) -> str:
-        rows = [f"{8 - i} " + " ".join(row) for i, row in enumerate(self.cells(state, 0))]
-        turn = "black" if state >> 31 else "white"
-        return "\n".join([*rows, f"  a b c d e f g h   {turn} to move", self.format_position(state)])
+        return chess.shown(self.cells(state, 0), state >> 31, self.format_position(state))
 
     def cells(self, state: int, mover: int) -> list[str]:
         marks = ["."] * 64
@@ -172,12 +167,7 @@ class ChessDuel(NamedTuple):
             yield (7 - square // 8) * 8 + square % 8
 
     def drawing(self) -> dict[str, Any]:
-        men = {
-            (letter.lower() if side else letter): [figure, side]
-            for letter, figure in chess.FIGURES.items()
-            for side in (0, 1)
-        }
-        return {"board": "checks", "sides": ["white", "black"], "men": men}
+        return {"board": "checks", "sides": ["white", "black"], "men": chess.MEN}
 
     def parse_position(self, text: str) -> int | None:
         """The state of a position in FEN, whichever side has the pieces. None for other texts. `show` ends with it.

@@ -174,9 +174,7 @@ class ChessEnding(NamedTuple):
         return [letter + part + target for part in ("", source[0], source[1], source)] + [source + target]
 
     def show(self, state: int) -> str:
-        rows = [f"{8 - i} " + " ".join(row) for i, row in enumerate(self.cells(state, 0))]
-        turn = "black" if state >> 30 else "white"
-        return "\n".join([*rows, f"  a b c d e f g h   {turn} to move", self.format_position(state)])
+        return chess.shown(self.cells(state, 0), state >> 30, self.format_position(state))
 
     def cells(self, state: int, mover: int) -> list[str]:
         marks = self._marks(state)

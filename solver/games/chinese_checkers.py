@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import limits
+from solver.games.common import grid, limits
 from solver.games.common.boards import cells_of
 
 GROUP = "race"
@@ -90,9 +90,8 @@ class ChineseCheckers(NamedTuple):
         return min(board, self._state(self._mirrored(mine), self._mirrored(theirs)))
 
     def cells(self, state: int, mover: int) -> list[str]:
-        first, second = self._mask(state, 0), self._mask(state, 1)
-        marks = ["X" if first >> i & 1 else "o" if second >> i & 1 else "." for i in range(self._cells())]
-        return ["".join(marks[y * self.size : (y + 1) * self.size]) for y in range(self.size)]
+        both = self._mask(state, 0) | self._mask(state, 1) << self._cells()
+        return grid.board(self.size, self.size, both, "Xo")[::-1]
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         first, second = cells_of(rows[::-1], "X"), cells_of(rows[::-1], "o")

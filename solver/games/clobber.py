@@ -73,9 +73,7 @@ class Clobber(NamedTuple):
         return grid.least(self.width, self.height, 2, state)
 
     def cells(self, state: int, mover: int) -> list[str]:
-        count = self.width * self.height
-        marks = ["X" if state >> i & 1 else "o" if state >> count + i & 1 else "." for i in range(count)]
-        return grid.rows(self.width, self.height, "".join(marks))
+        return grid.board(self.width, self.height, state, "Xo")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         state = cells_of(rows, "X") | cells_of(rows, "o") << self.width * self.height

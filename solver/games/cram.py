@@ -67,8 +67,7 @@ class Cram(NamedTuple):
         return grid.least(self.width, self.height, 1, covered)
 
     def cells(self, state: int, mover: int) -> list[str]:
-        marks = "".join(["#" if state >> i & 1 else "." for i in range(self.width * self.height)])
-        return grid.rows(self.width, self.height, marks)
+        return grid.board(self.width, self.height, state, "#")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         return cells_of(rows, "#")

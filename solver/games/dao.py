@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from solver.games.common import grid
 from solver.games.common.boards import cells_of
 
 GROUP = "alignment"
@@ -83,8 +84,7 @@ class Dao(NamedTuple):
         return best
 
     def cells(self, state: int, mover: int) -> list[str]:
-        marks = ["X" if state >> cell & 1 else "o" if state >> 16 + cell & 1 else "." for cell in range(16)]
-        return ["".join(marks[4 * row : 4 * row + 4]) for row in (3, 2, 1, 0)]
+        return grid.board(4, 4, state, "Xo")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         first, second = cells_of(rows, "X"), cells_of(rows, "o")

@@ -82,8 +82,7 @@ class Domineering(NamedTuple):
         return self._lead(state, self._second(state)) / (self.width * self.height + 1)
 
     def cells(self, state: int, mover: int) -> list[str]:
-        marks = "".join(["#" if state >> i & 1 else "." for i in range(self.width * self.height)])
-        return grid.rows(self.width, self.height, marks)
+        return grid.board(self.width, self.height, state, "#")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         state = cells_of(rows, "#")

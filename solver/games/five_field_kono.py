@@ -81,9 +81,7 @@ class FiveFieldKono(NamedTuple):
         return least
 
     def cells(self, state: int, mover: int) -> list[str]:
-        points = self._points()
-        marks = ("X" if state >> i & 1 else "o" if state >> points + i & 1 else "." for i in range(points))
-        return grid.rows(self.width, self.height, "".join(marks))
+        return grid.board(self.width, self.height, state, "Xo")
 
     def layout(self) -> tuple[str, int]:
         return "Xo", self._points() ** 2

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import limits
+from solver.games.common import grid, limits
 from solver.games.common.boards import cells_of, check_turns
 
 GROUP = "connection"
@@ -106,11 +106,8 @@ class Hex(NamedTuple):
             both = 1 << cell | 1 << last - cell
             yield (mine & both).bit_count() - (theirs & both).bit_count()
 
-    def cells(self, state: int, mover: int) -> Iterator[str]:
-        cells = self.size * self.size
-        for row in range(self.size):
-            places = range(row * self.size, row * self.size + self.size)
-            yield "".join("X" if state >> i & 1 else "o" if state >> cells + i & 1 else "." for i in places)
+    def cells(self, state: int, mover: int) -> list[str]:
+        return grid.board(self.size, self.size, state, "Xo")[::-1]
 
     def layout(self) -> tuple[str, int]:
         return "Xo", self.size * self.size

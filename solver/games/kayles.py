@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import limits
+from solver.games.common import grid, limits
 from solver.games.common.boards import cells_of
 
 GROUP = "impartial"
@@ -75,7 +75,7 @@ class Kayles(NamedTuple):
         return "+".join([str(action // 64 + 1 + i) for i in range(action % 64)])
 
     def cells(self, state: int, mover: int) -> list[str]:
-        return ["".join(["o" if state >> i & 1 else "." for i in range(self.pins)])]
+        return grid.board(self.pins, 1, state, "o")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         return cells_of(rows, "o")

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import grid
 from solver.games.common.boards import cells_of
 
 GROUP = "blocking"
@@ -85,11 +86,7 @@ class LGame(NamedTuple):
         return f"{cells}/{NAMES[man]}{NAMES[(option - 1) % 16]}"
 
     def cells(self, state: int, mover: int) -> list[str]:
-        marks = []
-        for cell in range(16):
-            first, second, neutral = state >> cell & 1, state >> 16 + cell & 1, state >> 32 + cell & 1
-            marks.append("X" if first else "o" if second else "*" if neutral else ".")
-        return ["".join(marks[4 * row : 4 * row + 4]) for row in (3, 2, 1, 0)]
+        return grid.board(4, 4, state, "Xo*")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         shapes = [cells_of(rows, "X"), cells_of(rows, "o")]

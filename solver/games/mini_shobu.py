@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver.games.common import limits, nine
+from solver.games.common import grid, limits, nine
 from solver.games.common.boards import cells_of
 
 GROUP = "capture"
@@ -90,14 +90,8 @@ class MiniShobu(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         """The first player's home, on the left, and the second's."""
-        rows = []
-        for row in (2, 1, 0):
-            halves = []
-            for board in (0, 1):
-                bits = range(18 * board + 3 * row, 18 * board + 3 * row + 3)
-                halves.append("".join("X" if state >> i & 1 else "o" if state >> i + 9 & 1 else "." for i in bits))
-            rows.append(" ".join(halves))
-        return rows
+        boards = [grid.board(3, 3, state >> 18 * board, "Xo") for board in (0, 1)]
+        return [f"{boards[0][row]} {boards[1][row]}" for row in range(3)]
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         left, right = [row[:3] for row in rows], [row[4:] for row in rows]

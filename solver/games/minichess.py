@@ -170,9 +170,7 @@ class Minichess(NamedTuple):
         return kind + grid.name(3, action // 54) + grid.name(3, action // 6 % 9) + promoted
 
     def show(self, state: int) -> str:
-        rows = [f"{3 - i} " + " ".join(row) for i, row in enumerate(self.cells(state, 0))]
-        turn = "black" if state >> 36 else "white"
-        return "\n".join([*rows, f"  a b c   {turn} to move", self.format_position(state)])
+        return chess.shown(self.cells(state, 0), state >> 36, self.format_position(state))
 
     def cells(self, state: int, mover: int) -> list[str]:
         marks = "".join(MARKS[state >> 4 * square & 15] for square in range(9))
@@ -190,9 +188,7 @@ class Minichess(NamedTuple):
         return [grid.place(3, 3, square) for square in (action // 54, action // 6 % 9)]
 
     def drawing(self) -> dict[str, Any]:
-        figures = chess.FIGURES.items()
-        men = {(letter.lower() if side else letter): [figure, side] for letter, figure in figures for side in (0, 1)}
-        return {"board": "checks", "sides": ["white", "black"], "men": men}
+        return {"board": "checks", "sides": ["white", "black"], "men": chess.MEN}
 
     def format_position(self, state: int) -> str:
         return "wb"[state >> 36] + "".join(self.cells(state, 0))

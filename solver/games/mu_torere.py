@@ -10,13 +10,16 @@ cycles, so no `tier`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from solver.games.common import like
 from solver.games.common.boards import cells_of
+from solver.games.rota import Rota
 
 GROUP = "blocking"
 
 
+@like(Rota, "utility", "cells", "drawing")
 class MuTorere(NamedTuple):
     """Move a stone to the empty point; who cannot move loses; restricted: into the centre only from beside an enemy."""
 
@@ -42,9 +45,6 @@ class MuTorere(NamedTuple):
                 return False
         return True
 
-    def utility(self, state: int) -> int:
-        return -1
-
     def canonical(self, state: int) -> int:
         """The least of the ring's eight rotations and their reflections."""
         mirrored = state & ~(255 | 255 << 9)
@@ -59,11 +59,6 @@ class MuTorere(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         return "12345678c"[action]
 
-    def cells(self, state: int, mover: int) -> list[str]:
-        """The ring from the top on clockwise, and the centre."""
-        marks = ["X" if state >> point & 1 else "o" if state >> 9 + point & 1 else "." for point in range(9)]
-        return ["".join(marks)]
-
     def from_cells(self, rows: list[str], mover: int) -> int:
         first, second = cells_of(rows, "X"), cells_of(rows, "o")
         if first.bit_count() != 4 or second.bit_count() != 4:
@@ -72,14 +67,6 @@ class MuTorere(NamedTuple):
 
     def place(self, state: int, action: int) -> list[int]:
         return [action, self._empty(state)]
-
-    def drawing(self) -> dict[str, Any]:
-        slant = 1.3
-        ring = ((0, -1.84), (slant, -slant), (1.84, 0), (slant, slant), (0, 1.84), (-slant, slant), (-1.84, 0))
-        at = [[2.4 + x, 2.4 + y] for x, y in (*ring, (-slant, -slant), (0, 0))]
-        lines = [[point, (point + 1) % 8] for point in range(8)] + [[point, 8] for point in range(8)]
-        names = list("12345678c")
-        return {"board": "points", "at": at, "lines": lines, "sides": ["black", "white"], "names": names}
 
     def _empty(self, state: int) -> int:
         """The empty point."""

@@ -26,7 +26,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import limits, morris
+from solver.games.common import grid, limits, morris
 
 GROUP = "capture"
 POINTS = 24
@@ -221,11 +221,7 @@ class NineMensMorris(NamedTuple):
         return "\n".join(["".join(row) for row in board] + [last])
 
     def cells(self, state: int, mover: int) -> list[str]:
-        own, other = ("X", "o") if mover == 0 else ("o", "X")
-        marks = [
-            own if state >> point & 1 else other if state >> POINTS + point & 1 else "." for point in range(POINTS)
-        ]
-        return ["".join(marks)]
+        return grid.board(POINTS, 1, state, "Xo" if mover == 0 else "oX")
 
     def place(self, state: int, action: int) -> list[int]:
         target, source, taken = action % 25, action // 25 % 25, action // 625

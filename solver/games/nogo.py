@@ -75,9 +75,7 @@ class Nogo(NamedTuple):
         return grid.name(self.width, action // 2) + ("" if self.partizan else "bw"[action % 2])
 
     def cells(self, state: int, mover: int) -> list[str]:
-        count = self.width * self.height
-        marks = ["X" if state >> i & 1 else "o" if state >> count + i & 1 else "." for i in range(count)]
-        return grid.rows(self.width, self.height, "".join(marks))
+        return grid.board(self.width, self.height, state, "Xo")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         first, second = cells_of(rows, "X"), cells_of(rows, "o")

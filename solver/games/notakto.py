@@ -80,14 +80,8 @@ class Notakto(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         """The boards side by side."""
-        rows = []
-        for row in (2, 1, 0):
-            parts = []
-            for board in range(self.boards):
-                marks = state >> 9 * board + 3 * row
-                parts.append("".join(["X" if marks >> i & 1 else "." for i in range(3)]))
-            rows.append(" ".join(parts))
-        return rows
+        boards = [grid.board(3, 3, state >> 9 * board, "X") for board in range(self.boards)]
+        return [" ".join([board[row] for board in boards]) for row in range(3)]
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         state = 0

@@ -68,9 +68,7 @@ class OrderAndChaos(NamedTuple):
         return grid.name(self.width, action // 2) + "xo"[action % 2]
 
     def cells(self, state: int, mover: int) -> list[str]:
-        count = self.width * self.height
-        marks = ["X" if state >> i & 1 else "O" if state >> count + i & 1 else "." for i in range(count)]
-        return grid.rows(self.width, self.height, "".join(marks))
+        return grid.board(self.width, self.height, state, "XO")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         state = cells_of(rows, "X") | cells_of(rows, "O") << self.width * self.height

@@ -123,8 +123,8 @@ class Othello(NamedTuple):
             least = min(least, mine | theirs << cells, self._half_turn(mine) | self._half_turn(theirs) << cells)
         return least
 
-    def cells(self, state: int, mover: int) -> Iterator[str]:
-        return self._discs(state, "oX" if mover else "Xo")
+    def cells(self, state: int, mover: int) -> list[str]:
+        return grid.board(self.width, self.height, state, "oX" if mover else "Xo")
 
     def layout(self) -> tuple[str, int]:
         return "Xo", self.width * self.height + 1
@@ -140,13 +140,6 @@ class Othello(NamedTuple):
         row, column = divmod(action, self.width)
         if row < self.height:  # no pass
             yield (self.height - 1 - row) * self.width + column
-
-    def _discs(self, state: int, marks: str) -> Iterator[str]:
-        """The rows from the top, with the mover's mark and the other's."""
-        cells = self.width * self.height
-        for row in reversed(range(self.height)):
-            places = range(row * self.width, row * self.width + self.width)
-            yield "".join(marks[0] if state >> i & 1 else marks[1] if state >> cells + i & 1 else "." for i in places)
 
     def _mine(self, state: int) -> int:
         return state & self._cells()

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import grid
 from solver.games.common.boards import cells_of
 
 GROUP = "blocking"
@@ -51,8 +52,7 @@ class PongHauKi(NamedTuple):
         return "12345"[action]
 
     def cells(self, state: int, mover: int) -> list[str]:
-        marks = ["X" if state >> point & 1 else "o" if state >> 5 + point & 1 else "." for point in range(5)]
-        return ["".join(marks)]
+        return grid.board(5, 1, state, "Xo")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         first, second = cells_of(rows, "X"), cells_of(rows, "o")

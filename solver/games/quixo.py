@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver.games.common import limits
+from solver.games.common import grid, limits
 from solver.games.common.boards import cells_of
 
 GROUP = "alignment"
@@ -92,10 +92,7 @@ class Quixo(NamedTuple):
         return "abcde"[cell % self.size] + str(cell // self.size + 1) + "lrbt"[action % 4]
 
     def cells(self, state: int, mover: int) -> list[str]:
-        size, cells = self.size, self.size * self.size
-        mine, theirs = ("o", "X") if mover else ("X", "o")
-        cubes = [mine if state >> i & 1 else theirs if state >> cells + i & 1 else "." for i in range(cells)]
-        return ["".join(cubes[row * size : row * size + size]) for row in reversed(range(size))]
+        return grid.board(self.size, self.size, state, "oX" if mover else "Xo")
 
     def layout(self) -> tuple[str, int]:
         return "Xo", 4 * self.size * self.size

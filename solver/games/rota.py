@@ -15,8 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import like, men
-from solver.games.common.boards import cells_of, check_placed
+from solver.games.common import grid, like, men
 from solver.games.three_mens_morris import ThreeMensMorris
 
 GROUP = "alignment"
@@ -24,7 +23,7 @@ RIM = 255 | 255 << 9
 TOP = 1 | 1 << 9
 
 
-@like(ThreeMensMorris, "initial", "result", "utility", "tier", "layout")
+@like(ThreeMensMorris, "initial", "result", "utility", "tier", "from_cells", "layout")
 class Rota(NamedTuple):
     """Place three men on a wheel, then slide them; three in a line win; rim: also three neighbours on the rim."""
 
@@ -67,12 +66,7 @@ class Rota(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         """The rim from the top on clockwise, and the hub."""
-        return ["".join("X" if state >> i & 1 else "o" if state >> 9 + i & 1 else "." for i in range(9))]
-
-    def from_cells(self, rows: list[str], mover: int) -> int:
-        first, second = cells_of(rows, "X"), cells_of(rows, "o")
-        check_placed(first, second, mover, 3)
-        return first | second << 9 | mover << 18
+        return grid.board(9, 1, state, "Xo")
 
     def place(self, state: int, action: int) -> list[int]:
         return [action - 81] if action >= 81 else [action // 9, action % 9]

@@ -24,26 +24,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import limits, morris
+from solver.games.common import grid, limits, morris
 
 GROUP = "capture"
 NEAR = (
-    0x0082,
-    0x0205,
-    0x000A,
-    0x0814,
-    0x0028,
-    0x2050,
-    0x00A0,
-    0x8041,
-    0x8200,
-    0x0502,
-    0x0A00,
-    0x1408,
-    0x2800,
-    0x5020,
-    0xA000,
-    0x4180,
+    *(0x0082, 0x0205, 0x000A, 0x0814, 0x0028, 0x2050, 0x00A0, 0x8041),
+    *(0x8200, 0x0502, 0x0A00, 0x1408, 0x2800, 0x5020, 0xA000, 0x4180),
 )
 MILLS = (0x0007, 0x001C, 0x0070, 0x00C1, 0x0700, 0x1C00, 0x7000, 0xC100)
 NAMES = ("a5", "c5", "e5", "e3", "e1", "c1", "a1", "a3", "b4", "c4", "d4", "d3", "d2", "c2", "b2", "b3")
@@ -179,8 +165,7 @@ class SixMensMorris(NamedTuple):
         return "\n".join(rows)
 
     def cells(self, state: int, mover: int) -> list[str]:
-        marks = ["X" if state >> point & 1 else "o" if state >> 16 + point & 1 else "." for point in range(16)]
-        return ["".join(marks)]
+        return grid.board(16, 1, state, "Xo")
 
     def place(self, state: int, action: int) -> list[int]:
         target, source, taken = action % 17, action // 17 % 17, action // 289

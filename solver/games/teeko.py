@@ -88,8 +88,7 @@ class Teeko(NamedTuple):
         return five.least(state)
 
     def cells(self, state: int, mover: int) -> list[str]:
-        marks = ["X" if state >> point & 1 else "o" if state >> 25 + point & 1 else "." for point in range(25)]
-        return grid.rows(5, 5, "".join(marks))
+        return grid.board(5, 5, state, "Xo")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         return five.from_cells(rows, mover, 4)

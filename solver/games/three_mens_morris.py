@@ -83,8 +83,7 @@ class ThreeMensMorris(NamedTuple):
         return men.least(state)
 
     def cells(self, state: int, mover: int) -> list[str]:
-        marks = ["X" if state >> point & 1 else "o" if state >> 9 + point & 1 else "." for point in range(9)]
-        return grid.rows(3, 3, "".join(marks))
+        return grid.board(3, 3, state, "Xo")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         return men.from_cells(rows, mover, 3)

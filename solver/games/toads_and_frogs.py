@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import grid
 from solver.games.common.boards import cells_of
 
 GROUP = "blocking"
@@ -75,9 +76,7 @@ class ToadsAndFrogs(NamedTuple):
         return str(action + 1)
 
     def cells(self, state: int, mover: int) -> list[str]:
-        length = self._length()
-        marks = ["T" if state >> i & 1 else "f" if state >> length + i & 1 else "." for i in range(length)]
-        return ["".join(marks)]
+        return grid.board(self._length(), 1, state, "Tf")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         first, second = cells_of(rows, "T"), cells_of(rows, "f")

@@ -55,7 +55,7 @@ class Treblecross(NamedTuple):
         return min(state, grid.mirrored(self.width, 1, 1, state))
 
     def cells(self, state: int, mover: int) -> list[str]:
-        return ["".join(["X" if state >> i & 1 else "." for i in range(self.width)])]
+        return grid.board(self.width, 1, state, "X")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         return cells_of(rows, "X")

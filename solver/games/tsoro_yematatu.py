@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import grid
 from solver.games.common.boards import cells_of, check_placed
 
 GROUP = "alignment"
@@ -67,7 +68,7 @@ class TsoroYematatu(NamedTuple):
         return "1234567"[action % 7]
 
     def cells(self, state: int, mover: int) -> list[str]:
-        return ["".join("X" if state >> i & 1 else "o" if state >> 7 + i & 1 else "." for i in range(7))]
+        return grid.board(7, 1, state, "Xo")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         first, second = cells_of(rows, "X"), cells_of(rows, "o")

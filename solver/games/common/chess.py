@@ -10,10 +10,19 @@ PAWN, KNIGHT, BISHOP, ROOK, QUEEN = range(1, 6)
 LETTERS = " PNBRQ"
 OPCODE = re.compile("[A-Za-z]\\w*")  # of an operation of EPD
 FIGURES = {"K": "king", "Q": "queen", "R": "rook", "B": "bishop", "N": "knight", "P": "pawn"}
+MEN = {letter: [figure, 0] for letter, figure in FIGURES.items()}
+MEN |= {letter.lower(): [figure, 1] for letter, figure in FIGURES.items()}
 
 
 def name(square: int) -> str:
     return "abcdefgh"[square % 8] + str(square // 8 + 1)
+
+
+def shown(rows: list[str], turn: int, notation: str) -> str:
+    """A board with White below, who is to move, and the position in a notation of the game's own."""
+    lines = [f"{len(rows) - i} " + " ".join(row) for i, row in enumerate(rows)]
+    side = "black" if turn else "white"
+    return "\n".join([*lines, f"  {' '.join('abcdefgh'[: len(rows)])}   {side} to move", notation])
 
 
 def in_fen(rank: str) -> str:

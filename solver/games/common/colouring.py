@@ -57,9 +57,6 @@ class Colouring(NamedTuple):
         mine, theirs = self._allowed(state, mover).bit_count(), self._allowed(state, 1 - mover).bit_count()
         return (mine - theirs) / (2 * self.width * self.height)
 
-    def format_action(self, state: int, action: int) -> str:
-        return grid.name(self.width, action)
-
     def cells(self, state: int, mover: int) -> list[str]:
         return colours.cells(self.width, self.height, state)
 

@@ -33,9 +33,7 @@ def marked(width: int, height: int, state: int, action: int) -> int:
 
 
 def cells(width: int, height: int, state: int) -> list[str]:
-    count = width * height
-    marks = ["X" if state >> i & 1 else "o" if state >> count + i & 1 else "." for i in range(count)]
-    return grid.rows(width, height, "".join(marks))
+    return grid.board(width, height, state, "Xo")
 
 
 def from_cells(rows: list[str], mover: int) -> int:

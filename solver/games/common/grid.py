@@ -110,6 +110,16 @@ def rows(width: int, height: int, marks: str) -> list[str]:
     return [marks[i * width : (i + 1) * width] for i in range(height - 1, -1, -1)]
 
 
+def board(width: int, height: int, state: int, marks: str) -> list[str]:
+    """The rows from the top of a state that has a plane of cells for each of these marks, the lowest first."""
+    found = ["."] * (width * height)
+    for cell in range(width * height):
+        for plane in range(len(marks)):
+            if state >> plane * width * height + cell & 1:
+                found[cell] = marks[plane]
+    return rows(width, height, "".join(found))
+
+
 def place(width: int, height: int, cell: int) -> int:
     """A cell's number from the top left."""
     return (height - 1 - cell // width) * width + cell % width
