@@ -88,10 +88,7 @@ class Chomp(NamedTuple):
     def from_cells(self, rows: list[str], mover: int) -> int:
         state = 0
         for column in range(self.width):
-            height = 0
-            for row in rows:
-                height += row[column] != "."
-            state |= self._code(column, height)
+            state |= self._code(column, len([row for row in rows if row[column] != "."]))
         return state
 
     def layout(self) -> tuple[str, int]:

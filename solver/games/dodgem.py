@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import limits
+from solver.games.common import grid, limits
 from solver.games.common.boards import cells_of
 
 GROUP = "race"
@@ -86,12 +86,8 @@ class Dodgem(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         """The board, and arrows where cars go off it."""
-        first, second = state & (1 << self._cells()) - 1, state >> self._cells()
-        rows = ["^" * self.size + " "]
-        for y in range(self.size - 1, -1, -1):
-            cells = range(y * self.size, (y + 1) * self.size)
-            rows.append("".join("X" if first >> i & 1 else "o" if second >> i & 1 else "." for i in cells) + ">")
-        return rows
+        board = grid.board(self.size, self.size, state, "Xo")
+        return ["^" * self.size + " ", *(row + ">" for row in board)]
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         board = [row[: self.size] for row in rows[1:]]

@@ -87,10 +87,8 @@ class Konane(NamedTuple):
         return least
 
     def cells(self, state: int, mover: int) -> list[str]:
-        colours = self._colours(0)
-        cells = range(self.width * self.height)
-        marks = [("X" if colours >> i & 1 else "o") if state >> i & 1 else "." for i in cells]
-        return grid.rows(self.width, self.height, "".join(marks))
+        own, cells = self._colours(0), self.width * self.height
+        return grid.board(self.width, self.height, state & own | (state & ~own) << cells, "Xo")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         state = cells_of(rows, "X") | cells_of(rows, "o") | mover << self.width * self.height

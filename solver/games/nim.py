@@ -73,9 +73,7 @@ class Nim(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         """A row for each heap; of heaps of more than 30 their numbers."""
-        most = 0
-        for heap in self.heaps:
-            most = max(most, heap)
+        most = max(self.heaps)
         heaps = [self._heap(state, i) for i in range(len(self.heaps))]
         if most > 30:
             return [str(heap).rjust(len(str(most)), "0") for heap in heaps]
@@ -94,9 +92,7 @@ class Nim(NamedTuple):
         return "0123456789" if max(self.heaps) > 30 else "o", len(self.heaps) << self._bits()
 
     def place(self, state: int, action: int) -> list[int]:
-        most = 0
-        for heap in self.heaps:
-            most = max(most, heap)
+        most = max(self.heaps)
         i, taken = action >> self._bits(), action & (1 << self._bits()) - 1
         return [] if most > 30 else [i * most + self._heap(state, i) - taken]
 

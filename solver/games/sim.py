@@ -16,10 +16,11 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import limits
-from solver.games.common.boards import check_turns
+from solver.games.common import grid, limits
+from solver.games.common.boards import cells_of, check_turns
 
 GROUP = "alignment"
+LINES = ["ABCDEFGH"[j] + "ABCDEFGH"[i] for i in range(8) for j in range(i)]
 
 
 class Sim(NamedTuple):
@@ -79,19 +80,12 @@ class Sim(NamedTuple):
                 depth += 1
         return least
 
-    def format_action(self, state: int, action: int) -> str:
-        for i in range(self.points):
-            if action < i:
-                return "ABCDEFGH"[action] + "ABCDEFGH"[i]
-            action -= i
-        return ""
-
     def parse_position(self, text: str) -> int | None:
         """Both players' lines, as `show` prints them."""
         matched = re.fullmatch(r"first:([A-H ]*)\nsecond:([A-H ]*)", text)
         if matched is None:
             return None
-        names = {self.format_action(0, line): line for line in range(self._lines())}
+        names = {name: line for line, name in enumerate(LINES[: self._lines()])}
         sides = [matched[1].split(), matched[2].split()]
         for name in [*sides[0], *sides[1]]:
             if name not in names or (sides[0] + sides[1]).count(name) > 1:
@@ -105,29 +99,18 @@ class Sim(NamedTuple):
         found = []
         for player in range(2):
             lines = state >> player * self._lines()
-            own = [self.format_action(state, i) for i in range(self._lines()) if lines >> i & 1]
+            own = [LINES[i] for i in range(self._lines()) if lines >> i & 1]
             found.append(f"{'first' if player == 0 else 'second'}: {' '.join(own)}")
         return "\n".join(found)
 
     def cells(self, state: int, mover: int) -> list[str]:
         """A square whose rows and columns are the points, a cell for each two of them."""
-        rows = []
-        line = 0
-        for i in range(1, self.points):
-            row = ""
-            for _ in range(i):
-                row += "X" if state >> line & 1 else "o" if state >> self._lines() + line & 1 else "."
-                line += 1
-            rows.append(row + " " * (self.points - 1 - i))
-        return rows
+        marks = grid.board(self._lines(), 1, state, "Xo")[0]
+        return [marks[i * (i - 1) // 2 : i * (i + 1) // 2].ljust(self.points - 1) for i in range(1, self.points)]
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        first = second = line = 0
-        for i in range(1, self.points):
-            for j in range(i):
-                first |= (1 if rows[i - 1][j] == "X" else 0) << line
-                second |= (1 if rows[i - 1][j] == "o" else 0) << line
-                line += 1
+        marks = "".join([rows[i][: i + 1] for i in range(self.points - 1)])
+        first, second = cells_of([marks], "X"), cells_of([marks], "o")
         check_turns(first.bit_count(), second.bit_count(), mover)
         return first | second << self._lines()
 

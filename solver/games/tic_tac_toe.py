@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from solver.games.common import limits
-from solver.games.common.boards import check_turns
+from solver.games.common import grid, limits
+from solver.games.common.boards import cells_of, check_turns
 
 GROUP = "alignment"
 
@@ -121,13 +121,9 @@ class TicTacToe(NamedTuple):
         row, column = divmod(int(text) - 1, self.width)
         return (self.height - 1 - row) * (self.width + 1) + column
 
-    def cells(self, state: int, mover: int) -> Iterator[str]:
-        mine, theirs = "Xo" if self.tier(state) % 2 == 0 else "oX"
-        for row in reversed(range(self.height)):
-            cells = [row * (self.width + 1) + column for column in range(self.width)]
-            yield "".join(
-                mine if state >> cell & 1 else theirs if state >> self._bits() + cell & 1 else "." for cell in cells
-            )
+    def cells(self, state: int, mover: int) -> list[str]:
+        marks = "Xo" if self.tier(state) % 2 == 0 else "oX"
+        return [row[:-1] for row in grid.board(self.width + 1, self.height, state, marks)]
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Marks, and the cells, without the extra column."""
@@ -135,12 +131,8 @@ class TicTacToe(NamedTuple):
         return "Xo", (first + column for first in rows for column in range(self.width))
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        boards = [0, 0]
-        for row in range(self.height):
-            for column in range(self.width):
-                mark = rows[self.height - 1 - row][column]
-                if mark != ".":
-                    boards[1 if mark == "o" else 0] |= 1 << row * (self.width + 1) + column
+        wide = [row + "." for row in rows]
+        boards = [cells_of(wide, "X"), cells_of(wide, "o")]
         check_turns(boards[0].bit_count(), boards[1].bit_count(), mover, self._has_line(boards[mover]))
         return boards[mover] | boards[1 - mover] << self._bits()
 

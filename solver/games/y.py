@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import limits
-from solver.games.common.boards import check_turns
+from solver.games.common import grid, limits
+from solver.games.common.boards import cells_of, check_turns
 
 GROUP = "connection"
 
@@ -72,20 +72,11 @@ class Y(NamedTuple):
         return least
 
     def cells(self, state: int, mover: int) -> list[str]:
-        rows = []
-        for row in range(self.size):
-            places = range(row * self.size, (row + 1) * self.size - row)
-            marks = ["X" if state >> i & 1 else "o" if state >> self._bits() + i & 1 else "." for i in places]
-            rows.append("".join(marks) + " " * row)
-        return rows
+        marks = grid.board(self._bits(), 1, state, "Xo")[0]
+        return [marks[row * self.size : (row + 1) * self.size - row] + " " * row for row in range(self.size)]
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        first = second = 0
-        for row in range(self.size):
-            for place in range(self.size - row):
-                cell = row * self.size + place
-                first |= (1 if rows[row][place] == "X" else 0) << cell
-                second |= (1 if rows[row][place] == "o" else 0) << cell
+        first, second = (cells_of(rows[::-1], mark) & self._board() for mark in "Xo")
         check_turns(first.bit_count(), second.bit_count(), mover)
         return first | second << self._bits()
 
