@@ -46,8 +46,8 @@ VARIANTS = [
 ]  # fmt: skip
 # one of each kind: men put, slid and dropped, hands, heaps, seeds, FEN, cells of letters, dice, walls
 TWELVE = [
-    "animal-shogi", "chopsticks", "chung-toi", "connect-four:4,4", "dodgem", "grundy:9", "kalah:2,30", "minichess", "nim",
-    "othello:4,4", "quoridor", "shut-the-box:5,2",
+    "animal-shogi", "chopsticks", "chung-toi", "connect-four:4,4", "dodgem", "grundy:9", "kalah:2,30", "minichess",
+    "nim", "othello:4,4", "quoridor", "shut-the-box:5,2",
 ]  # fmt: skip
 LATER = slow(*sorted({*GAMES, *VARIANTS} - {*TWELVE}))
 
