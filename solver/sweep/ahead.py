@@ -13,7 +13,6 @@ import itertools
 import os
 import signal
 import time
-from collections.abc import Iterator
 from typing import NoReturn
 
 from solver.base.extras import has_cache
@@ -25,7 +24,7 @@ TINY_SOLVE_SECONDS = 0.05  # seconds in which a tiny game is solved, and nothing
 
 
 class Ahead:
-    """The other process, if there is one; `cached`: whether all was compiled before."""
+    """The other process, if there is one, which does not outlive `with`; `cached`: whether all was compiled before."""
 
     def __init__(self, rules: Rules, tiers: bool) -> None:
         self.rules = rules
@@ -34,6 +33,12 @@ class Ahead:
         # Whether a fork is safe and gains something
         may_fork = cores() > 1 and importlib.util.find_spec("numba") is not None and fork_is_safe()
         self.process = _fork(rules, tiers) if may_fork and not self.cached else None
+
+    def __enter__(self) -> Ahead:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
 
     def wait(self) -> None:
         """Wait until it has compiled all it can. The rest is compiled here. Without a cache it is of no use."""
@@ -60,16 +65,6 @@ class Ahead:
         self.process = None
 
 
-@contextlib.contextmanager
-def compiled_ahead(rules: Rules, tiers: bool) -> Iterator[Ahead]:
-    """The other process, which does not outlive the block."""
-    ahead = Ahead(rules, tiers)
-    try:
-        yield ahead
-    finally:
-        ahead.stop()
-
-
 def _fork(rules: Rules, tiers: bool) -> int | None:
     parent = os.getpid()
     try:
@@ -94,16 +89,12 @@ def _run(parent: int, rules: Rules, tiers: bool) -> NoReturn:
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))
         if os.getppid() == parent:
             time.sleep(TINY_SOLVE_SECONDS)
-            _compile_edges(rules, tiers)
+            from solver.compiled import edges
+
+            # The slowest part
+            edges.address_of(edges.CompiledMoves(rules, tiers).kernels.edges, edges.EDGES)
     finally:
         os._exit(0)
-
-
-def _compile_edges(rules: Rules, tiers: bool) -> None:
-    """Compile the slowest part."""
-    from solver.compiled import edges
-
-    edges.address_of(edges.CompiledMoves(rules, tiers).kernels.edges, edges.EDGES)
 
 
 def _compile_others(rules: Rules, tiers: bool) -> None:

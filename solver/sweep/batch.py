@@ -92,16 +92,6 @@ def next_batch(
     # The list of moves grew, so the look-up needs larger arrays, too.
     if len(rows) < len(edges.keys):
         rows, state_indices, ends = new_indices(len(edges.keys))
-    find_rows(lookup, count, least_key, greatest_key, edges, rows)
-    locate(lookup, edges.keys, rows, count, state_indices, ends)
-    return Batch(edges, rows, state_indices, ends), count, next_state
-
-
-@register_jitable
-def find_rows(
-    lookup: TierLookup, count: int, least_key: int, greatest_key: int, edges: Edges, rows: NDArray[Any]
-) -> None:
-    """Write rows[:count] as `Batch` describes them."""
     keys, tiers, merits = edges.keys, edges.tiers, edges.merits
     slots, first_tier = lookup.slots, lookup.first_tier
     for j in range(count):
@@ -111,6 +101,8 @@ def find_rows(
             # Tiers are few and close together: an array by tier replaces a search.
             slot = tiers[j] - first_tier
             rows[j] = slots[slot] if 0 <= slot < len(slots) else MISSING
+    locate(lookup, keys, rows, count, state_indices, ends)
+    return Batch(edges, rows, state_indices, ends), count, next_state
 
 
 @register_jitable

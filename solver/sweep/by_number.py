@@ -125,12 +125,6 @@ def _put(codes: int, index: int, code: int) -> None:
 
 
 @inlined
-def _ask(array: int, index: int) -> None:
-    """Ask for a code ahead of time."""
-    prefetch_at(array + (2 * index if DISTANT else index))
-
-
-@inlined
 def _decided(won: bool, distance: int) -> Any:
     """The code of a position that this round, or the one of this distance, decides."""
     if DISTANT:
@@ -140,7 +134,7 @@ def _decided(won: bool, distance: int) -> Any:
 
 @kernel
 def reach(begin: int, end: int, span: Span, round: int, marks: NDArray[Any], at: Addresses, report: Any) -> None:
-    """Mark the children of the positions among some numbers that the last round reached, and count finished ones.
+    """Mark the children of the positions among some numbers that the last round reached, and count these.
 
     Threads may mark the same child, with the same byte.
     """
@@ -154,10 +148,7 @@ def reach(begin: int, end: int, span: Span, round: int, marks: NDArray[Any], at:
         state = _position(number, table, at)
         report[FOUND] += 1
         if game.is_terminal(state):
-            utility = game.utility(state)
-            report[DRAWS - (utility > 0) + (utility < 0)] += 1
             continue
-        report[KEPT_COUNT] += 1
         for action in game.actions(state):
             child = game.result(state, action)
             index = _number(child, at)
@@ -349,7 +340,7 @@ def go_back(
                     return
                 put_word(numbers, parents, entry | even)
                 # All are asked for together, then read
-                _ask(codes, entry >> 1)
+                prefetch_at(codes + (entry & ~1 if DISTANT else entry >> 1))
                 parents += 1
             for i in range(parents):
                 index = word_at(numbers, i) >> 1

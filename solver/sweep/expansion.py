@@ -114,12 +114,8 @@ def keep_distinct(edges_listed: Edges, count: int) -> Any:
         for j in range(owner_begin, kept_count):
             is_duplicate = is_duplicate or keys[j] == keys[i]
         if not is_duplicate:
-            keys[kept_count], tiers[kept_count], owners[kept_count], merits[kept_count] = (
-                keys[i],
-                tiers[i],
-                owners[i],
-                merits[i],
-            )
+            keys[kept_count], tiers[kept_count] = keys[i], tiers[i]
+            owners[kept_count], merits[kept_count] = owners[i], merits[i]
             kept_count += 1
     return kept_count
 
@@ -233,10 +229,8 @@ class Expansion:
             if not staying:
                 break
             new_states = without(united(staying), states)
-            next_expanded, later_runs = (
-                self.expand(tier, new_states, True),
-                [run for run in expanded.runs if run[0] != tier],
-            )
+            later_runs = [run for run in expanded.runs if run[0] != tier]
+            next_expanded = self.expand(tier, new_states, True)
             states = united([states, new_states])
             expanded = Expanded(
                 [states],

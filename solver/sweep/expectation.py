@@ -43,7 +43,7 @@ from solver.search.nets import (
     turns,
     unmet,
 )
-from solver.store.directory import BEGIN, END, MISSING, PASSED, Layer, TierLookup
+from solver.store.directory import BEGIN, END, MISSING, PASSED, TierLookup
 from solver.store.packed import LAST, Packed
 from solver.store.shared import compiled, shared
 from solver.sweep.backward import Backward
@@ -274,13 +274,11 @@ class ExpectationPass(Backward):
     def run(self, team: Workers) -> None:
         for layer in self.layers[: len(self.layers) - len(self.tally.tiers)]:
             if layer.cyclic and ROOMY * layer.kept > self.memory:
-                self._refuse_beyond_memory(layer)
+                # By a sample: before hours go into the later ones
+                sampled = sample(self.forward.section(layer))
+                needed = bytes_of(layer.kept, self.moves, sampled, layer.number)
+                refuse_beyond(self.memory, layer.kept, needed)
         super().run(team)
-
-    def _refuse_beyond_memory(self, layer: Layer) -> None:
-        """Raise ResourceError if a tier with cycles will not fit, by a sample: before hours go into the later ones."""
-        sampled = sample(self.forward.section(layer))
-        refuse_beyond(self.memory, layer.kept, bytes_of(layer.kept, self.moves, sampled, layer.number))
 
     @staticmethod
     def value(
@@ -364,15 +362,8 @@ class Bounds:
         inside = known.inside(tier_row)
 
         def enter(begin: int) -> None:
-            list_inside(
-                self.moves,
-                inside,
-                tier_row,
-                begin,
-                min(begin + GAUSS_SEIDEL_STATES, self.size),
-                marks[begin // GAUSS_SEIDEL_STATES],
-                self.net,
-            )
+            end, constant = min(begin + GAUSS_SEIDEL_STATES, self.size), marks[begin // GAUSS_SEIDEL_STATES]
+            list_inside(self.moves, inside, tier_row, begin, end, constant, self.net)
 
         for _ in team.map(enter, blocks):
             pass

@@ -102,7 +102,9 @@ def finish(rules: Rules, swept: Swept, options: Options, begun: float) -> Solved
 
 def indices_of(best_first: Sequence[int] | NDArray[np.int64] | None) -> Callable[[NDArray[Any]], NDArray[Any]]:
     """Return a function from merits to their indices among all merits, or to their numbers without such a list."""
-    return numbers_of if best_first is None else partial(places_of, np.array(best_first, np.int64)[::-1])
+    if best_first is None:
+        return lambda values: np.asarray(number_of(values), np.uint32)
+    return partial(places_of, np.array(best_first, np.int64)[::-1])
 
 
 def places_of(ascending: NDArray[np.int64], merits: NDArray[Any]) -> NDArray[Any]:
@@ -116,11 +118,6 @@ def places_of(ascending: NDArray[np.int64], merits: NDArray[Any]) -> NDArray[Any
         places: NDArray[Any] = places_of(ascending, every.astype(np.int64))[merits.view(unsigned)]
         return places
     return (len(ascending) - 1 - np.searchsorted(ascending, merits)).astype(dtype)
-
-
-def numbers_of(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the numbers that a book stores for expectations, as uint32."""
-    return np.asarray(number_of(values), np.uint32)
 
 
 def in_order(runs: Table, values: Sequence[Any], low: int, high: int) -> Piece:

@@ -38,11 +38,8 @@ INSPECTED_STATES = 8  # states of a tier, and as many again at most, of the firs
 INSPECTED_FIRST = 1024  # states; once there were so many tiers it is one of each
 MAX_TIER_SPAN = 1 << 26  # tiers that a game may span: they are looked up by number
 MERGE_FACTOR = 2  # sorted files of states seen are merged when the newer is more than half of the older
-SMALL_GENERATION, PIECES_OF_SMALL = (
-    1 << 14,
-    16,
-)  # a small generation is cut in so many pieces, of so many states at least, so that all
-# cores have some
+# A small generation is cut in so many pieces, of so many states at least, so that all cores have some
+SMALL_GENERATION, PIECES_OF_SMALL = 1 << 14, 16
 FEW_STARTS = 1000  # that plain Python lists; more are compiled
 
 
@@ -91,7 +88,6 @@ class Forward:
         self._visited = [StateShelf(work, name) for name in self.state.seen]
         # The states of this generation
         self._new = StateShelf(work, self.state.new) if self.state.new else None
-        self._counted_before = sum(self.state.generations)
         # Counts of the current tier: reached, wins, draws, losses
         self._totals = np.array(self.state.totals)
         if not self.tiers:
@@ -197,7 +193,11 @@ class Forward:
         """Expand the states of a key, from `_position` on; False if the deadline came first."""
         if not self.tiers:
             self.state.closing = key.tier
-        runs, visited = self.runs.of(key), self._visited_runs()
+        runs, visited = self.runs.of(key), list[Packed]()
+        if self.closing:
+            visited = [shelf.section(0, shelf.count) for shelf in self._visited]
+            if self._new is None:
+                self._new = StateShelf(self.work, "seen", numbered=True)
         size = min(PIECE_STATES, max(SMALL_GENERATION, len(runs) // PIECES_OF_SMALL)) if self.closing else 0
         key_spans = spans(splitters(runs, size), self.state.position)
 
@@ -233,14 +233,6 @@ class Forward:
             self._end_layer(key.tier, cyclic=False)
         return True
 
-    def _visited_runs(self) -> list[Packed]:
-        """Return the visited states of the tier that is being closed, and make room for new ones."""
-        if not self.closing:
-            return []
-        if self._new is None:
-            self._new = StateShelf(self.work, "seen", numbered=True)
-        return [shelf.section(0, shelf.count) for shelf in self._visited]
-
     def _take(self, key: Key, expanded: Expanded, states: list[Packed]) -> None:
         """Keep a piece of a key's states, packed, and their children."""
         target = self._new if self.closing and self._new else self.states
@@ -249,7 +241,12 @@ class Forward:
         self._totals[0] += expanded.reached
         self.found += expanded.reached - int(expanded.terminal.sum())
         self._totals[1:] += expanded.terminal
-        self._refuse_too_many(key.tier)
+        # More than the directory of the tier can count
+        if self._open_states() > MAX_TIER_STATES:
+            raise ResourceError(
+                f"tier {key.tier} has more than {MAX_TIER_STATES:,} unfinished states, too many to be looked up:"
+                " give the game a tier that rises more often, or take a smaller one"
+            )
         self.state.largest = max(self.state.largest, expanded.largest)
         self.state.highest = max(self.state.highest, expanded.highest)
         for tier, run in expanded.runs:
@@ -281,8 +278,7 @@ class Forward:
             self._new.discard()
         self._new = None
         open_states = self._open_states()
-        self.state.generations.append(open_states - self._counted_before)
-        self._counted_before = open_states
+        self.state.generations.append(open_states - sum(self.state.generations))
         if open_states > self.most:
             needed_gib, free_gib = 8 * open_states / 2**30, 8 * self.most / 2**30
             raise ResourceError(
@@ -320,7 +316,7 @@ class Forward:
             self.work.read(2 * count)
             self.progress("order", self.states.size - size_before, None)
         self._end_layer(tier, cyclic=True)
-        self.state.closing, self.state.generations, self._counted_before = None, [], 0
+        self.state.closing, self.state.generations = None, []
         for shelf in self._visited:
             shelf.discard()
         self._visited = []
@@ -358,14 +354,6 @@ class Forward:
             )
         )
         self._totals[:] = 0
-
-    def _refuse_too_many(self, tier: int) -> None:
-        """Raise ResourceError if the unfinished states of a tier are more than its directory can count."""
-        if self._open_states() > MAX_TIER_STATES:
-            raise ResourceError(
-                f"tier {tier} has more than {MAX_TIER_STATES:,} unfinished states, too many to be looked up:"
-                " give the game a tier that rises more often, or take a smaller one"
-            )
 
 
 def refuse_staying(cycles: bool, where: str) -> None:

@@ -87,18 +87,12 @@ class Inside:
         # One entry more for each chunk that has moves to the block: its mark.
         ends = np.cumsum([0, *(sizes + (sizes > 0)).sum(axis=0)])
         step, block_count = Step(np.array(firsts), ends, np.empty(ends[-1], np.uint32)), len(self.blocks)
-        for _ in team.map(
-            lambda first_block: gather(
-                joined,
-                begins_in_joined,
-                first_block,
-                min(first_block + BLOCKS_PER_CALL, block_count),
-                ends,
-                step.entries,
-                degrees,
-            ),
-            range(0, block_count, BLOCKS_PER_CALL),
-        ):
+
+        def gather_blocks(first_block: int) -> None:
+            end_block = min(first_block + BLOCKS_PER_CALL, block_count)
+            gather(joined, begins_in_joined, first_block, end_block, ends, step.entries, degrees)
+
+        for _ in team.map(gather_blocks, range(0, block_count, BLOCKS_PER_CALL)):
             pass
         self.room -= len(step.entries)
         self._steps.append(step)
@@ -128,10 +122,8 @@ class Inside:
 
         def enter(block: int) -> int:
             for firsts, begins, entries in self._steps:
-                block_entries = (read_only(entries) if len(entries) else entries_in_file)[
-                    begins[block] : begins[block + 1]
-                ]
-                turn_around(alternates, firsts, block_entries, block, lists)
+                entries = read_only(entries) if len(entries) else entries_in_file
+                turn_around(alternates, firsts, entries[begins[block] : begins[block + 1]], block, lists)
             return block
 
         for block in team.map(enter, range(lists.low >> BLOCK_BITS, (lists.high - 1 >> BLOCK_BITS) + 1)):
@@ -222,10 +214,8 @@ def turn_around(alternates: bool, firsts: NDArray[Any], entries: NDArray[Any], b
             # a mark: the entries that follow are of another chunk
             owners = 2 * firsts[entry - CHUNK_ENTRY]
         else:
-            child_index, parent = (
-                (block << BLOCK_BITS) + (entry & (1 << BLOCK_BITS) - 1),
-                owners + (entry >> BLOCK_BITS),
-            )
+            child_index = (block << BLOCK_BITS) + (entry & (1 << BLOCK_BITS) - 1)
+            parent = owners + (entry >> BLOCK_BITS)
             # Lists fill from their ends down, so their ends become their begins.
             end = np.int64(ends[child_index]) - 1
             parents[end - offset] = parent >> 1 if alternates else parent

@@ -124,8 +124,13 @@ def census(
         taken = time.monotonic() - begun
         projected = counted_so_far(forward) if counted else beyond(forward, team, max(1.0, seconds - taken), progress)
         known = with_moves(forward) if tiers else []
-        narrowed = of_bounds(forward, projected) if rules.kind.cyclic == Method.VALUE_ITERATION else 0
-        cycle = cycle_of(forward, projected) if rules.kind.cyclic == Method.RETROGRADE else None
+        narrowed, cycle, largest = 0, None, _largest_cycle(forward, projected)
+        if largest is not None and rules.kind.cyclic == Method.VALUE_ITERATION:
+            narrowed = bytes_of(largest[0], forward.compiled.valued(1), *largest[1:])
+        elif largest is not None and rules.kind.cyclic == Method.RETROGRADE:
+            size, sampled, tier = largest
+            moves = int(moves_inside(forward.compiled.valued(WIN), sampled, tier))
+            cycle = demand.Cycle(size, moves / max(1, len(sampled)))
         keys = key_bytes(forward, sum(projected.sizes))
     least, highest = interval(forward, projected)
     reached = sum(layer.reached for layer in forward.layers) + sum(tier.reached for tier in projected.tiers)
@@ -145,21 +150,6 @@ def census(
         keys,
         cycle,
     )
-
-
-def of_bounds(forward: Forward, projected: Estimate) -> int:
-    """Bytes that the bounds of the largest tier with cycles take, by the moves of the largest one that was met."""
-    met = _largest_cycle(forward, projected)
-    return 0 if met is None else bytes_of(met[0], forward.compiled.valued(1), *met[1:])
-
-
-def cycle_of(forward: Forward, projected: Estimate) -> demand.Cycle | None:
-    """The largest tier with cycles, with the moves of some states of the largest one that was met."""
-    met = _largest_cycle(forward, projected)
-    if met is None:
-        return None
-    size, sampled, tier = met
-    return demand.Cycle(size, int(moves_inside(forward.compiled.valued(WIN), sampled, tier)) / max(1, len(sampled)))
 
 
 def key_bytes(forward: Forward, stored: int) -> float:
@@ -290,10 +280,8 @@ def beyond(forward: Forward, team: Workers, seconds: float, progress: Progress =
         if thinned_parts is not None:
             ahead = max(1, thinned_parts.states - sum(known.sizes))
             tier = SizedTier(0, round(ahead / forward.unfinished), ahead, 0, 1, cyclic=True)
-            error = (
-                math.log(max(thinned_parts.most / thinned_parts.states, thinned_parts.states / thinned_parts.least)) / 2
-            )
-            return Estimate([*known.sizes, ahead], True, True, [tier], error)
+            spread = max(thinned_parts.most / thinned_parts.states, thinned_parts.states / thinned_parts.least)
+            return Estimate([*known.sizes, ahead], True, True, [tier], math.log(spread) / 2)
         key = forward.runs.first()
         before = forward.state.generations
         # Starts that were not all gone through

@@ -151,7 +151,7 @@ class Thinning:
 
     def warm(self) -> None:
         """Compile, or load from the cache, the kernels of a search."""
-        self._children(np.empty(0, np.int64), 0)
+        list_kept(self.moves, np.empty(0, np.int64), 0, 0, 0, new_edges(1))
         visited = table_of(2)
         enter(visited, np.empty(0, np.int64), np.empty(0, np.int64))
         grow(visited, table_of(2))
@@ -208,11 +208,9 @@ class Thinning:
     def _children(self, states: States, below: int) -> States:
         """The unfinished children of unfinished states whose hash is below a threshold."""
         listed, cursor, children = new_edges(MOVES_PER_CALL), 0, [np.empty(0, np.int64)]
-        while cursor < len(states) or not len(states):
+        while cursor < len(states):
             listed, count, cursor = list_kept(self.moves, states, cursor, len(states), below, listed)
             children.append(listed.keys[:count].copy())
-            if not len(states):
-                break
         return np.concatenate(children)
 
 

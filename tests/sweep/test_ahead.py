@@ -50,7 +50,7 @@ def test_what_the_other_process_compiles_is_found(tmp_path):
     found = run(
         tmp_path,
         """
-        with ahead.compiled_ahead(rules, True) as other:
+        with ahead.Ahead(rules, True) as other:
             started = other.process is not None
             other.wait()
         cached = ahead.are_cached(rules, True)
@@ -89,7 +89,7 @@ def test_the_other_process_goes_with_its_parent_and_is_not_waited_for(tmp_path):
         tmp_path,
         """
         ahead.TINY_SOLVE_SECONDS = 10_000
-        with ahead.compiled_ahead(rules, True) as other:
+        with ahead.Ahead(rules, True) as other:
             process = other.process
         try:
             os.kill(process, 0)
@@ -125,7 +125,7 @@ def test_it_is_not_started_where_it_gains_nothing_or_cannot_be(tmp_path):
         """
         import resource, threading
         def started():
-            with ahead.compiled_ahead(rules, True) as other:
+            with ahead.Ahead(rules, True) as other:
                 return other.process is not None
         found = []
         ahead.cores = lambda: 1

@@ -36,10 +36,10 @@ def refuses(job: Job) -> str | None:
 
 def solve(job: Job) -> Outcome:
     """Solve a game whole: one of few states plainly, others by kernels, plainly where those do not do."""
-    from solver.sweep.ahead import compiled_ahead
+    from solver.sweep.ahead import Ahead
 
     rules, options, folder = job.rules, job.options, job.beside(".work")
-    with compiled_ahead(rules, rules.kind.in_tiers(options.method)) as ahead:
+    with Ahead(rules, rules.kind.in_tiers(options.method)) as ahead:
         begun = folder is not None and folder.exists() and extras.has_kernels()
         work, games = _work(job) if begun else None, list[RandomGame]()
         if not rules.kind.converts and (work is None or work.resumed is None):
