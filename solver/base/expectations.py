@@ -10,11 +10,12 @@ Functions on arrays are in the subset of Python that runs plain and compiled ali
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from operator import truediv
 from typing import Any, NamedTuple
 
 from solver.base.errors import GameError
-from solver.base.kinds import MARGIN, NIMBER, OF_OUTCOMES, OUTCOME, Kind, Margins
+from solver.base.kinds import MARGIN, NIMBER, OF_OUTCOMES, OUTCOME, Average, Kind, Margins, Worth
 from solver.base.methods import Method
 from solver.base.value import WIN, Value
 
@@ -109,6 +110,9 @@ class Expectation(_Fields, Margins):
     def agrees(self, merit: Any, value: Value) -> bool:
         return bool(abs(merit - value.score) <= 2 * self.error)
 
+    def best(self, worths: Collection[Worth], average: Average = truediv) -> Any:
+        return mean_of_best(worths, average)
+
     def values(self, palette: Sequence[Value]) -> Sequence[Value]:
         return Steps(self.step)
 
@@ -170,6 +174,17 @@ def number_of(value: Any) -> Any:
     It is rounded to the nearest, and halves away from 0, so that both sides round alike.
     """
     return (value + (1 << DROPPED - 1) - (value < 0) >> DROPPED) + MIDDLE
+
+
+def mean_of_best(worths: Collection[Worth], average: Average = truediv) -> Any:
+    """Return the mean of outcomes of chance, of a group the best; of moves, which weigh nothing, the best."""
+    best: dict[int, tuple[int, Any]] = {}
+    for index, (weight, group, merit) in enumerate(worths):
+        outcome = group or (-1 - index if weight else 0)
+        if outcome not in best or merit > best[outcome][1]:
+            best[outcome] = weight, merit
+    total = sum(weight for weight, _ in best.values())
+    return average(sum(weight * merit for weight, merit in best.values()), total) if total else best[0][1]
 
 
 def mean(total: int, weight: int) -> int:

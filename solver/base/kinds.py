@@ -6,12 +6,16 @@ a game's values, `header.kind` that of a book's. The arithmetic of merits is in 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from operator import truediv
 from typing import Any, NamedTuple
 
 from solver.base.errors import MethodError, SolverError
 from solver.base.methods import Method
 from solver.base.value import WIN, Value, in_plies, lift, sign_of, terminal_merit, value_of
+
+Worth = tuple[int, int, Any]  # of a move or an outcome of chance: weight, group, merit
+Average = Callable[[Any, int], Any]
 
 
 class Kind:
@@ -97,9 +101,13 @@ class Kind:
         """Return whether a value in a book may follow from its children's, which give this merit."""
         return self.value(merit) == value
 
-    def best(self, merits: Collection[Any]) -> Any:
-        """Return a state's merit from the merits of its moves, at least one, for its side to move."""
-        return max(merits)
+    def best(self, worths: Collection[Worth], average: Average = truediv) -> Any:
+        """Return a state's merit from its moves, at least one: weights, groups, and merits for its side to move.
+
+        Moves weigh nothing. In games of chance outcomes have weights, by which they are averaged:
+        `average(sum, weight)`. Of a group only the best counts.
+        """
+        return max(merit for _, _, merit in worths)
 
     def values(self, palette: Sequence[Value]) -> Sequence[Value]:
         """The values by the numbers that a book stores for them: places in its palette."""
@@ -230,9 +238,9 @@ class Nimbers(_Bare):
     }
     silent: tuple[str, ...] = ("distance",)
 
-    def best(self, merits: Collection[Any]) -> int:
+    def best(self, worths: Collection[Worth], average: Average = truediv) -> int:
         """The least nimber that no move leads to (mex)."""
-        reached = {max(-merit, 0) for merit in merits}
+        reached = {max(-merit, 0) for _, _, merit in worths}
         return next(number for number in range(len(reached) + 1) if number not in reached) or LOST
 
     def fits(self, value: Value) -> bool:

@@ -174,7 +174,7 @@ class Answers:
             for fact in facts:
                 stored = self._stored_nimber(fact.child.state)
                 known = self._nimbers.get(self._canonical(fact.child.state))
-                fact.child.nimber = known if stored is None else stored
+                fact.child.nimber = stored if known is None else max(known, 0)
         return facts
 
     def _nimber(self, state: int) -> int | None:

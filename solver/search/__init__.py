@@ -10,7 +10,7 @@ Python's stack. The same algorithms are the judge of the compiled kernels.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -134,10 +134,12 @@ class Budget:
 class Search:
     """One search: the rules, the merits known by canonical state, the states being visited, and the work so far.
 
-    An algorithm defines `visit(state, ...)`, and its own name for messages.
+    An algorithm defines `visit(state, ...)`, the merit of a state, which yields the arguments of each visit whose merit
+    it needs; and its own name for messages.
     """
 
     method = ""
+    visit: Callable[..., Visit]
 
     def __init__(
         self, rules: Rules, table: Table | None = None, budget: Budget | None = None, progress: Progress = silent
@@ -148,10 +150,6 @@ class Search:
         self.counts: Counts = Counts()
         self._budget = budget
         self._progress = progress
-
-    def visit(self, *arguments: Any) -> Visit:
-        """The merit of a state; yields the arguments of each visit whose merit it needs."""
-        raise NotImplementedError
 
     def run(self, step: Visit) -> Any:
         """Return the result of a visit, or of a part of one."""
@@ -229,8 +227,8 @@ def best_move(rules: Rules, state: Any, worth: Callable[[int, Any], Any], floor:
 
 
 def best_action(rules: Rules, state: Any, merit_of: Callable[[Any], Any]) -> int | None:
-    """The first of a state's best actions, by the merits of its children; None at an end."""
-    if rules.is_terminal(state):
+    """The first of a state's best actions, by the merits of its children; None at an end and where chance decides."""
+    if rules.is_terminal(state) or any(True for _ in rules.outcomes(state)):
         return None
 
     def worth(action: int, alpha: Any) -> Any:
@@ -240,13 +238,14 @@ def best_action(rules: Rules, state: Any, merit_of: Callable[[Any], Any]) -> int
     return best_move(rules, state, worth)[1]
 
 
-def window(alpha: Any, beta: Any, same_mover: bool, score_game: bool, gain: int = 0) -> tuple[Any, Any]:
-    """The window (alpha, beta) on a state's merit, as one on its child's, to which a move leads that scores `gain`.
+def window(rules: Rules, state: Any, action: int, child: Any, alpha: Any, beta: Any) -> tuple[Any, Any]:
+    """The window (alpha, beta) on a state's merit, as one on that of the child to which an action leads.
 
     A bound between -1 and 1 is a draw or an estimate, which no ply changes but for its sign.
     """
-    low, high = (drop(bound, same_mover, score_game or -1 < bound < 1) for bound in (alpha - gain, beta - gain))
-    return (low, high) if same_mover else (high, low)
+    same, gain = rules.same_mover(state, action, child), rules.gain(state, action)
+    low, high = (drop(bound, same, rules.scores or -1 < bound < 1) for bound in (alpha - gain, beta - gain))
+    return (low, high) if same else (high, low)
 
 
 def refuse_chance(rules: Rules, method: str, remedy: str = "use expectiminimax") -> None:
@@ -268,23 +267,6 @@ def stuck(rules: Rules, state: Any) -> GameError:
     return GameError(f"{rules.name}: state {state} has no actions: is_terminal must be true for it")
 
 
-class _TableSolution(Mapping[Any, Value]):
-    """A table of merits, seen as values."""
-
-    def __init__(self, table: Mapping[Any, int], score_game: bool) -> None:
-        self._table = table
-        self._score_game = score_game
-
-    def __getitem__(self, state: Any) -> Value:
-        return value_of(self._table[state], self._score_game)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._table)
-
-    def __len__(self) -> int:
-        return len(self._table)
-
-
-def solution_of(table: Mapping[Any, int], score_game: bool) -> Mapping[Any, Value]:
-    """Return a read-only view of a table of merits as a Solution, of margins in a score game."""
-    return _TableSolution(table, score_game)
+def solution_of(table: Mapping[Any, int], score_game: bool) -> dict[Any, Value]:
+    """Return the values of a table of merits, of margins in a score game."""
+    return {state: value_of(merit, score_game) for state, merit in table.items()}

@@ -1,7 +1,8 @@
 """Minimax with a transposition table, and alpha-beta, which prunes it.
 
 MINIMAX-SEARCH and ALPHA-BETA-SEARCH of Russell and Norvig, sections 6.2 and 6.2.3, in negamax form. Minimax visits
-every reachable state once and keeps its exact merit: about 8 microseconds (of which the rules of connect-four take 6)
+every reachable state once and keeps its exact merit; `expectiminimax` and `nimbers` are the same search, since the kind
+of value says what a state's moves make of it. About 8 microseconds (of which the rules of connect-four take 6)
 and 140 bytes a state.
 
 Alpha-beta searches a state within a window (alpha, beta) of merits for its side to move. Only a merit strictly inside
@@ -13,10 +14,13 @@ for the 80,541 states of connect-four 4x4.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from fractions import Fraction
 from typing import Any
 
 from solver.base.methods import Method
 from solver.base.progress import Progress, silent
+from solver.base.value import Value
 from solver.rules.game import Rules
 from solver.search import (
     INFINITY,
@@ -25,6 +29,7 @@ from solver.search import (
     Search,
     Table,
     Visit,
+    best_action,
     best_move,
     ordered_actions,
     refuse_chance,
@@ -36,11 +41,65 @@ from solver.search import (
 OPEN = -INFINITY, INFINITY  # a window that prunes nothing
 
 
+def minimax(game: Any, state: Any = None, *, symmetry: bool = True, **options: Any) -> Result:
+    """`solve` without pruning: every state below is visited once, and is in `table` if that was empty or made so."""
+    rules = Rules.of(game, symmetry)
+    refuse_chance(rules, Method.MINIMAX)
+    return Minimax(rules, **options).result(state)
+
+
+class Minimax(Search):
+    """A search that values every state below by what the kind of value makes of its moves."""
+
+    method: str = Method.MINIMAX
+
+    def result(self, state: Any) -> Result:
+        """The value of a state, or of the start, having searched from all starts, if it is None."""
+        for root in roots_of(self.rules, state):
+            merit = self.merit_of(root)
+        return Result(self.value(merit), best_action(self.rules, root, self.merit_of), True, self.counts, self.table)
+
+    def visit(self, state: Any, key: Any) -> Visit:
+        """The merit of a state."""
+        self.count()
+        rules, table = self.rules, self.table
+        if rules.is_terminal(state):
+            table[key] = self.end(state)
+            return table[key]
+        self.enter(key)
+        worths = []
+        for weight, action, child in self.children(state):
+            child_key = rules.canonical(child)
+            merit = table.get(child_key)
+            if merit is None:
+                merit = yield child, child_key
+            else:
+                self.counts.hits += 1
+            worths.append((weight, 0, rules.lifted(merit, state, action, child)))
+        merit = rules.kind.best(worths, Fraction) if worths else INFINITY
+        if not -INFINITY < merit < INFINITY:
+            raise stuck(rules, state)
+        self.path.remove(key)
+        table[key] = merit
+        return merit
+
+    def children(self, state: Any) -> Iterable[tuple[int, Any, Any]]:
+        """Weights, actions and children, as the rules have them."""
+        return self.rules.children(state)
+
+    def end(self, state: Any) -> Any:
+        """The merit of a terminal state."""
+        return self.rules.end(state)
+
+    def value(self, merit: Any) -> Value:
+        """The value that has a merit."""
+        return self.rules.kind.value(merit)
+
+
 def solve(
     game: Any,
     state: Any = None,
     *,
-    prune: bool = True,
     table: Table | None = None,
     symmetry: bool = True,
     budget: Budget | None = None,
@@ -48,14 +107,13 @@ def solve(
 ) -> Result:
     """The exact value of `state` (of the start, having searched all the game's starts, if None).
 
-    `table` is extended in place with exact merits, those of the terminal states that were looked at among them. With
-    `prune=False` it holds every state below, if it was empty or filled so (a pruned search leaves states out).
+    `table` is extended in place with exact merits, those of the terminal states that were looked at among them.
 
     Raises MethodError on a game with chance or where it meets a cycle, GameError at a state without actions that is
     not terminal, BudgetExceeded (the table stays usable).
     """
     rules = Rules.of(game, symmetry)
-    search = _Minimax(rules, prune, table, budget, progress)
+    search = _AlphaBeta(rules, table, budget, progress)
     refuse_chance(rules, search.method)
     *other_roots, root = roots_of(rules, state)
     for other_root in other_roots:
@@ -67,16 +125,12 @@ def solve(
     return Result(rules.kind.value(merit), action, True, search.counts, search.table)
 
 
-def minimax(game: Any, state: Any = None, **options: Any) -> Result:
-    """`solve` without pruning: every state below is visited once."""
-    return solve(game, state, prune=False, **options)
+class _AlphaBeta(Search):
+    method = "alpha-beta"
 
-
-class _Minimax(Search):
-    def __init__(self, rules: Rules, prune: bool, *arguments: Any) -> None:
+    def __init__(self, rules: Rules, *arguments: Any) -> None:
         super().__init__(rules, *arguments)
-        self.prune, self.method = prune, "alpha-beta" if prune else Method.MINIMAX
-        self.ordered = ordered_actions(rules) if prune else rules.actions
+        self.ordered = ordered_actions(rules)
 
     def visit(self, state: Any, key: Any, alpha: int, beta: int) -> Visit:
         """The merit of a state, exact inside the window; at or below alpha an upper bound, at or above beta a lower."""
@@ -92,7 +146,7 @@ class _Minimax(Search):
             child_key = rules.canonical(child)
             merit = table.get(child_key)
             if merit is None:
-                merit = yield child, child_key, *self.window(state, action, child, floor, beta)
+                merit = yield child, child_key, *window(rules, state, action, child, floor, beta)
             else:
                 self.counts.hits += 1
             merit = rules.lifted(merit, state, action, child)
@@ -110,13 +164,6 @@ class _Minimax(Search):
             table[key] = best
         return best
 
-    def window(self, state: Any, action: int, child: Any, alpha: int, beta: int) -> tuple[int, int]:
-        """Return the child's window for one on the action's merit."""
-        if not self.prune:
-            return OPEN
-        rules = self.rules
-        return window(alpha, beta, rules.same_mover(state, action, child), rules.scores, rules.gain(state, action))
-
     def decide(self, state: Any) -> tuple[int, int]:
         """The merit and the action of a state that is not terminal; one known already narrows the window."""
         rules = self.rules
@@ -129,7 +176,7 @@ class _Minimax(Search):
                 # The result cannot get better
                 return alpha
             child = rules.result(state, action)
-            merit = self.merit_of(child, *self.window(state, action, child, alpha, ceiling))
+            merit = self.merit_of(child, *window(rules, state, action, child, alpha, ceiling))
             return rules.lifted(merit, state, action, child)
 
         self.count()

@@ -223,8 +223,7 @@ class _Compared(Search):
         rules = self.rules
         child = rules.result(state, action)
         key = rules.canonical(child)
-        same, gain = rules.same_mover(state, action, child), rules.gain(state, action)
-        low, high = window(alpha, beta, same, rules.scores, gain)
+        low, high = window(rules, state, action, child, alpha, beta)
         lower, upper = self.bounds.get(key, (-INFINITY, INFINITY))
         if lower == upper or lower >= high or upper <= low:
             self.counts.hits += 1

@@ -161,7 +161,6 @@ class _Limited(Search):
         """Return the merit of an action within its window, and the line from there."""
         rules = self.rules
         child = rules.result(state, action)
-        same, gain = rules.same_mover(state, action, child), rules.gain(state, action)
-        below = window(alpha, beta, same, rules.scores, gain) if self.prune else (-INFINITY, INFINITY)
+        below = window(rules, state, action, child, alpha, beta) if self.prune else (-INFINITY, INFINITY)
         merit, line = yield child, left - 1, *below
-        return back_up(merit, same, rules.scores) + gain, line
+        return back_up(rules, merit, state, action, child), line

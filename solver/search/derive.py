@@ -18,18 +18,19 @@ markings vanishing, and leave them out in the same way (Ajmone Marsan, Conte and
 from __future__ import annotations
 
 import functools
-import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from operator import truediv
 from typing import Any
 
 from solver.base.errors import BudgetExceeded, GameError
+from solver.base.expectations import mean_of_best
+from solver.base.kinds import Average
 from solver.base.value import WIN, Value, merit_of
 from solver.rules.game import Rules
 from solver.search import Budget, stuck
 
 Merit = Any  # an int, a float or a fraction
 Lifted = Callable[[Merit, Any, Any, Any], Merit]
-Average = Callable[[Merit, int], Merit]
 Edge = tuple[int, int, Any, Any, Any]
 """Weight, 0 of an action; group, 0 of none; the state whose action it is, or whose chance; action, None of a chance;
 child."""
@@ -45,13 +46,13 @@ def derived(
     merit_of: Callable[[Any], Merit | None],
     *,
     lifted: Lifted | None = None,
-    average: Average = operator.truediv,
+    average: Average = truediv,
 ) -> tuple[Merit | None, list[Any]]:
     """The merit that an unfinished state's children give it, None without any; and those whose merit is not known.
 
     `merit_of(child)` is asked of each child in the game's order, in place of one that vanishes of its own, and says
     None where it does not know: the merit is then that of the others. `lifted`, if not the rules', makes it one for who
-    moves from the state; see `best_of`.
+    moves from the state; `average` as in `Kind.best`.
     """
     lifted = lifted or rules.lifted
     worths, unknown = [], []
@@ -61,9 +62,7 @@ def derived(
             unknown.append(child)
         else:
             worths.append((weight, group, lifted(merit, parent, action, child)))
-    if rules.chance is not None:
-        return best_of(best_of_groups(worths), average), unknown
-    return rules.kind.best([merit for _, _, merit in worths]) if worths else None, unknown
+    return rules.kind.best(worths, average) if worths else None, unknown
 
 
 def conversion_of(rules: Rules, state: Any, score: int, worth: Callable[[Any], tuple[int, int]]) -> int | None:
@@ -89,17 +88,6 @@ def conversion_of(rules: Rules, state: Any, score: int, worth: Callable[[Any], t
         if -child_score == score:
             plies.append(1 if is_over or rules.tier(key) > rules.tier(state) else 1 + further)
     return (min if score > 0 else max)(plies, default=None)
-
-
-def best_of(worths: Iterable[tuple[int, Merit]], average: Average = operator.truediv) -> Merit | None:
-    """The best of merits that weigh nothing, as moves do; the `average(sum, weight)` of those that do; None of none."""
-    best, total, weights = None, 0, 0
-    for weight, merit in worths:
-        if weight:
-            total, weights = total + weight * merit, weights + weight
-        elif best is None or merit > best:
-            best = merit
-    return average(total, weights) if weights else best
 
 
 def edges(rules: Rules, state: Any) -> Iterator[Edge]:
@@ -132,17 +120,6 @@ def edges(rules: Rules, state: Any) -> Iterator[Edge]:
             yield weight, next_index, child, following, after
         if index < next_index:
             raise GameError(f"{rules.name}: state {child} vanishes without an action: let chance lead past it")
-
-
-def best_of_groups(worths: Iterable[tuple[int, int, Any]]) -> Iterator[tuple[int, Any]]:
-    """Return (weight, worth) of the best of each group, and of all that have no group."""
-    groups: dict[int, tuple[int, Any]] = {}
-    for weight, group, worth in worths:
-        if not group:
-            yield weight, worth
-        elif group not in groups or worth > groups[group][1]:
-            groups[group] = weight, worth
-    yield from groups.values()
 
 
 def _refuse(rules: Rules, state: Any, action: Any, child: Any) -> None:
@@ -282,13 +259,13 @@ def range_of(rules: Rules, state: Any, plies: int, find: Find = _nothing, budget
             budget.spend()
         ends = (rules.lifted(bound, state, action, child) for bound in _bounds(rules, child, plies, find, budget))
         worst, best = sorted(ends)
-        lows.append((weight, worst))
-        highs.append((weight, best))
+        lows.append((weight, 0, worst))
+        highs.append((weight, 0, best))
         if worst == largest and not weight:
             break
     if not lows:
         raise stuck(rules, state)
-    return best_of(lows), best_of(highs)
+    return mean_of_best(lows), mean_of_best(highs)
 
 
 def _bounds(rules: Rules, child: Any, plies: int, find: Find, budget: Budget | None) -> Range:

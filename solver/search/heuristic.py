@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from solver.base.errors import GameError, MethodError
-from solver.base.value import Value, lift, value_of
+from solver.base.value import Value, value_of
 from solver.rules.game import Rules
 from solver.search import (
     INFINITY,
@@ -116,9 +116,8 @@ class _Heuristic(Search):
         """Return the value of an action within its window."""
         rules = self.rules
         child = rules.result(state, action)
-        same, gain = rules.same_mover(state, action, child), rules.gain(state, action)
-        merit = yield child, ply + 1, *window(alpha, beta, same, rules.scores, gain)
-        return back_up(merit, same, rules.scores) + gain
+        merit = yield child, ply + 1, *window(rules, state, action, child, alpha, beta)
+        return back_up(rules, merit, state, action, child)
 
 
 def estimates_of(rules: Rules) -> Callable[[Any], Any]:
@@ -146,11 +145,11 @@ def checked(rules: Rules, state: Any, guess: Any) -> Any:
     return guess
 
 
-def back_up(merit: Any, same_mover: bool, score_game: bool) -> Any:
-    """`value.lift`, but for estimates: they are as good one ply earlier."""
+def back_up(rules: Rules, merit: Any, state: Any, action: int, child: Any) -> Any:
+    """`Rules.lifted`, but for estimates: they are as good one ply earlier."""
     if -1 < merit < 1:
-        return merit if same_mover else -merit
-    return lift(merit, same_mover, score_game)
+        return (merit if rules.same_mover(state, action, child) else -merit) + rules.gain(state, action)
+    return rules.lifted(merit, state, action, child)
 
 
 def estimated_value(merit: Any, score_game: bool) -> Value:

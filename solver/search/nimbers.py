@@ -10,40 +10,37 @@ from __future__ import annotations
 from typing import Any
 
 from solver.base.errors import BudgetExceeded, GameError
-from solver.base.kinds import LOST
+from solver.base.kinds import LOST, NIMBER
 from solver.base.methods import Method
-from solver.base.progress import Progress, silent
 from solver.rules.game import Rules
-from solver.search import Budget, Result, Search, Table, Visit, roots_of
+from solver.search import Budget, Result, Table
+from solver.search.alphabeta import Minimax
 
 MAX_NODES = 100_000
 
 
-def solve(rules: Rules, *, budget: Budget | None = None, progress: Progress = silent) -> Result:
+def solve(rules: Rules, **options: Any) -> Result:
     """Return the nimbers of all states; `table` has their merits.
 
     Raises as `nimber`, and BudgetExceeded.
     """
     check(rules)
-    search = _Nimbers(rules, None, budget, progress)
-    for root in roots_of(rules, None):
-        search.merit_of(root)
-    table = {state: merit or LOST for state, merit in search.table.items()}
-    return Result(rules.kind.value(table[rules.canonical(root)]), None, True, search.counts, table)
+    return _Nimbers(rules, **options).result(None)
 
 
 def nimber(rules: Rules, state: Any, table: Table, nodes: int = MAX_NODES) -> int | None:
     """The nimber of a state; None if more new states than that are needed.
 
-    `table` is extended in place: canonical states to nimbers. Raises GameError if the game is not impartial,
+    `table` is extended in place: canonical states to merits. Raises GameError if the game is not impartial,
     MethodError if it has cycles.
     """
     check(rules)
+    search = _Nimbers(Rules(rules.game, rules.symmetry, NIMBER), table, Budget(nodes))
     try:
-        merit: int = _Nimbers(rules, table, Budget(nodes)).merit_of(state)
+        merit: int = search.merit_of(state)
     except BudgetExceeded:
         return None
-    return merit
+    return max(merit, 0)
 
 
 def check(rules: Rules) -> None:
@@ -60,27 +57,13 @@ def check(rules: Rules) -> None:
         )
 
 
-class _Nimbers(Search):
+class _Nimbers(Minimax):
     method = Method.NIMBERS
 
-    def visit(self, state: Any, key: Any) -> Visit:
-        """The nimber of a state."""
-        self.count()
-        rules, table = self.rules, self.table
-        if rules.is_terminal(state):
-            if rules.utility(state) != -1:
-                raise GameError(
-                    f"{rules.name} says impartial = True, and state {state} is an end that is not lost for the side to"
-                    " move: leave it out"
-                )
-            table[key] = 0
-            return 0
-        self.enter(key)
-        reached = set()
-        for action in rules.actions(state):
-            child = rules.result(state, action)
-            child_key = rules.canonical(child)
-            reached.add(table[child_key] if child_key in table else (yield child, child_key))
-        self.path.remove(key)
-        table[key] = next(number for number in range(len(reached) + 1) if number not in reached)
-        return table[key]
+    def end(self, state: Any) -> Any:
+        if self.rules.utility(state) != LOST:
+            raise GameError(
+                f"{self.rules.name} says impartial = True, and state {state} is an end that is not lost for the side to"
+                " move: leave it out"
+            )
+        return LOST

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 import threading
+from collections.abc import Callable
 
 from solver.base.value import Value, merit_of, value_of
 from solver.rules.game import Rules
@@ -31,6 +32,9 @@ class SearchStatus(enum.IntEnum):
 class ExactSearch:
     """Exact values of single states, from a search that finds a merit between two bounds.
 
+    A search defines `_merit(state, low, high, budget)`: the merit if it lies within low..high, else a bound of it on
+    that side.
+
     Attributes:
         rules: The rules of the game.
         win: The merit of a win now.
@@ -40,6 +44,7 @@ class ExactSearch:
     rules: Rules
     win: int
     scores: bool
+    _merit: Callable[[int, int, int, Budget], int]
 
     def value(
         self,
@@ -78,10 +83,6 @@ class ExactSearch:
         low, high = self.rules.bounds(state)
         # What lies beyond is found out where it is met
         return max(low, -self.win), min(high, self.win)
-
-    def _merit(self, state: int, low: int, high: int, budget: Budget) -> int:
-        """The state's merit if it lies within low..high, else a bound of it on that side."""
-        raise NotImplementedError
 
 
 def ended(rules: Rules, state: int) -> Result:

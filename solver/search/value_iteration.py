@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from solver.base.errors import GameError, MethodError
@@ -15,9 +16,9 @@ from solver.base.kinds import Units
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.rules.game import Rules
-from solver.search import Budget, best_move, roots_of, stuck
-from solver.search.derive import best_of, best_of_groups, edges
-from solver.search.expectiminimax import Chance, chance_of, outcomes_of
+from solver.search import Budget, best_action, roots_of, stuck
+from solver.search.derive import edges
+from solver.search.expectiminimax import check_outcomes, require_chance
 from solver.search.nets import NO_BOUND, Net, meet, narrow, turns, unmet
 
 Child = tuple[int, Any, bool, int, int]
@@ -62,9 +63,9 @@ def solve(
         BudgetExceeded: The budget ran out.
     """
     rules = Rules.of(game, symmetry)
-    chance = chance_of(rules)
+    require_chance(rules)
     roots = roots_of(rules, state)
-    children, ends = _reached(rules, chance, roots, budget, progress)
+    children, ends = _reached(rules, roots, budget, progress)
     largest = max((abs(utility) for utility in ends.values()), default=1)
     span = span_of(largest, rules.margins, rules.name)
     while True:
@@ -79,7 +80,7 @@ class _TooWide(Exception):
 
 
 def _reached(
-    rules: Rules, chance: Chance, roots: list[Any], budget: Budget | None, progress: Progress
+    rules: Rules, roots: list[Any], budget: Budget | None, progress: Progress
 ) -> tuple[dict[Any, list[Child]], dict[Any, int]]:
     """The children of all unfinished states from the roots on, and the utilities of the finished ones."""
     children: dict[Any, list[Child]] = {}
@@ -94,7 +95,7 @@ def _reached(
         if rules.is_terminal(state):
             ends[state] = rules.utility(state)
             continue
-        listed = list(_children(rules, chance, state))
+        listed = list(_children(rules, state))
         if not listed:
             raise stuck(rules, state)
         if _weight(listed) > MOST_WEIGHT:
@@ -109,9 +110,8 @@ def _reached(
     return children, ends
 
 
-def _children(rules: Rules, chance: Chance, state: Any) -> Iterator[Child]:
-    # Check that the outcomes are sound
-    outcomes_of(rules, chance, state)
+def _children(rules: Rules, state: Any) -> Iterator[Child]:
+    check_outcomes(rules, state)
     for weight, group, parent, action, child in edges(rules, state):
         same, gain = bool(rules.same_mover(parent, action, child)), 0 if action is None else rules.gain(parent, action)
         yield weight, rules.canonical(child), same, gain, group
@@ -156,9 +156,10 @@ class _Solve:
             self.error += 1
             self.progress("backward", len(self.table), None)
         units = Units(self.rules.kind.measured(self.span, self.error), 1, self.point, self.error)
-        value, action = Value(self.table[self.rules.canonical(root)] / self.point), None
-        if not self.rules.is_terminal(root) and all(action is not None for _, action, _ in self.rules.children(root)):
-            action = best_move(self.rules, root, lambda action, alpha: self._worth(root, action))[1]
+        value = Value(self.table[self.rules.canonical(root)] / self.point)
+        action = best_action(
+            self.rules, root, lambda child: Fraction(self.table[self.rules.canonical(child)], self.point)
+        )
         return Expectations(value, action, self.table, units, self.cyclic)
 
     def _stays(self, tier: int, states: list[Any]) -> bool:
@@ -187,18 +188,12 @@ class _Solve:
             raise _TooWide
         return value
 
-    def _worth(self, state: Any, action: int) -> int:
-        """Return the value of an action."""
-        child = self.rules.result(state, action)
-        same, gain = bool(self.rules.same_mover(state, action, child)), self.rules.gain(state, action)
-        return self._seen((0, self.rules.canonical(child), same, gain, 0))
-
     def _value(self, state: Any) -> int:
         """The value by children that are known."""
         if self.budget is not None:
             self.budget.spend()
-        worths = ((child[0], child[4], self._seen(child)) for child in self.children[state])
-        return int(best_of(best_of_groups(worths), mean))  # type: ignore[arg-type]
+        worths = [(child[0], child[4], self._seen(child)) for child in self.children[state]]
+        return int(self.rules.kind.best(worths, mean))
 
     def _narrowed(self, states: list[Any]) -> int:
         """Value a tier with cycles; the units that are left between the bounds."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from fractions import Fraction
+from operator import floordiv
 from typing import NamedTuple
 
 from solver.base import extras
@@ -24,7 +25,7 @@ from solver.base.options import Options
 from solver.base.progress import Progress
 from solver.book import Book
 from solver.rules.game import Rules, is_built_in
-from solver.search.derive import best_of_groups, edges
+from solver.search.derive import edges
 
 FINE = 32  # bits of a step
 MAX_GAP = 1 << 8  # units between bounds that are near enough
@@ -181,12 +182,8 @@ class _Intervals:
                 low, high = -high, -low
             lows.append((weight, group, low + constant))
             highs.append((weight, group, high + constant))
-        best = [list(best_of_groups(bounds)) for bounds in (lows, highs)]
-        total = sum(weight for weight, _ in best[0])
-        if not total:
-            return max(low for _, low in best[0]), max(high for _, high in best[1])
-        low, high = (sum(weight * bound for weight, bound in bounds) for bounds in best)
-        return low // total, -(-high // total)
+        best = self.rules.kind.best
+        return best(lows, floordiv), best(highs, lambda total, weight: -(-total // weight))
 
 
 def components(children: list[list[int]]) -> Iterator[list[int]]:

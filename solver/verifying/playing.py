@@ -19,7 +19,7 @@ from solver.book import Book
 from solver.play.player import Player
 from solver.rules.game import Rules
 from solver.rules.notation import format_action
-from solver.search import alphabeta, retrograde
+from solver.search import alphabeta, best_action, retrograde
 
 PLAYERS = ("first", "second")
 
@@ -159,15 +159,8 @@ def _worst(played: _Played, table: Any, node: Any) -> list[str]:
     rules = Rules(played)
     line: list[str] = []
     visited = set()
-    while node not in visited and not played.is_terminal(node):
+    while node not in visited and (action := best_action(rules, node, table.__getitem__)) is not None:
         visited.add(node)
-
-        def worth(action: int, node: Any = node) -> int:
-            child = played.result(node, action)
-            merit: int = rules.lifted(table[child], node, action, child)
-            return merit
-
-        action = max(played.actions(node), key=worth)
         line.append(format_action(played.rules.game, node[0], action))
         node = played.result(node, action)
     return line
