@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from solver.base import extras, system
-from solver.base.errors import GameError, MethodError, ResourceError, UncompiledRules
+from solver.base.errors import MethodError, ResourceError, UncompiledRules
 from solver.base.extras import PLAIN_LIMIT
 from solver.base.files import lock
 from solver.base.methods import AUTO, Method
@@ -31,8 +31,7 @@ from solver.base.value import Value, merit_of
 from solver.book.writer import check_target
 from solver.rules.game import Rules
 from solver.rules.width import USUAL, words_of
-from solver.search import alphabeta, cycle
-from solver.search.derive import derived
+from solver.search import alphabeta
 from solver.solving.job import Job, Outcome, solved_by
 from solver.solving.ways import plain
 
@@ -211,36 +210,11 @@ def derive(rules: Rules, layers: Sequence[list[int]], merits: dict[int, int]) ->
             if derived is None:
                 break
             merits.update(zip(layer, derived, strict=True))
-    _derive_plainly(rules, [state for layer in layers for state in layer if state not in merits], merits)
-
-
-def _derive_plainly(rules: Rules, stack: list[int], merits: dict[int, int]) -> None:
-    """Add the merits of the states on the stack, which is used up, depth first."""
-    canonical, is_terminal, end = rules.canonical, rules.is_terminal, rules.end
-    # States whose children are on the stack
-    path: set[int] = set()
-
-    def known(child: int) -> int | None:
-        return end(child) if is_terminal(child) else merits.get(canonical(child))
-
-    while stack:
-        state = stack[-1]
-        if state in merits:
-            stack.pop()
-            continue
-        best, unknown = derived(rules, state, known)
-        missing = [canonical(child) for child in unknown]
-        if not path.isdisjoint(missing) or state in missing:
-            raise cycle(rules, "alpha-beta")
-        if missing:
-            path.add(state)
-            stack += missing
-        elif best is None:
-            raise GameError(f"{rules.name}: state {state} has no actions and is not terminal")
-        else:
-            merits[state] = best
-            path.discard(state)
-            stack.pop()
+    left = [state for layer in layers for state in layer if state not in merits]
+    if left:
+        all_rules, table = Rules.of(rules), dict[Any, int](merits)
+        alphabeta.minimax(all_rules, table=table)
+        merits.update((state, merit_of(rules.kind.kept(all_rules.kind.value(table[state])))) for state in left)
 
 
 def _may_compile(rules: Rules) -> bool:
