@@ -81,10 +81,6 @@ class Block(NamedTuple):
         """The keys for one shard, tier by tier."""
         return ((tier, keys) for tier, part_owner, keys in self.parts() if part_owner == owner)
 
-    def split(self, first_block: int, count: int) -> list[Block]:
-        """Return the part of the block for each of `count` shards, from the first on."""
-        return _blocks(self.parts(), count, lambda owner: owner - first_block)
-
 
 def in_blocks(parts: Iterable[Part], bits: int) -> list[Block]:
     """Parts in blocks for 2**`bits` shards."""
@@ -141,9 +137,8 @@ def block_count(bits: int) -> int:
 
 def split(first_block: int, count: int, *blocks: Block) -> Any:
     """Return, for each of `count` shards from the first on, the parts of these blocks for it, block by block."""
-    return several(
-        [list(block_parts) for block_parts in zip(*(block.split(first_block, count) for block in blocks), strict=True)]
-    )
+    pieces = (_blocks(block.parts(), count, lambda owner: owner - first_block) for block in blocks)
+    return several([list(parts) for parts in zip(*pieces, strict=True)])
 
 
 def unsplit(*answers: list[NDArray[Any]]) -> Any:

@@ -314,8 +314,8 @@ class Driver(Shards):
         memory = min(most, RESOLVING * tier.kept)
         bits, [children], [answers] = self.asked(tier, [tier.states], memory)
         given = self.job, tier.number, tier.states, scale, most // 2, children, bits, *answers
-        resolved: tasks.Resolved = engine.result(engine.submit(tasks.resolve, *given, memory=memory)[0])
-        return tier.filled, resolved.shards, resolved.gap
+        shards, gap = engine.result(engine.submit(tasks.resolve, *given, memory=memory)[0])
+        return tier.filled, shards, gap
 
     def _goes_by_rounds(self, states: int) -> bool:
         """Whether a tier with cycles has too many states for one worker, which a game of chance needs all the same."""

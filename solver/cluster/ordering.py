@@ -198,16 +198,22 @@ class Merged:
         self._read = functools.lru_cache(maxsize=256)(self._read_near)
 
     def merit_of(self, key: int) -> int | None:
-        row = self.rows.get(self.tier(key))
-        if row is None or not 0 <= key < 1 << 63:
+        files = self._files_of(key) if 0 <= key < 1 << 63 else None
+        if files is None:
             return None
-        bits = self.course.tiers[row].bits
-        owner = int(owner_of(key, bits))
-        states, values = self.course.tiers[row].states[owner], self.values[row][owner]
+        states, values = files
         kind, every = np.dtype(np.int64), range(states.length)
         index = bisect.bisect_left(every, key, key=lambda index: self._at(states, index, kind))
         is_stored = index < states.length and self._at(states, index, kind) == key
         return self._at(values, index, self.kind) if is_stored else None
+
+    def _files_of(self, key: int) -> tuple[File, File] | None:
+        """The files of the states and values of the shard that has a state, if any."""
+        row = self.rows.get(self.tier(key))
+        if row is None:
+            return None
+        owner = int(owner_of(key, self.course.tiers[row].bits))
+        return self.course.tiers[row].states[owner], self.values[row][owner]
 
     def _at(self, file: File, index: int, kind: np.dtype[Any]) -> int:
         begin = index - index % READ_STATES
@@ -230,13 +236,8 @@ class Merged:
 
     def check(self, key: int | None = None) -> None:
         """Raise Damaged for the first file that has changed: of all files, or of the two that hold a state."""
-        row = None if key is None else self.rows.get(self.tier(key))
-        if row is None:
-            pairs = self._pairs()
-        else:
-            owner = int(owner_of(key, self.course.tiers[row].bits))
-            pairs = [(self.course.tiers[row].states[owner], self.values[row][owner])]
-        for states, values in pairs:
+        files = None if key is None else self._files_of(key)
+        for states, values in self._pairs() if files is None else [files]:
             self.store.get(states, np.int64)
             self.store.get(values, self.kind)
 

@@ -150,13 +150,6 @@ class Explored(NamedTuple):
     highest: int
 
 
-class Resolved(NamedTuple):
-    """The values of the shards of a tier that have states, and how far apart the bounds of expectations are."""
-
-    shards: list[Folded]
-    gap: int
-
-
 class Pile:
     """Sorted states seen, in few arrays: newer ones are merged with the older where those are not much larger.
 
@@ -379,10 +372,13 @@ def fold(
 
 def resolve(
     job: Job, tier: int, files: Sequence[File], scale: Scale, memory: int, children: Block, queried: int, *answers: Any
-) -> Resolved:
+) -> tuple[list[Folded], int]:
     """Value a tier that one task can hold, of which each shard has a file of states.
 
     Its children in later tiers were valued by 2**`queried` shards. Takes about `memory` bytes.
+
+    Returns:
+        The values of the shards that have states, and how far apart the bounds of expectations are.
     """
     bench, kind = bench_of(job), np.dtype(scale.kind)
     tier_states = [bench.store.get(file, np.int64) for file in files]
@@ -404,7 +400,7 @@ def resolve(
             merits = np.empty(len(owner_states), kind)
             look_up(owner_states, states, values, merits)
             resolved_files.append(valued(bench, tier, (bits, owner), scale, owner_states, merits))
-    return Resolved(resolved_files, gap)
+    return resolved_files, gap
 
 
 def spent(begun: float) -> Spent:

@@ -191,29 +191,20 @@ def _header(left_header: Header, right_header: Header, numbers: Counter[Value]) 
 
 
 def _union(left_book: Book, right_book: Book, progress: Progress) -> Iterator[Column]:
-    """The states of both and their values. Raises DamagedBook for a state that makes one contradict the other."""
+    """The states of both and their values. Raises DamagedBook where one contradicts the other."""
     for left_column, right_column in _side_by_side(left_book, right_book, progress):
         if left_column != right_column:
             left_values, right_values = dict(zip(*left_column, strict=True)), dict(zip(*right_column, strict=True))
-            _check_agreed(left_book, right_book, left_values, right_values)
+            shared = left_values.keys() & right_values
+            state = min((state for state in shared if left_values[state] != right_values[state]), default=None)
+            if state is not None:
+                raise _contradiction(f"state {state}", left_book, right_book, left_values[state], right_values[state])
+            for book, held, wanted in ((left_book, left_values, right_values), (right_book, right_values, left_values)):
+                if book.header.scope == "complete" and not wanted.keys() <= held.keys():
+                    raise DamagedBook(f"{book.path} is complete, but lacks state {min(wanted.keys() - held)}: {VERIFY}")
             both = {**left_values, **right_values}
             left_column = (sorted(both), [both[state] for state in sorted(both)])
         yield left_column
-
-
-def _check_agreed(
-    left_book: Book, right_book: Book, left_values: dict[int, Value], right_values: dict[int, Value]
-) -> None:
-    """Raise DamagedBook unless the states of a range have one value, and complete books have all of them."""
-    state = min(
-        (state for state in left_values.keys() & right_values if left_values[state] != right_values[state]),
-        default=None,
-    )
-    if state is not None:
-        raise _contradiction(f"state {state}", left_book, right_book, left_values[state], right_values[state])
-    for book, held, wanted in ((left_book, left_values, right_values), (right_book, right_values, left_values)):
-        if book.header.scope == "complete" and not wanted.keys() <= held.keys():
-            raise DamagedBook(f"{book.path} is complete, but lacks state {min(wanted.keys() - held)}: {VERIFY}")
 
 
 def _contradiction(what: str, left_book: Book, right_book: Book, left_value: Value, right_value: Value) -> DamagedBook:

@@ -11,7 +11,7 @@ import itertools
 import os
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
+from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -217,9 +217,12 @@ def _unsettled(task: Task, keys: list[int] | None) -> Iterator[Part]:
     if _runs_plainly(rules, len(book if looked_up is None else looked_up.states)):
         chunks: Iterable[Part] = streaming.lists(book, task.progress) if looked_up is None else [looked_up]
         for states, indices in chunks:
-            is_stored = [
-                _is_kept(book, rules, plies, state, merits[i]) for state, i in zip(states, indices, strict=True)
-            ]
+            is_stored = []
+            for state, index in zip(states, indices, strict=True):
+                value = settled(rules, state, plies)
+                if value is not None and merit_of(value) != merits[index]:
+                    raise _wrong(book, state)
+                is_stored.append(value is None)
             yield list(itertools.compress(states, is_stored)), list(itertools.compress(indices, is_stored))
         return
     from solver.book.codecs import encoders
@@ -246,13 +249,6 @@ def _as_machine_numbers(chunks: Iterable[Any]) -> Iterator[Part]:
     """Arrays of NumPy's as those of Python's, which are joined as quickly."""
     for states, indices in chunks:
         yield array("q", states.tobytes()), array("i", indices.astype("i4").tobytes())
-
-
-def _is_kept(book: Book, rules: Rules, plies: int, state: int, merit: int) -> bool:
-    value = settled(rules, state, plies)
-    if value is not None and merit_of(value) != merit:
-        raise _wrong(book, state)
-    return value is None
 
 
 def _wrong(book: Book, state: int) -> DamagedBook:
@@ -298,16 +294,14 @@ def _tallied(rules: Rules, stored: Kept, values: int) -> tuple[list[int], list[i
 
 def _renumbered(rules: Rules, stored: Kept, table: list[int]) -> Iterator[Part]:
     """Yield the states, some at a time, and the table's entries at their indices."""
-    take: Callable[[list[int], Any], Any] = _taken
+
+    def take(table: list[int], indices: Any) -> Any:
+        return array("i", map(table.__getitem__, indices))
+
     if not _runs_plainly(rules, len(stored.states)):
         from solver.book.codecs.encoders import taken as take
     for begin in range(0, max(1, len(stored.states)), CHUNK):
         yield stored.states[begin : begin + CHUNK], take(table, stored.indices[begin : begin + CHUNK])
-
-
-def _taken(table: list[int], indices: Iterable[int]) -> Sequence[int]:
-    """The numbers that a table has for indices."""
-    return array("i", map(table.__getitem__, indices))
 
 
 def _by_tier(rules: Rules, states: Sequence[int]) -> list[int]:

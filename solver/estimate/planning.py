@@ -443,7 +443,11 @@ def planned(
         states,
         seconds,
         book,
-        max(_worker_memory(tier, plan) for tier, plan in zip(tiers, plans, strict=True)),
+        # Of the states of a shard, their children, and copies of both
+        max(
+            PROCESS + round((STATE_MEMORY * tier.reached + MOVE_MEMORY * tier.moves) / plan.shards)
+            for tier, plan in zip(tiers, plans, strict=True)
+        ),
         max(round((KEY + kind.merit_bytes) * states + _in_order(states, kind)), *(tier.storage for tier in plans)),
         sum(tier.shuffle for tier in plans),
         round(kind.book_bytes * states),
@@ -466,8 +470,3 @@ def _book_seconds(states: int, costs: Costs, cluster: Cluster, kind: Kind) -> fl
     driver = tasks + kind.book_bytes * states * costs.written
     workers = min(cluster.nodes * cluster.cores, ranges)
     return max(states * costs.book / workers, driver, moved / min(links) if links else 0.0)
-
-
-def _worker_memory(tier: SizedTier, plan: TierPlan) -> int:
-    """Return the peak memory of a worker in a tier: the states of a shard, their children, and copies of both."""
-    return PROCESS + round((STATE_MEMORY * tier.reached + MOVE_MEMORY * tier.moves) / plan.shards)

@@ -168,12 +168,14 @@ def _simulated(player: Player, games: int, progress: Progress) -> Profile:
         raise MethodError(f"{games} games tell nothing: simulate one or more")
     simulation = Simulation(rules, games)
     players = [name for name in PLAYERS if name != "perfect"]
-    matrix, branching = [], []
+    matrix, branching = [], list[Ply]()
     for index, (first, second) in enumerate((first, second) for first in players for second in players):
         played = simulation.play(start, 0, 0.0, (first, second))
         matrix.append(_counted(first, second, played))
         if first == second == "random":
-            branching = _branching(played)
+            for ply in range(max(map(len, played.moves))):
+                counts = [moves[ply] for moves in played.moves if len(moves) > ply]
+                branching.append(Ply(ply, len(counts) / games, sum(counts) / len(counts), None))
         progress("profile", index + 1, len(players) ** 2)
     answer, moves = player.examine(start)
     rated = []
@@ -193,14 +195,6 @@ def _counted(first: str, second: str, played: Simulated) -> Outcomes:
     error = played.unfinished / games
     mean_length = sum(plies) / games
     return Outcomes(first, second, played.mean, wins, draws, losses, mean_length, lengths, None, error, played.interval)
-
-
-def _branching(played: Simulated) -> list[Ply]:
-    plies = []
-    for ply in range(max(map(len, played.moves))):
-        moves = [game[ply] for game in played.moves if len(game) > ply]
-        plies.append(Ply(ply, len(moves) / len(played.moves), sum(moves) / len(moves), None))
-    return plies
 
 
 def _unfolded(rules: Rules) -> int | None:

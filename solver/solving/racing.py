@@ -215,9 +215,14 @@ class Follower:
 
     def find(self, state: int) -> Value | None:
         """The value of a canonical, unfinished state, if it is known without a search."""
-        score = self.scores.get(state)
-        score = self._known(state) if score is None else score
-        return None if score is None else Value(score)
+        if state in self.scores:
+            return Value(self.scores[state])
+        # What the prover knows from searches of others
+        wins = self._is_worth(state, 1, False)
+        holds = wins or self._is_worth(state, 0, False)
+        if wins or holds is False:
+            return Value(1 if wins else -1)
+        return Value(0) if holds and wins is False else None
 
     def settle(self, state: int, is_own: bool) -> None:
         """Find the values that the walk wants: of the side's states a move that keeps the value, else all replies'.
@@ -270,14 +275,6 @@ class Follower:
             else:
                 self.scores[state] = 0 if self._is_worth(state, 0, True) else -1
         return self.scores[state]
-
-    def _known(self, state: int) -> int | None:
-        """The score of a state that the prover knows from searches of others."""
-        wins = self._is_worth(state, 1, False)
-        if wins:
-            return 1
-        holds = self._is_worth(state, 0, False)
-        return -1 if holds is False else 0 if holds and wins is False else None
 
     def _is_worth(self, state: int, bound: int, searched: bool) -> bool | None:
         """Whether a state is worth at least `bound`; None if only a search would tell, and it is not `searched`."""

@@ -20,20 +20,6 @@ Ints = NDArray[np.int64]
 
 
 @shared
-def _digits(keys: Ints, count: int) -> tuple[int, int]:
-    """Return the number of digits into which the differing bits of keys[:count] are cut, and the bits of each."""
-    differing = 0
-    for i in range(1, count):
-        differing |= keys[i] ^ keys[0]
-    bits = 0
-    while differing >> bits:
-        bits += 1
-    digit_bits = DIGIT_BITS + (count >= MANY_KEYS)
-    passes = (bits + digit_bits - 1) // digit_bits
-    return passes, (bits + passes - 1) // max(1, passes)
-
-
-@shared
 def radix_sort(keys: Ints, scratch: Ints, count: int) -> None:
     """Sort keys[:count] (int64, >= 0) in place; `scratch` has the same length."""
     radix_sort_pairs(keys, None, scratch, None, count)
@@ -50,9 +36,17 @@ def radix_sort_pairs(keys: Ints, values: Any, key_scratch: Ints, value_scratch: 
         value_scratch: Scratch like `values`.
         count: The number of keys.
     """
-    passes, digit_bits = _digits(keys, count)
-    if passes == 0:
+    differing = 0
+    for i in range(1, count):
+        differing |= keys[i] ^ keys[0]
+    bits = 0
+    while differing >> bits:
+        bits += 1
+    if bits == 0:
         return
+    digit_bits = DIGIT_BITS + (count >= MANY_KEYS)
+    passes = (bits + digit_bits - 1) // digit_bits
+    digit_bits = (bits + passes - 1) // passes
     # least significant digit first: each pass keeps the order of the one before
     mask = (1 << digit_bits) - 1
     targets = np.empty(1 << digit_bits, np.int64)
@@ -60,7 +54,12 @@ def radix_sort_pairs(keys: Ints, values: Any, key_scratch: Ints, value_scratch: 
     value_source, value_target = values, value_scratch
     for pass_index in range(passes):
         shift = pass_index * digit_bits
-        _starts(source, count, shift, mask, targets)
+        # Of each digit, how many keys have a smaller one
+        for i in range(len(targets)):
+            targets[i] = 0
+        for i in range(count):
+            targets[source[i] >> shift & mask] += 1
+        exclusive_sums(targets)
         for i in range(count):
             key = source[i]
             digit = key >> shift & mask
@@ -77,16 +76,6 @@ def radix_sort_pairs(keys: Ints, values: Any, key_scratch: Ints, value_scratch: 
             keys[i] = key_scratch[i]
             if values is not None:
                 values[i] = value_scratch[i]
-
-
-@shared
-def _starts(keys: Ints, count: int, shift: int, mask: int, starts: Ints) -> None:
-    """Write starts[d]: the number of keys with a digit smaller than d."""
-    for i in range(len(starts)):
-        starts[i] = 0
-    for i in range(count):
-        starts[keys[i] >> shift & mask] += 1
-    exclusive_sums(starts)
 
 
 @register_jitable

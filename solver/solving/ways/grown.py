@@ -9,7 +9,6 @@ is the checkpoint: written between rounds, it holds all that the next round depe
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import itertools
 import time
@@ -103,9 +102,17 @@ class Growing:
             idle = [_Member(rules, kind, evaluation) for _ in range(workers.count)]
             idle[0].warm()
 
+            def value(states: Sequence[Any]) -> list[tuple[Any, Any]]:
+                # There are as many as threads
+                member = idle.pop()
+                try:
+                    return member.valued(states)
+                finally:
+                    idle.append(member)
+
             def valued(tasks: Sequence[Sequence[Any]]) -> list[tuple[Any, Any]]:
                 """States with their merits, task by task."""
-                return list(itertools.chain.from_iterable(workers.map(functools.partial(_valued, idle), tasks)))
+                return list(itertools.chain.from_iterable(workers.map(value, tasks)))
 
             tree.add(earlier or valued([[rules.canonical(state)] for state in rules.roots()]))
             began = time.monotonic()
@@ -120,7 +127,7 @@ class Growing:
         yield self._grown(tree)
 
     def _begun(self, job: Job) -> tuple[Estimate, list[tuple[Any, Any]]]:
-        """The kind of the values, and the values of the book that is to grow further."""
+        """The kind of the values, and the values of the book that is to grow further. Raises BookError, ForeignBook."""
         rules, path = job.rules, job.target
         name, identity = "evaluate", fingerprint(rules.game, ("evaluate",))
         if self.evaluate is not None:
@@ -130,9 +137,23 @@ class Growing:
         if path is None or not path.exists() or job.options.restart:
             return kind, []
         with Book(path) as book:
-            growing = _growing(book, rules, kind, self.depth)
-            growing = growing if self.exact is None else growing._replace(nodes=self.exact)
-            return growing, [(state, merit_of(value)) for state, value in book.items()]
+            header, earlier = book.header, book.header.estimate
+            check_origin(str(path), header.origin, Origin(rules.name, rules_of(rules.game, header.codec)), RESTART)
+            if earlier is None or header.trim is not None:
+                raise BookError(f"{path} is {'no' if earlier is None else 'a trimmed'} grown book: {RESTART}")
+            if header.symmetry != rules.folds:
+                raise BookError(f"{path} is{'' if header.symmetry else ' not'} folded by symmetry: {RESTART}")
+            if earlier.identity != kind.identity:
+                raise ForeignBook(
+                    f"{path} was grown by another evaluation ({earlier.evaluation}, {earlier.identity[:8]}; this is"
+                    f" {kind.evaluation}, {kind.identity[:8]}): {RESTART}"
+                )
+            if self.depth not in (None, earlier.depth):
+                raise BookError(
+                    f"{path} was grown by searches of {in_plies(earlier.depth)}: --depth {earlier.depth}; {RESTART}"
+                )
+            kind = earlier if self.exact is None else earlier._replace(nodes=self.exact)
+            return kind, [(state, merit_of(value)) for state, value in book.items()]
 
     def _next(self, tree: Tree, played: list[list[Any]], passed: float) -> list[Any]:
         """The leaves of the next round: of games, then of likely play; none in the end."""
@@ -190,27 +211,6 @@ def _read(path: str, rules: Rules) -> Any:
     return evaluation
 
 
-def _growing(book: Book, rules: Rules, kind: Estimate, depth: int | None) -> Estimate:
-    """Return how a book's values were made, if it can grow further. Raises BookError or ForeignBook."""
-    header, path = book.header, book.path
-    estimate = header.estimate
-    check_origin(str(path), header.origin, Origin(rules.name, rules_of(rules.game, header.codec)), RESTART)
-    if estimate is None or header.trim is not None:
-        raise BookError(f"{path} is {'no' if estimate is None else 'a trimmed'} grown book: {RESTART}")
-    if header.symmetry != rules.folds:
-        raise BookError(f"{path} is{'' if header.symmetry else ' not'} folded by symmetry: {RESTART}")
-    if estimate.identity != kind.identity:
-        raise ForeignBook(
-            f"{path} was grown by another evaluation ({estimate.evaluation}, {estimate.identity[:8]}; this is"
-            f" {kind.evaluation}, {kind.identity[:8]}): {RESTART}"
-        )
-    if depth not in (None, estimate.depth):
-        raise BookError(
-            f"{path} was grown by searches of {in_plies(estimate.depth)}: --depth {estimate.depth}; {RESTART}"
-        )
-    return estimate
-
-
 def positions_of(rules: Rules, games: Iterable[str]) -> list[list[Any]]:
     """The unfinished positions of games, one a line, by ply. Raises PositionError that names line and move."""
     plies: dict[int | None, dict[Any, None]] = {}
@@ -234,16 +234,6 @@ def _shared_out(tree: Tree, leaves: Sequence[Any]) -> list[list[Any]]:
         visited.update(new)
         tasks.append(new)
     return tasks
-
-
-def _valued(idle: list[_Member], states: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """States with their merits, by whoever is idle."""
-    # There are as many as threads
-    member = idle.pop()
-    try:
-        return member.valued(states)
-    finally:
-        idle.append(member)
 
 
 class _Member:
