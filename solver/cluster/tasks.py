@@ -31,7 +31,7 @@ from solver.base.progress import silent
 from solver.cluster.blocks import Block, States, blocks_of, by_tiers, each_block, look_up, miniature, owners_of, several
 from solver.cluster.store import File, Store, store_at
 from solver.compiled.binding import compiling
-from solver.compiled.edges import LARGEST, LOSSES, WINS, CompiledMoves, Moves
+from solver.compiled.edges import LARGEST, LOSSES, WINS, CompiledMoves
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
 from solver.store.directory import END
@@ -193,10 +193,6 @@ class Bench:
             self.expansion: Expansion = Expansion(self.compiled)
         self.store: Store = store_at(job.url)
 
-    def moves(self, scale: Scale) -> Moves:
-        """Return the moves, with the values of finished children."""
-        return self.compiled.valued(scale.win)
-
 
 _made = functools.lru_cache(maxsize=1)(Bench)
 _lock = threading.Lock()
@@ -213,7 +209,7 @@ def warm(job: Job) -> None:
     bench = bench_of(job)
     start = np.array([bench.rules.canonical(bench.game.initial())], np.int64)
     with compiling(bench.game):
-        bench.expansion.later(bench.moves(Scale(1, "", 0)), -1, bench.expansion.keep(start)[0])
+        bench.expansion.later(bench.compiled.valued(1), -1, bench.expansion.keep(start)[0])
     blocks_of([(0, start)], 1)
 
 
@@ -313,7 +309,7 @@ def request(job: Job, tier: int, files: Sequence[File], scale: Scale, bits: int,
     bench = bench_of(job)
     with compiling(bench.game):
         states = united([bench.store.get(file, np.int64) for file in files])
-        found = bench.expansion.later(bench.moves(scale), tier, states)
+        found = bench.expansion.later(bench.compiled.valued(scale.win), tier, states)
     runs = list(by_tiers(run for run in found if only in (None, run[0])))
     return [*blocks_of(runs, 0), *blocks_of(runs, bits)]
 
@@ -362,7 +358,7 @@ def fold(
     own_states = bench.store.get(states, np.int64)
     known = miniature(tier, own_states, children, bits, answers, kind)
     values = np.full(len(own_states), np.iinfo(kind).min, kind)
-    moves, value = bench.moves(scale), PASSES.get(bench.rules.kind.name, Backward).value
+    moves, value = bench.compiled.valued(scale.win), PASSES.get(bench.rules.kind.name, Backward).value
     with compiling(bench.game):
         for begin in range(0, len(values), STATES_PER_CALL):
             end = min(begin + STATES_PER_CALL, len(values))
@@ -385,7 +381,7 @@ def resolve(
     known = miniature(tier, united(tier_states), children, queried, answers, kind)
     states = known.states[: known.table[0, END]]
     with compiling(bench.game), Work() as work, Workers(1) as team:
-        solve = Solve(bench.rules, bench.moves(scale), bench.compiled, work, memory, silent, scale)
+        solve = Solve(bench.rules, bench.compiled.valued(scale.win), bench.compiled, work, memory, silent, scale)
         if scale.point:
             bounds = Bounds(solve, 0, known)
             bounds.build(team)

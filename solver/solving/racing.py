@@ -18,7 +18,7 @@ import abc
 import functools
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -29,6 +29,7 @@ from solver.base.progress import Progress
 from solver.base.value import Value
 from solver.book.writer import check_target
 from solver.rules.game import Rules, game_text
+from solver.search import ordered_actions
 from solver.solving.job import Job
 
 if TYPE_CHECKING:
@@ -298,11 +299,8 @@ class Follower:
 
         in_order: The most promising first, by `promise`.
         """
-        rules, promise = self.rules, self.rules.promise
-        actions: Iterable[int] = rules.actions(state)
-        if in_order and promise is not None:
-            actions = sorted(actions, key=lambda action: -promise(state, action))
-        for action in actions:
+        rules = self.rules
+        for action in ordered_actions(rules)(state) if in_order else rules.actions(state):
             child = rules.result(state, action)
             if not rules.is_terminal(child):
                 yield (1 if rules.same_mover(state, action, child) else -1), rules.canonical(child)
