@@ -1,6 +1,6 @@
 """The engine that runs tasks on Ray: on workers started here, or on a cluster that is there.
 
-Nothing else imports Ray, and only a child of the process that solves does (`hosted`), since Ray may end its process.
+Nothing else imports Ray, and only a child of the process that solves does (`Hosted`), since Ray may end its process.
 Tasks are plain remote functions of one processor each, no actors: Ray runs them again when a worker or a machine dies,
 and errors of their own are final. A cluster started here listens on the loopback only, wants a token of each
 connection, and its files go away with it. Its processes end with the thread that started it.
@@ -36,8 +36,7 @@ from solver.base.errors import MethodError, ResourceError, SolverError
 from solver.base.extras import CLUSTER, free_memory, private_part
 from solver.base.files import lock
 from solver.base.system import cores
-from solver.cluster.engine import Engine, Node, too_large
-from solver.cluster.hosted import Host, Hosted
+from solver.cluster.engine import Engine, Host, Hosted, Node, too_large
 
 TASKS = "solver.cluster.tasks"  # what workers import while they wait
 LOCAL_WORKERS = r"local(?::([1-9]\d*))?"

@@ -204,8 +204,8 @@ def test_an_object_store_smaller_than_what_tasks_pass_on(place):
         "on_ray.LEAST_OBJECTS, sharding.OBJECTS = 3 << 20, 0.0; "
         "from ray._private import ray_constants; ray_constants.OBJECT_STORE_MINIMUM_MEMORY_BYTES = 1 << 20; "
     )
-    small = "from solver.cluster import hosted\n"
-    small += f"hosted.CHILD = hosted.CHILD.replace('from solver', {child!r} + 'from solver', 1)\n"
+    small = "from solver.cluster import engine\n"
+    small += f"engine.CHILD = engine.CHILD.replace('from solver', {child!r} + 'from solver', 1)\n"
     driver = place.start("connect-four:5,4", "--cluster", "local:2", code=SHARDED + small)
     spilled = until(lambda: driver.poll() is not None or any(place.temporary.glob("*/*/*spilled*/*")))
     assert spilled and driver.poll() is None, place.ended(driver)
