@@ -20,9 +20,8 @@ from solver.play.analysis import Move, nearly_best
 from solver.play.ugi import Session
 from solver.rules.game import Rules
 from solver.solving import pipeline
-from solver.solving.tree import Tree
 from solver.solving.ways import grown
-from solver.solving.ways.grown import Growing, positions_of
+from solver.solving.ways.grown import Growing, Tree, positions_of
 from solver.verifying.verification import verify
 from tests import naive
 from tests.commands import run
