@@ -17,6 +17,7 @@ the expectation. `exact` tells whether the teacher knows both. Dice are thrown b
 
 from __future__ import annotations
 
+import io
 import operator
 import random
 from collections.abc import Mapping
@@ -33,6 +34,7 @@ from solver.book.doors import Source, game_of
 from solver.export.layout import layout_of
 from solver.play.player import Player
 from solver.play.practical import level_of
+from solver.rules.boards.scene import scene
 from solver.rules.game import Rules, own_method
 from solver.rules.notation import Position, first_position, format_action, next_position, show
 from solver.rules.reading import parse_position
@@ -46,6 +48,7 @@ OPTIONS = ("position",)  # of `reset`
 PROBE = "options"  # the one that PettingZoo's api_test hands to every environment
 PLACING = 10_000  # draws of a start, of which one in some dozens is legal
 DRAWS = 1 << 62
+SCALE = 0.48  # pixels of a unit: 48 for a cell
 
 
 def env(game: Source, **options: Any) -> AECEnv[Any, Any, Any]:
@@ -253,8 +256,6 @@ class SolverEnv(AECEnv[str, Any, Any]):
             "rgb_array".
         """
         if self.render_mode == "rgb_array":
-            from solver.adapters.picture import picture
-
             return picture(self.rules.game, self.position.state, _mover(self.position))
         board = show(self.rules.game, self.position.state, _mover(self.position))
         if self.render_mode == "human":
@@ -292,6 +293,25 @@ class Opponent:
         worse = self.level.slip(self.player, state, self.chance)
         best: int = inner.layout.number(self.player.best(state) if worse is None else worse)
         return best
+
+
+def picture(game: Any, state: int, mover: int) -> Any:
+    """Draw a position: the SVG of `solver.rules.boards`, painted by resvg.
+
+    Args:
+        game: its rules. Those without `cells` have their text in place of a board.
+        state: the position.
+        mover: who moves there, 0 or 1, where states do not tell.
+
+    Returns:
+        Pixels, (height, width, 3) of uint8. All positions of one game that has cells have the same size.
+    """
+    import resvg_py
+    from PIL import Image
+
+    drawn = scene(Rules(game), Position(state, None, mover), bare=True)
+    png = resvg_py.svg_to_bytes(svg_string=drawn.svg(""), width=round(drawn.width * SCALE), background="white")
+    return np.asarray(Image.open(io.BytesIO(bytes(png))).convert("RGB"))
 
 
 def _mover(position: Position) -> int:

@@ -117,9 +117,13 @@ def _block(tree: Tree, trace: Trace, state: int) -> Block:
         return [name], len(name), len(name) // 2
     shares: list[Any] = [*tree.shares(state)] or [None] * len(tree.children[state])
     below = zip(tree.children[state], shares, strict=True)
-    blocks = [_headed(_block(tree, trace, child), share) for child, share in below]
+    blocks = []
+    for child, share in below:
+        block = _block(tree, trace, child)
+        blocks.append(block if share is None else _topped(written(share), *block))
     height = max(len(lines) for lines, _, _ in blocks)
-    rows = ["  ".join(row) for row in zip(*(_filled(block, height) for block in blocks), strict=True)]
+    filled = ([*lines, *[" " * width] * (height - len(lines))] for lines, width, _ in blocks)
+    rows = ["  ".join(row) for row in zip(*filled, strict=True)]
     centres, left = [], 0
     for _, width, centre in blocks:
         centres.append(left + centre)
@@ -134,12 +138,6 @@ def _block(tree: Tree, trace: Trace, state: int) -> Block:
     return _topped(name, ["".join(fork), *rows], left - 2, centre)
 
 
-def _headed(block: Block, share: Any) -> Block:
-    """The drawing of a child, with its probability above it, if it has one."""
-    lines, width, centre = block
-    return block if share is None else _topped(written(share), lines, width, centre)
-
-
 def _topped(name: str, lines: list[str], width: int, centre: int) -> Block:
     """Lines with a text above that column, widened where the text is wider."""
     left = max(0, len(name) // 2 - centre)
@@ -148,11 +146,6 @@ def _topped(name: str, lines: list[str], width: int, centre: int) -> Block:
     width, centre = left + width + right, left + centre
     top = " " * (centre - len(name) // 2) + name
     return [f"{top:<{width}}", *lines], width, centre
-
-
-def _filled(block: Block, height: int) -> list[str]:
-    lines, width, _ = block
-    return [*lines, *[" " * width] * (height - len(lines))]
 
 
 def _titled(node: Node) -> str:

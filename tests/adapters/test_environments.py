@@ -13,8 +13,7 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("pettingzoo")
 
 from solver.adapters import gymnasium as solo  # noqa: E402
-from solver.adapters.pettingzoo import Opponent, SolverEnv, env  # noqa: E402
-from solver.adapters.picture import SCALE, picture  # noqa: E402
+from solver.adapters.pettingzoo import SCALE, Opponent, SolverEnv, env, picture  # noqa: E402
 from solver.rules.boards import looks  # noqa: E402
 from tests.ways import slow  # noqa: E402
 
