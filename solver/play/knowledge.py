@@ -27,7 +27,6 @@ from solver.base.errors import BookError, GameError, PositionError
 from solver.base.estimates import is_estimate
 from solver.base.kinds import Kind
 from solver.base.value import Value, keeps, lift_value, merit_of, sign_of
-from solver.book.format import Header
 from solver.book.reader import Book
 from solver.play.analysis import MISSING, Answer, Move, Outcome
 from solver.rules.game import Rules, game_text
@@ -66,7 +65,15 @@ class Knowledge:
         # A book without distances is looked beyond by rules without distances.
         self.book_rules = book_rules = rules if header is None else Rules(rules.game, rules.symmetry, header.kind.basis)
         self._ahead = Ahead(book_rules, lambda key: self.find(key) or self._proved.get(key), lambda: len(self._proved))
-        self.depth, self.covers = _look_ahead(book_rules, self.find, header)
+        # A complete book needs no look-ahead: play cannot reach a state that it lacks, and rules need not bear it
+        self.depth = 0 if self.is_complete else PLIES
+        self.covers: Callable[..., bool] | None = None
+        if header is not None and header.trim is not None:
+            # One ply more than was trimmed, for a child of a dropped state
+            plies = header.trim.depth + 1
+            self.depth = max(PLIES, plies)
+            if header.trim.side is not None:
+                self.covers = functools.partial(covers, book_rules, plies=plies, find=self.find)
         self._lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)
 
     def record(self, values: Mapping[Any, Value]) -> None:
@@ -278,16 +285,3 @@ def exact_values(stored: Find, kind: Kind) -> Find:
         return sign_of(value) if kind.signed else value
 
     return find if kind.signed or kind.estimate is not None else stored
-
-
-def _look_ahead(rules: Rules, find: Any, header: Header | None) -> tuple[int, Callable[..., bool] | None]:
-    """Return `Knowledge.depth` and `Knowledge.covers` for a solution.
-
-    A complete book gets no look-ahead: play cannot reach a state that it lacks, and rules need not bear it.
-    """
-    if header is None or header.trim is None:
-        return (0 if header is not None and header.is_gapless else PLIES), None
-    # One ply more than was trimmed, for a child of a dropped state
-    depth = header.trim.depth + 1
-    beyond = functools.partial(covers, rules, plies=depth, find=find)
-    return max(PLIES, depth), None if header.trim.side is None else beyond
