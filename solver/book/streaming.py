@@ -32,7 +32,7 @@ def pieces(book: Book, progress: Progress = silent) -> Iterator[Part]:
     By the end all of the file was checked. Raises DamagedBook.
     """
     if len(book) > PLAIN_LIMIT and extras.has_kernels() and not book.codec_keys.plain_only:
-        from solver.book.codecs.reading import read_parts
+        from solver.book.codecs.arrays import read_parts
 
         yield from read_parts(book, progress)  # type: ignore[misc]
     else:
@@ -67,13 +67,13 @@ def write(
     keys, game = header.keys(rules), b"" if rules is None else kept_game(rules.game)
     if header.stored > PLAIN_LIMIT and extras.has_kernels() and not keys.plain_only:
         from solver.base.parallel import Workers
-        from solver.book.codecs import encoders
+        from solver.book.codecs import arrays
 
         with Workers(workers) as team:
             if encoded is not None and not keys.ASKED:
-                prepared: Any = encoded(header.codec, header.index_bytes), encoders.encoder_of(header.encoding)
+                prepared: Any = encoded(header.codec, header.index_bytes), arrays.encoder_of(header.encoding)
             else:
-                prepared = encoders.prepared(header, keys, chunks, team, ranked)
+                prepared = arrays.prepared(header, keys, chunks, team, ranked)
             if prepared is not None:
                 encoded_parts, encode = prepared
                 return write_book(

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from solver.base.parallel import Workers
 from solver.base.sharding import ARRANGED, BOUND
 from solver.book.codecs import CODECS
-from solver.book.codecs.encoders import encoder_of
+from solver.book.codecs.arrays import encoder_of
 from solver.book.solution import Encoded
 from solver.book.writer import encoded
 from solver.cluster.blocks import owner_of

@@ -225,11 +225,11 @@ def _unsettled(task: Task, keys: list[int] | None) -> Iterator[Part]:
                 is_stored.append(value is None)
             yield list(itertools.compress(states, is_stored)), list(itertools.compress(indices, is_stored))
         return
-    from solver.book.codecs import encoders
+    from solver.book.codecs.arrays import parts
     from solver.compiled.exact.settling import Settling
 
     pieces: Iterable[Any] = streaming.pieces(book, task.progress) if looked_up is None else [looked_up]
-    arrays = encoders.parts(pieces)
+    arrays = parts(pieces)
     if not plies:
         yield from _as_machine_numbers(arrays)
         return
@@ -284,7 +284,7 @@ def _write(task: Task, target: str | os.PathLike[str], header: Header, kept: Kep
 def _tallied(rules: Rules, stored: Kept, values: int) -> tuple[list[int], list[int]]:
     """Of each index below `values` how many states have it, and the first of them, 0 if there is none."""
     if not _runs_plainly(rules, len(stored.states)):
-        from solver.book.codecs.encoders import tallied
+        from solver.book.codecs.arrays import tallied
 
         return tallied(stored.states, stored.indices, values)
     numbers = Counter(stored.indices)
@@ -299,7 +299,7 @@ def _renumbered(rules: Rules, stored: Kept, table: list[int]) -> Iterator[Part]:
         return array("i", map(table.__getitem__, indices))
 
     if not _runs_plainly(rules, len(stored.states)):
-        from solver.book.codecs.encoders import taken as take
+        from solver.book.codecs.arrays import taken as take
     for begin in range(0, max(1, len(stored.states)), CHUNK):
         yield stored.states[begin : begin + CHUNK], take(table, stored.indices[begin : begin + CHUNK])
 

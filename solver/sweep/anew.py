@@ -11,8 +11,7 @@ from solver.base.errors import DamagedBook
 from solver.base.expectations import MIDDLE
 from solver.base.options import Options
 from solver.book import Book
-from solver.book.codecs.encoders import parts
-from solver.book.codecs.reading import read_parts
+from solver.book.codecs.arrays import parts, read_parts
 from solver.rules.game import Rules
 from solver.store.work import Work
 from solver.sweep import exhaustive

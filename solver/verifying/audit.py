@@ -27,7 +27,7 @@ from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
 from solver.book import Book
 from solver.book.check import check_counts
-from solver.book.codecs.reading import read_parts
+from solver.book.codecs.arrays import read_parts
 from solver.book.solution import TierCount
 from solver.compiled import agreement
 from solver.compiled.binding import FAILURES, bind, compiling, is_of_compiler

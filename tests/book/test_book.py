@@ -202,7 +202,7 @@ def test_groups_are_what_the_documentation_says():
 def test_the_compiled_encoder_writes_the_same_bytes():
     np = pytest.importorskip("numpy")
     pytest.importorskip("numba")
-    from solver.book.codecs import encoders
+    from solver.book.codecs.arrays import encoder_of
 
     for spread in (1, 300, 10**12):
         for palette_size, index_bytes in ((60, 1), (300, 2), (70_000, 4)):
@@ -213,7 +213,7 @@ def test_the_compiled_encoder_writes_the_same_bytes():
             for name in KEYED_BY_STATE:
                 codec = CODECS[name]
                 plain, counts, lengths = codec.encode_chunk(keys, indices, palette_size, index_bytes)
-                compiled, *same = encoders.encoder_of(codec)(*arrays, palette_size, index_bytes)
+                compiled, *same = encoder_of(codec)(*arrays, palette_size, index_bytes)
                 assert (bytes(compiled), same) == (plain, [counts, lengths])
                 assert (sum(counts), sum(lengths)) == (len(keys), len(plain))
 

@@ -96,7 +96,7 @@ def decoded(header, record, numba_too):
         import numpy as np
 
         from solver.book.bulk import arrays
-        from solver.book.codecs.reading import tally_values
+        from solver.book.codecs.arrays import tally_values
         from solver.store.shared import compiled
 
         room = np.empty(5000, np.int64), np.empty(5000, np.int32)
@@ -198,10 +198,10 @@ def test_what_bombs_deflate_to_is_not_made(tmp_path, compacted):
                 with pytest.raises(DamagedBook, match="a group is malformed"):
                     list(book)
                 if extras.has_kernels():
-                    from solver.book.codecs import reading
+                    from solver.book.codecs.arrays import read_parts
 
                     with pytest.raises(DamagedBook, match="a group is malformed"):
-                        list(reading.read_parts(book))
+                        list(read_parts(book))
             assert tracemalloc.get_traced_memory()[1] < 4 << 20
         finally:
             tracemalloc.stop()

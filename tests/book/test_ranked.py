@@ -179,7 +179,7 @@ def test_compiled_and_plain_ranked_books_are_the_same_bytes_whatever_the_workers
     np = pytest.importorskip("numpy")
     pytest.importorskip("numba")
     monkeypatch.setattr(ranked, "BLOCK_STATES", 512)
-    monkeypatch.setattr("solver.book.codecs.encoders.CHUNK", 1024)
+    monkeypatch.setattr("solver.book.codecs.arrays.CHUNK", 1024)
     path = tmp_path / "book"
     with solve(text, path) as book:
         truth = dict(book.items())

@@ -25,7 +25,7 @@ Groups = tuple[Any, list[int], list[int]]  # one after the other, the states of 
 
 
 class Machine(NamedTuple):
-    """Where encoders run: as plain Python over lists (`PLAIN`), or compiled over arrays (`encoders.ARRAYS`).
+    """Where encoders run: as plain Python over lists (`PLAIN`), or compiled over arrays (`arrays.ARRAYS`).
 
     compiled: Compile a function that calls these helpers.
     new_bytes, new_integers: Make room, all zero, for so many.
