@@ -39,7 +39,7 @@ from solver.compiled.rewriting import Rewriter, methods_of
 from solver.compiled.states import more_of, width_of
 from solver.compiled.tracing import odd_in
 from solver.rules.game import Game, Rules
-from solver.rules.numbering import Numbers, bound
+from solver.rules.numbering import Numbers, Within, bound
 from solver.rules.sources import names_in
 from solver.rules.walk import sibling_modules
 from solver.rules.width import USUAL
@@ -232,10 +232,6 @@ def _zero(self: Any, *arguments: int) -> int:
     return 0
 
 
-def _within(self: Any, number: int) -> int:
-    return number if 0 <= number < self.size() else -1
-
-
 def _no_bounds(self: Any, state: int) -> tuple[int, int]:
     return 0, 0
 
@@ -261,8 +257,8 @@ def _no_features(self: Any, state: int) -> Iterator[int]:
 # equal)
 _NOT_IN_THE_RULES: dict[str, Any] = {
     "starts": _one_start,
-    "rank": _within,
-    "unrank": _within,
+    "rank": Within.rank,
+    "unrank": Within.unrank,
     "bounds": _no_bounds,
     "features": _no_features,
     "parents": _no_features,

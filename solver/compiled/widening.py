@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from solver.compiled.operators import bit_count, bit_length, left, narrow, widen
-from solver.compiled.tracing import STATES
+from solver.compiled.tracing import STATES, WHOLE
 from solver.compiled.wide import Constant, size_of
 from solver.rules.sources import Names, inner
 
@@ -109,10 +109,7 @@ def _assigned_once(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
                 yield name, value
 
 
-NUMBERS = {
-    *("actions", "utility", "plies_left", "tier", "to_move", "again", "reward", "size", "rank"),
-    *("evaluate", "features", "bounds", "longest", "outlook", "followup", "promise"),
-}
+NUMBERS = WHOLE - STATES - {"endless", "chance", "vanishing"} | {"evaluate", "features"}
 
 
 def is_large(value: Any) -> bool:

@@ -26,7 +26,6 @@ from typing import Any
 
 from solver.base.errors import DamagedBook
 from solver.base.shown import reason
-from solver.book.codecs import instant
 from solver.book.codecs.codec import PLAIN, Codec, Find, Groups, Machine, unpacked
 from solver.book.codecs.instant import number_at, population
 
@@ -39,7 +38,7 @@ HEAD = struct.Struct("<BHHH")
 LEVEL = 6  # 9 saves 3 % and takes four times as long
 WINDOW = -13  # raw; 8 KB are filled sooner than 32, and the deflated bytes are as many
 SLOTS = 379  # decoded groups that a book keeps: 7 MB at most where indices take a byte, 14 where four; a prime
-OFTEN_WRONG = (*instant.OFTEN_WRONG, zlib.error)
+OFTEN_WRONG = (IndexError, ValueError, TypeError, struct.error, zlib.error)
 
 from_bytes = int.from_bytes
 

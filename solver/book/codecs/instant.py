@@ -15,7 +15,6 @@ Encoding and decoding are in the subset of Python that runs plain and compiled a
 
 from __future__ import annotations
 
-import struct
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -31,7 +30,6 @@ KEY_BYTES = (0, 1, 2, 4, 8)
 KEY_FORMATS: tuple[Any, ...] = ("", "B", "H", "I", "Q")
 WIDTHS = (0, 1, 2, 4, 8)  # bits of a value
 MASKS = tuple((1 << width) - 1 for width in range(9))
-OFTEN_WRONG = (IndexError, ValueError, TypeError, struct.error)
 
 from_bytes = int.from_bytes
 
