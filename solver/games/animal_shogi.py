@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common.boards import shown_with_hands
+from solver.games.common.boards import shown_with_hands, text_with_hands
 
 GROUP = "capture"
 PLANE = 0o7777
@@ -213,19 +213,7 @@ class AnimalShogi(NamedTuple):
         return (".", "CGE"[kind], "PQR"[kind])[state >> 48 + hand + 2 * kind & 3]
 
     def _board(self, state: int, turned: int, capitals: str, small: str) -> str:
-        """The board, turned by 180 degrees or not, and whose men are in capitals and in small letters."""
-        mine, rows = self._mine(state), []
-        for row in range(4) if turned else reversed(range(4)):
-            marks = []
-            for cell in reversed(range(3 * row, 3 * row + 3)) if turned else range(3 * row, 3 * row + 3):
-                letter = LETTERS[self._kind(state, cell)]
-                big = (mine >> cell & 1) != turned
-                marks.append("." if letter == " " else letter if big else letter.lower())
-            rows.append(f"{row + 1} " + " ".join(marks))
-        hands = ["".join("CGE"[kind] * (state >> 48 + shift + 2 * kind & 3) for kind in range(3)) for shift in (0, 6)]
-        below, above = hands[turned] or "-", hands[1 - turned].lower() or "-"
-        columns = "c b a" if turned else "a b c"
-        return "\n".join([*rows, f"  {columns}   capitals: {capitals}, in hand {below}; {small} {above}"])
+        return text_with_hands(self.cells(state, turned), turned, "CGE", "PQR", capitals, small)
 
     def _planes(self, chicks: int, giraffes: int, elephants: int, lions: int) -> int:
         return chicks | elephants | (giraffes | elephants) << 12 | lions << 24

@@ -154,12 +154,8 @@ class ChessDuel(NamedTuple):
         return ["".join(marks[8 * row : 8 * row + 8]) for row in reversed(range(8))]
 
     def layout(self) -> tuple[str, int]:
-        """Return the men of either side for both, promoted ones included, and their moves."""
-        kinds = {self.pieces // 10, self.pieces % 10}
-        if PAWN in kinds:
-            kinds = set(range(PAWN, QUEEN + 1))
-        letters = "K" + "".join(LETTERS[kind] for kind in kinds)
-        return "".join(sorted(letters + letters.lower())), 1024
+        letters = chess.letters({self.pieces // 10, self.pieces % 10})
+        return letters + letters.lower(), 1024
 
     def place(self, state: int, action: int) -> Iterator[int]:
         turn = state >> 31

@@ -181,11 +181,7 @@ class ChessEnding(NamedTuple):
         return ["".join(marks[8 * row : 8 * row + 8]) for row in reversed(range(8))]
 
     def layout(self) -> tuple[str, int]:
-        """Return the men, promoted ones included, and their moves."""
-        kinds = {int(digit) for digit in str(self.pieces)}
-        if PAWN in kinds:
-            kinds = set(range(PAWN, QUEEN + 1))
-        return "".join(sorted("K" + "".join(" PNBRQ"[kind] for kind in kinds))) + "k", 512 * (1 + len(str(self.pieces)))
+        return chess.letters({int(digit) for digit in str(self.pieces)}) + "k", 512 * (1 + len(str(self.pieces)))
 
     def place(self, state: int, action: int) -> Iterator[int]:
         piece = action // 512

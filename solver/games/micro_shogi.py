@@ -21,8 +21,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import grid, limits
-from solver.games.common.boards import shown_with_hands
+from solver.games.animal_shogi import AnimalShogi
+from solver.games.common import grid, like, limits
+from solver.games.common.boards import shown_with_hands, text_with_hands
 
 GROUP = "capture"
 BOARD = (1 << 20) - 1
@@ -33,6 +34,7 @@ LETTERS = "PNGRSLBT"  # a kind's two faces
 DOUBLED = "QMHJ"  # two men of a kind in a hand
 
 
+@like(AnimalShogi, "show", "view")
 class MicroShogi(NamedTuple):
     """Take the King with men that turn over when they take; kinds: 1 King and Pawn, 2 Gold, 3 Silver, 4 Bishop, too."""
 
@@ -127,15 +129,6 @@ class MicroShogi(NamedTuple):
         """The board and both hands, as `view` prints them; of `show` the side to move is the first player."""
         shown = shown_with_hands(text, LETTERS[::2], DOUBLED, 5)
         return None if shown is None else self.from_cells(*shown)
-
-    def show(self, state: int) -> str:
-        return self._text(state, 0, "the side to move", "the other")
-
-    def view(self, state: int, mover: int) -> str:
-        """The first player below, in capitals. Squares have the names that they have for the mover."""
-        if mover:
-            return self._text(state, 1, "the first", "the second player, to move")
-        return self._text(state, 0, "the first player, to move", "the second")
 
     def cells(self, state: int, mover: int) -> list[str]:
         """The second player's hand, the board from its home rank on, and the first player's hand."""
@@ -290,13 +283,5 @@ class MicroShogi(NamedTuple):
     def _cased(self, letter: str, player: int) -> str:
         return letter.lower() if player else letter
 
-    def _text(self, state: int, turned: int, capitals: str, small: str) -> str:
-        """The board, turned by 180 degrees or not, and whose men are in capitals and in small letters."""
-        marks, order = self._marks(state, turned), -1 if turned else 1
-        rows = [f"{row + 1} " + " ".join(marks[4 * row : 4 * row + 4][::order]) for row in range(4, -1, -1)[::order]]
-        hands = [
-            "".join(LETTERS[2 * kind] * self._count(state, other, kind) for kind in range(4)) or "-"
-            for other in (turned, 1 - turned)
-        ]
-        columns = "a b c d"[::order]
-        return "\n".join([*rows, f"  {columns}   capitals: {capitals}, in hand {hands[0]}; {small} {hands[1].lower()}"])
+    def _board(self, state: int, turned: int, capitals: str, small: str) -> str:
+        return text_with_hands(self.cells(state, turned), turned, LETTERS[::2], DOUBLED, capitals, small)

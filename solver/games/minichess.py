@@ -177,12 +177,8 @@ class Minichess(NamedTuple):
         return [marks[6:], marks[3:6], marks[:3]]
 
     def layout(self) -> tuple[str, int]:
-        """Return the men of either side for both, promoted ones included, and their moves."""
-        kinds = {int(digit) for digit in str(self.pieces or PAWN)} - {0} | {KING}  # all men, too, have pawns
-        if PAWN in kinds:
-            kinds = set(range(PAWN, KING + 1))
-        letters = "".join(MARKS[kind] for kind in kinds)
-        return "".join(sorted(letters + letters.lower())), 486
+        letters = chess.letters({int(digit) for digit in str(self.pieces or PAWN)} - {0})  # all men, too, have pawns
+        return letters + letters.lower(), 486
 
     def place(self, state: int, action: int) -> list[int]:
         return [grid.place(3, 3, square) for square in (action // 54, action // 6 % 9)]

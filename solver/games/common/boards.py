@@ -74,3 +74,21 @@ def shown_with_hands(text: str, letters: str, doubled: str, height: int) -> tupl
         hands.append("".join((".", one, two)[held.count(one)] for one, two in marks))
     rows = [hands[1].lower()[::-1], *("".join(line.split()[1:]) for line in lines), hands[0]]
     return rows, int(matched[1] == "the first")
+
+
+def text_with_hands(rows: list[str], turned: int, letters: str, doubled: str, *names: str) -> str:
+    """The text of cells that `shown_with_hands` reads: a hand, the board from the top, a hand.
+
+    Args:
+        rows: The cells.
+        turned: Whether the board is seen from the far side.
+        letters: The kinds of men that hands have.
+        doubled: The mark of two men of each kind.
+        names: Whose the capitals are, and whose the small letters.
+    """
+    ranks = range(1, len(rows) - 1) if turned else range(len(rows) - 2, 0, -1)
+    lines = [f"{rank} " + " ".join(row) for rank, row in zip(ranks, rows[1:-1], strict=True)]
+    held = {ord(two): 2 * one for one, two in zip(letters, doubled, strict=True)} | {ord("."): ""}
+    below, above = (hand.translate(held) or "-" for hand in (rows[-1], rows[0][::-1].upper()))
+    columns = " ".join("abcd"[: len(rows[0])])[:: -1 if turned else 1]
+    return "\n".join([*lines, f"  {columns}   capitals: {names[0]}, in hand {below}; {names[1]} {above.lower()}"])

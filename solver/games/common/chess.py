@@ -18,6 +18,11 @@ def name(square: int) -> str:
     return "abcdefgh"[square % 8] + str(square // 8 + 1)
 
 
+def letters(kinds: set[int]) -> str:
+    """The letters of the king, these pieces, and those that a pawn becomes, in the order of the alphabet."""
+    return "".join(sorted("K" + ("PNBRQ" if PAWN in kinds else "".join([LETTERS[kind] for kind in kinds]))))
+
+
 def shown(rows: list[str], turn: int, notation: str) -> str:
     """A board with White below, who is to move, and the position in a notation of the game's own."""
     lines = [f"{len(rows) - i} " + " ".join(row) for i, row in enumerate(rows)]
