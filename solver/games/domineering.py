@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver.games.common import grid
+from solver.games.common import Filling, grid, like
 from solver.games.common.boards import cells_of
 
 GROUP = "blocking"
 
 
+@like(Filling)
 class Domineering(NamedTuple):
     """Put dominoes on free cells, the first player upright, the second flat; who cannot loses."""
 
@@ -33,9 +34,6 @@ class Domineering(NamedTuple):
     def bits(self) -> int:
         return max(63, self.width * self.height)
 
-    def initial(self) -> int:
-        return 0
-
     def actions(self, state: int) -> Iterator[int]:
         places = self._places(state, self._second(state))
         while places:
@@ -48,12 +46,6 @@ class Domineering(NamedTuple):
 
     def is_terminal(self, state: int) -> bool:
         return self._places(state, self._second(state)) == 0
-
-    def utility(self, state: int) -> int:
-        return -1
-
-    def tier(self, state: int) -> int:
-        return state.bit_count()
 
     def longest(self, state: int) -> int:
         return (self.width * self.height - state.bit_count()) // 2

@@ -22,11 +22,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import limits
+from solver.games.common import Filling, like, limits
 
 GROUP = "scoring"
 
 
+@like(Filling, "initial", "tier")
 class DotsAndBoxes(NamedTuple):
     """Draw edges between dots; completing a box scores it and moves again; the value is the margin still to come."""
 
@@ -39,9 +40,6 @@ class DotsAndBoxes(NamedTuple):
         limits(self, width=(1, 30), height=(1, 30))
         if self._edges() > 62:
             raise ValueError("the edges must fit 62 bits: take fewer boxes")
-
-    def initial(self) -> int:
-        return 0
 
     def size(self) -> int:
         return 1 << self._edges()
@@ -69,9 +67,6 @@ class DotsAndBoxes(NamedTuple):
 
     def utility(self, state: int) -> int:
         return 0
-
-    def tier(self, state: int) -> int:
-        return state.bit_count()
 
     def bounds(self, state: int) -> tuple[int, int]:
         """One player closes all boxes that are left."""

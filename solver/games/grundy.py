@@ -15,11 +15,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import limits
+from solver.games.common import Filling, like, limits
 
 GROUP = "impartial"
 
 
+@like(Filling)
 class Grundy(NamedTuple):
     """Divide a heap into two that are not of the same size; who cannot loses."""
 
@@ -29,9 +30,6 @@ class Grundy(NamedTuple):
 
     def check(self) -> None:
         limits(self, coins=(1, 62))
-
-    def initial(self) -> int:
-        return 0
 
     def actions(self, state: int) -> Iterator[int]:
         first = 0
@@ -52,12 +50,6 @@ class Grundy(NamedTuple):
                 return False
             first += size
         return True
-
-    def utility(self, state: int) -> int:
-        return -1
-
-    def tier(self, state: int) -> int:
-        return state.bit_count()
 
     def longest(self, state: int) -> int:
         return self.coins - 1 - state.bit_count()

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import grid, limits
+from solver.games.common import Filling, grid, like, limits
 from solver.games.common.boards import cells_of, check_turns
 
 GROUP = "connection"
 
 
+@like(Filling)
 class Hex(NamedTuple):
     """Put stones on a rhombus of hexagons in turns; who joins both edges of one's own wins."""
 
@@ -27,9 +28,6 @@ class Hex(NamedTuple):
 
     def bits(self) -> int:
         return max(63, 2 * self.size * self.size)
-
-    def initial(self) -> int:
-        return 0
 
     def actions(self, state: int) -> Iterator[int]:
         free = self._free(state)
@@ -45,12 +43,6 @@ class Hex(NamedTuple):
         second = 1 - self._second(state)  # who moved last
         stones = self._stones(state, second)
         return self._joined(self._edge(second, 0) & stones, stones) & self._edge(second, 1) != 0
-
-    def utility(self, state: int) -> int:
-        return -1
-
-    def tier(self, state: int) -> int:
-        return state.bit_count()
 
     def longest(self, state: int) -> int:
         return self.size * self.size - state.bit_count()

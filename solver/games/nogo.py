@@ -14,12 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver.games.common import grid
+from solver.games.common import Filling, grid, like
 from solver.games.common.boards import cells_of, check_turns
 
 GROUP = "impartial"
 
 
+@like(Filling)
 class Nogo(NamedTuple):
     """Put a stone of either colour where all groups keep a liberty; who cannot loses; partizan: of one's own colour."""
 
@@ -36,9 +37,6 @@ class Nogo(NamedTuple):
     def check(self) -> None:
         grid.refuse(self.width, self.height, 31)
 
-    def initial(self) -> int:
-        return 0
-
     def actions(self, state: int) -> Iterator[int]:
         for action in range(2 * self.width * self.height):
             if self._may_put(state, action):
@@ -52,12 +50,6 @@ class Nogo(NamedTuple):
             if self._may_put(state, action):
                 return False
         return True
-
-    def utility(self, state: int) -> int:
-        return -1
-
-    def tier(self, state: int) -> int:
-        return state.bit_count()
 
     def longest(self, state: int) -> int:
         return self.width * self.height - state.bit_count()

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver.games.common import grid, limits
+from solver.games.common import Filling, grid, like, limits
 from solver.games.common.boards import cells_of
 
 GROUP = "alignment"
 
 
+@like(Filling, "initial", "tier")
 class OrderAndChaos(NamedTuple):
     """Put an X or an O; Order, who begins, wins by `line` of one kind in a row, Chaos if there is none."""
 
@@ -31,9 +32,6 @@ class OrderAndChaos(NamedTuple):
     def check(self) -> None:
         grid.refuse(self.width, self.height, 31)
         limits(self, line=(2, 26))
-
-    def initial(self) -> int:
-        return 0
 
     def actions(self, state: int) -> Iterator[int]:
         cells = self.width * self.height
@@ -51,9 +49,6 @@ class OrderAndChaos(NamedTuple):
     def utility(self, state: int) -> int:
         order_moves = state.bit_count() % 2 == 0
         return 1 if self._has_line(state) == order_moves else -1
-
-    def tier(self, state: int) -> int:
-        return state.bit_count()
 
     def longest(self, state: int) -> int:
         return self.width * self.height - state.bit_count()

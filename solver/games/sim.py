@@ -16,13 +16,14 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import grid, limits
+from solver.games.common import Filling, grid, like, limits
 from solver.games.common.boards import cells_of, check_turns
 
 GROUP = "alignment"
 LINES = ["ABCDEFGH"[j] + "ABCDEFGH"[i] for i in range(8) for j in range(i)]
 
 
+@like(Filling, "initial", "tier")
 class Sim(NamedTuple):
     """Colour the lines between `points` points; who makes a triangle of the own colour loses."""
 
@@ -30,9 +31,6 @@ class Sim(NamedTuple):
 
     def check(self) -> None:
         limits(self, points=(2, 8))
-
-    def initial(self) -> int:
-        return 0
 
     def actions(self, state: int) -> Iterator[int]:
         taken = state | state >> self._lines()
@@ -48,9 +46,6 @@ class Sim(NamedTuple):
 
     def utility(self, state: int) -> int:
         return 1 if self._has_triangle(state) else 0
-
-    def tier(self, state: int) -> int:
-        return state.bit_count()
 
     def longest(self, state: int) -> int:
         return self._lines() - state.bit_count()

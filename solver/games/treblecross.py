@@ -14,12 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import grid, limits
+from solver.games.common import Filling, grid, like, limits
 from solver.games.common.boards import cells_of
 
 GROUP = "impartial"
 
 
+@like(Filling)
 class Treblecross(NamedTuple):
     """Mark X in a row of `width` cells; who makes three side by side wins."""
 
@@ -27,9 +28,6 @@ class Treblecross(NamedTuple):
 
     def check(self) -> None:
         limits(self, width=(1, 62))
-
-    def initial(self) -> int:
-        return 0
 
     def actions(self, state: int) -> Iterator[int]:
         for cell in range(self.width):
@@ -41,12 +39,6 @@ class Treblecross(NamedTuple):
 
     def is_terminal(self, state: int) -> bool:
         return state & state >> 1 & state >> 2 != 0 or state == (1 << self.width) - 1
-
-    def utility(self, state: int) -> int:
-        return -1
-
-    def tier(self, state: int) -> int:
-        return state.bit_count()
 
     def longest(self, state: int) -> int:
         return self.width - state.bit_count()

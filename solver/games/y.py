@@ -15,12 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import grid, limits
+from solver.games.common import Filling, grid, like, limits
 from solver.games.common.boards import cells_of, check_turns
 
 GROUP = "connection"
 
 
+@like(Filling)
 class Y(NamedTuple):
     """Put stones on a triangle of hexagons in turn; who joins all three sides wins."""
 
@@ -28,9 +29,6 @@ class Y(NamedTuple):
 
     def check(self) -> None:
         limits(self, size=(1, 6))
-
-    def initial(self) -> int:
-        return 0
 
     def actions(self, state: int) -> Iterator[int]:
         free = self._board() & ~(state | state >> self._bits())
@@ -53,12 +51,6 @@ class Y(NamedTuple):
                 return True
             stones ^= chain
         return False
-
-    def utility(self, state: int) -> int:
-        return -1
-
-    def tier(self, state: int) -> int:
-        return state.bit_count()
 
     def longest(self, state: int) -> int:
         return self.size * (self.size + 1) // 2 - state.bit_count()

@@ -14,8 +14,10 @@ def like(home: Any, *names: str) -> Callable[[type], Any]:
     """
 
     def extended(cls: type) -> Any:
-        for name in names or {*vars(home)} - {*vars(cls), *home._fields}:
-            setattr(cls, name, vars(home)[name])
+        fields = vars(home).get("_fields", ())
+        for name in names or {*vars(home)} - {*vars(cls), *fields}:
+            if not name.startswith("__"):
+                setattr(cls, name, vars(home)[name])
         return cls
 
     return extended
@@ -27,3 +29,16 @@ def limits(game: Any, **ranges: tuple[int, int]) -> None:
     for name, (least, most) in ranges.items():
         if not least <= parameters[name] <= most:
             raise ValueError(f"{name} must be from {least} to {most}")
+
+
+class Filling:
+    """Each move sets a bit of a state that is 0 at the start; who cannot move has lost, if the game says no more."""
+
+    def initial(self) -> int:
+        return 0
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def tier(self, state: int) -> int:
+        return state.bit_count()

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import colours, grid
+from solver.games.common import Filling, colours, grid, like
 
 
+@like(Filling)
 class Colouring(NamedTuple):
     """A board of cells that players colour in turn; who cannot loses."""
 
@@ -22,9 +23,6 @@ class Colouring(NamedTuple):
 
     def check(self) -> None:
         grid.refuse(self.width, self.height, 31)
-
-    def initial(self) -> int:
-        return 0
 
     def actions(self, state: int) -> Iterator[int]:
         free = self._allowed(state, colours.second(state))
@@ -38,12 +36,6 @@ class Colouring(NamedTuple):
 
     def is_terminal(self, state: int) -> bool:
         return self._allowed(state, colours.second(state)) == 0
-
-    def utility(self, state: int) -> int:
-        return -1
-
-    def tier(self, state: int) -> int:
-        return state.bit_count()
 
     def longest(self, state: int) -> int:
         return self.width * self.height - state.bit_count()
