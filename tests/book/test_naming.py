@@ -280,7 +280,7 @@ def test_a_game_and_rules_beside_it_agree_or_are_refused():
         ("no.lmdb", BookError, "there is no book no.lmdb: solve the game first"),
         ("no/such", BookError, "there is no book no/such"),
         ("notes.txt", ForeignBook, "notes.txt is not an LMDB file: name a book"),
-        ("connect-four:0", GameError, "width and height must be at least 1"),
+        ("connect-four:0", GameError, "width must be from 1 to 125"),
     ],
 )
 def test_what_names_nothing_is_refused_with_what_was_tried(source, kind, words):
