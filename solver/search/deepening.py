@@ -7,16 +7,16 @@ differs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.base.errors import BudgetExceeded
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.rules.game import Rules
-from solver.search import INFINITY, Budget, Result, Search, Visit, plain_state, refuse_chance, stuck, window
+from solver.search import INFINITY, Budget, Result, Visit, heuristic, plain_state, refuse_chance, stuck, window
 from solver.search.comparison import MAX_NODES
-from solver.search.heuristic import back_up, check_depth, checked, estimated_value, estimates_of, even, is_exact
+from solver.search.heuristic import Evaluate, Limited, back_up, checked, estimated_value, is_exact
 
 
 class Look(NamedTuple):
@@ -53,8 +53,8 @@ def negamax(game: Any, state: Any, *, depth: int, budget: Budget | None = None) 
     """
     state, rules = plain_state(state), Rules(game)
     refuse_chance(rules, "negamax")
-    check_depth(depth)
-    search = _Limited(rules, rules.evaluate or even, False, {}, budget)
+    heuristic.check_depth(depth)
+    search = _WithLine(rules, rules.evaluate or heuristic.even, False, {}, budget)
     value, exact, line = search.look(state, depth)
     return Result(value, line[0] if line else None, exact, search.counts, {})
 
@@ -70,12 +70,12 @@ def looks(
     """
     rules = Rules(game)
     refuse_chance(rules, "a search of limited depth")
-    evaluate = estimates_of(rules)
+    evaluate = heuristic.estimates_of(rules)
     state = game.initial() if state is None else plain_state(state)
     best: dict[Any, int] = {}
     total = 0
     for plies in range(1, depth + 1):
-        deepened = _Limited(rules, evaluate, True, best, Budget(nodes), progress)
+        deepened = _WithLine(rules, evaluate, True, best, Budget(nodes), progress)
         try:
             value, exact, line = deepened.look(state, plies)
         except BudgetExceeded:
@@ -88,7 +88,7 @@ def looks(
         counts: list[int | None] = []
         for prune in (False, True):
             # With moves as they come
-            plain = _Limited(rules, evaluate, prune, {}, Budget(nodes), progress)
+            plain = _WithLine(rules, evaluate, prune, {}, Budget(nodes), progress)
             try:
                 plain.look(state, plies)
             except BudgetExceeded:
@@ -100,24 +100,14 @@ def looks(
         yield Look(plies, value, exact, line, end, guess, full, pruned, total)
 
 
-class _Limited(Search):
-    """A search of limited depth that says the line, too; `first` are moves to try first, `best` those found best."""
-
-    method = "a search of limited depth"
-    cut = False  # whether a state was cut off
+class _WithLine(Limited):
+    """It says the line, too, without a table; `first` are moves to try first, `best` those found best."""
 
     def __init__(
-        self,
-        rules: Rules,
-        evaluate: Callable[[Any], Any],
-        prune: bool,
-        first_actions: dict[Any, int],
-        budget: Budget | None,
-        progress: Progress = silent,
+        self, rules: Rules, evaluate: Evaluate, prune: bool, first_actions: dict[Any, int], *arguments: Any
     ) -> None:
-        super().__init__(rules, budget=budget, progress=progress)
-        self.prune, self.evaluate = prune, evaluate
-        self.first, self.best = first_actions, dict[Any, int]()
+        super().__init__(rules, evaluate, *arguments)
+        self.prune, self.first, self.best = prune, first_actions, dict[Any, int]()
 
     def look(self, state: Any, depth: int) -> tuple[Value, bool, tuple[int, ...]]:
         """Return a state's value so many plies ahead, whether it is exact, and the line that leads there."""
@@ -135,7 +125,7 @@ class _Limited(Search):
             self.cut = True
             return checked(rules, state, self.evaluate(state)), ()
         best: Any = (-INFINITY, ())
-        for action in self.ordered(state):
+        for action in self.best_first(state):
             merit, line = yield from self.worth(state, action, left, alpha, beta)
             if merit > best[0]:
                 best = merit, (action, *line)
@@ -149,7 +139,7 @@ class _Limited(Search):
         self.best[state] = best[1][0]
         return best
 
-    def ordered(self, state: Any) -> list[int]:
+    def best_first(self, state: Any) -> list[int]:
         """The moves as they come, but for the one that was best before."""
         actions = list(self.rules.actions(state))
         first_action = self.first.get(state)

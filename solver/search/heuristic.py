@@ -1,4 +1,4 @@
-"""Depth-limited alpha-beta with an evaluation function and a cutoff, for games too large to search to the end.
+"""Depth-limited alpha-beta with an evaluation function, for games too large to search to the end.
 
 H-MINIMAX of Russell and Norvig, section 6.3. An estimate is worth less than any win and more than any loss: in a
 win-lose-draw game `evaluate` lies strictly between -1 and 1, and so is a merit as it stands, which no ply changes
@@ -27,7 +27,7 @@ from solver.search import (
     window,
 )
 
-Cutoff = Callable[[Any, int], bool]
+Evaluate = Callable[[Any], Any]
 
 
 def even(state: Any) -> int:
@@ -40,15 +40,13 @@ def search(
     state: Any,
     *,
     depth: int,
-    cutoff: Cutoff | None = None,
-    evaluate: Callable[[Any], Any] | None = None,
+    evaluate: Evaluate | None = None,
     symmetry: bool = True,
     budget: Budget | None = None,
 ) -> Result:
-    """The best that can be seen `depth` plies ahead, or as far as `cutoff(state, plies from the root)` lets it look.
+    """The best that can be seen `depth` plies ahead; `evaluate` takes the place of the game's own.
 
-    A `cutoff` takes the place of the depth, `evaluate` that of the game's own; the root itself is never cut off. The
-    value is exact where the end of the game decided it, an estimate (score, None) where not; a win or loss behind a
+    The value is exact where the end of the game decided it, an estimate (score, None) where not; a win or loss behind a
     cutoff that may hide a quicker one keeps its distance but is not exact. In a game with cycles a state that comes
     again is searched again, so exact values hold there, too. Raises MethodError without `evaluate`, with chance or
     with a depth below 1, GameError where an estimate is out of bounds, BudgetExceeded.
@@ -57,48 +55,46 @@ def search(
     refuse_chance(rules, "a search of limited depth")
     if evaluate is None:
         evaluate = estimates_of(rules)
-    if cutoff is None:
-        check_depth(depth)
-    searcher = _Heuristic(rules, evaluate, cutoff or (lambda state, ply: ply >= depth), budget)
+    check_depth(depth)
+    searcher = Limited(rules, evaluate, budget)
     action: int | None = None
     if rules.is_terminal(state):
-        merit = searcher.run(searcher.visit(state, 0, -INFINITY, INFINITY))
+        merit = searcher.run(searcher.visit(state, depth, -INFINITY, INFINITY))
     else:
         searcher.count()
         merit, action = best_move(
-            rules, state, lambda action, alpha: searcher.run(searcher.worth(state, action, 0, alpha, INFINITY))
+            rules, state, lambda action, alpha: searcher.run(searcher.worth(state, action, depth, alpha, INFINITY))
         )
     value = estimated_value(merit, rules.scores)
-    return Result(value, action, is_exact(value, searcher.nearest_cut), searcher.counts, {})
+    return Result(value, action, is_exact(value, depth if searcher.cut else None), searcher.counts, {})
 
 
-class _Heuristic(Search):
-    """The table holds merits by canonical state and plies from the root; `nearest_cut` is the first ply cut off."""
+class Limited(Search):
+    """A search of limited depth. The table holds merits by canonical state and plies that are left."""
 
     method = "a search of limited depth"
+    cut = False  # whether a state was cut off
 
-    def __init__(self, rules: Rules, evaluate: Callable[[Any], Any], cutoff: Cutoff, budget: Budget | None) -> None:
-        super().__init__(rules, budget=budget)
+    def __init__(self, rules: Rules, evaluate: Evaluate, *arguments: Any) -> None:
+        super().__init__(rules, None, *arguments)
         self.evaluate = evaluate
-        self.cutoff = cutoff
         self.ordered = ordered_actions(rules)
-        self.nearest_cut: int | None = None
 
-    def visit(self, state: Any, ply: int, alpha: Any, beta: Any) -> Visit:
-        """The merit or estimate of a state so many plies from the root; a bound outside the window, as alpha-beta's."""
+    def visit(self, state: Any, left: int, alpha: Any, beta: Any) -> Visit:
+        """The merit of a state, or its estimate from some plies ahead; a bound outside the window, as alpha-beta's."""
         self.count()
         if self.rules.is_terminal(state):
             return self.rules.end(state)
-        if self.cutoff(state, ply):
-            self.nearest_cut = ply if self.nearest_cut is None else min(ply, self.nearest_cut)
+        if left == 0:
+            self.cut = True
             return checked(self.rules, state, self.evaluate(state))
-        key = self.rules.canonical(state), ply
+        key = self.rules.canonical(state), left
         if key in self.table:
             self.counts.hits += 1
             return self.table[key]
         best, floor = -INFINITY, alpha
         for action in self.ordered(state):
-            merit = yield from self.worth(state, action, ply, floor, beta)
+            merit = yield from self.worth(state, action, left, floor, beta)
             if merit > best:
                 best = merit
                 if best >= beta:
@@ -112,15 +108,15 @@ class _Heuristic(Search):
             self.table[key] = best
         return best
 
-    def worth(self, state: Any, action: int, ply: int, alpha: Any, beta: Any) -> Visit:
+    def worth(self, state: Any, action: int, left: int, alpha: Any, beta: Any) -> Visit:
         """Return the value of an action within its window."""
         rules = self.rules
         child = rules.result(state, action)
-        merit = yield child, ply + 1, *window(rules, state, action, child, alpha, beta)
+        merit = yield child, left - 1, *window(rules, state, action, child, alpha, beta)
         return back_up(rules, merit, state, action, child)
 
 
-def estimates_of(rules: Rules) -> Callable[[Any], Any]:
+def estimates_of(rules: Rules) -> Evaluate:
     """The game's own `evaluate`. Raises MethodError without it."""
     if rules.evaluate is None:
         raise MethodError(f"{rules.name} has no evaluate(state), which a heuristic search needs: add it")

@@ -189,12 +189,6 @@ def test_depth_limited_alphabeta_is_depth_limited_negamax():
                 assert pruned.counts.nodes <= full.counts.nodes
 
 
-def test_a_cutoff_of_ones_own():
-    game = load_game("tic-tac-toe")
-    deep = heuristic.search(game, 0, depth=0, cutoff=lambda state, ply: ply >= 3)
-    assert deep.value == heuristic.search(game, 0, depth=3).value
-
-
 class Bold(NamedTuple):
     """Coins with an estimate that is not below the utilities from ten coins on."""
 
