@@ -27,7 +27,7 @@ from solver.base.extras import PLAIN_LIMIT
 from solver.base.files import lock
 from solver.base.methods import AUTO, Method
 from solver.base.options import Options
-from solver.base.value import Value, merit_of
+from solver.base.value import WIN, Value, merit_of
 from solver.book.writer import check_target
 from solver.rules.game import Rules
 from solver.rules.width import USUAL, words_of
@@ -212,7 +212,9 @@ def derive(rules: Rules, layers: Sequence[list[int]], merits: dict[int, int]) ->
             merits.update(zip(layer, derived, strict=True))
     left = [state for layer in layers for state in layer if state not in merits]
     if left:
-        all_rules, table = Rules.of(rules), dict[Any, int](merits)
+        # Searches count plies: what is known without distances is as if the game ended there
+        all_rules, size = Rules.of(rules), WIN if rules.kind.bare else 1
+        table: dict[Any, int] = {state: size * merit for state, merit in merits.items()}
         alphabeta.minimax(all_rules, table=table)
         merits.update((state, merit_of(rules.kind.kept(all_rules.kind.value(table[state])))) for state in left)
 
