@@ -14,7 +14,7 @@ from solver.rules.boards.layout import layout_of
 from solver.rules.boards.men import drawn, kind_of_man
 from solver.rules.boards.shapes import Paint, group, plain, rect, words, written
 from solver.rules.boards.surfaces import OWN_MEN, SURFACES, View
-from solver.rules.boards.text import drawing_of
+from solver.rules.boards.text import cell_names, drawing_of
 from solver.rules.game import Rules
 from solver.rules.notation import Position, chances, first_position, format_action, next_position, show
 
@@ -126,13 +126,8 @@ def names_of(game: Any) -> str:
         (format_action(game, position.state, action), cells_of_move(game, position.state, action, board))
         for action in rules.actions(position.state)
     ]
-    at_edges = drawing.get("board") in ("walls", "hexagons") and "names" in drawing
-    names = (
-        drawing["names"] if at_edges else [f"{LETTERS[x % 26]}{down - y}" for y in range(down) for x in range(across)]
-    )
-    ends = [(name, names[cells[-1]]) for name, cells in moves if cells]
-    is_named = "names" not in drawing or at_edges
-    if any(cell in name for name, cell in ends) and is_named and drawing.get("board") != "piles":
+    names, is_named = cell_names(game), "names" not in drawing or drawing.get("board") in ("walls", "hexagons")
+    if is_named and names and any(names[cells[-1]] in name for name, cells in moves if cells):
         return "names"
     columns = {cells[0] % across for _, cells in moves if len(cells) == 1}
     falls = down > 1 and len(moves) > 1 and len(columns) == len(moves) and drawing.get("board") not in ("pits", "piles")
