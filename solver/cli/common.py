@@ -344,13 +344,24 @@ def echo_values(text: str) -> None:
 
 Decorator = Callable[[Any], Any]  # adds an option to a command
 
-budget_option: Decorator = click.option(
-    "--budget",
-    "seconds",
-    type=Seconds(0.001, 1e6),
-    default=SECONDS,
+
+def number(names: str, least: int, most: int, words: str, metavar: str | None = "N", **more: Any) -> Decorator:
+    """An option that takes a whole number. `names` are its own and, if that differs, its parameter's."""
+    return click.option(*names.split(), type=click.IntRange(least, most), metavar=metavar, help=words, **more)
+
+
+def seconds(names: str, least: float, most: float, words: str, metavar: str = "SECONDS", **more: Any) -> Decorator:
+    """The same of seconds, or of another number with a fraction."""
+    return click.option(*names.split(), type=Seconds(least, most), metavar=metavar, help=words, **more)
+
+
+budget_option: Decorator = seconds(
+    "--budget seconds",
+    0.001,
+    1e6,
+    "Seconds of search for an answer, all its moves together. Default: 5.",
     metavar="SECONDS",
-    help="Seconds of search for an answer, all its moves together. Default: 5.",
+    default=SECONDS,
 )
 game_option: Decorator = click.option(
     "--game",
@@ -403,12 +414,7 @@ codec_option: Decorator = click.option(
     type=click.Choice([*CHOICES]),
     help=f"Encoding of the book. {' '.join(f'{name}: {about}.' for name, about in CHOICES.items())}",
 )
-workers_option: Decorator = click.option(
-    "--workers",
-    type=click.IntRange(1, 1024),
-    metavar="N",
-    help="Threads. Default: all cores. The result is the same.",
-)
+workers_option: Decorator = number("--workers", 1, 1024, "Threads. Default: all cores. The result is the same.")
 # The first three are named as `Player` names them
 search_options: Decorator = all_of(budget_option, evaluate_option, module_option, live_option, game_option)
 print_options: Decorator = all_of(json_option, quiet_option)

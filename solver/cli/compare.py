@@ -7,7 +7,7 @@ import click
 from solver.base.errors import PositionError
 from solver.base.kinds import WDL
 from solver.book.doors import game_of
-from solver.cli.common import Bars, loading, print_options, tell, try_out
+from solver.cli.common import Bars, loading, number, print_options, tell, try_out
 from solver.report import comparisons
 from solver.rules.game import Rules
 from solver.rules.reading import parse_position
@@ -18,16 +18,8 @@ from solver.search.deepening import looks
 @click.command("compare")
 @click.argument("game")
 @click.argument("position", default="start", metavar="[POSITION]")
-@click.option(
-    "--depth", type=click.IntRange(1, 100), metavar="N", help="Search 1 to N plies deep, by the rules' evaluate."
-)
-@click.option(
-    "--nodes",
-    type=click.IntRange(1, 10**9),
-    default=MAX_NODES,
-    metavar="N",
-    help=f"Stop a search after this many nodes. Default: {MAX_NODES:,}.",
-)
+@number("--depth", 1, 100, "Search 1 to N plies deep, by the rules' evaluate.")
+@number("--nodes", 1, 10**9, f"Stop a search after this many nodes. Default: {MAX_NODES:,}.", default=MAX_NODES)
 @print_options
 def command(game: str, position: str, depth: int | None, nodes: int, as_json: bool, quiet: bool) -> None:
     """Compare the searches of the textbook on a game: nodes, tables, time.

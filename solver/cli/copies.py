@@ -14,6 +14,7 @@ from solver.cli.common import (
     codec_option,
     game_option,
     note,
+    number,
     print_options,
     symmetry_option,
     tell,
@@ -59,20 +60,14 @@ def pack_command(
 @click.command("trim")
 @click.argument("book", type=click.Path(), metavar="BOOK|GAME")
 @click.option("-o", "--output", "target", type=click.Path(), required=True, metavar="OUT", help="Write the book here.")
-@click.option("--max-ply", type=click.IntRange(0, 1000), metavar="N", help="Keep only positions up to ply N.")
+@number("--max-ply", 0, 1000, "Keep only positions up to ply N.")
 @click.option(
     "--for",
     "side",
     type=click.Choice(SIDES),
     help="Keep only the positions that this side needs to keep its value against every reply.",
 )
-@click.option(
-    "--drop-plies",
-    "plies",
-    metavar="1|2",
-    type=click.IntRange(1, 2),
-    help="Drop positions that a search of this many plies solves.",
-)
+@number("--drop-plies plies", 1, 2, "Drop positions that a search of this many plies solves.", metavar="1|2")
 @click.option("--wdl", is_flag=True, help="Drop distances; keep win, draw, loss.")
 @click.option(
     "--max-bytes", type=SIZE, metavar="SIZE", help="Drop the last tiers until the file is this small, for example 2M."
@@ -129,13 +124,7 @@ def merge_command(
 @click.command("diff")
 @click.argument("first", metavar="A", type=click.Path())
 @click.argument("second", metavar="B", type=click.Path())
-@click.option(
-    "--most",
-    type=click.IntRange(0, 1_000_000),
-    default=20,
-    metavar="N",
-    help="List at most this many states. Default: 20.",
-)
+@number("--most", 0, 1_000_000, "List at most this many states. Default: 20.", default=20)
 @print_options
 @click.pass_context
 def diff_command(context: click.Context, first: str, second: str, most: int, as_json: bool, quiet: bool) -> None:

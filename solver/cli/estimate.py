@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from solver.book.doors import game_of
-from solver.cli.common import SIZE, Bars, Seconds, Text, loading, print_options, symmetry_option, tell, workers_option
+from solver.cli import common
 from solver.estimate.planning import Cluster, parse_cluster
 from solver.report import estimates
 from solver.report.facts import facts_of
@@ -15,25 +15,21 @@ from solver.report.facts import facts_of
 
 @click.command("estimate")
 @click.argument("game")
-@click.option("--max-ply", type=click.IntRange(0, 1000), metavar="N", help="Predict an opening book up to ply N.")
+@common.number("--max-ply", 0, 1000, "Predict an opening book up to ply N.")
 @click.option(
     "--cluster",
-    type=Text("cluster", parse_cluster),
+    type=common.Text("cluster", parse_cluster),
     metavar="NODES",
     help="Predict a solve on a cluster: nodes=64,cores=32,memory=256G,network=25G, or local:2.",
 )
-@symmetry_option
-@click.option(
-    "--seconds",
-    type=Seconds(1, 1e5),
-    default=60.0,
-    metavar="S",
-    help="Time for the estimate, without compiling. Default: 60.",
+@common.symmetry_option
+@common.seconds(
+    "--seconds", 1, 1e5, "Time for the estimate, without compiling. Default: 60.", metavar="S", default=60.0
 )
-@click.option("--memory", type=SIZE, metavar="SIZE", help="Memory of the solve, for example 8G.")
+@click.option("--memory", type=common.SIZE, metavar="SIZE", help="Memory of the solve, for example 8G.")
 @click.option("--wdl", is_flag=True, help="Predict solve --wdl --codec ranked. For games all of whose positions count.")
-@workers_option
-@print_options
+@common.workers_option
+@common.print_options
 def command(
     game: str, max_ply: int | None, cluster: Cluster | None, as_json: bool, quiet: bool, **options: Any
 ) -> None:
@@ -66,9 +62,9 @@ def command(
             raise click.UsageError("--memory is that of an exhaustive solve on one machine: leave it out")
         if options.pop("wdl"):
             raise click.UsageError("--wdl is for an exhaustive solve on one machine: leave it out")
-    with loading(quiet):
+    with common.loading(quiet):
         rules = game_of(game)
-    with Bars(quiet) as bars:
+    with common.Bars(quiet) as bars:
         answer: Any
         if cluster is not None:
             answer, text = planning.of_cluster(rules, cluster, progress=bars, **options), estimates.plan
@@ -76,4 +72,4 @@ def command(
             answer, text = estimation.of_opening(rules, max_ply, progress=bars, **options), estimates.opening
         else:
             answer, text = estimation.of_sweep(rules, progress=bars, **options), estimates.sweep
-    tell({"game": game, **facts_of(answer)}, text, as_json)
+    common.tell({"game": game, **facts_of(answer)}, text, as_json)

@@ -14,7 +14,7 @@ import click
 from solver.base.errors import MethodError, MissingState
 from solver.base.progress import Progress
 from solver.book import Book, shipped
-from solver.cli.common import Bars, game_option, live_option, open_book, open_source, quiet_option
+from solver.cli.common import Bars, game_option, live_option, number, open_book, open_source, quiet_option
 from solver.rules.game import Game, Rules
 
 if TYPE_CHECKING:
@@ -49,13 +49,7 @@ STREAMED = ("csv", "jsonl")  # forms of a table that standard output takes
     help="csv, jsonl: a table in that form, for any name of the file. training: a .parquet with planes of the board,"
     " masks, and the loss of every move.",
 )
-@click.option(
-    "--puzzles",
-    "number",
-    type=click.IntRange(1, 1000),
-    metavar="N",
-    help="Set the N hardest puzzles of the book in its page, the easiest of them first.",
-)
+@number("--puzzles number", 1, 1000, "Set the N hardest puzzles of the book in its page, the easiest of them first.")
 @click.option(
     "--reader",
     type=click.Choice(["c", "js"]),

@@ -22,14 +22,10 @@ from solver.cli.info import report
     metavar="BOOK",
     help="Write the book here, or let it grow.",
 )
-@click.option("--positions", type=click.IntRange(1, 10**9), metavar="N", help="Stop at this number of positions.")
+@common.number("--positions", 1, 10**9, "Stop at this number of positions.")
 @click.option("--time", "seconds", type=common.DURATION, metavar="TIME", help="Stop after this time: 2h, 30m, 90s.")
-@click.option(
-    "--depth", type=click.IntRange(1, 99), metavar="N", help="Depth of the searches that estimate. Default: 8."
-)
-@click.option(
-    "--exact", type=click.IntRange(1, 10**12), metavar="N", help="Nodes of each exact search. Default: 32,768."
-)
+@common.number("--depth", 1, 99, "Depth of the searches that estimate. Default: 8.")
+@common.number("--exact", 1, 10**12, "Nodes of each exact search. Default: 32,768.")
 @common.evaluate_option
 @click.option(
     "--add",
@@ -38,20 +34,10 @@ from solver.cli.info import report
     help="Add the positions of these games first.",
 )
 @click.option("--for", "side", type=click.Choice(["first", "second"]), help="Expand only the best moves of this side.")
-@click.option(
-    "--error",
-    type=common.Seconds(0, 1e6),
-    metavar="E",
-    help="Follow moves that lose at most this. Default: 0.1; of margins 1.",
-)
+@common.seconds("--error", 0, 1e6, "Follow moves that lose at most this. Default: 0.1; of margins 1.", metavar="E")
 @common.symmetry_option
 @click.option("--restart", is_flag=True, help="Begin anew, even if the file has a book.")
-@click.option(
-    "--checkpoint",
-    type=common.Seconds(0, 86_400),
-    metavar="S",
-    help="Seconds between two writes of the book. Default: 30.",
-)
+@common.seconds("--checkpoint", 0, 86_400, "Seconds between two writes of the book. Default: 30.", metavar="S")
 @common.codec_option
 @common.workers_option
 @common.print_options

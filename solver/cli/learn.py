@@ -53,21 +53,10 @@ LAYERS = common.Text("layers", _layers)
 )
 @click.option("--model", type=click.Choice(["linear", "network"]), help="Kind of evaluation. Default: linear.")
 @click.option("--hidden", type=LAYERS, metavar="N[,N]", help=f"Widths of a network's hidden layers. Default: {HIDDEN}.")
-@click.option(
-    "--states", type=click.IntRange(100, 50_000_000), metavar="N", help=f"States to learn from. Default: {STATES:,}."
-)
-@click.option(
-    "--depth", type=click.IntRange(1, 60), metavar="N", help=f"Depth of searches, without a book. Default: {DEPTH}."
-)
-@click.option(
-    "--generations",
-    type=click.IntRange(1, 100_000),
-    metavar="N",
-    help=f"Stop after so many generations. Default: {GENERATIONS}.",
-)
-@click.option(
-    "--seed", type=click.IntRange(0, 2**31 - 2), default=0, metavar="S", help="Make other random choices. Default: 0."
-)
+@common.number("--states", 100, 50_000_000, f"States to learn from. Default: {STATES:,}.")
+@common.number("--depth", 1, 60, f"Depth of searches, without a book. Default: {DEPTH}.")
+@common.number("--generations", 1, 100_000, f"Stop after so many generations. Default: {GENERATIONS}.")
+@common.number("--seed", 0, 2**31 - 2, "Make other random choices. Default: 0.", metavar="S", default=0)
 @common.live_option
 @common.json_option
 @common.game_option
@@ -146,29 +135,21 @@ def _learned(book: Book | None, game: Game, options: dict[str, Any], bars: Bars,
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @click.option("--game", "named", metavar="GAME", help="The game, if no player's file names it, or your own rules.")
-@click.option(
-    "--games", type=click.IntRange(2, 1_000_000), default=400, metavar="N", help="Number of games. Default: 400."
-)
-@click.option("--depth", type=click.IntRange(1, 99), default=1, metavar="N", help="Depth of evaluations. Default: 1.")
-@click.option(
-    "--plies",
-    type=click.IntRange(0, 200),
-    metavar="N",
-    help="Random plies of an opening. Default: as few as give enough openings.",
-)
-@click.option(
+@common.number("--games", 2, 1_000_000, "Number of games. Default: 400.", default=400)
+@common.number("--depth", 1, 99, "Depth of evaluations. Default: 1.", default=1)
+@common.number("--plies", 0, 200, "Random plies of an opening. Default: as few as give enough openings.")
+@common.seconds(
     "--budget",
-    type=common.Seconds(0.001, 1e6),
-    default=1.0,
+    0.001,
+    1e6,
+    "Seconds for a move of alphabeta and of engines. Default: 1.",
     metavar="SECONDS",
-    help="Seconds for a move of alphabeta and of engines. Default: 1.",
+    default=1.0,
 )
 @click.option(
     "--evaluate", type=click.Path(), metavar="FILE", help="Play with this evaluation beyond the end of a grown book."
 )
-@click.option(
-    "--seed", type=click.IntRange(0, 2**31 - 2), default=0, metavar="S", help="Choose other openings. Default: 0."
-)
+@common.number("--seed", 0, 2**31 - 2, "Choose other openings. Default: 0.", metavar="S", default=0)
 @click.option("--book", "judge", metavar="BOOK|GAME", help="Judge by this book how often each player keeps the value.")
 @click.option(
     "--save",

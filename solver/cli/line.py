@@ -17,18 +17,13 @@ from solver.search import SECONDS
 @click.argument("source", metavar="BOOK|GAME")
 @click.argument("position", default="start", metavar="[POSITION]")
 @click.option("--longest", is_flag=True, help="Start from the longest win of the book.")
-@click.option(
-    "--most",
-    type=click.IntRange(1, 100_000),
-    default=1000,
-    metavar="N",
-    help="Stop after this many plies. Default: 1000.",
-)
-@click.option(
+@common.number("--most", 1, 100_000, "Stop after this many plies. Default: 1000.", default=1000)
+@common.seconds(
     "--budget",
-    type=common.Seconds(0.001, 1e6),
+    0.001,
+    1e6,
+    f"Seconds of search for each move. Default: {SECONDS:g} without a book, no search with one.",
     metavar="SECONDS",
-    help=f"Seconds of search for each move. Default: {SECONDS:g} without a book, no search with one.",
 )
 @common.json_option
 @common.module_option

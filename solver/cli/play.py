@@ -35,13 +35,7 @@ COMMANDS = "hint, undo, swap (sides), help, quit"
     help="best: book and exact search. practical: of equal moves the hardest to answer. heuristic, negamax: the"
     " textbook's searches of limited depth.",
 )
-@click.option(
-    "--depth",
-    type=click.IntRange(1, 100),
-    default=4,
-    metavar="PLIES",
-    help="Depth of heuristic and negamax. Default: 4.",
-)
+@common.number("--depth", 1, 100, "Depth of heuristic and negamax. Default: 4.", metavar="PLIES", default=4)
 @common.opponent_option
 @click.option(
     "--level",
@@ -50,12 +44,13 @@ COMMANDS = "hint, undo, swap (sides), help, quit"
     metavar="LEVEL",
     help=f"Strength: {', '.join(LEVELS)}, or 1 to 10. A weaker computer errs more often, and sees fewer plies.",
 )
-@click.option(
+@common.seconds(
     "--variety",
-    type=common.Seconds(0, 1e6),
-    default=0.0,
+    0,
+    1e6,
+    "Choose at random among moves that lose at most V of a win, or of a point.",
     metavar="V",
-    help="Choose at random among moves that lose at most V of a win, or of a point.",
+    default=0.0,
 )
 @click.option("--seed", type=int, metavar="N", help="Repeat the same dice and the same random choices.")
 @common.evaluate_option

@@ -15,7 +15,7 @@ import click
 from solver.base.files import lock, write_whole
 from solver.book.doors import Opened, open_source
 from solver.book.writer import check_target
-from solver.cli.common import Bars, game_option, json_option, quiet_option, tell
+from solver.cli.common import Bars, game_option, json_option, number, quiet_option, tell
 from solver.profiling import Profile, profile, refuse_chance
 from solver.report import profiles
 from solver.rules.fingerprint import fingerprint
@@ -41,12 +41,7 @@ NAMING = ("format_action",)  # what a row shows besides values
     metavar="FILE",
     help="With --table: keep finished rows in FILE, and go on from there.",
 )
-@click.option(
-    "--games",
-    type=click.IntRange(10, 1_000_000),
-    metavar="N",
-    help="Simulate N games for each pair of players, instead of solving the game.",
-)
+@number("--games", 10, 1_000_000, "Simulate N games for each pair of players, instead of solving the game.")
 @json_option
 @game_option
 @quiet_option

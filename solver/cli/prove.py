@@ -33,12 +33,7 @@ from solver.cli.info import report
 @click.option("--table", type=common.SIZE, metavar="SIZE", help="Memory of the searches' tables. Default: 1G.")
 @common.memory_option
 @click.option("--restart", is_flag=True, help="Discard the work of an interrupted proof.")
-@click.option(
-    "--checkpoint",
-    type=common.Seconds(0, 86_400),
-    metavar="S",
-    help="Seconds between checkpoints of the search. Default: 120.",
-)
+@common.seconds("--checkpoint", 0, 86_400, "Seconds between checkpoints of the search. Default: 120.", metavar="S")
 @common.symmetry_option
 @common.codec_option
 @common.print_options

@@ -12,7 +12,7 @@ import click
 from solver.base.errors import MissingState
 from solver.base.files import write_whole
 from solver.book.writer import check_target
-from solver.cli.common import SPAN, Bars, game_option, json_option, note, open_book, quiet_option
+from solver.cli.common import SPAN, Bars, game_option, json_option, note, number, open_book, quiet_option
 from solver.puzzles import find_puzzles
 from solver.report import puzzles
 from solver.rules.game import Rules
@@ -20,7 +20,7 @@ from solver.rules.game import Rules
 
 @click.command("puzzles")
 @click.argument("source", metavar="BOOK|GAME")
-@click.option("-n", "number", type=click.IntRange(1, 100_000), default=10, metavar="N", help="Puzzles. Default: 10.")
+@number("-n number", 1, 100_000, "Puzzles. Default: 10.", default=10)
 @click.option(
     "--goal",
     type=click.Choice(["win", "draw", "margin"]),

@@ -8,15 +8,13 @@ from typing import Any
 import click
 
 from solver.base.errors import MissingState
-from solver.cli.common import SPAN, Bars, game_option, json_option, note, open_book, quiet_option, tell
+from solver.cli.common import SPAN, Bars, game_option, json_option, note, number, open_book, quiet_option, tell
 from solver.report.facts import worth
 
 
 @click.command("sample")
 @click.argument("source", metavar="BOOK|GAME")
-@click.option(
-    "-n", "number", type=click.IntRange(1, 10_000_000), default=10, metavar="N", help="Number of states. Default: 10."
-)
+@number("-n number", 1, 10_000_000, "Number of states. Default: 10.", default=10)
 @click.option("--seed", type=int, default=0, metavar="S", help="Choose other states. Default: 0.")
 @click.option(
     "--value",

@@ -13,7 +13,7 @@ from solver.base import extras
 from solver.base.errors import MethodError
 from solver.base.system import CAN_FORK, cores
 from solver.book import Book, shipped
-from solver.cli.common import Seconds, game_option, open_source, quiet_option
+from solver.cli.common import game_option, number, open_source, quiet_option, seconds
 from solver.games import CATALOGUE
 from solver.rules.game import is_built_in
 
@@ -29,16 +29,9 @@ if TYPE_CHECKING:
     metavar="ADDRESS",
     help="Address to listen on. Default: 127.0.0.1, this machine only.",
 )
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, help="Port. Default: 8000; 0 takes a free one.")
-@click.option(
-    "--live",
-    type=Seconds(0.001, 3600),
-    metavar="SECONDS",
-    help="Seconds of search for an answer that no book has. Default: no search.",
-)
-@click.option(
-    "--workers", type=click.IntRange(1, 256), metavar="N", help="Processes that answer. Default: one for each core."
-)
+@number("--port", 0, 65535, "Port. Default: 8000; 0 takes a free one.", metavar=None, default=8000)
+@seconds("--live", 0.001, 3600, "Seconds of search for an answer that no book has. Default: no search.")
+@number("--workers", 1, 256, "Processes that answer. Default: one for each core.")
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
 @game_option
 @quiet_option

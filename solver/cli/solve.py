@@ -24,12 +24,7 @@ from solver.cli.info import report
     default=AUTO,
     help="; ".join(f"{method}: {method.facts.about}" for method in Method if method.facts.about) + ".",
 )
-@click.option(
-    "--max-ply",
-    type=click.IntRange(0, 1000),
-    metavar="N",
-    help="Make an opening book: all unfinished states up to ply N.",
-)
+@common.number("--max-ply", 0, 1000, "Make an opening book: all unfinished states up to ply N.")
 @click.option(
     "--wdl", is_flag=True, help="Omit distances: a smaller book, found in less memory. Opening books are found faster."
 )
@@ -48,12 +43,13 @@ from solver.cli.info import report
     help="Memory of alpha-beta's table. Default: 64M. Larger is not always faster.",
 )
 @click.option("--restart", is_flag=True, help="Discard the work of an interrupted solve.")
-@click.option(
+@common.seconds(
     "--checkpoint",
-    type=common.Seconds(0, 86_400),
-    metavar="S",
-    help="Seconds between checkpoints; longer if a checkpoint takes long. Default: 30; 45 in passes over games with"
+    0,
+    86_400,
+    "Seconds between checkpoints; longer if a checkpoint takes long. Default: 30; 45 in passes over games with"
     " cycles; 1 on a cluster.",
+    metavar="S",
 )
 @click.option("--anyway", is_flag=True, help="Solve even if the disk seems too small.")
 @common.codec_option
