@@ -155,9 +155,9 @@ class Tree:
     def leaves(self, limit: int, error: float, side: int | None) -> list[Any]:
         """The states to expand next, so many at most: those to which play is likeliest to come.
 
-        That is the smallest sum over the path of a ply a move and of the loss of the moves against the best, in PLIES
-        to an `error`; a move that loses more is not followed, nor one of `side`, 0 or 1, that loses anything. States
-        whose value is exact come when there are no others: it tells no move.
+        A path is likely if it is short and loses little: each move counts a ply, and its loss against the best in PLIES
+        to an `error`. A move that loses more is not followed, nor one of `side`, 0 or 1, that loses anything. States of
+        exact value come when there are no others, because an exact value tells no move.
         """
         return self._likeliest(limit, error, side, False) or self._likeliest(limit, error, side, True)
 
@@ -192,11 +192,16 @@ class Tree:
 class Growing:
     """The way of solving that is no solving: `stages` are books, each larger than the one before.
 
-    A book grows to so many `positions`, or for so many `seconds`. `depth` of searches, SEARCH_DEPTH or that of the book
-    that grows if None, by the evaluation in the file `evaluate`, or the rules' own; nodes of the `exact` search of each
-    position, EXACT_NODES or as before if None; `games`, lines of moves played, whose positions are put in first; for a
-    `side`, "first" or "second", or both; an `error` that is still followed. `books` are grown ones that are put
-    together, and nothing else is done.
+    Attributes:
+        positions: Stop at so many.
+        seconds: Stop after so many.
+        depth: Plies of the searches that estimate. SEARCH_DEPTH if None, or that of the book that grows.
+        evaluate: The file of the evaluation. The rules' own if None.
+        exact: Nodes of the exact search of each position. EXACT_NODES if None, or as before.
+        games: Lines of moves played. Their positions are put in first.
+        side: "first" or "second", whose best moves alone are expanded. Both if None.
+        error: The loss by a move up to which play is followed.
+        books: Grown ones that are put together. Nothing else is done then.
     """
 
     positions: int | None = None
