@@ -3,9 +3,9 @@
 It never calls a book wrong by itself. It asks plain Python about each state that the kernels call wrong, and raises
 UncompiledRules if plain Python finds nothing. A fault of the whole book, such as a wrong count, raises Unconfirmed.
 
-It has arithmetic of its own for values (`judging`), and a look-up of its own (`reached`: a table of the leading bits, and
-bisection). It marks every state that some move reaches, so that it finds strays as well. It counts all states anew, by
-tier and outcome.
+It has arithmetic of its own for values (`judging`), and a look-up of its own (`reached`: a table of the leading bits,
+and bisection). It marks every state that some move reaches, so that it finds strays as well. It counts all states
+anew, by tier and outcome.
 
 Cost: 4 to 13 bytes a state, 5 in most games: 2, 4 or 8 for its low bits, 1 or more for its value, 1 for its mark. Where
 that is more than the memory given, all but the marks lie in unnamed files, whose pages are let go again, and there is a

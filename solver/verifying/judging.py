@@ -1,8 +1,8 @@
 """The compiled pass over all states of a book: each value must follow from its children's.
 
-It has arithmetic of its own: outcome and distance instead of merits. A reducer makes a state's value of its moves. There
-are three: the best; in games of chance the mean of what chance may do; of nimbers the least that no move leads to (mex).
-A constant of the compiled copy leaves one of them.
+It has arithmetic of its own: outcome and distance instead of merits. A reducer makes a state's value of its moves.
+There are three: the best; in games of chance the mean of what chance may do; of nimbers the least that no move leads to
+(mex). A constant of the compiled copy leaves one of them.
 """
 
 from __future__ import annotations
