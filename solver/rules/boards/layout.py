@@ -34,7 +34,7 @@ class Layout(NamedTuple):
     down: int
 
 
-Placed = tuple[list[Cell], float, float]
+Placed = tuple[list[Cell], float, float, float]  # cells, their width and height in all, and the space around them
 
 
 def layout_of(drawing: dict[str, Any], rows: Sequence[str], labels: str = "") -> Layout:
@@ -42,26 +42,21 @@ def layout_of(drawing: dict[str, Any], rows: Sequence[str], labels: str = "") ->
     across, down, edge = len(rows[0]), len(rows), 0
     board = drawing.get("board", "squares")
     if board in PLACED:
-        cells, width, height = PLACED[board](across, down)
+        cells, width, height, pad = PLACED[board](across, down)
     else:
         grid = site_data("grids").get(board) or site_data("grids")["squares"]
-        cells, width, height = _spread(across, down, board, grid, drawing.get("at"))
+        cells, width, height, pad = _spread(across, down, board, grid, drawing.get("at"))
         edge = grid["edge"]
     left = edge + (NAMED if labels in ("names", "heaps") else 0)
     below = edge + (NAMED if labels in ("names", "columns") else 0)
-    cells = [cell._replace(x=cell.x + left, y=cell.y + edge) for cell in cells]
-    return Layout(cells, width + left + edge, height + edge + below, left, edge, across, down)
+    cells = [cell._replace(x=cell.x + left + pad, y=cell.y + edge + pad) for cell in cells]
+    width, height = width + 2 * pad + left + edge, height + 2 * pad + edge + below
+    return Layout(cells, width, height, left, edge, across, down)
 
 
 def _places(across: int, down: int) -> list[tuple[int, int]]:
     """Columns and rows."""
     return [(cell % across, cell // across) for cell in range(across * down)]
-
-
-def _padded(placed: Placed, edge: float) -> Placed:
-    cells, width, height = placed
-    moved = [cell._replace(x=cell.x + edge, y=cell.y + edge) for cell in cells]
-    return moved, width + 2 * edge, height + 2 * edge
 
 
 def _spread(across: int, down: int, board: str, grid: dict[str, float], centres_given: Any) -> Placed:
@@ -77,14 +72,14 @@ def _spread(across: int, down: int, board: str, grid: dict[str, float], centres_
     centres = centres_given if is_given else [centre(x, y) for x, y in _places(across, down)]
     right, bottom = map(max, zip(*centres, strict=True))
     cells = [Cell(100 * x, 100 * y, 100 * grid["size"], 100 * grid["size"]) for x, y in centres]
-    size = 100 * (right + grid["right"]), 100 * (bottom + grid["bottom"])
-    return _padded((cells, *size), grid["given" if is_given else "pad"])
+    pad = grid["given" if is_given else "pad"]
+    return cells, 100 * (right + grid["right"]), 100 * (bottom + grid["bottom"]), pad
 
 
 def _dots(across: int, down: int) -> Placed:
     """Dots, edges and boxes in turns."""
     cells = [Cell(70 * x, 70 * y, 104 if x % 2 else 52, 104 if y % 2 else 40) for x, y in _places(across, down)]
-    return _padded((cells, 70 * (across - 1), 70 * (down - 1)), 34)
+    return cells, 70 * (across - 1), 70 * (down - 1), 34
 
 
 def _walls(across: int, down: int) -> Placed:
@@ -98,14 +93,14 @@ def _walls(across: int, down: int) -> Placed:
         Cell(middle(x), middle(y), gap if x % 2 else size, gap if y % 2 else size) for x, y in _places(across, down)
     ]
     width, height = ((count + 1) / 2 * (size + gap) - gap for count in (across, down))
-    return _padded((cells, width, height), 14)
+    return cells, width, height, 14
 
 
 def _bearoff(across: int, down: int) -> Placed:
     """The points of a home board, the second player's above, and the checkers that are off."""
     off = across - 1
     cells = [Cell(100 * (x + 0.5 + (x == off) / 4), 350 if y else 110, 96, 210) for x, y in _places(across, 2)]
-    return _padded((cells, 100 * (across + 0.3), 460), 14)
+    return cells, 100 * (across + 0.3), 460, 14
 
 
 PLACED: dict[str, Callable[[int, int], Placed]] = {
@@ -113,5 +108,5 @@ PLACED: dict[str, Callable[[int, int], Placed]] = {
     "walls": _walls,
     "bearoff": _bearoff,
     "backgammon": _bearoff,
-    "race": lambda across, down: ([Cell(0, 0, 0, 0)] * (across * down), 600, 300),
+    "race": lambda across, down: ([Cell(0, 0, 0, 0)] * (across * down), 600, 300, 0),
 }

@@ -33,18 +33,7 @@ CARD = (
 )
 VALUES = {"win": "#007a58", "draw": "#5b6472", "loss": "#b84300", "unknown": "#7a5c99"}
 
-WOOD, FRAME, TILE, HAND, WALL = "#dcb67f", "#6b4a2f", "#f0dcb6", "#c49a61", "#5b3a1e"
-CHECKS = ("#f0dfc0", "#b58a5e")
-PLATE, HOLE = "#2a62c4", "#dfe6f2"
-FELT, FELT_LINE = "#2d8a57", "#0b3d23"
-CARVED, PIT = "#6f4d26", "#b78850"
-CUBE, CUBE_SIDE = "#f3e2c1", "#b98f58"
-HEXAGON, HEXAGON_EDGE = "#f6f1e6", "#9c937f"
-WEDGES = ("#a8743a", "#f3e0bd")
-SEEDS = ("#f3ead8", "#c9ced6", "#e9d3a4")
-COUNT, BADGE = "#3d2a12", "#1c222c"
-EYE, CHEEK = "#1c1a18", "#fff4e6"
-NAMES = {**dict.fromkeys(("checks", "felt", "cubes"), "#f1e3cd"), "plate": "#dfe8fa", "grid": FAINT, "hexagons": FAINT}
+TILE, CARVED, HOLE, COUNT = "#f0dcb6", "#6f4d26", "#dfe6f2", "#3d2a12"
 
 
 def side_of(name: str) -> Side:

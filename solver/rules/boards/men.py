@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from solver.rules.boards.looks import BADGE, CHEEK, COIN, EYE, NOBODY, Side, site_data
+from solver.rules.boards.looks import COIN, INK, NOBODY, Side, site_data
 from solver.rules.boards.shapes import Paint, circle, path, rect, words
 
 SHAPES: dict[str, Any] = {"path": path, "circle": circle, "rect": rect}
@@ -42,7 +42,7 @@ def drawn(kind: Kind, sides: tuple[Side, Side], letter: str = "") -> tuple[str, 
     if letter and name == "disc":
         shapes.append(words(0, 2, letter, 34, side.mark))
     if count:
-        shapes += [circle(32, -32, 15, Paint(BADGE)), words(32, -31, count, 22, "#ffffff")]
+        shapes += [circle(32, -32, 15, Paint(INK)), words(32, -31, count, 22, "#ffffff")]
     return tuple(shapes)
 
 
@@ -61,8 +61,8 @@ def paints_of(side: Side) -> dict[str, Paint]:
         "line": Paint("none", side.mark, 3),
         "groove": Paint("none", side.rim, 2.5, 0.45),
         "ear": Paint(side.rim),
-        "eye": Paint(EYE),
-        "cheek": Paint(CHEEK),
+        "eye": Paint("#1c1a18"),
+        "cheek": Paint("#fff4e6"),
         "shade": Paint("#000000", opacity=0.33),
         **dict.fromkeys(("emblem", "emblem letter", "emblem step"), emblem),
     }

@@ -13,12 +13,11 @@ from solver.rules.boards.labels import Label, arrows, badge, marks_of
 from solver.rules.boards.layout import layout_of
 from solver.rules.boards.men import drawn, kind_of_man
 from solver.rules.boards.shapes import Paint, group, plain, rect, words, written
-from solver.rules.boards.surfaces import OWN_MEN, SURFACES, View
-from solver.rules.boards.text import cell_names, drawing_of
+from solver.rules.boards.surfaces import OWN_MEN, PAPER, SURFACES, View
+from solver.rules.boards.text import LETTERS, cell_names, drawing_of
 from solver.rules.game import Rules
 from solver.rules.notation import Position, chances, first_position, format_action, next_position, show
 
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
 TEXT = 22  # the size of letters below a board
 LEADING = 1.35  # lines, in sizes of their letters
 WIDE = 0.54  # a letter, of its size; in a monospaced font 0.61
@@ -70,7 +69,7 @@ def scene(
     marks = marks_of(labels, drawing.get("free", 0))
     men = drawing.get("men", {})
     covered = {cell for cell, mark in enumerate(view.marks) if kind not in UNCOVERED and kind_of_man(mark, men)}
-    shapes = SURFACES[kind](view)
+    shapes = SURFACES[kind].drawn(view)
     shapes += [] if kind in OWN_MEN else _men(view, {key[0] for key in marks.badges if len(key) == 1})
     shapes += _names(view, names, kind) + arrows(view.layout, marks.arrows)
     for key, label in marks.badges.items():
@@ -138,7 +137,7 @@ def _names(view: View, names: str, kind: str) -> list[str]:
     if not names:
         return []
     layout = view.layout
-    size, colour = max(14.0, layout.width / 32), looks.NAMES.get(kind, looks.CARVED)
+    size, colour = max(14.0, layout.width / 32), SURFACES[kind].names
     if names == "heaps":
         heaps = layout.cells[:: layout.across]
         return [words(layout.left / 2, cell.y, LETTERS[row], size, colour) for row, cell in enumerate(heaps)]
@@ -167,7 +166,7 @@ def _text(lines: Sequence[str]) -> Scene:
         words(20, 16 + LEADING * size * (row + 0.5), line, size, looks.INK, "start", "mono")
         for row, line in enumerate(lines)
     ]
-    return Scene(width, height, [rect(0, 0, width, height, Paint(looks.PAPER, looks.EDGE, 2), 16), *lines_text])
+    return Scene(width, height, [rect(0, 0, width, height, PAPER, 16), *lines_text])
 
 
 def _legend(text: str, rows: Sequence[str]) -> list[str]:

@@ -14,6 +14,9 @@ from solver.rules.boards.shapes import Paint, circle, group, poly, rect, words
 
 SEEDS = 18  # that are drawn in a house; a number tells of all
 GOLDEN = 2.39996  # an angle that spreads them
+WOOD, FRAME, PAPER = Paint("#dcb67f"), Paint("#6b4a2f"), Paint(looks.PAPER, looks.EDGE, 2)
+PIT, CARVED_LINE = Paint("#b78850", "#936d40", 3), Paint("none", looks.CARVED, 5, 0.8)
+BRIGHT = "#f1e3cd"  # names on a frame
 OWN_MEN = {"pits", "bearoff", "backgammon", "race", "dots"}  # boards whose surfaces draw the men as well
 
 
@@ -40,6 +43,10 @@ class View(NamedTuple):
         for number, (cell, mark) in enumerate(zip(self.layout.cells, self.marks, strict=True)):
             yield number, cell, mark
 
+    def cells(self, mark: str = "") -> list[Cell]:
+        """The cells with a mark; without one all but spaces, which are none."""
+        return [cell for _, cell, found in self.each() if (found == mark if mark else found != " ")]
+
 
 def number_of(mark: str) -> int:
     """The number that a character stands for: as many places behind 0."""
@@ -51,31 +58,21 @@ def _about(cell: Cell, width: float, height: float, paint: Paint, radius: float 
     return rect(cell.x - width / 2, cell.y - height / 2, width, height, paint, radius)
 
 
-def _whole(view: View, colour: str, stroke: str = "none") -> str:
-    return rect(0, 0, view.layout.width, view.layout.height, Paint(colour, stroke, 2), 16)
+def _tiles(view: View, size: float, colour: str) -> list[str]:
+    return [_about(cell, size, size, Paint(colour), 12) for cell in view.cells()]
 
 
-def _tiles(view: View, gap: float, colour: str) -> list[str]:
-    paint = Paint(colour)
-    return [
-        _about(cell, cell.width - 2 * gap, cell.height - 2 * gap, paint, 12)
-        for _, cell, mark in view.each()
-        if mark != " "
-    ]
-
-
-def _squares(view: View) -> list[str]:
-    return [_whole(view, looks.WOOD), *_tiles(view, 3, looks.TILE)]
+def _spots(view: View, radius: float, paint: Paint, mark: str = "") -> list[str]:
+    return [circle(cell.x, cell.y, radius, paint) for cell in view.cells(mark)]
 
 
 def _checks(view: View) -> list[str]:
     across, down = view.layout.across, view.layout.down
-    paints = [Paint(colour) for colour in looks.CHECKS]
-    squares = [
+    paints = Paint("#f0dfc0"), Paint("#b58a5e")
+    return [
         _about(cell, 100, 100, paints[(number // across + number % across + down) % 2])
         for number, cell, _ in view.each()
     ]
-    return [_whole(view, looks.FRAME), *squares]
 
 
 def _ruled(view: View, first_line: int, gap: float, paint: Paint) -> list[str]:
@@ -88,48 +85,34 @@ def _ruled(view: View, first_line: int, gap: float, paint: Paint) -> list[str]:
     return [poly(line, paint) for line in lines]
 
 
-def _grid(view: View) -> list[str]:
-    return [_whole(view, looks.PAPER, looks.EDGE), *_ruled(view, 1, 6, Paint("none", looks.FAINT, 6, 0.55))]
-
-
 def _felt(view: View) -> list[str]:
     layout = view.layout
-    felt = rect(layout.left, layout.top, 100 * layout.across, 100 * layout.down, Paint(looks.FELT))
-    return [_whole(view, looks.FRAME), felt, *_ruled(view, 0, 0, Paint("none", looks.FELT_LINE, 2.5))]
-
-
-def _plate(view: View) -> list[str]:
-    holes = [circle(cell.x, cell.y, 40, Paint(looks.HOLE, "#1d4489", 3)) for cell in view.layout.cells]
-    return [_whole(view, looks.PLATE), *holes]
+    felt = rect(layout.left, layout.top, 100 * layout.across, 100 * layout.down, Paint("#2d8a57"))
+    return [felt, *_ruled(view, 0, 0, Paint("none", "#0b3d23", 2.5))]
 
 
 def _points(view: View) -> list[str]:
     cells, lines = view.layout.cells, view.drawing.get("lines", ())
-    paint = Paint("none", looks.CARVED, 5, 0.8)
-    carved = [poly(((cells[a].x, cells[a].y), (cells[b].x, cells[b].y)), paint) for a, b in lines]
-    radius = 13 if lines else 20
-    points = [circle(cell.x, cell.y, radius, Paint(looks.CARVED)) for _, cell, mark in view.each() if mark != " "]
-    return [_whole(view, looks.WOOD), *carved, *points]
+    carved = [poly(((cells[a].x, cells[a].y), (cells[b].x, cells[b].y)), CARVED_LINE) for a, b in lines]
+    return carved + _spots(view, 13 if lines else 20, Paint(looks.CARVED))
 
 
 def _cubes(view: View) -> list[str]:
-    top = Paint(looks.CUBE)
-    cubes = [rect(cell.x - 45, cell.y - 47, 90, 88, top, 12) for cell in view.layout.cells]
-    return [_whole(view, looks.FRAME), *_tiles(view, 2, looks.CUBE_SIDE), *cubes]
+    tops = [rect(cell.x - 45, cell.y - 47, 90, 88, Paint("#f3e2c1"), 12) for cell in view.cells()]
+    return _tiles(view, 96, "#b98f58") + tops
 
 
 def _tray(view: View) -> list[str]:
     paints = [Paint(looks.TILE)] * len(view.marks)
     if "at" in view.drawing:
-        paints[:3] = paints[-3:] = [Paint(looks.HAND)] * 3
-    cells = [_about(cell, 94, 94, paints[number], 10) for number, cell, _ in view.each()]
-    return [_whole(view, looks.WOOD), *cells]
+        paints[:3] = paints[-3:] = [Paint("#c49a61")] * 3
+    return [_about(cell, 94, 94, paints[number], 10) for number, cell, _ in view.each()]
 
 
 def _walls(view: View) -> list[str]:
     across = view.layout.across
-    shapes: list[str] = [_whole(view, looks.WOOD)]
-    tile, wall = Paint(looks.TILE), Paint(looks.WALL)
+    shapes: list[str] = []
+    tile, wall = Paint(looks.TILE), Paint("#5b3a1e")
     for number, cell, mark in view.each():
         if (number // across | number % across) % 2 == 0:
             shapes.append(_about(cell, cell.width - 2, cell.height - 2, tile, 8))
@@ -155,21 +138,19 @@ def _hexagons(view: View) -> list[str]:
     for rim_cells, turns, end, side in rims:
         points = [_corner(cell, turn) for cell in rim_cells for turn in turns] + [_corner(rim_cells[-1], end)]
         shapes.append(poly(tuple(points), Paint("none", view.sides[side].body, 22)))
-    paint = Paint(looks.HEXAGON, looks.HEXAGON_EDGE, 2.5)
+    paint = Paint("#f6f1e6", "#9c937f", 2.5)
     return shapes + [poly(tuple(_corner(cell, turn) for turn in range(6)), paint, True) for cell in cells]
 
 
 def _dots(view: View) -> list[str]:
     across = view.layout.across
-    shapes: list[str] = [_whole(view, looks.PAPER, looks.EDGE)]
-    box = Paint("#8a93a3", opacity=0.33)
-    shapes += [_about(cell, 124, 124, box, 6) for _, cell, mark in view.each() if mark == "#"]
+    shapes = [_about(cell, 124, 124, Paint("#8a93a3", opacity=0.33), 6) for cell in view.cells("#")]
     for number, cell, mark in view.each():
         if (number // across + number % across) % 2:
             x, y = (70, 0) if cell.width > cell.height else (0, 70)
             paint = Paint("none", looks.EDGE, 3) if mark == "." else Paint("none", looks.INK, 9)
             shapes.append(poly(((cell.x - x, cell.y - y), (cell.x + x, cell.y + y)), paint))
-    return shapes + [circle(cell.x, cell.y, 8, Paint(looks.INK)) for _, cell, mark in view.each() if mark == "+"]
+    return shapes + _spots(view, 8, Paint(looks.INK), "+")
 
 
 def _seeds(x: float, y: float, count: int, radius: float) -> list[str]:
@@ -179,75 +160,64 @@ def _seeds(x: float, y: float, count: int, radius: float) -> list[str]:
     for seed in range(shown):
         away = radius * math.sqrt((seed + 0.5) / max(shown, 7))
         across = away * (0.45 if radius > 40 else 1) * math.cos(seed * GOLDEN)
-        paint = Paint(looks.SEEDS[seed % 3], "#9a7440", 1.5)
+        paint = Paint(("#f3ead8", "#c9ced6", "#e9d3a4")[seed % 3], "#9a7440", 1.5)
         seeds.append(circle(x + across, y + away * math.sin(seed * GOLDEN), 8, paint))
     return seeds
 
 
 def _pits(view: View) -> list[str]:
-    layout, paint = view.layout, Paint(looks.PIT, "#936d40", 3)
+    layout = view.layout
     counts = [number_of(mark) for mark in view.marks]
     stored = view.total - sum(counts)
     middle = layout.height / 2
-    shapes: list[str] = [_whole(view, looks.WOOD)]
+    shapes: list[str] = []
     lead = -(view.gained or 0) if view.mover else view.gained or 0
     is_known = view.gained is not None and (stored + lead) % 2 == 0
     for side, x in enumerate((layout.width - 66, 66)):
-        shapes.append(rect(x - 42, 28, 84, layout.height - 56, paint, 42))
+        shapes.append(rect(x - 42, 28, 84, layout.height - 56, PIT, 42))
         if is_known:
             count = (stored - lead if side else stored + lead) // 2
             number = words(x, 50 if side else layout.height - 50, str(count), 30, looks.COUNT)
             shapes += [*_seeds(x, middle, count, 66), number]
     for (_, cell, _), count in zip(view.each(), counts, strict=True):
         number = words(cell.x, cell.y - 33, str(count), 20, looks.COUNT)
-        shapes += [circle(cell.x, cell.y, 45, paint), *_seeds(cell.x, cell.y + 4, count, 27), number]
+        shapes += [circle(cell.x, cell.y, 45, PIT), *_seeds(cell.x, cell.y + 4, count, 27), number]
     if not is_known:
         shapes.append(words(layout.width / 2, middle, f"{stored} in the stores", 24, looks.COUNT))
     return shapes
 
 
-def _piles(view: View) -> list[str]:
-    spots = [circle(cell.x, cell.y, 8, Paint(looks.EDGE)) for _, cell, mark in view.each() if mark == "."]
-    return [_whole(view, looks.PAPER, looks.EDGE), *spots]
-
-
 def _track(view: View) -> list[str]:
-    cells = view.layout.cells
-    line = poly(tuple((cell.x, cell.y) for cell in cells), Paint("none", looks.CARVED, 5, 0.8))
-    pits = [circle(cell.x, cell.y, 44, Paint(looks.PIT, "#936d40", 3)) for cell in cells]
-    return [_whole(view, looks.WOOD), line, *pits]
+    line = poly(tuple((cell.x, cell.y) for cell in view.layout.cells), CARVED_LINE)
+    return [line, *_spots(view, 44, PIT)]
 
 
 def _bearoff(view: View) -> list[str]:
     across = view.layout.across
-    names = [str(across - 1 - point) for point in range(across - 1)] + ["off"]
+    names = [*map(str, range(across - 1, 0, -1)), "off"]
     stacks = [(int(number < across), number_of(mark)) for number, mark in enumerate(view.marks)]
-    return [_whole(view, looks.WOOD), *_stacks(view, names * 2, stacks)]
+    return _stacks(view, names * 2, stacks)
 
 
 def _backgammon(view: View) -> list[str]:
-    above, below = [str(point) for point in range(13, 25)], [str(point) for point in range(12, 0, -1)]
-    names = [*above[:6], "bar", *above[6:], "off", *below[:6], "bar", *below[6:], "off"]
+    sides = [*map(str, range(13, 25))], [*map(str, range(12, 0, -1))]
+    names = [name for points in sides for name in (*points[:6], "bar", *points[6:], "off")]
     stacks = [(int(ord(mark) >= ord("@")), ord(mark) & 15) for mark in view.marks]
-    return [_whole(view, looks.WOOD), *_stacks(view, names, stacks)]
+    return _stacks(view, names, stacks)
 
 
 def _stacks(view: View, names: list[str], stacks: list[tuple[int, int]]) -> list[str]:
     """Two rows of points with the men on them, on the bar and off; `stacks` are the side and number of those."""
     across = view.layout.across
     shapes: list[str] = []
-    pit = Paint(looks.PIT, "#936d40", 3)
     for number, cell, _ in view.each():
         direction = 1 if number < across else -1
         if names[number] in ("off", "bar"):
-            shapes.append(_about(cell, 88 if names[number] == "off" else 60, 210, pit, 10))
+            shapes.append(_about(cell, 88 if names[number] == "off" else 60, 210, PIT, 10))
         else:
-            wedge = (
-                (cell.x - 46, cell.y - 105 * direction),
-                (cell.x + 46, cell.y - 105 * direction),
-                (cell.x, cell.y + 85 * direction),
-            )
-            shapes.append(poly(wedge, Paint(looks.WEDGES[number % across % 2]), True))
+            corners = (-46, -105), (46, -105), (0, 85)
+            wedge = tuple((cell.x + x, cell.y + y * direction) for x, y in corners)
+            shapes.append(poly(wedge, Paint(("#a8743a", "#f3e0bd")[number % across % 2]), True))
         shapes += _stack(view, cell, direction, names[number] == "off", *stacks[number])
         shapes.append(words(cell.x, cell.y + 106 * direction, names[number], 20, looks.COUNT))
     return shapes
@@ -265,7 +235,7 @@ def _stack(view: View, cell: Cell, direction: int, is_off: bool, side: int, coun
 
 def _race(view: View) -> list[str]:
     across = view.layout.across
-    shapes: list[str] = [_whole(view, looks.PAPER, looks.EDGE)]
+    shapes: list[str] = []
     for side, y in enumerate((30, 170)):
         row = view.marks[side * across : (side + 1) * across]
         colour, scale = view.sides[side].body, 540 / view.total
@@ -282,22 +252,35 @@ def _race(view: View) -> list[str]:
     return shapes
 
 
-SURFACES: dict[str, Callable[[View], list[str]]] = {
-    "squares": _squares,
-    "walls": _walls,
-    "checks": _checks,
-    "grid": _grid,
-    "felt": _felt,
-    "plate": _plate,
-    "points": _points,
-    "cubes": _cubes,
-    "tray": _tray,
-    "hexagons": _hexagons,
-    "dots": _dots,
-    "pits": _pits,
-    "piles": _piles,
-    "track": _track,
-    "bearoff": _bearoff,
-    "backgammon": _backgammon,
-    "race": _race,
+class Surface(NamedTuple):
+    """What lies beneath the men: the ground, the shapes upon it, and the colour of names."""
+
+    ground: Paint | None
+    upon: Callable[[View], list[str]]
+    names: str = looks.CARVED
+
+    def drawn(self, view: View) -> list[str]:
+        """Return its shapes, the lowest first."""
+        whole = view.layout.width, view.layout.height
+        return ([rect(0, 0, *whole, self.ground, 16)] if self.ground else []) + self.upon(view)
+
+
+SURFACES = {
+    "squares": Surface(WOOD, lambda view: _tiles(view, 94, looks.TILE)),
+    "walls": Surface(WOOD, _walls),
+    "checks": Surface(FRAME, _checks, BRIGHT),
+    "grid": Surface(PAPER, lambda view: _ruled(view, 1, 6, Paint("none", looks.FAINT, 6, 0.55)), looks.FAINT),
+    "felt": Surface(FRAME, _felt, BRIGHT),
+    "plate": Surface(Paint("#2a62c4"), lambda view: _spots(view, 40, Paint(looks.HOLE, "#1d4489", 3)), "#dfe8fa"),
+    "points": Surface(WOOD, _points),
+    "cubes": Surface(FRAME, _cubes, BRIGHT),
+    "tray": Surface(WOOD, _tray),
+    "hexagons": Surface(None, _hexagons, looks.FAINT),
+    "dots": Surface(PAPER, _dots),
+    "pits": Surface(WOOD, _pits),
+    "piles": Surface(PAPER, lambda view: _spots(view, 8, Paint(looks.EDGE), ".")),
+    "track": Surface(WOOD, _track),
+    "bearoff": Surface(WOOD, _bearoff),
+    "backgammon": Surface(WOOD, _backgammon),
+    "race": Surface(PAPER, _race),
 }
