@@ -19,7 +19,7 @@ from solver.base.progress import Progress
 from solver.base.value import Value, keeps, sign_of
 from solver.book import Book
 from solver.play.player import Player
-from solver.rules.boards.cells import is_drawn
+from solver.rules.boards.text import is_drawn
 from solver.rules.game import own_method
 from solver.rules.notation import namer, show
 

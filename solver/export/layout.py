@@ -17,8 +17,9 @@ from typing import Any
 
 from solver.base.errors import GameError, LayoutError
 from solver.book import Book
-from solver.rules.boards.cells import board_of, is_drawn
+from solver.rules.boards.text import is_drawn
 from solver.rules.game import Rules, own_method, own_value
+from solver.rules.notation import board_of
 
 EMPTY = ". "  # cells without a plane: nobody is there, or there is no cell
 FEW = 10_000  # positions of a game that are explored for its layout

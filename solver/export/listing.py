@@ -23,10 +23,9 @@ from solver.export import site
 from solver.export.readers import WEB
 from solver.export.records import choices
 from solver.export.script import PAGE_MARK
-from solver.rules.boards.cells import board_of
 from solver.rules.boards.text import drawing_of
 from solver.rules.game import Game, Rules, game_text, own_method
-from solver.rules.notation import first_position, next_position, summary_of
+from solver.rules.notation import board_of, first_position, next_position, summary_of
 
 GAMES_FILE = "games.js"
 ROOT = "../"  # from a page to the index

@@ -13,9 +13,18 @@ from typing import Any
 
 from solver.base.errors import GameError
 from solver.book.codecs.codec import States
-from solver.rules.boards.cells import board_of, cells_of_move, is_drawn
+from solver.rules.boards.text import cells_of_move, is_drawn
 from solver.rules.game import Rules, own_method
-from solver.rules.notation import Position, chances, first_position, format_action, format_end, next_position, show
+from solver.rules.notation import (
+    Position,
+    board_of,
+    chances,
+    first_position,
+    format_action,
+    format_end,
+    next_position,
+    show,
+)
 
 MAX_PLIES = 60  # plies of a random game
 MOVES = 2000  # of all records together: there are games with hundreds at a time

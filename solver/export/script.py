@@ -20,8 +20,7 @@ from solver.book.codecs.codec import States
 from solver.export import module as building
 from solver.export.javascript import Port
 from solver.export.records import Record, all_of, sampled
-from solver.rules.boards.cells import is_drawn
-from solver.rules.boards.text import cell_names
+from solver.rules.boards.text import cell_names, is_drawn
 from solver.rules.game import Rules, own_method
 
 PAGE_MARK = "// The game of a page of solverbook."  # by which a folder is known to be one that may be replaced

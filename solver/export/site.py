@@ -37,8 +37,7 @@ from solver.play.analysis import Move
 from solver.play.player import Player
 from solver.play.showing import drawn
 from solver.puzzles import Puzzle
-from solver.rules.boards.cells import is_drawn
-from solver.rules.boards.text import drawing_of
+from solver.rules.boards.text import drawing_of, is_drawn
 from solver.rules.game import Game, Rules, game_text, own_method
 from solver.rules.notation import Position, first_position, format_action, in_words, show, summary_of
 

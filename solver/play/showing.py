@@ -11,12 +11,12 @@ from typing import Any
 from solver.base.errors import MethodError
 from solver.base.files import write_whole
 from solver.book.writer import check_target
-from solver.rules.boards.cells import board_of, cells_of_move
 from solver.rules.boards.labels import Label, label_of
 from solver.rules.boards.looks import CARD, FAINT, INK, VALUES
 from solver.rules.boards.scene import scene
+from solver.rules.boards.text import cells_of_move
 from solver.rules.game import Rules, game_text
-from solver.rules.notation import Position, first_position, format_action, in_full
+from solver.rules.notation import Position, board_of, first_position, format_action, in_full
 
 BOARD = rb"<title>[^<]*, state [0-9]+"  # what all boards bear
 CHIP = "display:inline-block;padding:0.05em 0.55em;border-radius:0.5em;color:#ffffff;font-weight:600;background:"

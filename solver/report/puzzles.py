@@ -9,8 +9,7 @@ from typing import Any
 from solver.play.showing import drawn
 from solver.puzzles import Puzzle
 from solver.report.facts import filled
-from solver.rules.boards.cells import is_drawn
-from solver.rules.boards.text import drawing_of, mover_of
+from solver.rules.boards.text import drawing_of, is_drawn, mover_of
 from solver.rules.game import Rules, game_text
 from solver.rules.notation import Position, first_position, format_action, show, summary_of
 

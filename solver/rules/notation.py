@@ -189,6 +189,17 @@ def show(game: GameOrName, state: int, mover: int | None = None) -> str:
         raise PositionError(f"#{state} cannot be shown as a state of this game: {type(error).__name__}") from None
 
 
+def board_of(game: Any, state: int, mover: int) -> list[str] | str:
+    """Return rows of one character a cell if the rules say how cells are drawn, else text.
+
+    Raises:
+        GameError: The rows are empty or differ in length.
+    """
+    from solver.rules.boards.text import is_drawn, rows_at
+
+    return rows_at(game, state, mover) if is_drawn(game) else show(game, state, mover)
+
+
 def legal_actions(rules: Rules, state: int) -> dict[str, int]:
     """The actions of a state by their names; none where the game is over."""
     if rules.is_terminal(state):

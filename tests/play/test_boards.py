@@ -17,12 +17,11 @@ from solver.games import CATALOGUE
 from solver.play import showing
 from solver.play.analysis import Answer
 from solver.rules.boards import labels, looks, men
-from solver.rules.boards.cells import board_of, cells_of_move
 from solver.rules.boards.labels import label_of, marks_of
 from solver.rules.boards.surfaces import OWN_MEN
-from solver.rules.boards.text import drawing_of
+from solver.rules.boards.text import cells_of_move, drawing_of
 from solver.rules.game import Rules
-from solver.rules.notation import chances, first_position, format_action, next_position
+from solver.rules.notation import board_of, chances, first_position, format_action, next_position
 from tests.commands import run
 from tests.project.test_imports import PACKAGE, loaded_by
 

@@ -11,10 +11,9 @@ import solver
 from solver.base.errors import PositionError
 from solver.export.layout import layout_of
 from solver.games import CATALOGUE, FROM_FILES
-from solver.rules.boards.cells import board_of, is_drawn
-from solver.rules.boards.text import mover_of
+from solver.rules.boards.text import is_drawn, mover_of
 from solver.rules.game import Rules, load_game, own_method
-from solver.rules.notation import first_position, legal_actions, next_position, show
+from solver.rules.notation import board_of, first_position, legal_actions, next_position, show
 from solver.rules.reading import parse_position
 from tests.ways import slow
 

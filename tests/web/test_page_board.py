@@ -8,8 +8,7 @@ import pytest
 from solver.base.value import Value, merit_of
 from solver.export.records import sampled
 from solver.games import CATALOGUE, FROM_FILES
-from solver.rules.boards.cells import is_drawn
-from solver.rules.boards.text import drawing_of
+from solver.rules.boards.text import drawing_of, is_drawn
 from solver.rules.game import Rules, load_game
 from tests.exports import needs_node
 from tests.pages import node

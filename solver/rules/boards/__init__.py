@@ -1,6 +1,7 @@
 """Boards as pictures: the rules' `cells` and `drawing` as SVG.
 
-`cells` reads the rules, `layout` places the cells, `surfaces` and `men` draw them with the `shapes` of SVG, and `scene`
-adds the values of moves. `text` prints boards, and `typed` reads them. A page draws the same boards in JavaScript
-(`web/site/`). Figures and colours are equal: `tests/play/test_boards.py` compares them. Everything is plain Python.
+`layout` places the cells, `surfaces` and `men` draw them with the `shapes` of SVG, and `scene` adds the values of
+moves. `text` asks the rules for the cells and prints them, and `typed` reads boards. A page draws the same boards in
+JavaScript (`web/site/`). Figures and colours are equal: `tests/play/test_boards.py` compares them. Everything is plain
+Python.
 """

@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from solver.rules.boards import looks
-from solver.rules.boards.cells import board_of, cells_of_move
 from solver.rules.boards.labels import Label, arrows, badge, marks_of
 from solver.rules.boards.layout import layout_of
 from solver.rules.boards.men import drawn, kind_of_man
 from solver.rules.boards.shapes import Paint, group, plain, rect, words, written
 from solver.rules.boards.surfaces import OWN_MEN, PAPER, SURFACES, View
-from solver.rules.boards.text import LETTERS, cell_names, drawing_of
+from solver.rules.boards.text import LETTERS, cell_names, cells_of_move, drawing_of
 from solver.rules.game import Rules
-from solver.rules.notation import Position, chances, first_position, format_action, next_position, show
+from solver.rules.notation import Position, board_of, chances, first_position, format_action, next_position, show
 
 TEXT = 22  # the size of letters below a board
 LEADING = 1.35  # lines, in sizes of their letters

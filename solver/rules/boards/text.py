@@ -1,4 +1,4 @@
-"""Boards as text, made of the rules' `cells`, and back."""
+"""The cells that rules draw, boards as text made of them, and back."""
 
 from __future__ import annotations
 
@@ -16,6 +16,11 @@ NUMBER = re.compile(" ([\U000f0000-\U000ffffd])")  # a cell of two places
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
+def is_drawn(game: Any) -> bool:
+    """Whether the rules say how a page draws the board."""
+    return own_method(game, "cells") is not None
+
+
 def drawing_of(game: Any) -> dict[str, Any]:
     """Return how the game's cells are drawn; nothing if the rules do not say."""
     return dict(own_value(game, "drawing") or {})
@@ -29,10 +34,23 @@ def rows_at(game: Any, state: int, mover: int) -> list[str]:
     return rows
 
 
+def cells_of_move(game: Any, state: int, action: int, board: Sequence[str] | str) -> list[int]:
+    """Return the cells that a player chooses for a move, in turn; none where the rules name none.
+
+    Raises:
+        GameError: A cell lies outside the board.
+    """
+    place_of = own_method(game, "place")
+    cells = [] if place_of is None or isinstance(board, str) else [int(cell) for cell in place_of(state, action)]
+    if any(not 0 <= cell < len(board) * len(board[0]) for cell in cells):
+        raise GameError(f"place({state}, {action}) is {cells}: cells are numbered from 0, row by row from the top left")
+    return cells
+
+
 def cell_names(game: Any) -> list[str]:
     """Name the cells as the rules' `drawing` does, else as usual; piles have no names."""
     drawing = drawing_of(game)
-    if own_method(game, "cells") is None or drawing.get("board") == "piles":
+    if not is_drawn(game) or drawing.get("board") == "piles":
         return []
     names = usual_names(rows_at(game, game.initial(), 0))
     given = drawing.get("names", ())
@@ -52,7 +70,7 @@ def printed(game: Any, state: int, mover: int | None) -> str:
     mover = mover_of(game, state) if mover is None else mover
     rows, picture = rows_at(game, state, mover or 0), picture_of(game)
     marks = "".join(rows)
-    if picture.shape != (len(rows), len(rows[0])):
+    if (len(picture.rows), len(picture.rows[0])) != (len(rows), len(rows[0])):
         board = "\n".join(map(" ".join, rows))
     elif picture.is_counted:
         board = NUMBER.sub(lambda found: f"{ord(marks[ord(found[1]) - FIRST]) - 48:>2}", picture.text)
@@ -63,21 +81,6 @@ def printed(game: Any, state: int, mover: int | None) -> str:
     if not side or (game.is_terminal(state) and _read(game, rows, 1 - int(mover or 0)) is None):
         return board
     return f"{board}   {side} to move"
-
-
-def side_of(game: Any, mover: int) -> str:
-    """Return the mark of a side's men, else the side's name, "" without any."""
-    drawing = drawing_of(game)
-    own = [mark for mark, (_, side) in drawing.get("men", {}).items() if side == mover]
-    marks = marks_of(game)
-    if len(own) == 1 or ({*marks} >= {"X", "o"} and not marks.startswith("0")):
-        return str([*own, "Xo"[mover]][0])
-    return str(drawing.get("sides", ("", ""))[mover])
-
-
-def marks_of(game: Any) -> str:
-    """The marks of men, as the rules list them."""
-    return str((own_value(game, "layout") or [""])[0])
 
 
 def mover_of(game: Any, state: int) -> int | None:
@@ -101,24 +104,48 @@ class Picture(NamedTuple):
     """What all boards of a game have in common.
 
     Attributes:
-        shape: How many rows and columns there are at the start. A board of another shape is printed bare.
+        drawing: How cells are drawn.
+        rows: The cells at the start. A board of another shape is printed bare.
         text: A board with a character from `FIRST` on for each cell, and the names of cells, or of ranks and files.
-        is_counted: Whether cells hold numbers: the character so many places behind "0".
+        names: Those of cells.
+        marks: Those of men, as the rules list them.
         sides: What the sides are called.
     """
 
-    shape: tuple[int, int]
+    drawing: dict[str, Any]
+    rows: list[str]
     text: str
-    is_counted: bool
-    sides: tuple[str, str]
+    names: list[str]
+    marks: str
+    sides: list[str]
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether cells hold numbers: the character so many places behind "0"."""
+        return self.marks.startswith("0")
+
+    @property
+    def known(self) -> set[str]:
+        """All marks that cells may have; a space is no cell, and a dot an empty one."""
+        return {*"".join(self.rows), *self.marks, *("" if self.is_counted else ". ")}
 
 
 @functools.lru_cache(maxsize=16, typed=True)  # games of equal parameters are equal
 def picture_of(game: Any) -> Picture:
     """Return the picture of a game."""
-    is_counted, rows = marks_of(game).startswith("0"), rows_at(game, game.initial(), 0)
-    text = _text(drawing_of(game), rows, is_counted, own_method(game, "place") is not None)
-    return Picture((len(rows), len(rows[0])), text, is_counted, (side_of(game, 0), side_of(game, 1)))
+    drawing, rows = drawing_of(game), rows_at(game, game.initial(), 0)
+    marks = str((own_value(game, "layout") or [""])[0])
+    text = _text(drawing, rows, marks.startswith("0"), own_method(game, "place") is not None)
+    return Picture(drawing, rows, text, cell_names(game), marks, _sides(drawing, marks))
+
+
+def _sides(drawing: dict[str, Any], marks: str) -> list[str]:
+    """The marks of the sides' men, else the sides' names, "" without any."""
+    men = drawing.get("men", {}).items()
+    own = [[mark for mark, (_, side) in men if side == mover] for mover in (0, 1)]
+    is_usual = {*marks} >= {"X", "o"} and not marks.startswith("0")
+    others = "Xo" if is_usual else drawing.get("sides", ("", ""))
+    return [side[0] if len(side) == 1 or (side and is_usual) else str(others[mover]) for mover, side in enumerate(own)]
 
 
 def _text(drawing: dict[str, Any], rows: list[str], is_counted: bool, has_names: bool) -> str:
@@ -135,11 +162,12 @@ def _text(drawing: dict[str, Any], rows: list[str], is_counted: bool, has_names:
         return "\n".join([" ".join(reversed(houses)), *board, " ".join(houses)]).strip("\n")
     board = _spread(spots, 1 if kind == "dots" else 2, marks)
     if kind == "piles":
-        return "\n".join(f"{LETTERS[number % len(LETTERS)]} {line}" for number, line in enumerate(board))
-    if kind == "plate":
-        return "\n".join([*board, " ".join(map(str, range(1, width + 1)))])
-    is_labelled = has_names and width <= len(LETTERS)
-    return "\n".join(_labelled(board, rows, 2 if kind == "dots" else 1) if is_labelled else board)
+        board = [f"{LETTERS[number % len(LETTERS)]} {line}" for number, line in enumerate(board)]
+    elif kind == "plate":
+        board.append(" ".join(map(str, range(1, width + 1))))
+    elif has_names and width <= len(LETTERS):
+        board = _labelled(board, rows, 2 if kind == "dots" else 1)
+    return "\n".join(board)
 
 
 def _spots(drawing: dict[str, Any], rows: Sequence[str], cells: Sequence[int]) -> list[tuple[int, int]]:
@@ -189,18 +217,24 @@ def lines_of(text: str) -> list[str]:
 
 def rows_of(game: Any, lines: Sequence[str]) -> list[str] | None:
     """Return the rows of cells that `printed` wrote as these lines, without its last words; None for other texts."""
-    picture, rows = picture_of(game), rows_at(game, game.initial(), 0)
-    patterns, counted, marks = lines_of(picture.text), picture.is_counted, [*"".join(rows)]
+    picture = picture_of(game)
+    patterns, marks = lines_of(picture.text), [*"".join(picture.rows)]
     if len(lines) != len(patterns):
         return None
-    for pattern, line in zip(patterns, lines, strict=True):
-        wanted, found = (pattern.split(), line.split()) if counted else ([*pattern], [*line.ljust(len(pattern))])
-        if len(wanted) != len(found):
-            return None
-        for word, mark in zip(wanted, found, strict=True):
-            if len(word) == 1 and ord(word) >= FIRST and (mark.isdecimal() or not counted):
-                marks[ord(word) - FIRST] = chr(48 + int(mark)) if counted else mark
-            elif word != mark:
-                return None
-    width = len(rows[0])
+    if picture.is_counted:
+        patterns, lines = ([" ".join(line.split()) for line in every] for every in (patterns, lines))
+    else:
+        lines = [line.ljust(len(pattern)) for line, pattern in zip(lines, patterns, strict=True)]
+    text, cell = "\n".join(patterns), r"(\d{1,5})" if picture.is_counted else "(.)"
+    found = re.fullmatch("".join(cell if ord(sign) >= FIRST else re.escape(sign) for sign in text), "\n".join(lines))
+    if found is None:
+        return None
+    cells = [ord(sign) - FIRST for sign in text if ord(sign) >= FIRST]
+    for cell_number, mark in zip(cells, found.groups(), strict=True):
+        marks[cell_number] = chr(48 + int(mark)) if picture.is_counted else mark
+    return in_rows(marks, len(picture.rows[0]))
+
+
+def in_rows(marks: Sequence[str], width: int) -> list[str]:
+    """Marks as rows of that width."""
     return ["".join(marks[first : first + width]) for first in range(0, len(marks), width)]

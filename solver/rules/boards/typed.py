@@ -13,13 +13,11 @@ from typing import Any
 
 from solver.base.errors import PositionError
 from solver.base.shown import excerpt
-from solver.rules.boards.cells import board_of, is_drawn
-from solver.rules.boards.text import cell_names, drawing_of, lines_of, marks_of, picture_of, rows_of
+from solver.rules.boards.text import Picture, in_rows, is_drawn, lines_of, picture_of, rows_at, rows_of
 from solver.rules.game import Rules, own_method
 from solver.rules.notation import Position, first_position, show
 
-SIDES = {"1": 0, "2": 1, "first": 0, "second": 1, "x": 0, "o": 1}
-BLANK = ". "  # an empty cell, and no cell
+SIDES = ["1", "2"], ["first", "second"], ["x", "o"]
 MOST_COUNTED = 0xD000  # numbers have a character each, and none is half of a pair
 COUNTS = ("[1-9][0-9]?", "[1-9]")  # of empty cells, as in FEN: numbers, or digits one by one
 
@@ -34,44 +32,48 @@ def read_board(rules: Rules, text: str) -> Position | None:
         PositionError: It is the board of no position, or the rules read no boards.
     """
     lines = lines_of(text)
-    several = len(lines) > 1
-    if not is_drawn(rules.game) or own_method(rules.game, "from_cells") is None:
+    several, has_strokes = len(lines) > 1, "/" in text
+    if not _are_read(rules):
         if several:
             raise PositionError(
                 f"{rules.name} reads no boards: give moves, or add from_cells(rows, mover) to its rules"
             )
         return None
-    cells = _rows(rules, first_position(rules))
-    if not several and "/" not in text and not _may_be_a_row(rules, text, cells):
+    picture = picture_of(rules.game)
+    if not several and not has_strokes and not _may_be_a_row(text, picture):
         return None
-    printed = None if "/" in text else _printed(rules, lines)
+    printed = None if has_strokes else _printed(rules, lines)
     if printed is not None:
         return _position(rules, [printed], text)
-    boards = _typed(rules, text, cells)
-    known = _known_marks(rules, cells)
-    likely = [board for board in boards if "/" in text or known.issuperset("".join(board[0]))]
+    boards = _typed(text, picture)
+    likely = [board for board in boards if has_strokes or picture.known.issuperset("".join(board[0]))]
     if likely or (boards and several):
         return _position(rules, likely or boards, text)
-    if not several and "/" not in text:
+    if not several and not has_strokes:
         return None
+    cells = picture.rows
     raise PositionError(
         f"{excerpt(text, 60)} is no board: write {len(cells)} rows of {len(cells[0])} marks from the top, / between"
         f" them ({'/'.join(cells)}), and the side to move, 1 or 2, behind; or the text of `show`"
     )
 
 
+def _are_read(rules: Rules) -> bool:
+    return is_drawn(rules.game) and own_method(rules.game, "from_cells") is not None
+
+
 def _printed(rules: Rules, lines: list[str]) -> Board | None:
     """The board that `show` printed, where the rules have no `show` of their own."""
     last, _, turn = lines[-1].rpartition("   ") if lines[-1].endswith(" to move") else (lines[-1], "", "")
     rows = rows_of(rules.game, [*lines[:-1], last]) if own_method(rules.game, "show") is None else None
-    return None if rows is None else (rows, _side(rules, turn.removesuffix(" to move")))
+    return None if rows is None else (rows, _side(picture_of(rules.game), turn.removesuffix(" to move")))
 
 
-def _may_be_a_row(rules: Rules, text: str, cells: Rows) -> bool:
+def _may_be_a_row(text: str, picture: Picture) -> bool:
     """Whether a text of one line has a mark for each cell, on a board of one row."""
-    words = text.split()
+    cells, words = picture.rows, text.split()
     if len(cells) == 1 and len(words) <= 2 and len(cells[0]) == len(words[0]) > 1:
-        return not words[0].isdecimal() and not {*words[0]} - _known_marks(rules, cells)
+        return not words[0].isdecimal() and not {*words[0]} - picture.known
     return len(cells) == 1 and len(words) >= max(2, len(cells[0]))
 
 
@@ -82,18 +84,16 @@ def is_shown(rules: Rules, state: int, mover: int | None, text: str) -> bool:
 
 def state_of_array(rules: Rules, board: Any, mover: int | None) -> int:
     """Return the state of a board as a list or an array: `solver.rules.reading.position`."""
-    if own_method(rules.game, "from_cells") is None or not is_drawn(rules.game):
+    if not _are_read(rules):
         raise PositionError(f"{rules.name} reads no boards: add from_cells(rows, mover) to its rules")
-    cells = _rows(rules, first_position(rules))
-    height, width = len(cells), len(cells[0])
-    marks = marks_of(rules.game)
+    picture = picture_of(rules.game)
+    height, width = len(picture.rows), len(picture.rows[0])
     flat = list(_flat(board.tolist() if hasattr(board, "tolist") else board))
     if len(flat) != height * width:
         raise PositionError(f"a board of {rules.name} has {height} rows of {width} cells, not {len(flat)} in all")
-    blank = "".join(cells)
-    board_marks = [_mark(value, marks, blank[i], _square(rules, i)) for i, value in enumerate(flat)]
-    rows = ["".join(board_marks[first : first + width]) for first in range(0, height * width, width)]
-    return _position(rules, [(rows, mover)]).state
+    blanks = "".join(picture.rows)
+    marks = [_mark(value, picture, blanks[cell], _square(picture, cell)) for cell, value in enumerate(flat)]
+    return _position(rules, [(in_rows(marks, width), mover)]).state
 
 
 def _flat(board: Any) -> Iterator[Any]:
@@ -109,7 +109,7 @@ def _flat(board: Any) -> Iterator[Any]:
             yield part
 
 
-def _mark(value: Any, marks: str, blank: str, square: str) -> str:
+def _mark(value: Any, picture: Picture, blank: str, square: str) -> str:
     """The mark of a cell in an array."""
     if isinstance(value, str) and value.strip():
         return value
@@ -117,8 +117,9 @@ def _mark(value: Any, marks: str, blank: str, square: str) -> str:
         number = 0 if value is None or isinstance(value, str) else operator.index(value)
     except TypeError:
         raise PositionError(f"{square}: {value!r} is no mark: give a whole number or a character") from None
-    if marks.startswith("0"):
+    if picture.is_counted:
         return _counted(number, square)
+    marks = picture.marks
     if not 0 <= number <= len(marks):
         listed = ", ".join(f"{number} is {mark}" for number, mark in enumerate(marks, 1))
         raise PositionError(f"{square}: {number} is no mark: 0 is empty, {listed}")
@@ -132,42 +133,43 @@ def _counted(number: int, square: str) -> str:
     return chr(48 + number)
 
 
-def _rows(rules: Rules, position: Position) -> Rows:
-    return list(board_of(rules.game, position.state, int(position.mover or 0)))
+def _number(word: str) -> str:
+    """The mark of a number that is typed."""
+    return _counted(int(word) if len(word) < 9 else MOST_COUNTED, excerpt(word, 20))
 
 
-def _square(rules: Rules, cell: int) -> str:
-    names = cell_names(rules.game)
+def _square(picture: Picture, cell: int) -> str:
+    names = picture.names
     return names[cell] if names and not names[cell].isdecimal() else f"cell {cell + 1}"
 
 
-def _typed(rules: Rules, text: str, cells: Rows) -> list[Board]:
+def _typed(text: str, picture: Picture) -> list[Board]:
     """All boards that a text may be, as people type them. A last word that names the side to move does so first."""
     matched = re.fullmatch(r"(?s)(.*\S)\s+(\S+)", re.sub(r"\s+to move$", "", text.rstrip()))
-    side = None if matched is None else _side(rules, matched[2])
+    side = None if matched is None else _side(picture, matched[2])
     texts = [(text, None)] if matched is None or side is None else [(matched[1], side), (text, None)]
-    return [(rows, mover) for part, mover in texts for rows in _readings(part, cells, marks_of(rules.game))]
+    return [(rows, mover) for part, mover in texts for rows in _readings(part, picture)]
 
 
-def _readings(text: str, cells: Rows, marks: str) -> Iterator[Rows]:
+def _readings(text: str, picture: Picture) -> Iterator[Rows]:
     """Yield the rows of the board's shape that a text may be.
 
     Digits are marks if the game has such marks. Otherwise they count empty cells (`2X` or `11X`), or stand for marks as
     in arrays if all cells are digits.
     """
     rows = re.split(r"[\n/]", text.strip("\n"))
-    has_digits = any(map(str.isdecimal, marks))
+    has_digits = any(map(str.isdecimal, picture.marks))
     # All rows are spaced, or none: in "3 3/14 2" the 2 names no side
-    if len(rows) != len(cells) or (has_digits and len({len(row.split()) for row in rows}) > 1):
+    if len(rows) != len(picture.rows) or (has_digits and len({len(row.split()) for row in rows}) > 1):
         return
     readings = [rows]
     if re.search("[0-9]", text) and not has_digits:
         readings = [[re.sub(count, lambda run: "." * int(run[0]), row) for row in rows] for count in COUNTS] + readings
         if "".join("".join(rows).split()).isdecimal():
-            numbers = str.maketrans(dict(zip("0123456789", f".{marks}", strict=False)))
+            numbers = str.maketrans(dict(zip("0123456789", f".{picture.marks}", strict=False)))
             readings.append([row.translate(numbers) for row in rows])
     for reading in readings:
-        shaped = [_shaped(row, blank) for row, blank in zip(reading, cells, strict=True)]
+        shaped = [_shaped(row, blank) for row, blank in zip(reading, picture.rows, strict=True)]
         if None not in shaped:
             yield [row for row in shaped if row is not None]
 
@@ -183,7 +185,7 @@ def _shaped(row: str, blank: str) -> str | None:
     if len(row) == width and all(empty == " " for mark, empty in zip(row, blank, strict=True) if mark == " "):
         joined = row
     elif len(words) == width:
-        joined = "".join(_numbered(word) if len(word) > 1 and word.isdecimal() else word for word in words)
+        joined = "".join(_number(word) if len(word) > 1 and word.isdecimal() else word for word in words)
     else:
         joined = "".join(words)
     if len(joined) == width - blank.count(" ") < width:
@@ -192,72 +194,58 @@ def _shaped(row: str, blank: str) -> str | None:
     return joined if len(joined) == width else None
 
 
-def _side(rules: Rules, word: str) -> int | None:
+def _side(picture: Picture, word: str) -> int | None:
     """The side that a word names: 1 or 2, x or o, the names of the colours or their first letters."""
-    names = [str(name).casefold() for name in drawing_of(rules.game).get("sides", [])]
-    sides = dict(SIDES)
-    for pair in (map(str.casefold, picture_of(rules.game).sides), names, (name[:1] for name in names)):
-        first, second = [*pair, "", ""][:2]
-        if first != second:
-            sides.update({first: 0, second: 1})
-    return sides.get(word.casefold()) if word else None
+    names = [str(name) for name in picture.drawing.get("sides", [])]
+    for pair in ([name[:1] for name in names], names, picture.sides, *SIDES):
+        sides = [side.casefold() for side in pair]
+        if word and sides.count(word.casefold()) == 1:
+            return sides.index(word.casefold())
+    return None
 
 
 def _position(rules: Rules, boards: list[Board], text: str = "") -> Position:
     """The position that is one of some boards, with its side to move if the text tells it. Raises PositionError."""
-    known = _known_marks(rules, _rows(rules, first_position(rules)))
+    known = picture_of(rules.game).known
     # Case does not matter where only one can be meant
     meant = {mark.swapcase(): mark for mark in known if mark.swapcase() not in known}
-    states: set[tuple[int, int]] = set()
+    states: dict[int, set[int]] = {}
     refusals: list[PositionError] = []
     for rows, mover in boards:
         marks = ["".join(meant.get(mark, mark) for mark in row) for row in rows]
         for side in (0, 1) if mover is None else (mover,):
             try:
-                states.add((side, _state(rules, marks, side)))
+                states.setdefault(_state(rules, marks, side), set()).add(side)
             except PositionError as error:
                 refusals.append(error)
     if not states:
         raise refusals[0]
-    if len({state for _, state in states}) > 1:
-        states = {(side, state) for side, state in states if is_shown(rules, state, None, text)} or states
-    if len({state for _, state in states}) > 1:
+    if len(states) > 1:
+        states = {state: sides for state, sides in states.items() if is_shown(rules, state, None, text)} or states
+    if len(states) > 1:
         reason = f"either side may be to move: {'write 1 or 2 behind it' if text else 'give mover=0 or mover=1'}"
-        if len(dict(states)) < len(states):
+        if sum(map(len, states.values())) > len(set.union(*states.values())):
             reason = "digits may be marks or empty cells: write . for each empty cell"
         raise PositionError(f"{excerpt(text or '/'.join(boards[0][0]), 60)}: {reason}")
-    (side, state), *others = states
+    [(state, sides)] = states.items()
     position = first_position(rules, state)
-    return position if others or position.mover is not None else position._replace(mover=side)
-
-
-def _known_marks(rules: Rules, cells: Rows) -> set[str]:
-    marks = marks_of(rules.game)
-    return {*"".join(cells), *marks, *("" if marks.startswith("0") else BLANK)}
+    return position if len(sides) > 1 or position.mover is not None else position._replace(mover=min(sides))
 
 
 def _state(rules: Rules, rows: Rows, mover: int) -> int:
     """The state of rows with that side to move. Raises PositionError that names the first cell that cannot be."""
-    marks = marks_of(rules.game)
-    known = _known_marks(rules, _rows(rules, first_position(rules)))
+    picture, listed = picture_of(rules.game), " ".join(picture_of(rules.game).marks)
     for cell, mark in enumerate("".join(rows)):
-        if marks and mark not in known:
-            raise PositionError(f"{_square(rules, cell)}: {mark!r} is no mark of this game: {' '.join(marks)}")
+        if listed and mark not in picture.known:
+            raise PositionError(f"{_square(picture, cell)}: {mark!r} is no mark of this game: {listed}")
     try:
         state = int(rules.game.from_cells(rows, mover))
-        again = _rows(rules, Position(state, None, mover))
+        again = rows_at(rules.game, state, mover)
         if rules.to_move is not None and rules.to_move(state) != mover:
             raise ValueError(f"player {mover + 1} is not to move")
     except (ArithmeticError, LookupError, ValueError) as error:
         raise PositionError(f"{'/'.join(rows)} is no position of {rules.name}: {error}") from None
     for cell, (mark, other) in enumerate(zip("".join(rows), "".join(again), strict=True)):
         if mark != other:
-            raise PositionError(f"{_square(rules, cell)}: there cannot be {mark!r}, but {other!r}")
+            raise PositionError(f"{_square(picture, cell)}: there cannot be {mark!r}, but {other!r}")
     return state
-
-
-def _numbered(word: str) -> str:
-    """A number as the mark that stands for it, else the mark itself."""
-    if word.isdecimal():
-        return _counted(int(word) if len(word) < 9 else MOST_COUNTED, excerpt(word, 20))
-    return word[:1] or "."
