@@ -22,7 +22,6 @@ taken (24: none). Placing raises the tier and so does taking; sliding does not.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -187,38 +186,18 @@ class NineMensMorris(NamedTuple):
 
     def parse_position(self, text: str) -> int | None:
         """The board, with the men in hand, as `show` prints it."""
-        lines = text.split("\n")
-        matched = re.fullmatch(r" *a  b  c  d  e  f  g   ([xo]) to move(?:, in hand (\d) and (\d))?", lines[-1])
-        if matched is None or len(lines) != 8:
+        found = morris.read(text, BOARD, NAMES, self.men)
+        if found is None:
             return None
-        turn, men = "xo".index(matched[1]), [0, 0]
-        for point, name in enumerate(NAMES):
-            mark = lines[7 - int(name[1])].ljust(22)["abcdefg".index(name[0]) * 3 + 2]
-            if mark in "xo":
-                men["xo".index(mark)] |= 1 << point
-        left = [int(matched[2] or 0), int(matched[3] or 0)]
-        for player in (0, 1):
-            if men[player].bit_count() > self.men - left[player]:
-                raise ValueError(f"each player has {self.men} men")
-        placed = 2 * self.men - sum(left)
-        if placed < 2 * self.men and (placed % 2 != turn or left[0] != self.men - (placed + 1) // 2):
-            raise ValueError("while men are placed, x has as many in hand as o, or one fewer when o is to move")
+        men, placed, turn = found
         return men[turn] | men[1 - turn] << POINTS | placed << 2 * POINTS
 
     def show(self, state: int) -> str:
         return self.view(state, (state >> 2 * POINTS) % 2)
 
     def view(self, state: int, mover: int) -> str:
-        marks = [mark.lower() for mark in self.cells(state, mover)[0]]
-        placed = state >> 2 * POINTS
-        left = [self.men - (placed + (player != mover)) // 2 for player in (0, 1)]
-        board = [list(row) for row in BOARD]
-        for point, name in enumerate(NAMES):
-            board[7 - int(name[1])]["abcdefg".index(name[0]) * 3 + 2] = marks[point]
-        last = f"  a  b  c  d  e  f  g   {'xo'[mover]} to move"
-        if any(left):
-            last += f", in hand {left[0]} and {left[1]}"
-        return "\n".join(["".join(row) for row in board] + [last])
+        left = 2 * self.men - (state >> 2 * POINTS)
+        return morris.shown(BOARD, NAMES, self.cells(state, mover)[0], mover, left)
 
     def cells(self, state: int, mover: int) -> list[str]:
         return grid.board(POINTS, 1, state, "Xo" if mover == 0 else "oX")
@@ -228,9 +207,7 @@ class NineMensMorris(NamedTuple):
         return [point for point in (source, target, taken) if point < POINTS]
 
     def drawing(self) -> dict[str, Any]:
-        at = [["abcdefg".index(name[0]) + 0.5, 7.5 - int(name[1])] for name in NAMES]
-        lines = [[a, b] for a in range(POINTS) for b in range(a) if self._near(1 << a) >> b & 1]
-        return {"board": "points", "at": at, "lines": lines, "sides": ["white", "black"], "names": list(NAMES)}
+        return morris.drawing(NAMES, lambda point: self._near(1 << point))
 
     def _near(self, men: int) -> int:
         """The neighbours of some points."""

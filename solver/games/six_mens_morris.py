@@ -20,7 +20,6 @@ times the point of the man that is taken (16: none). Placing raises the tier and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -33,6 +32,13 @@ NEAR = (
 )
 MILLS = (0x0007, 0x001C, 0x0070, 0x00C1, 0x0700, 0x1C00, 0x7000, 0xC100)
 NAMES = ("a5", "c5", "e5", "e3", "e1", "c1", "a1", "a3", "b4", "c4", "d4", "d3", "d2", "c2", "b2", "b3")
+BOARD = (
+    "5 o-----o-----o",
+    "4 |  o--o--o  |",
+    "3 o--o     o--o",
+    "2 |  o--o--o  |",
+    "1 o-----o-----o",
+)
 BOTH = 0x10001  # of either player, one point
 
 
@@ -136,33 +142,15 @@ class SixMensMorris(NamedTuple):
 
     def parse_position(self, text: str) -> int | None:
         """The board, with the men in hand, as `show` prints it."""
-        lines = text.split("\n")
-        matched = re.fullmatch(r" *a  b  c  d  e   ([xo]) to move(?:, in hand (\d) and (\d))?", lines[-1])
-        if matched is None or len(lines) != 6:
+        found = morris.read(text, BOARD, NAMES, self.men)
+        if found is None:
             return None
-        turn, state = "xo".index(matched[1]), 0
-        for point, name in enumerate(NAMES):
-            mark = lines[5 - int(name[1])].ljust(15)["abcde".index(name[0]) * 3 + 2]
-            state |= 1 << point if mark == "x" else 1 << 16 + point if mark == "o" else 0
-        left = [int(matched[2] or 0), int(matched[3] or 0)]
-        for player in (0, 1):
-            if (state >> 16 * player & 0xFFFF).bit_count() > self.men - left[player]:
-                raise ValueError(f"each player has {self.men} men")
-        return state | 2 * self.men - sum(left) << 32 | turn << 36
+        men, placed, turn = found
+        return men[0] | men[1] << 16 | placed << 32 | turn << 36
 
     def show(self, state: int) -> str:
-        a, b, c, d, e, f, g, h, i, j, k, m, n, o, p, q = (mark.lower() for mark in self.cells(state, 0)[0])
-        turn = state >> 36
-        left = [self.men - (self._placed(state) + (player != turn)) // 2 for player in (0, 1)]
-        rows = [
-            f"5 {a}-----{b}-----{c}",
-            f"4 |  {i}--{j}--{k}  |",
-            f"3 {h}--{q}     {m}--{d}",
-            f"2 |  {p}--{o}--{n}  |",
-            f"1 {g}-----{f}-----{e}",
-            f"  a  b  c  d  e   {'xo'[turn]} to move" + (f", in hand {left[0]} and {left[1]}" if any(left) else ""),
-        ]
-        return "\n".join(rows)
+        left = 2 * self.men - self._placed(state)
+        return morris.shown(BOARD, NAMES, self.cells(state, 0)[0], state >> 36, left)
 
     def cells(self, state: int, mover: int) -> list[str]:
         return grid.board(16, 1, state, "Xo")
@@ -172,9 +160,7 @@ class SixMensMorris(NamedTuple):
         return [point for point in (source, target, taken) if point < 16]
 
     def drawing(self) -> dict[str, Any]:
-        at = [["abcde".index(name[0]) + 0.5, 5.5 - int(name[1])] for name in NAMES]
-        lines = [[a, b] for a in range(16) for b in range(a) if NEAR[a] >> b & 1]
-        return {"board": "points", "at": at, "lines": lines, "sides": ["white", "black"], "names": list(NAMES)}
+        return morris.drawing(NAMES, NEAR.__getitem__)
 
     def _men(self, state: int, other: int) -> int:
         """The mover's men (0) or the other's (1)."""

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from solver.games.common.boards import cells_of
+
+COLUMNS = "abcdefg"
 
 
 def tables(men: int) -> Iterator[tuple[int, int, int]]:
@@ -21,3 +27,45 @@ def tables(men: int) -> Iterator[tuple[int, int, int]]:
                     fits = own - mine <= max(0, other - 2) and other - theirs <= max(0, own - 2)
                 if fits:
                     yield placed, mine, theirs
+
+
+def shown(board: Sequence[str], names: Sequence[str], marks: str, mover: int, left: int) -> str:
+    """A picture of the points with their men, who is to move, and the men that either still has in hand, `left` in all.
+
+    The mover has one more than the other where their number is odd.
+    """
+    rows = [list(row) for row in board]
+    for name, mark in zip(names, marks.lower(), strict=True):
+        rows[-int(name[1])][COLUMNS.index(name[0]) * 3 + 2] = mark
+    last = f"  {'  '.join(COLUMNS[: len(board)])}   {'xo'[mover]} to move"
+    hands = f", in hand {(left + 1 - mover) // 2} and {(left + mover) // 2}" if left else ""
+    return "\n".join([*map("".join, rows), last + hands])
+
+
+def read(text: str, board: Sequence[str], names: Sequence[str], men: int) -> tuple[list[int], int, int] | None:
+    """The men of both players, how many were placed, and who is to move, of a text that `shown` made; else None.
+
+    Raises ValueError for men that no play brings there, `men` each in all.
+    """
+    *rows, last = text.split("\n")
+    columns = "  ".join(COLUMNS[: len(board)])
+    matched = re.fullmatch(rf" *{columns}   ([xo]) to move(?:, in hand (\d) and (\d))?", last)
+    if matched is None or len(rows) != len(board):
+        return None
+    marks = "".join(rows[-int(name[1])].ljust(22)[COLUMNS.index(name[0]) * 3 + 2] for name in names)
+    players = [cells_of([marks], mark) for mark in "xo"]
+    turn, left = "xo".index(matched[1]), [int(matched[2] or 0), int(matched[3] or 0)]
+    if any(player.bit_count() > men - hand for player, hand in zip(players, left, strict=True)):
+        raise ValueError(f"each player has {men} men")
+    placed = 2 * men - sum(left)
+    if placed < 2 * men and (placed % 2 != turn or left[0] != men - (placed + 1) // 2):
+        raise ValueError("while men are placed, x has as many in hand as o, or one fewer when o is to move")
+    return players, placed, turn
+
+
+def drawing(names: Sequence[str], near: Callable[[int], int]) -> dict[str, Any]:
+    """Points where a picture has them, and lines between neighbours; `near`: those of a point, a bit each."""
+    size = max(int(name[1]) for name in names)
+    at = [[COLUMNS.index(name[0]) + 0.5, size + 0.5 - int(name[1])] for name in names]
+    lines = [[a, b] for a in range(len(names)) for b in range(a) if near(a) >> b & 1]
+    return {"board": "points", "at": at, "lines": lines, "sides": ["white", "black"], "names": list(names)}
