@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common.boards import shown_with_hands, text_with_hands
+from solver.games.common.boards import between_hands, cased, shown_with_hands, text_with_hands, tray
 
 GROUP = "capture"
 PLANE = 0o7777
@@ -156,18 +156,13 @@ class AnimalShogi(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         """The second player's hand, the board from its home rank on, and the first player's hand."""
-        mine, marks = self._mine(state), []
-        for kind in (2, 1, 0):
-            marks.append(self._cased(self._held(state, 6, kind), 1 - mover))
-        for row in range(3, -1, -1):
-            for cell in range(3 * row, 3 * row + 3):
-                letter = LETTERS[self._kind(state, cell)].replace(" ", ".")
-                marks.append(self._cased(letter, mover if mine >> cell & 1 else 1 - mover))
-        for kind in range(3):
-            marks.append(self._cased(self._held(state, 0, kind), mover))
-        if mover:
-            marks = list(reversed(marks))
-        return ["".join(marks[3 * row : 3 * row + 3]) for row in range(6)]
+        mine, board = self._mine(state), []
+        for cell in range(12):
+            letter = LETTERS[self._kind(state, cell)].replace(" ", ".")
+            board.append(cased(letter, mover if mine >> cell & 1 else 1 - mover))
+        below = [cased(self._held(state, 0, kind), mover) for kind in range(3)]
+        above = [cased(self._held(state, 6, kind), 1 - mover) for kind in range(3)]
+        return between_hands(3, board, below, above, mover)
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         marks = "".join(rows)
@@ -200,13 +195,7 @@ class AnimalShogi(NamedTuple):
     def drawing(self) -> dict[str, Any]:
         names = {"C": "chick", "G": "giraffe", "E": "elephant", "L": "lion", "H": "hen"}
         names |= {"P": "chick 2", "Q": "giraffe 2", "R": "elephant 2"}
-        men = {(letter.lower() if side else letter): [name, side] for letter, name in names.items() for side in (0, 1)}
-        rows = (0.3, 1.6, 2.6, 3.6, 4.6, 5.9)
-        at = [[column + 0.5, row + 0.2] for row in rows for column in range(3)]
-        return {"board": "tray", "at": at, "turns": True, "sides": ["green", "sky"], "men": men}
-
-    def _cased(self, letter: str, player: int) -> str:
-        return letter.lower() if player else letter
+        return tray(3, 4, names)
 
     def _held(self, state: int, hand: int, kind: int) -> str:
         """A mark for no man, one or two of a kind in a hand."""

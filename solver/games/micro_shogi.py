@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from solver.games.animal_shogi import AnimalShogi
 from solver.games.common import grid, like, limits
-from solver.games.common.boards import shown_with_hands, text_with_hands
+from solver.games.common.boards import between_hands, cased, shown_with_hands, text_with_hands, tray
 
 GROUP = "capture"
 BOARD = (1 << 20) - 1
@@ -132,16 +132,9 @@ class MicroShogi(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         """The second player's hand, the board from its home rank on, and the first player's hand."""
-        board, marks = self._marks(state, mover), []
-        for kind in range(3, -1, -1):
-            marks.append(self._held(state, 1, kind, 1 - mover))
-        for row in range(4, -1, -1):
-            marks.extend(board[4 * row : 4 * row + 4])
-        for kind in range(4):
-            marks.append(self._held(state, 0, kind, mover))
-        if mover:
-            marks = list(reversed(marks))
-        return ["".join(marks[4 * row : 4 * row + 4]) for row in range(7)]
+        below = [self._held(state, 0, kind, mover) for kind in range(4)]
+        above = [self._held(state, 1, kind, 1 - mover) for kind in range(4)]
+        return between_hands(4, self._marks(state, mover), below, above, mover)
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         marks = "".join(rows)
@@ -181,10 +174,7 @@ class MicroShogi(NamedTuple):
     def drawing(self) -> dict[str, Any]:
         names = dict(zip(LETTERS + "K", LETTERS + "K", strict=True))
         names |= {two: one + " 2" for two, one in zip(DOUBLED, LETTERS[::2], strict=True)}
-        men = {(letter.lower() if side else letter): [name, side] for letter, name in names.items() for side in (0, 1)}
-        rows = (0.3, 1.6, 2.6, 3.6, 4.6, 5.6, 6.9)
-        at = [[column + 0.5, row + 0.2] for row in rows for column in range(4)]
-        return {"board": "tray", "at": at, "turns": True, "sides": ["green", "sky"], "men": men}
+        return tray(4, 5, names)
 
     def _man(self, state: int, place: int) -> int:
         """One of the two men of a kind, the greater first: places 0 and 1 are Pawns, 2 and 3 Golds."""
@@ -262,11 +252,11 @@ class MicroShogi(NamedTuple):
     def _marks(self, state: int, mover: int) -> list[str]:
         """The board from a1, in capitals what is the first player's; mover: who is to move."""
         marks = ["."] * 20
-        marks[state & 31], marks[state >> 5 & 31] = self._cased("K", mover), self._cased("K", 1 - mover)
+        marks[state & 31], marks[state >> 5 & 31] = cased("K", mover), cased("K", 1 - mover)
         for place in range(2 * self.kinds):
             man = self._man(state, place)
             if man < HAND:
-                marks[man >> 2] = self._cased(LETTERS[place & ~1 | man & 1], mover ^ man >> 1 & 1)
+                marks[man >> 2] = cased(LETTERS[place & ~1 | man & 1], mover ^ man >> 1 & 1)
         return marks
 
     def _count(self, state: int, other: int, kind: int) -> int:
@@ -278,10 +268,7 @@ class MicroShogi(NamedTuple):
 
     def _held(self, state: int, other: int, kind: int, player: int) -> str:
         """A mark for no man, one or two of a kind in a hand."""
-        return self._cased((".", LETTERS[2 * kind], DOUBLED[kind])[self._count(state, other, kind)], player)
-
-    def _cased(self, letter: str, player: int) -> str:
-        return letter.lower() if player else letter
+        return cased((".", LETTERS[2 * kind], DOUBLED[kind])[self._count(state, other, kind)], player)
 
     def _board(self, state: int, turned: int, capitals: str, small: str) -> str:
         return text_with_hands(self.cells(state, turned), turned, LETTERS[::2], DOUBLED, capitals, small)

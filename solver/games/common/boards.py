@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 
 def cells_of(rows: list[str], mark: str) -> int:
@@ -92,3 +93,35 @@ def text_with_hands(rows: list[str], turned: int, letters: str, doubled: str, *n
     below, above = (hand.translate(held) or "-" for hand in (rows[-1], rows[0][::-1].upper()))
     columns = " ".join("abcd"[: len(rows[0])])[:: -1 if turned else 1]
     return "\n".join([*lines, f"  {columns}   capitals: {names[0]}, in hand {below}; {names[1]} {above.lower()}"])
+
+
+def cased(mark: str, player: int) -> str:
+    """The second player's marks are small letters."""
+    return mark.lower() if player else mark
+
+
+def between_hands(width: int, board: list[str], below: list[str], above: list[str], mover: int) -> list[str]:
+    """The cells of a board with a hand on either side, as the first player sees them.
+
+    Args:
+        width: The cells of a row, and of a hand.
+        board: The marks of the board from its first row on, as the mover sees it.
+        below: The marks of the mover's hand.
+        above: The marks of the other's hand.
+        mover: The side to move.
+    """
+    marks = above[::-1]
+    for first in range(len(board) - width, -1, -width):
+        marks.extend(board[first : first + width])
+    marks.extend(below)
+    if mover:
+        marks = marks[::-1]
+    return ["".join(marks[first : first + width]) for first in range(0, len(marks), width)]
+
+
+def tray(width: int, height: int, names: dict[str, str]) -> dict[str, Any]:
+    """The drawing of such cells: men that turn round, by the names of their marks."""
+    men = {cased(mark, side): [name, side] for mark, name in names.items() for side in (0, 1)}
+    rows = [0.3, *(row + 1.6 for row in range(height)), height + 1.9]
+    at = [[column + 0.5, row + 0.2] for row in rows for column in range(width)]
+    return {"board": "tray", "at": at, "turns": True, "sides": ["green", "sky"], "men": men}
