@@ -10,10 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from solver.games.coins import Coins
+from solver.games.common import like
+
 GROUP = "impartial"
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
+@like(Coins, "impartial", "is_terminal", "utility")
 class Nim(NamedTuple):
     """Up to 26 heaps; take one or more from one heap; who takes the last wins (misere: loses)."""
 
@@ -21,10 +25,6 @@ class Nim(NamedTuple):
     misere: bool = False
 
     drawing = {"board": "piles", "heaps": True, "men": {"o": ["coin", 2]}}
-
-    @property
-    def impartial(self) -> bool:
-        return not self.misere
 
     def check(self) -> None:
         if not 1 <= len(self.heaps) <= 26 or min(self.heaps) < 0:
@@ -48,12 +48,6 @@ class Nim(NamedTuple):
     def result(self, state: int, action: int) -> int:
         taken = action & (1 << self._bits()) - 1
         return state - (taken << self._first(action >> self._bits()))
-
-    def is_terminal(self, state: int) -> bool:
-        return state == 0
-
-    def utility(self, state: int) -> int:
-        return 1 if self.misere else -1
 
     def tier(self, state: int) -> int:
         return self._total(self.initial()) - self._total(state)

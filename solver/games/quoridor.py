@@ -24,7 +24,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import limits
+from solver.games.common import grid, limits
 
 GROUP = "race"
 WAYS = ((1, 0), (-1, 0), (0, 1), (0, -1))
@@ -97,10 +97,9 @@ class Quoridor(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         """The cell moved to; a wall by the cell below and left of its middle, with h across or v upright."""
         if action < self._cells():
-            return self._name(action)
+            return grid.name(self.width, action)
         wall = action - self._cells()
-        column, row = wall // 2 % (self.width - 1), wall // 2 // (self.width - 1)
-        return "abcde"[column] + str(row + 1) + "hv"[wall & 1]
+        return grid.name(self.width - 1, wall // 2) + "hv"[wall & 1]
 
     def parse_position(self, text: str) -> int | None:
         """The board, with the walls left, as `show` prints it."""
@@ -161,13 +160,10 @@ class Quoridor(NamedTuple):
     def drawing(self) -> dict[str, Any]:
         men = {"X": ["disc", 0], "o": ["disc", 1], "-": ["", 2], "|": ["", 2]}
         high, wide = range(2 * self.height - 2, -1, -1), range(2 * self.width - 1)
-        names = [self._place_name(x, y) for y in high for x in wide]
+        # A cell, or the two cells that a gap lies between
+        ends = [[grid.name(9, 9 * ((y + far) // 2) + (x + far) // 2) for far in (0, 1)] for y in high for x in wide]
+        names = ["-".join(dict.fromkeys(pair)) for pair in ends]
         return {"board": "walls", "sides": ["red", "blue"], "men": men, "names": names}
-
-    def _place_name(self, x: int, y: int) -> str:
-        """A cell, or the two cells that a gap lies between."""
-        first, second = "abcde"[x // 2] + str(y // 2 + 1), "abcde"[(x + 1) // 2] + str((y + 1) // 2 + 1)
-        return first if first == second else f"{first}-{second}"
 
     def _cells(self) -> int:
         return self.width * self.height
@@ -177,9 +173,6 @@ class Quoridor(NamedTuple):
 
     def _turn(self, state: int) -> int:
         return state >> 16 + 2 * self._crossings()
-
-    def _name(self, cell: int) -> str:
-        return "abcde"[cell % self.width] + str(cell // self.width + 1)
 
     def _across(self, cell: int) -> int:
         """The cell with left and right exchanged."""

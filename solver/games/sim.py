@@ -91,12 +91,10 @@ class Sim(NamedTuple):
 
     def show(self, state: int) -> str:
         """Which lines the players have."""
-        found = []
-        for player in range(2):
-            lines = state >> player * self._lines()
-            own = [LINES[i] for i in range(self._lines()) if lines >> i & 1]
-            found.append(f"{'first' if player == 0 else 'second'}: {' '.join(own)}")
-        return "\n".join(found)
+        names = [
+            [LINES[i] for i in range(self._lines()) if lines >> i & 1] for lines in (state, state >> self._lines())
+        ]
+        return f"first: {' '.join(names[0])}\nsecond: {' '.join(names[1])}"
 
     def cells(self, state: int, mover: int) -> list[str]:
         """A square whose rows and columns are the points, a cell for each two of them."""
@@ -113,11 +111,8 @@ class Sim(NamedTuple):
         return "Xo", self._lines()
 
     def place(self, state: int, action: int) -> list[int]:
-        row = 0
-        while action > row:
-            action -= row + 1
-            row += 1
-        return [row * (self.points - 1) + action]
+        first, second = ("ABCDEFGH".index(letter) for letter in LINES[action])
+        return [(second - 1) * (self.points - 1) + first]
 
     def drawing(self) -> dict[str, Any]:
         cells = [(i, j) for i in range(1, self.points) for j in range(self.points - 1)]

@@ -15,11 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from solver.games.common import limits
+from solver.games.common import like, limits
+from solver.games.euclid import Euclid
 
 GROUP = "impartial"
 
 
+@like(Euclid, "initial", "utility", "canonical")
 class Wythoff(NamedTuple):
     """Take any number from one of two heaps, or the same number from both; who takes the last wins."""
 
@@ -31,9 +33,6 @@ class Wythoff(NamedTuple):
 
     def check(self) -> None:
         limits(self, first=(0, 1 << 14), second=(0, 1 << 14))
-
-    def initial(self) -> int:
-        return self.first | self.second << self._bits()
 
     def actions(self, state: int) -> Iterator[int]:
         first, second = state & self._mask(), state >> self._bits()
@@ -50,18 +49,11 @@ class Wythoff(NamedTuple):
     def is_terminal(self, state: int) -> bool:
         return state == 0
 
-    def utility(self, state: int) -> int:
-        return -1
-
     def tier(self, state: int) -> int:
         return self.first + self.second - self.longest(state)
 
     def longest(self, state: int) -> int:
         return (state & self._mask()) + (state >> self._bits())
-
-    def canonical(self, state: int) -> int:
-        first, second = state & self._mask(), state >> self._bits()
-        return max(first, second) | min(first, second) << self._bits()
 
     def format_action(self, state: int, action: int) -> str:
         first, second = action & self._mask(), action >> self._bits()
