@@ -41,12 +41,13 @@ class Graph(NamedTuple):
         if not text:
             raise ValueError("name the file of the table: graph:moves.csv")
         if text.lower().endswith(DESCRIPTIONS):
-            from solver.games.common.described import described
-
-            return graph_of(os.path.basename(text), described(text))
-        from solver.games.common.table import read
-
-        return graph_of(os.path.basename(text), read(text))
+            from solver.games.common.described import described as read
+        else:
+            from solver.games.common.table import read
+        try:
+            return graph_of(os.path.basename(text), read(text))
+        except OSError as error:
+            raise ValueError(f"{text} cannot be read: {error.strerror}") from None
 
     @classmethod
     def from_bytes(cls, source: str, data: bytes) -> Graph:

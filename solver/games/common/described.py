@@ -43,12 +43,8 @@ Step = tuple[bool, dict[int, list[Masks]]]
 
 
 def described(path: str) -> Nodes:
-    """The graph of the game that a file describes. Raises ValueError, ResourceError."""
-    try:
-        text = read_text(path, MOST_BYTES)
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
-    nodes = Exploration(path, Play(read(text))).run()
+    """The graph of the game that a file describes. Raises ValueError, OSError, ResourceError."""
+    nodes = Exploration(path, Play(read(read_text(path, MOST_BYTES)))).run()
     largest = max(map(abs, nodes.worths))
     if {abs(worth) for worth in nodes.worths} <= {0, largest}:  # wins, draws and losses
         for node, worth in enumerate(nodes.worths):

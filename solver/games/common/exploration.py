@@ -89,11 +89,11 @@ class Exploration:
 
     def _expand(self, state: Any, node: int, behind: list[tuple[Any, int]]) -> None:
         """Enter the moves of a position; new positions go to `behind`."""
-        numbers, mover, places = self.numbers, self.draft.movers[node], []
-        actions, names, weights = self._moves(state)
-        for child in map(state.child, actions):
+        mover, (actions, names, weights) = self.draft.movers[node], self._moves(state)
+        for action, name, weight in zip(actions, names, weights or [0] * len(actions), strict=True):
+            child = state.child(action)
             text, player = str(child), child.current_player()
-            place = numbers[player].get(text)
+            place = self.numbers[player].get(text)
             if place is None:
                 place = self._number(child, text, player, mover)
                 if player != TERMINAL:
@@ -102,8 +102,7 @@ class Exploration:
                 self.doubles += 1
                 if self.doubles >= self.next:
                     self._remember(child, place)
-            places.append(place)
-        self.draft.moves(node, names, places, weights)
+            self.draft.move(node, name, place, weight=weight)
 
     def _moves(self, state: Any) -> tuple[list[int], Iterable[str], list[int] | None]:
         """Actions, their names, and weights where chance decides, else None."""

@@ -14,7 +14,7 @@ import struct
 import sys
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain, pairwise, repeat
 from typing import Any, NamedTuple
 
@@ -199,24 +199,17 @@ def unpacked(data: bytes) -> Nodes:
     at += length
     movers = whole[at : at + turns]
     at += turns
-    arrays = {}
+    arrays: dict[str, array[int]] = {}
     for name, code in ARRAYS:
-        arrays[name], at = _array_at(whole, at, code, counts[name])
+        width = array(code).itemsize
+        content = bytearray(counts[name] * width)
+        for place in range(width):
+            content[place::width] = whole[at : at + counts[name]]
+            at += counts[name]
+        arrays[name] = _little(array(code, bytes(content)))
     nodes = Nodes(texts, names, movers, **arrays)
     _check(nodes)
     return nodes
-
-
-def _array_at(whole: bytes, at: int, code: str, count: int) -> tuple[array[int], int]:
-    """An array whose bytes lie apart, and where it ends."""
-    width = array(code).itemsize
-    content = bytearray(count * width)
-    for place in range(width):
-        content[place::width] = whole[at : at + count]
-        at += count
-    numbers = array(code)
-    numbers.frombytes(content)
-    return _little(numbers), at
 
 
 def _check(nodes: Nodes) -> None:
@@ -233,11 +226,6 @@ def _check(nodes: Nodes) -> None:
 def short(text: str) -> str:
     """A position's text as a message has it."""
     return excerpt(SPACE.sub(" ", text.strip()), 60)
-
-
-def _fill(numbers: array[int], length: int) -> None:
-    """Bring an array to a length with zeros."""
-    numbers.frombytes(bytes((length - len(numbers)) * numbers.itemsize))
 
 
 class _Numbered(dict[str, int]):
@@ -274,19 +262,8 @@ class Draft:
         self.rewards.append(reward)
         self.weights.append(weight)
 
-    def moves(self, owner: int, names: Iterable[str], children: list[int], weights: list[int] | None) -> None:
-        """All moves of a position, which score nothing; `weights`: None where a player decides. Not beside `move`."""
-        self.owners.extend(array("I", (owner,)) * len(children))
-        if weights is not None:
-            _fill(self.weights, len(self.children))
-            self.weights.fromlist(weights)
-        self.children.fromlist(children)
-        self.labels.fromlist([self.names[name] for name in names])
-
     def nodes(self, turns: bool) -> Nodes:
         """The graph; `turns`: it says who moves. The draft is used up."""
-        _fill(self.weights, len(self.children))
-        _fill(self.rewards, len(self.children))
         if any(after < before for before, after in pairwise(self.owners)):
             order = sorted(range(len(self.owners)), key=self.owners.__getitem__)
             for name in ("owners", "children", "labels", "weights", "rewards"):

@@ -40,21 +40,18 @@ class Line(NamedTuple):
 
 
 def read(path: str) -> Nodes:
-    """The graph of a table. Raises ValueError, which names the line, and ResourceError."""
+    """The graph of a table. Raises ValueError, which names the line, OSError and ResourceError."""
     memory, begun = listener().memory or free_memory(), resident_memory()
-    try:
-        reader = _Reader()
-        for line in _lines(file_lines(path), "\t" if path.lower().endswith(TABS) else ","):
-            reader.enter(line)
-            if line.number % STEP == 0:
-                listener().progress("read", line.number, None)
-                if resident_memory() - begun > memory:
-                    raise ResourceError(
-                        f"{path} has more than {line.number:,} lines, which take {memory / 2**30:.1f} GiB of memory:"
-                        " raise --memory, or take a smaller table"
-                    )
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+    reader = _Reader()
+    for line in _lines(file_lines(path), "\t" if path.lower().endswith(TABS) else ","):
+        reader.enter(line)
+        if line.number % STEP == 0:
+            listener().progress("read", line.number, None)
+            if resident_memory() - begun > memory:
+                raise ResourceError(
+                    f"{path} has more than {line.number:,} lines, which take {memory / 2**30:.1f} GiB of memory:"
+                    " raise --memory, or take a smaller table"
+                )
     return reader.nodes()
 
 
