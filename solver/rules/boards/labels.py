@@ -77,24 +77,21 @@ def marks_of(labels: Sequence[Label], free: int = 0) -> Marks:
     on each of their cells.
     """
     placed = [label for label in labels if label.cells and label.brief[0]]
-    slides = [label for label in placed if len(label.cells) > 1 and not free]
-    ends = {label.cells[-1] for label in placed}
+    by_end = len({label.cells[-1] for label in placed}) == len(placed)
     badges: dict[tuple[int, ...], Label] = {}
     for label in placed:
-        for key in _keys(label, free, len(ends) == len(placed)):
+        keys = [label.cells[-1:] if by_end else label.cells[:1]]
+        if free == 2 == len(label.cells):
+            keys = [tuple(sorted(label.cells))]
+        elif free:
+            keys = [(cell,) for cell in label.cells[:free]]
+        for key in keys:
             badges.setdefault(key, label)
+    slides = [label for label in placed if len(label.cells) > 1 and not free]
     best = [label for label in slides if label.best]
-    if len(ends) == len(placed) and len(slides) <= ARROWS:
+    if by_end and len(slides) <= ARROWS:
         return Marks(badges, slides)
     return Marks(badges, best if len(best) <= BEST else [])
-
-
-def _keys(label: Label, free: int, by_end: bool) -> list[tuple[int, ...]]:
-    """The cells between which a badge lies, of one or more badges."""
-    cells = label.cells
-    if free:
-        return [tuple(sorted(cells))] if len(cells) == free == 2 else [(cell,) for cell in cells[:free]]
-    return [cells[-1:] if by_end else cells[:1]]
 
 
 def arrows(layout: Layout, labels: Sequence[Label]) -> list[str]:
@@ -129,16 +126,11 @@ def badge(layout: Layout, key: tuple[int, ...], label: Label, is_covered: bool) 
     if width < TWO_LINE_SIZE or (is_covered and number):
         word = SHORT.get(word, word)
     lines = [word, number] if two_lines else [f"{word} {number}".strip()]
-    size: float = 22 if width >= TWO_LINE_SIZE else 19
-    size = min(size, (width - 6) / (0.56 * max(map(len, lines)) + 0.6))
+    letters = 0.56 * max(map(len, lines)) + 0.6
+    size = min(22 if width >= TWO_LINE_SIZE else 19, (width - 6) / letters)
     if is_covered and height >= TWO_LINE_SIZE:
         y += height / 2 - 16
-    return _chip(x, y, lines, size, label)
-
-
-def _chip(x: float, y: float, lines: list[str], size: float, label: Label) -> list[str]:
-    width = max(0.56 * max(map(len, lines)) + 0.6, 1.4) * size
-    height = (1.15 * len(lines) + 0.25) * size
+    width, height = max(letters, 1.4) * size, (1.15 * len(lines) + 0.25) * size
     shapes: list[str] = []
     if label.best:
         rim = rect(x - width / 2 - 4, y - height / 2 - 4, width + 8, height + 8, Paint("#ffffff", INK, 1.5), 11)

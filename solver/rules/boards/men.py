@@ -37,8 +37,17 @@ def drawn(kind: Kind, sides: tuple[Side, Side], letter: str = "") -> tuple[str, 
         letter: the text on a disc.
     """
     name, _, count = kind[0].partition(" ")
-    side = COIN if name == "coin" else sides[kind[1]] if kind[1] < 2 else NOBODY
-    shapes = _man(name, kind[1], side)
+    side = COIN if name == "coin" else (*sides, NOBODY)[kind[1]]
+    paints, shapes = paints_of(side), list[str]()
+    for shape, *arguments in figures().get(name) or figures()["tile"]:
+        if shape == "words":
+            x, y, text, size, _ = arguments
+            shapes.append(words(x, y, text or name, size, side.mark))
+            continue
+        # The target of an animal's step
+        if kind[1] == 1 and arguments[-1] == "emblem step":
+            arguments[1] = -arguments[1]
+        shapes.append(SHAPES[shape](*(paints.get(argument, argument) for argument in arguments)))
     if letter and name == "disc":
         shapes.append(words(0, 2, letter, 34, side.mark))
     if count:
@@ -66,17 +75,3 @@ def paints_of(side: Side) -> dict[str, Paint]:
         "shade": Paint("#000000", opacity=0.33),
         **dict.fromkeys(("emblem", "emblem letter", "emblem step"), emblem),
     }
-
-
-def _man(name: str, player: int, side: Side) -> list[str]:
-    paints, shapes = paints_of(side), list[str]()
-    for kind, *arguments in figures().get(name) or figures()["tile"]:
-        if kind == "words":
-            x, y, text, size, _ = arguments
-            shapes.append(words(x, y, text or name, size, side.mark))
-            continue
-        # The target of an animal's step
-        if player == 1 and arguments[-1] == "emblem step":
-            arguments[1] = -arguments[1]
-        shapes.append(SHAPES[kind](*(paints.get(argument, argument) for argument in arguments)))
-    return shapes

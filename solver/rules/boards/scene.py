@@ -17,7 +17,7 @@ from solver.rules.boards.text import LETTERS, cell_names, cells_of_move, drawing
 from solver.rules.game import Rules
 from solver.rules.notation import Position, board_of, chances, first_position, format_action, next_position, show
 
-TEXT = 22  # the size of letters below a board
+TEXT, PRINTED = 22, 26  # the sizes of letters: below a board, and of a board that is text
 LEADING = 1.35  # lines, in sizes of their letters
 WIDE = 0.54  # a letter, of its size; in a monospaced font 0.61
 LISTED = 24  # moves without cells that are named below
@@ -133,39 +133,37 @@ def names_of(game: Any) -> str:
 
 
 def _names(view: View, names: str, kind: str) -> list[str]:
-    if not names:
-        return []
-    layout = view.layout
-    size, colour = max(14.0, layout.width / 32), SURFACES[kind].names
-    if names == "heaps":
-        heaps = layout.cells[:: layout.across]
-        return [words(layout.left / 2, cell.y, LETTERS[row], size, colour) for row, cell in enumerate(heaps)]
+    layout, places = view.layout, list[tuple[float, float, str]]()
+    # Between cells with walls there are gaps, which have no names
+    step = 2 if kind == "walls" else 1
+    below, beside = layout.cells[-layout.across :: step], layout.cells[:: layout.across][::step]
     if names == "cells":
         named = zip(layout.cells, view.drawing["names"], strict=True)
-        return [words(cell.x + 44, cell.y - 40, name, size, colour) for cell, name in named]
-    step = 2 if kind == "walls" else 1  # between cells there are gaps, which have no names
-    below, beside = layout.cells[-layout.across :: step], layout.cells[:: layout.across][::step]
-    labels = [LETTERS[column % 26] if names == "names" else str(column + 1) for column in range(len(below))]
-    under = layout.height - 16 - layout.cells[-1].y
-    places = [(cell.x, cell.y + under) for cell in below]
-    if names == "names" and kind == "hexagons":
-        places += [(cell.x - cell.width / 2 - 30, cell.y) for cell in beside]
-        labels += [str(row + 1) for row in range(len(beside))]
-    elif names == "names":
-        places += [(layout.left / 2, cell.y) for cell in beside]
-        labels += [str(len(beside) - row) for row in range(len(beside))]
-    return [words(x, y, name, size, colour) for (x, y), name in zip(places, labels, strict=True)]
+        places += [(cell.x + 44, cell.y - 40, name) for cell, name in named]
+    if names in ("names", "columns"):
+        files = LETTERS if names == "names" else [str(column + 1) for column in range(len(below))]
+        under = layout.height - 16 - layout.cells[-1].y
+        places += [(cell.x, cell.y + under, files[column % len(files)]) for column, cell in enumerate(below)]
+    if names in ("names", "heaps"):
+        ranks = LETTERS if names == "heaps" else [str(row + 1) for row in range(len(beside))]
+        ranks = ranks if names == "heaps" or kind == "hexagons" else ranks[::-1]
+        left = [cell.x - cell.width / 2 - 30 if kind == "hexagons" else layout.left / 2 for cell in beside]
+        places += [(x, cell.y, rank) for x, cell, rank in zip(left, beside, ranks, strict=False)]
+    size = max(14.0, layout.width / 32)
+    return [words(x, y, name, size, SURFACES[kind].names) for x, y, name in places]
 
 
 def _text(lines: Sequence[str]) -> Scene:
     """Lines of text, for rules that draw no board."""
-    size = 26
-    width, height = 0.61 * size * max(map(len, lines)) + 40, LEADING * size * len(lines) + 32
-    lines_text = [
-        words(20, 16 + LEADING * size * (row + 0.5), line, size, looks.INK, "start", "mono")
+    width, height = 0.61 * PRINTED * max(map(len, lines)) + 40, LEADING * PRINTED * len(lines) + 32
+    return Scene(width, height, [rect(0, 0, width, height, PAPER, 16), *_lines(lines, 20, 16, PRINTED, "mono")])
+
+
+def _lines(lines: Sequence[str], x: float, top: float, size: float, font: str) -> list[str]:
+    return [
+        words(x, top + LEADING * size * (row + 0.5), line, size, looks.INK, "start", font)
         for row, line in enumerate(lines)
     ]
-    return Scene(width, height, [rect(0, 0, width, height, PAPER, 16), *lines_text])
 
 
 def _legend(text: str, rows: Sequence[str]) -> list[str]:
@@ -193,8 +191,4 @@ def _below(board: Scene, caption: Sequence[str], moves: Sequence[Label]) -> Scen
     height = top + LEADING * TEXT * len(wrapped) + margin - 4
     ground = rect(0, 0, width, height, Paint("#f4f2ee"), 16)
     inside = group(margin + (inner - board.width) / 2, margin, tuple(board.shapes))
-    texts = [
-        words(margin + 4, top + LEADING * TEXT * (row + 0.5) - 4, line, TEXT, looks.INK, "start", "plain")
-        for row, line in enumerate(wrapped)
-    ]
-    return Scene(width, height, [ground, inside, *texts])
+    return Scene(width, height, [ground, inside, *_lines(wrapped, margin + 4, top - 4, TEXT, "plain")])
