@@ -13,7 +13,7 @@ from solver.rules.boards.layout import layout_of
 from solver.rules.boards.men import drawn, kind_of_man
 from solver.rules.boards.shapes import Paint, group, plain, rect, words, written
 from solver.rules.boards.surfaces import OWN_MEN, PAPER, SURFACES, View
-from solver.rules.boards.text import LETTERS, cell_names, cells_of_move, drawing_of
+from solver.rules.boards.text import LETTERS, cell_names, cells_of_move, drawing_of, rows_at
 from solver.rules.game import Rules
 from solver.rules.notation import Position, board_of, chances, first_position, format_action, next_position, show
 
@@ -61,7 +61,9 @@ def scene(
     kind = drawing.get("board", "squares")
     kind = kind if kind in SURFACES else "squares"
     names = names_of(rules.game) if not bare and kind not in (*OWN_MEN, "track") else ""
-    view = _view(board, drawing, position, names)
+    first_side, second_side = map(looks.side_of, drawing.get("sides", looks.USUAL))
+    layout, sides = layout_of(drawing, board, names), (first_side, second_side)
+    view = View(layout, "".join(board), drawing, sides, int(position.mover or 0), position.gained)
     if drawing.get("turns") and position.mover:
         last_mark = len(view.marks) - 1
         labels = [one._replace(cells=tuple(last_mark - cell for cell in one.cells)) for one in labels]
@@ -70,18 +72,12 @@ def scene(
     covered = {cell for cell, mark in enumerate(view.marks) if kind not in UNCOVERED and kind_of_man(mark, men)}
     shapes = SURFACES[kind].drawn(view)
     shapes += [] if kind in OWN_MEN else _men(view, {key[0] for key in marks.badges if len(key) == 1})
-    shapes += _names(view, names, kind) + arrows(view.layout, marks.arrows)
+    shapes += _names(view, names, kind) + arrows(layout, marks.arrows)
     for key, label in marks.badges.items():
-        shapes += badge(view.layout, key, label, len(key) == 1 and key[0] in covered)
+        shapes += badge(layout, key, label, len(key) == 1 and key[0] in covered)
     legend = _legend(show(rules.game, position.state, position.mover), board) if rules.chance and not bare else []
     off_board = [one for one in labels if one.brief[0] and not one.cells]
-    return _below(Scene(view.layout.width, view.layout.height, shapes), [*caption, *legend], off_board)
-
-
-def _view(board: Sequence[str], drawing: dict[str, Any], position: Position, names: str) -> View:
-    first_side, second_side = (looks.side_of(name) for name in drawing.get("sides", looks.USUAL))
-    layout = layout_of(drawing, board, names)
-    return View(layout, "".join(board), drawing, (first_side, second_side), int(position.mover or 0), position.gained)
+    return _below(Scene(layout.width, layout.height, shapes), [*caption, *legend], off_board)
 
 
 def _men(view: View, valued: set[int]) -> list[str]:
@@ -112,8 +108,8 @@ def names_of(game: Any) -> str:
     for _ in range(8):
         if not rules.is_terminal(position.state) and chances(game, position.state):
             position = next_position(rules, position, 0)
-    board = board_of(game, position.state, int(position.mover or 0))
-    if isinstance(board, str) or rules.is_terminal(position.state):
+    board = rows_at(game, position.state, int(position.mover or 0))
+    if rules.is_terminal(position.state):
         return ""
     drawing, across, down = drawing_of(game), len(board[0]), len(board)
     if drawing.get("heaps"):

@@ -211,26 +211,23 @@ def _stacks(view: View, names: list[str], stacks: list[tuple[int, int]]) -> list
     across = view.layout.across
     shapes: list[str] = []
     for number, cell, _ in view.each():
-        direction = 1 if number < across else -1
-        if names[number] in ("off", "bar"):
-            shapes.append(_about(cell, 88 if names[number] == "off" else 60, 210, PIT, 10))
+        name, (side, count), direction = names[number], stacks[number], 1 if number < across else -1
+        if name in ("off", "bar"):
+            shapes.append(_about(cell, 88 if name == "off" else 60, 210, PIT, 10))
         else:
             corners = (-46, -105), (46, -105), (0, 85)
             wedge = tuple((cell.x + x, cell.y + y * direction) for x, y in corners)
             shapes.append(poly(wedge, Paint(("#a8743a", "#f3e0bd")[number % across % 2]), True))
-        shapes += _stack(view, cell, direction, names[number] == "off", *stacks[number])
-        shapes.append(words(cell.x, cell.y + 106 * direction, names[number], 20, looks.COUNT))
+        if name == "off":
+            paint, step = Paint(view.sides[side].body, view.sides[side].rim, 2), min(30, 190 / view.total)
+            places = [cell.y + direction * (man * step - 88) for man in range(count)]
+            shapes += [rect(cell.x - 34, y - 11, 68, 20, paint, 6) for y in places]
+        else:
+            man, step = drawn(("disc", side), view.sides), min(62, 150 / max(1, count - 1))
+            places = [cell.y + direction * (at * step - 68) for at in range(count)]
+            shapes += [group(cell.x, y, man, 0.84) for y in places]
+        shapes.append(words(cell.x, cell.y + 106 * direction, name, 20, looks.COUNT))
     return shapes
-
-
-def _stack(view: View, cell: Cell, direction: int, is_off: bool, side: int, count: int) -> list[str]:
-    step = min(30, 190 / view.total) if is_off else min(62, 150 / max(1, count - 1))
-    places = [cell.y + direction * (man * step - (88 if is_off else 68)) for man in range(count)]
-    if is_off:
-        paint = Paint(view.sides[side].body, view.sides[side].rim, 2)
-        return [rect(cell.x - 34, y - 11, 68, 20, paint, 6) for y in places]
-    man = drawn(("disc", side), view.sides)
-    return [group(cell.x, y, man, 0.84) for y in places]
 
 
 def _race(view: View) -> list[str]:

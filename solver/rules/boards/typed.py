@@ -42,11 +42,9 @@ def read_board(rules: Rules, text: str) -> Position | None:
     picture = picture_of(rules.game)
     if not several and not has_strokes and not _may_be_a_row(text, picture):
         return None
-    printed = None if has_strokes else _printed(rules, lines)
-    if printed is not None:
-        return _position(rules, [printed], text)
     boards = _typed(text, picture)
-    likely = [board for board in boards if has_strokes or picture.known.issuperset("".join(board[0]))]
+    likely = [] if has_strokes else _printed(rules, lines)
+    likely = likely or [board for board in boards if has_strokes or picture.known.issuperset("".join(board[0]))]
     if likely or (boards and several):
         return _position(rules, likely or boards, text)
     if not several and not has_strokes:
@@ -62,11 +60,11 @@ def _are_read(rules: Rules) -> bool:
     return is_drawn(rules.game) and own_method(rules.game, "from_cells") is not None
 
 
-def _printed(rules: Rules, lines: list[str]) -> Board | None:
-    """The board that `show` printed, where the rules have no `show` of their own."""
+def _printed(rules: Rules, lines: list[str]) -> list[Board]:
+    """The board that `show` printed, where the rules have no `show` of their own; none of other texts."""
     last, _, turn = lines[-1].rpartition("   ") if lines[-1].endswith(" to move") else (lines[-1], "", "")
     rows = rows_of(rules.game, [*lines[:-1], last]) if own_method(rules.game, "show") is None else None
-    return None if rows is None else (rows, _side(picture_of(rules.game), turn.removesuffix(" to move")))
+    return [] if rows is None else [(rows, _side(picture_of(rules.game), turn.removesuffix(" to move")))]
 
 
 def _may_be_a_row(text: str, picture: Picture) -> bool:
