@@ -36,11 +36,6 @@ VALUES = {"win": "#007a58", "draw": "#5b6472", "loss": "#b84300", "unknown": "#7
 TILE, CARVED, HOLE, COUNT = "#f0dcb6", "#6f4d26", "#dfe6f2", "#3d2a12"
 
 
-def side_of(name: str) -> Side:
-    """Return a side's colours; those of nobody for a name that has none."""
-    return SIDE_LOOKS.get(name, NOBODY)
-
-
 @functools.cache
 def site_data(name: str) -> Any:
     """Return the JSON object that a script of the page exports."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from solver.rules.boards.looks import COIN, INK, NOBODY, Side, site_data
@@ -28,7 +28,7 @@ def kind_of_man(mark: str, men: Mapping[str, Any]) -> Kind | None:
     return "disc", int(mark != mark.upper())
 
 
-def drawn(kind: Kind, sides: tuple[Side, Side], letter: str = "") -> tuple[str, ...]:
+def drawn(kind: Kind, sides: Sequence[Side], letter: str = "") -> tuple[str, ...]:
     """Return the shapes of a man.
 
     Args:
@@ -37,7 +37,7 @@ def drawn(kind: Kind, sides: tuple[Side, Side], letter: str = "") -> tuple[str, 
         letter: the text on a disc.
     """
     name, _, count = kind[0].partition(" ")
-    side = COIN if name == "coin" else (*sides, NOBODY)[kind[1]]
+    side = COIN if name == "coin" else [*sides, NOBODY][kind[1]]
     paints, shapes = paints_of(side), list[str]()
     for shape, *arguments in figures().get(name) or figures()["tile"]:
         if shape == "words":

@@ -61,8 +61,9 @@ def scene(
     kind = drawing.get("board", "squares")
     kind = kind if kind in SURFACES else "squares"
     names = names_of(rules.game) if not bare and kind not in (*OWN_MEN, "track") else ""
-    first_side, second_side = map(looks.side_of, drawing.get("sides", looks.USUAL))
-    layout, sides = layout_of(drawing, board, names), (first_side, second_side)
+    # Names without colours are nobody's
+    sides = [looks.SIDE_LOOKS.get(name, looks.NOBODY) for name in drawing.get("sides", looks.USUAL)]
+    layout = layout_of(drawing, board, names)
     view = View(layout, "".join(board), drawing, sides, int(position.mover or 0), position.gained)
     if drawing.get("turns") and position.mover:
         last_mark = len(view.marks) - 1

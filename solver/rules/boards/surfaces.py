@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from solver.rules.boards import looks
@@ -29,7 +29,7 @@ class View(NamedTuple):
     layout: Layout
     marks: str
     drawing: dict[str, Any]
-    sides: tuple[Side, Side]
+    sides: Sequence[Side]
     mover: int
     gained: int | None
 

@@ -86,7 +86,10 @@ def state_of_array(rules: Rules, board: Any, mover: int | None) -> int:
         raise PositionError(f"{rules.name} reads no boards: add from_cells(rows, mover) to its rules")
     picture = picture_of(rules.game)
     height, width = len(picture.rows), len(picture.rows[0])
-    flat = list(_flat(board.tolist() if hasattr(board, "tolist") else board))
+    board = board.tolist() if hasattr(board, "tolist") else board
+    if not isinstance(board, list | tuple):
+        raise PositionError(f"a board is a list or an array, not {type(board).__name__}")
+    flat = _flat(board)
     if len(flat) != height * width:
         raise PositionError(f"a board of {rules.name} has {height} rows of {width} cells, not {len(flat)} in all")
     blanks = "".join(picture.rows)
@@ -94,17 +97,11 @@ def state_of_array(rules: Rules, board: Any, mover: int | None) -> int:
     return _position(rules, [(in_rows(marks, width), mover)]).state
 
 
-def _flat(board: Any) -> Iterator[Any]:
-    """The cells of a list, of lists or of texts. Raises PositionError for what is none."""
-    if not isinstance(board, list | tuple):
-        raise PositionError(f"a board is a list or an array, not {type(board).__name__}")
-    for part in board:
-        if isinstance(part, list | tuple):
-            yield from _flat(part)
-        elif isinstance(part, str) and len(part) > 1:
-            yield from part
-        else:
-            yield part
+def _flat(board: Any) -> list[Any]:
+    """The cells of a list, of lists or of texts."""
+    if isinstance(board, list | tuple):
+        return [cell for part in board for cell in _flat(part)]
+    return [*board] if isinstance(board, str) and len(board) > 1 else [board]
 
 
 def _mark(value: Any, picture: Picture, blank: str, square: str) -> str:
