@@ -92,8 +92,7 @@ def state_of_array(rules: Rules, board: Any, mover: int | None) -> int:
     flat = _flat(board)
     if len(flat) != height * width:
         raise PositionError(f"a board of {rules.name} has {height} rows of {width} cells, not {len(flat)} in all")
-    blanks = "".join(picture.rows)
-    marks = [_mark(value, picture, blanks[cell], _square(picture, cell)) for cell, value in enumerate(flat)]
+    marks = [_mark(value, picture, cell) for cell, value in enumerate(flat)]
     return _position(rules, [(in_rows(marks, width), mover)]).state
 
 
@@ -104,21 +103,21 @@ def _flat(board: Any) -> list[Any]:
     return [*board] if isinstance(board, str) and len(board) > 1 else [board]
 
 
-def _mark(value: Any, picture: Picture, blank: str, square: str) -> str:
+def _mark(value: Any, picture: Picture, cell: int) -> str:
     """The mark of a cell in an array."""
     if isinstance(value, str) and value.strip():
         return value
+    square, marks = _square(picture, cell), picture.marks
     try:
         number = 0 if value is None or isinstance(value, str) else operator.index(value)
     except TypeError:
         raise PositionError(f"{square}: {value!r} is no mark: give a whole number or a character") from None
     if picture.is_counted:
         return _counted(number, square)
-    marks = picture.marks
     if not 0 <= number <= len(marks):
         listed = ", ".join(f"{number} is {mark}" for number, mark in enumerate(marks, 1))
         raise PositionError(f"{square}: {number} is no mark: 0 is empty, {listed}")
-    return marks[number - 1] if number else " " if blank == " " else "."
+    return marks[number - 1] if number else " " if "".join(picture.rows)[cell] == " " else "."
 
 
 def _counted(number: int, square: str) -> str:
@@ -165,12 +164,12 @@ def _readings(text: str, picture: Picture) -> Iterator[Rows]:
             readings.append([row.translate(numbers) for row in rows])
     for reading in readings:
         shaped = [_shaped(row, blank) for row, blank in zip(reading, picture.rows, strict=True)]
-        if None not in shaped:
-            yield [row for row in shaped if row is not None]
+        if all(shaped):
+            yield shaped
 
 
-def _shaped(row: str, blank: str) -> str | None:
-    """A row with a mark a cell, None if it has not. Spaces may separate marks, and may be omitted where no cell is.
+def _shaped(row: str, blank: str) -> str:
+    """A row with a mark a cell, "" if it has not. Spaces may separate marks, and may be omitted where no cell is.
 
     Args:
         row: As it is typed.
@@ -186,7 +185,7 @@ def _shaped(row: str, blank: str) -> str | None:
     if len(joined) == width - blank.count(" ") < width:
         typed = iter(joined)
         joined = "".join(" " if mark == " " else next(typed) for mark in blank)
-    return joined if len(joined) == width else None
+    return joined if len(joined) == width else ""
 
 
 def _side(picture: Picture, word: str) -> int | None:
