@@ -17,13 +17,13 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.chess_ending import ChessEnding
-from solver.games.common import chess, like
+from solver.games.common import chess, grid, like
 from solver.games.common.chess import BISHOP, KNIGHT, LETTERS, PAWN, QUEEN, ROOK
 
 GROUP = "endings"
 
 
-@like(ChessEnding, "format_end")
+@like(ChessEnding, "format_end", "parse_position")
 class ChessDuel(NamedTuple):
     """A piece or pawn on each side, from every legal placement; the pieces name it: KPKP, KRKP, KQKR."""
 
@@ -151,29 +151,19 @@ class ChessDuel(NamedTuple):
             if self._kind(state, side):
                 marks[self._square(state, side)] = (LETTERS, LETTERS.lower())[side][self._kind(state, side)]
             marks[self._king(state, side)] = "Kk"[side]
-        return ["".join(marks[8 * row : 8 * row + 8]) for row in reversed(range(8))]
+        return grid.rows(8, 8, "".join(marks))
 
     def layout(self) -> tuple[str, int]:
         letters = chess.letters({self.pieces // 10, self.pieces % 10})
         return letters + letters.lower(), 1024
 
-    def place(self, state: int, action: int) -> Iterator[int]:
+    def place(self, state: int, action: int) -> list[int]:
         turn = state >> 31
-        for square in (self._square(state, turn) if action >= 512 else self._king(state, turn), action // 8 % 64):
-            yield (7 - square // 8) * 8 + square % 8
+        source = self._square(state, turn) if action >= 512 else self._king(state, turn)
+        return [grid.place(8, 8, square) for square in (source, action // 8 % 64)]
 
     def drawing(self) -> dict[str, Any]:
         return {"board": "checks", "sides": ["white", "black"], "men": chess.MEN}
-
-    def parse_position(self, text: str) -> int | None:
-        """The state of a position in FEN, whichever side has the pieces. None for other texts. `show` ends with it.
-
-        Raises ValueError if the ending never has it.
-        """
-        text = text.rpartition("\n")[2]
-        if "/" not in text or "." in text.partition(" ")[0]:
-            return None
-        return chess.either_way(text, self._placed_as)
 
     def _placed_as(self, fields: list[str]) -> int:
         """The state of the fields of a FEN. Raises ValueError."""

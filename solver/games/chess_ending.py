@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import chess
+from solver.games.common import chess, grid
 from solver.games.common.chess import BISHOP, KNIGHT, PAWN, QUEEN, ROOK
 
 GROUP = "endings"
@@ -177,17 +177,20 @@ class ChessEnding(NamedTuple):
         return chess.shown(self.cells(state, 0), state >> 30, self.format_position(state))
 
     def cells(self, state: int, mover: int) -> list[str]:
-        marks = self._marks(state)
-        return ["".join(marks[8 * row : 8 * row + 8]) for row in reversed(range(8))]
+        marks = ["."] * 64
+        for piece in (1, 2):
+            if self._kind(state, piece):
+                marks[self._square(state, piece)] = " PNBRQ"[self._kind(state, piece)]
+        marks[self._white(state)], marks[self._black(state)] = "K", "k"
+        return grid.rows(8, 8, "".join(marks))
 
     def layout(self) -> tuple[str, int]:
         return chess.letters({int(digit) for digit in str(self.pieces)}) + "k", 512 * (1 + len(str(self.pieces)))
 
-    def place(self, state: int, action: int) -> Iterator[int]:
+    def place(self, state: int, action: int) -> list[int]:
         piece = action // 512
         king = self._black(state) if state >> 30 else self._white(state)
-        for square in (self._square(state, piece) if piece else king, action // 8 % 64):
-            yield (7 - square // 8) * 8 + square % 8
+        return [grid.place(8, 8, self._square(state, piece) if piece else king), grid.place(8, 8, action // 8 % 64)]
 
     def drawing(self) -> dict[str, Any]:
         men = {letter: [piece, 0] for letter, piece in chess.FIGURES.items()}
@@ -198,10 +201,11 @@ class ChessEnding(NamedTuple):
 
         Raises ValueError if the ending never has it.
         """
-        text = text.rpartition("\n")[2]
-        if "/" not in text or "." in text.partition(" ")[0]:
-            return None
-        return chess.either_way(text, lambda fields: self.from_cells(chess.placed(fields[0], "k"), fields[1] == "b"))
+        return chess.either_way(text, self._placed_as)
+
+    def _placed_as(self, fields: list[str]) -> int:
+        """The state of the fields of a FEN. Raises ValueError."""
+        return self.from_cells(chess.placed(fields[0], "k"), 1 if fields[1] == "b" else 0)
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         marks = "".join(rows[::-1])
@@ -224,15 +228,6 @@ class ChessEnding(NamedTuple):
     def format_position(self, state: int) -> str:
         """The position in FEN."""
         return f"{'/'.join(map(chess.in_fen, self.cells(state, 0)))} {'b' if state >> 30 else 'w'} - - 0 1"
-
-    def _marks(self, state: int) -> list[str]:
-        """The piece on each square, in letters; a dot for nothing."""
-        marks = ["."] * 64
-        for piece in (1, 2):
-            if self._kind(state, piece):
-                marks[self._square(state, piece)] = " PNBRQ"[self._kind(state, piece)]
-        marks[self._white(state)], marks[self._black(state)] = "K", "k"
-        return marks
 
     def _check_material(self, kinds: list[int]) -> None:
         """Raise ValueError unless these are pieces of the ending, promoted or taken ones included."""

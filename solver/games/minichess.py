@@ -174,7 +174,7 @@ class Minichess(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         marks = "".join(MARKS[state >> 4 * square & 15] for square in range(9))
-        return [marks[6:], marks[3:6], marks[:3]]
+        return grid.rows(3, 3, marks)
 
     def layout(self) -> tuple[str, int]:
         letters = chess.letters({int(digit) for digit in str(self.pieces or PAWN)} - {0})  # all men, too, have pawns

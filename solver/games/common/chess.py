@@ -47,8 +47,12 @@ def placed(placement: str, black: str) -> list[str]:
     return ranks
 
 
-def either_way(text: str, state_of: Callable[[list[str]], int]) -> int:
-    """The state of the fields of a FEN; if they have none, of those with the colours exchanged and the board turned."""
+def either_way(text: str, state_of: Callable[[list[str]], int]) -> int | None:
+    """The state of the fields of a FEN in the last line; if they have none, of those with the colours exchanged and the
+    board turned. None for other texts."""
+    text = text.rpartition("\n")[2]
+    if "/" not in text or "." in text.partition(" ")[0]:
+        return None
     placement, side, *rest = found = fields(text)
     try:
         return state_of(found)
