@@ -116,36 +116,22 @@ class BackgammonBearoff(NamedTuple):
         Or both sides and the dice that are left, as `show` prints them.
         """
         shown = re.fullmatch(r"player 1: (.*)\nplayer 2: (.*)\nplayer ([12]) (?:plays ([\d ]+)|throws|has lost)", text)
+        typed = re.fullmatch(r"([1-6]+)-([1-6]+)(?: +([1-6])([1-6]))?", text)
         if shown is not None:
-            return self._parsed_as_shown(shown)
-        matched = re.fullmatch(r"([1-6]+)-([1-6]+)(?: +([1-6])([1-6]))?", text)
-        if matched is None:
+            mover, thrown = int(shown[3]) - 1, (shown[4] or "").split()
+            players = [[] if shown[1 + player] == "off" else shown[1 + player].split() for player in (0, 1)]
+        elif typed is not None:
+            mover, thrown = 0, [die for die in typed.groups()[2:] if die]
+            thrown *= 2 if len({*thrown}) == 1 else 1  # a double is played four times
+            players = [[*typed[1]], [*typed[2]]]
+        else:
             return None
-        sides = [sum(self._checker(int(point)) for point in side) for side in matched.groups()[:2]]
-        if (
-            max(len(side) for side in matched.groups()[:2]) > self.checkers
-            or int(max(matched[1] + matched[2])) > self.points
-        ):
+        points = [str(point) for point in range(1, self.points + 1)]
+        if any(len(player) > self.checkers or not {*player} <= {*points} for player in players):
             raise ValueError(f"each side has at most {self.checkers} checkers on points 1 to {self.points}")
-        dice = 0
-        if matched[3]:
-            larger, smaller = int(max(matched[3], matched[4])), int(min(matched[3], matched[4]))
-            dice = 7 * larger + smaller if larger > smaller else MANY + 2 * larger - 1
-        return self._state(sides[0], sides[1], dice, 0)
-
-    def _parsed_as_shown(self, shown: re.Match[str]) -> int:
-        mover, sides = int(shown[3]) - 1, [0, 0]
-        for player in (0, 1):
-            points = [] if shown[1 + player] == "off" else shown[1 + player].split()
-            if len(points) > self.checkers or any(
-                not point.isdecimal() or not 1 <= int(point) <= self.points for point in points
-            ):
-                raise ValueError(f"each side has at most {self.checkers} checkers on points 1 to {self.points}")
-            sides[player] = sum(self._checker(int(point)) for point in points)
-        thrown = sorted(map(int, (shown[4] or "").split()), reverse=True)
-        dice = 7 * thrown[0] + (thrown[1] if len(thrown) == 2 else 0) if thrown else 0
-        if len(thrown) > 2:
-            dice = MANY + 2 * (thrown[0] - 1) + len(thrown) - 3
+        sides = [sum(self._checker(int(point)) for point in player) for player in players]
+        larger, smaller = [*sorted(map(int, thrown), reverse=True), 0, 0][:2]
+        dice = MANY + 2 * (larger - 1) + len(thrown) - 3 if len(thrown) > 2 else 7 * larger + smaller
         return self._state(sides[mover], sides[1 - mover], dice, mover)
 
     def show(self, state: int) -> str:

@@ -136,17 +136,9 @@ class Checkers(NamedTuple):
             yield (kings & inner).bit_count()
 
     def format_action(self, state: int, action: int) -> str:
-        square, path, squares = action & 63, action >> 6, self._squares()
-        text = str(square + 1)
-        occupied = state | state >> squares
-        while path > 1:
-            direction = self._first(path)
-            path = self._rest(path)
-            square = self._beside(square, direction)
-            jumps = occupied >> square & 1
-            square = self._beside(square, direction) if jumps else square
-            text += ("x" if jumps else "-") + str(square + 1)
-        return text
+        squares, half = list(self._path(state, action)), self.size // 2
+        jumps = abs(squares[0] // half - squares[1] // half) > 1
+        return ("x" if jumps else "-").join([str(square + 1) for square in squares])
 
     def cells(self, state: int, mover: int) -> Iterator[str]:
         squares, half = self._squares(), self.size // 2
@@ -193,14 +185,7 @@ class Checkers(NamedTuple):
         return state
 
     def place(self, state: int, action: int) -> Iterator[int]:
-        square, path, squares = action & 63, action >> 6, self._squares()
-        occupied = state | state >> squares
-        yield self._cell(square)
-        while path > 1:
-            direction = self._first(path)
-            path = self._rest(path)
-            square = self._beside(square, direction)
-            square = self._beside(square, direction) if occupied >> square & 1 else square
+        for square in self._path(state, action):
             yield self._cell(square)
 
     def drawing(self) -> dict[str, Any]:
@@ -208,6 +193,18 @@ class Checkers(NamedTuple):
         places = [(row, column) for row in range(self.size) for column in range(self.size)]
         numbers = [str((row * self.size + column) // 2 + 1) if (row + column) % 2 else "" for row, column in places]
         return {"board": "checks", "sides": ["black", "white"], "men": men, "names": numbers}
+
+    def _path(self, state: int, action: int) -> Iterator[int]:
+        """The squares where a piece stands from the beginning of a move to its end."""
+        square, path, squares = action & 63, action >> 6, self._squares()
+        occupied = state | state >> squares
+        yield square
+        while path > 1:
+            direction = self._first(path)
+            path = self._rest(path)
+            square = self._beside(square, direction)
+            square = self._beside(square, direction) if occupied >> square & 1 else square
+            yield square
 
     def _cell(self, square: int) -> int:
         """A square's place among all cells of the board, row by row."""
