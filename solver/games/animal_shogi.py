@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common import grid
 from solver.games.common.boards import between_hands, cased, shown_with_hands, text_with_hands, tray
 
 GROUP = "capture"
@@ -121,10 +122,10 @@ class AnimalShogi(NamedTuple):
         return min(board, self._mirrored(board)) | state >> 48 << 48
 
     def format_action(self, state: int, action: int) -> str:
-        target = "abc"[action % 3] + str(action % 12 // 3 + 1)
+        target = grid.name(3, action % 12)
         if action >= 144:
             return "CGE"[(action - 144) // 12] + "*" + target
-        return "abc"[action // 12 % 3] + str(action // 36 + 1) + target
+        return grid.name(3, action // 12) + target
 
     def format_end(self, state: int) -> str:
         if self._attackers(state, self._lions(state) & ~self._mine(state)):

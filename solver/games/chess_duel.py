@@ -133,13 +133,13 @@ class ChessDuel(NamedTuple):
         return least
 
     def format_action(self, state: int, action: int) -> str:
-        turn, target, kind = state >> 31, chess.name(action // 8 % 64), action % 8
+        turn, target, kind = state >> 31, grid.name(8, action // 8 % 64), action % 8
         if action < 512:
             return "K" + target
         if self._kind(state, turn) > PAWN:
             return LETTERS[kind] + target
         source = self._square(state, turn)
-        taking = chess.name(source)[0] + "x" if (action // 8 - source) % 8 else ""
+        taking = grid.name(8, source)[0] + "x" if (action // 8 - source) % 8 else ""
         return taking + target + ("" if kind == PAWN else "=" + LETTERS[kind])
 
     def show(self, state: int) -> str:
@@ -171,7 +171,7 @@ class ChessDuel(NamedTuple):
         if fields[3:4] not in ([], ["-"]):
             marked = state | 1 << 30
             targets = [square for square in range(64) if self._is_en_passant(marked, square)]
-            if [chess.name(square) for square in targets] != fields[3:4]:
+            if [grid.name(8, square) for square in targets] != fields[3:4]:
                 raise ValueError(f"no pawn takes another on {fields[3]} en passant: write - for that field")
             state = marked
         return state
@@ -197,7 +197,7 @@ class ChessDuel(NamedTuple):
 
     def format_position(self, state: int) -> str:
         """The position in FEN."""
-        targets = [chess.name(square) for square in range(64) if self._is_en_passant(state, square)]
+        targets = [grid.name(8, square) for square in range(64) if self._is_en_passant(state, square)]
         rows = "/".join(map(chess.in_fen, self.cells(state, 0)))
         return f"{rows} {'b' if state >> 31 else 'w'} - {(targets or ['-'])[0]} 0 1"
 

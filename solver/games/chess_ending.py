@@ -142,10 +142,10 @@ class ChessEnding(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         piece, square, kind = action // 512, action // 8 % 64, action % 8
         if piece == 0:
-            return "K" + chess.name(square)
+            return "K" + grid.name(8, square)
         if self._kind(state, piece) == PAWN:
-            return chess.name(square) + ("" if kind == PAWN else "=" + " PNBRQ"[kind])
-        return " PNBRQ"[kind] + chess.name(self._square(state, piece)) + chess.name(square)
+            return grid.name(8, square) + ("" if kind == PAWN else "=" + " PNBRQ"[kind])
+        return " PNBRQ"[kind] + grid.name(8, self._square(state, piece)) + grid.name(8, square)
 
     def parse_action(self, state: int, text: str) -> int:
         """A move as players write it: Qg7, Qd4g7, d4g7, e8=Q, e8Q, Kg3, with or without marks of check and capture.
@@ -163,10 +163,10 @@ class ChessEnding(NamedTuple):
     def _spellings(self, state: int, action: int) -> list[str]:
         """Piece, nothing, a part or all of its place, and target; both squares; of a pawn the target alone."""
         piece, square, kind = action // 512, action // 8 % 64, action % 8
-        target = chess.name(square)
+        target = grid.name(8, square)
         moved = self._kind(state, piece) if piece else 0
         king = self._black(state) if state >> 30 else self._white(state)
-        source = chess.name(self._square(state, piece) if piece else king)
+        source = grid.name(8, self._square(state, piece) if piece else king)
         if moved == PAWN:
             promoted = "" if kind == PAWN else " PNBRQ"[kind]
             return [target + promoted, source + target + promoted, "P" + target + promoted]

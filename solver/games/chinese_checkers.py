@@ -106,7 +106,7 @@ class ChineseCheckers(NamedTuple):
         return [action // self._cells(), action % self._cells()]
 
     def drawing(self) -> dict[str, Any]:
-        names = [self._name(cell) for cell in range(self._cells())]
+        names = [grid.name(self.size, cell) for cell in range(self._cells())]
         at = [[self.size / 2 + 0.5 + (i % self.size - i // self.size) / 2, 0.5] for i in range(self._cells())]
         for i in range(self._cells()):
             at[i][1] = 0.5 + 0.866 * (2 * self.size - 2 - i % self.size - i // self.size)
@@ -126,9 +126,6 @@ class ChineseCheckers(NamedTuple):
 
     def _turn(self, state: int) -> int:
         return state >> 2 * self._side()
-
-    def _name(self, cell: int) -> str:
-        return "abcdefg"[cell % self.size] + str(cell // self.size + 1)
 
     def _mask(self, state: int, player: int) -> int:
         """A player's men, a bit a cell."""

@@ -82,7 +82,7 @@ class Dodgem(NamedTuple):
 
     def format_action(self, state: int, action: int) -> str:
         target = self._target(state, action // 3, action % 3)
-        return self._name(action // 3) + (self._name(target) if target >= 0 else "-off")
+        return grid.name(self.size, action // 3) + (grid.name(self.size, target) if target >= 0 else "-off")
 
     def cells(self, state: int, mover: int) -> list[str]:
         """The board, and arrows where cars go off it."""
@@ -115,9 +115,6 @@ class Dodgem(NamedTuple):
 
     def _cells(self) -> int:
         return self.size * self.size
-
-    def _name(self, cell: int) -> str:
-        return "abcde"[cell % self.size] + str(cell // self.size + 1)
 
     def _cars(self, state: int, other: int) -> int:
         """The mover's cars (0) or the other's (1)."""

@@ -114,9 +114,7 @@ class Hex(NamedTuple):
         yield action
 
     def drawing(self) -> dict[str, Any]:
-        names = [
-            "abcdefghijklmnopqrstuvwxyz"[i % self.size] + str(i // self.size + 1) for i in range(self.size * self.size)
-        ]
+        names = [grid.name(self.size, cell) for cell in range(self.size * self.size)]
         return {"board": "hexagons", "sides": ["red", "blue"], "names": names}
 
     def _second(self, state: int) -> int:

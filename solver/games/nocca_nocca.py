@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import limits
+from solver.games.common import grid, limits
 
 GROUP = "race"
 
@@ -71,7 +71,7 @@ class NoccaNocca(NamedTuple):
 
     def format_action(self, state: int, action: int) -> str:
         cell, way = action // 9, action % 9
-        return self._name(cell) + (self._name(self._target(cell, way)) if way != 4 else "-over")
+        return grid.name(self.width, cell) + (grid.name(self.width, self._target(cell, way)) if way != 4 else "-over")
 
     def parse_position(self, text: str) -> int | None:
         """The stacks and the side to move, as `show` prints them."""
@@ -126,9 +126,6 @@ class NoccaNocca(NamedTuple):
 
     def _cells(self) -> int:
         return self.width * self.height
-
-    def _name(self, cell: int) -> str:
-        return "abcdefg"[cell % self.width] + str(cell // self.width + 1)
 
     def _top(self) -> int:
         """The bit of the side to move."""

@@ -89,7 +89,7 @@ class Quixo(NamedTuple):
 
     def format_action(self, state: int, action: int) -> str:
         cell = action // 4
-        return "abcde"[cell % self.size] + str(cell // self.size + 1) + "lrbt"[action % 4]
+        return grid.name(self.size, cell) + "lrbt"[action % 4]
 
     def cells(self, state: int, mover: int) -> list[str]:
         return grid.board(self.size, self.size, state, "oX" if mover else "Xo")

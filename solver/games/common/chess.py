@@ -14,10 +14,6 @@ MEN = {letter: [figure, 0] for letter, figure in FIGURES.items()}
 MEN |= {letter.lower(): [figure, 1] for letter, figure in FIGURES.items()}
 
 
-def name(square: int) -> str:
-    return "abcdefgh"[square % 8] + str(square // 8 + 1)
-
-
 def letters(kinds: set[int]) -> str:
     """The letters of the king, these pieces, and those that a pawn becomes, in the order of the alphabet."""
     return "".join(sorted("K" + ("PNBRQ" if PAWN in kinds else "".join([LETTERS[kind] for kind in kinds]))))
