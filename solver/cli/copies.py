@@ -159,9 +159,9 @@ def import_command(
     solver import values.jsonl connect-four:4,4 -o connect-four-4x4.lmdb
     solver import values.csv connect-four:4,4 -o connect-four-4x4.lmdb --no-verify
 
-    FILE is .jsonl or .csv, as `solver export` writes them. Each line has a state, its score for the side to move (1, 0,
-    -1, or the margin) and, for wins and losses, the distance in plies. Other columns are ignored. Leave finished states
-    out. Each value is compared with those of its moves.
+    FILE is .jsonl or .csv, as `solver export` writes them. Each line has a state and its score for the side to
+    move: 1, 0, -1, or the margin. Wins and losses have the distance in plies. Other columns are ignored. Leave finished
+    states out. Each value is compared with those of its moves.
 
     If FILE lacks states that play reaches, the result is a book of exact entries, which live search completes. The
     values take 300 bytes of memory a state.

@@ -92,7 +92,7 @@ class Pig(NamedTuple):
         )
 
     def cells(self, state: int, mover: int) -> list[str]:
-        """Of each player the score, and the points of the turn; of who has lost nothing is known.
+        """A row for each player: the score, and the points of the turn. The loser's score is not known: `?`.
 
         A number is the character so many places behind "0".
         """

@@ -46,8 +46,8 @@ def search(
 ) -> Result:
     """The best that can be seen `depth` plies ahead; `evaluate` takes the place of the game's own.
 
-    The value is exact where the end of the game decided it, an estimate (score, None) where not; a win or loss behind a
-    cutoff that may hide a quicker one keeps its distance but is not exact. In a game with cycles a state that comes
+    The value is exact where the end of the game decided it, else an estimate (score, None). A cutoff may hide a quicker
+    win or loss. A value behind it keeps its distance, but is not exact. In a game with cycles a state that comes
     again is searched again, so exact values hold there, too. Raises MethodError without `evaluate`, with chance or
     with a depth below 1, GameError where an estimate is out of bounds, BudgetExceeded.
     """

@@ -121,9 +121,10 @@ def audit(
 ) -> None:
     """Check states[begin:end] against their children, until `ends` (capacity) has no room for a batch.
 
-    report (6,) int64 gets the first fault and its state, where to go on, how many finished children `ends` holds, the
-    look-ups made, and whether some move does not raise the tier; tallies (tiers, 5) int64 has states, finished ones,
-    wins, draws, losses.
+    Args:
+        report: (6,) int64, set: the first fault, its state, where to go on, the finished children in `ends`, the
+            look-ups made, and whether some move does not raise the tier.
+        tallies: (tiers, 5) int64, added to: states, finished ones, wins, draws, losses.
     """
     report[:] = 0
     states = states_from(stored.states, begin, end)
