@@ -81,6 +81,8 @@ class Port:
 
     def _container(self, name: str, value: Any) -> str:
         if isinstance(value, dict):
+            if any(isinstance(key, tuple) for key in value):
+                raise MethodError(f"{name} has keys that are tuples, which have no translation to JavaScript")
             pairs = (f"[{self.constant(name, key)}, {self.constant(name, element)}]" for key, element in value.items())
             return f"py.dict([{', '.join(pairs)}])"
         elements = sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value
@@ -236,6 +238,9 @@ class _Syntax(ast.NodeVisitor):
     def visit_AugAssign(self, node: ast.AugAssign) -> str:
         before = copy.copy(node.target)
         before.ctx = ast.Load()
+        # A list grows in place: other names of it see that
+        if isinstance(node.op, ast.Add) and isinstance(node.value, (ast.List, ast.ListComp)):
+            return f'py.Expr(py.Method({self.visit(before)}, "extend", [{self.visit(node.value)}]))'
         value = ast.copy_location(ast.BinOp(before, node.op, node.value), node)
         return self.generic_visit(ast.copy_location(ast.Assign([node.target], value), node))
 
@@ -248,9 +253,18 @@ class _Syntax(ast.NodeVisitor):
         message = node.exc.args if isinstance(node.exc, ast.Call) else []
         return f"py.Raise({self.visit(message[0] if len(message) == 1 else ast.Constant('the rules raise an error'))})"
 
-    def visit_BinOp(self, node: ast.BinOp) -> str:
-        is_text = isinstance(node.left, ast.JoinedStr) or isinstance(getattr(node.left, "value", None), str)
-        return str(self.refuse(node)) if is_text and isinstance(node.op, ast.Mod) else self.generic_visit(node)
+    def visit_BinOp(self, node: ast.BinOp | ast.UnaryOp) -> str:
+        left = getattr(node, "left", None)
+        is_text = isinstance(left, ast.JoinedStr) or isinstance(getattr(left, "value", None), str)
+        is_known = type(node.op).__name__ in _exported() and not (is_text and isinstance(node.op, ast.Mod))
+        return self.generic_visit(node) if is_known else str(self.refuse(node))
+
+    visit_UnaryOp = visit_BinOp
+
+    def visit_Subscript(self, node: ast.Subscript) -> str:
+        slices = [part for part in ast.walk(node.slice) if isinstance(part, ast.Slice)]
+        is_read = isinstance(node.ctx, ast.Load) and slices == [node.slice]
+        return self.generic_visit(node) if is_read or not slices else str(self.refuse(node))
 
     def visit_Compare(self, node: ast.Compare) -> str:
         # Rules are pure: what stands in the middle of a chain is worked out twice

@@ -82,6 +82,14 @@ REFUSED = {
     "percent": "return len('%d' % 5)",
     "format": "return len(f'{state:+}')",
     "repr": "return len(f'{state!r}')",
+    "division": "return int(state / 2)",
+    "plus": "return +state",
+    "cut": "items = [1, 2]\n        items[:1] = []\n        return -1",
+    "set": "return len({state})",
+    "dict": "return len({state: 1})",
+    "walrus": "return (a := state)",
+    "key": "return max([1, 2], key=abs)",
+    "nested": "def a(): return 1\n        return a()",
 }
 
 

@@ -6,10 +6,11 @@
  * 0 is the result. Statements answer why what follows them is left out, if it is.
  *
  * Ints are BigInts, truth values booleans, text strings, None null; lists, tuples and sets are arrays, dicts Maps.
- * Generators and ranges are lists of all that is in them; there are no floats. What Python does not do either throws.
+ * Generators and ranges are lists of all that is in them, MOST at most; there are no floats. What Python does not do either throws.
  */
 
 const [RETURN, BREAK, CONTINUE] = ["return", "break", "continue"];
+const MOST = 1_000_000;
 
 // functions and statements
 
@@ -50,8 +51,16 @@ export const Expr = (value) => (frame) => {
   value(frame);
 };
 
-export const Yield = (value) => (frame) => frame[0].push(value(frame));
-export const YieldFrom = (items) => (frame) => frame[0].push(...iter(items(frame)));
+export const Yield = (value) => (frame) => put(frame[0], value(frame));
+export const YieldFrom = (items) => (frame) => {
+  for (const item of iter(items(frame))) put(frame[0], item);
+};
+
+/** Put an item behind others; a generator without end is ended here. */
+function put(items, item) {
+  if (items.length >= MOST) throw new RangeError(`more than ${MOST} items of a generator or a range`);
+  items.push(item);
+}
 
 export const Assign = (targets, value) => (frame) => {
   const item = value(frame);
@@ -153,7 +162,6 @@ export function ListComp(item, clauses) {
   };
 }
 
-
 export function Subscript(items, index) {
   if (!index.bounds) return (frame) => at(items(frame), index(frame));
   return (frame) => slice(items(frame), ...index.bounds.map((bound) => bound && bound(frame)));
@@ -174,6 +182,12 @@ function whole(item) {
 /** An operator on whole numbers. */
 const onWhole = (exact) => (a, b) => (typeof a === "bigint" && typeof b === "bigint" ? exact(a, b) : exact(whole(a), whole(b)));
 
+/** The same, whose result is a truth value where both are. */
+function onBits(exact) {
+  const onInts = onWhole(exact);
+  return (a, b) => (typeof a === "boolean" && typeof b === "boolean" ? truth(onInts(a, b)) : onInts(a, b));
+}
+
 const remainder = (a, b) => ((a % b) + b) % b;
 const plus = onWhole((a, b) => a + b);
 const times = onWhole((a, b) => a * b);
@@ -185,9 +199,9 @@ export const Pow = onWhole((a, b) => a ** b);
 export const pow = Pow;
 export const LShift = onWhole((a, b) => a << places(b));
 export const RShift = onWhole((a, b) => a >> places(b));
-export const BitAnd = onWhole((a, b) => a & b);
-export const BitOr = onWhole((a, b) => a | b);
-export const BitXor = onWhole((a, b) => a ^ b);
+export const BitAnd = onBits((a, b) => a & b);
+export const BitOr = onBits((a, b) => a | b);
+export const BitXor = onBits((a, b) => a ^ b);
 export const Invert = (a) => ~whole(a);
 export const USub = (a) => -whole(a);
 export const Not = (a) => !truth(a);
@@ -251,7 +265,7 @@ const key = (item) => (typeof item === "string" ? item : whole(item));
 const size = (item) => (typeof item === "string" ? [...item].length : item.length ?? item.size);
 
 /** What a loop runs over. */
-export function iter(items) {
+function iter(items) {
   if (items instanceof Map) return items.keys();
   if (items === null || typeof items?.[Symbol.iterator] !== "function") throw new TypeError("there is nothing to loop over");
   return items;
@@ -317,7 +331,7 @@ export function range(first, stop, step = 1n) {
   const [start, end] = stop === undefined ? [0n, whole(first)] : [whole(first), whole(stop)];
   if (step === 0n) throw new RangeError("range() takes steps");
   const found = [];
-  for (let item = start; step > 0n ? item < end : item > end; item += step) found.push(item);
+  for (let item = start; step > 0n ? item < end : item > end; item += step) put(found, item);
   return found;
 }
 
@@ -339,6 +353,7 @@ export function str(item = "") {
 
 /** A value as an f-string writes it, filled up to a width; zeros stand behind a minus. */
 function format(item, spec) {
+  if (spec && typeof item === "boolean") return format(whole(item), spec);
   const [, fill, way, zero, width] = /^(?:(.)?([<>^]))?(0?)(\d*)/su.exec(spec) ?? [];
   const minus = zero && item < 0n ? "-" : "";
   const align = way ?? (isNumber(item) ? ">" : "<");
@@ -352,9 +367,9 @@ function padded(text, width, fill, align) {
 }
 
 function indexOf(items, item) {
-  const place = [...items].findIndex((one) => Eq(one, item));
+  const place = typeof items === "string" ? items.indexOf(item) : items.findIndex((one) => Eq(one, item));
   if (place < 0) throw new RangeError("there is no such item");
-  return BigInt(place);
+  return typeof items === "string" ? BigInt(size(items.slice(0, place))) : BigInt(place);
 }
 
 const METHODS = {
@@ -372,7 +387,7 @@ const METHODS = {
   count: (items, item) => BigInt(typeof items === "string" ? items.split(item).length - 1 : items.filter((one) => Eq(one, item)).length),
   index: indexOf,
   append: (items, item) => (items.push(item), null),
-  extend: (items, more) => (items.push(...iter(more)), null),
+  extend: (items, more) => (list(more).forEach((item) => items.push(item)), null),
   pop: (items, index = -1n) => items.splice(placed(items, index), 1)[0],
   get: (items, name, otherwise = null) => (items.has(key(name)) ? items.get(key(name)) : otherwise),
 };
