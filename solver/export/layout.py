@@ -106,7 +106,7 @@ def layout_of(rules: Rules, book: Book | None = None) -> Layout:
     declared = own_value(rules.game, "layout")
     if declared is not None:
         return _declared(rules, *declared)
-    layout = _explored(type(rules.game), rules.game)  # type: ignore[arg-type]
+    layout = _explored(rules.game)
     if layout is None and book is not None and _has_every_position(rules, book):
         layout = _surveyed(rules, _with_ends(rules, book))
     if layout is None:
@@ -161,9 +161,9 @@ def _surveyed(rules: Rules, states: Iterable[int]) -> Layout:
     return Layout("".join(sorted(symbols - {*EMPTY})), height, width, tuple(sorted(map(int, actions))))
 
 
-@functools.cache
-def _explored(kind: type, game: Any) -> Layout | None:
-    """The layout of a game with few positions, None of another. Equal tuples of two kinds are not one game."""
+@functools.lru_cache(maxsize=None, typed=True)  # games of equal parameters are equal
+def _explored(game: Any) -> Layout | None:
+    """The layout of a game with few positions, None of another."""
     rules = Rules(game)
     states = dict.fromkeys(itertools.islice(itertools.chain([rules.first()], rules.starts()), FEW + 1))
     for state in (waiting := list(states)):

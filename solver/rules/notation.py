@@ -169,6 +169,7 @@ def show(game: GameOrName, state: int, mover: int | None = None) -> str:
 
     Raises:
         PositionError: The rules cannot show this number.
+        GameError: Their `cells`, `drawing` or `layout` make no board.
     """
     game = at_hand(game)
     try:

@@ -14,10 +14,9 @@ def like(home: Any, *names: str) -> Callable[[type], Any]:
     """
 
     def extended(cls: type) -> Any:
-        fields = vars(home).get("_fields", ())
-        for name in names or {*vars(home)} - {*vars(cls), *fields}:
-            if not name.startswith("__"):
-                setattr(cls, name, vars(home)[name])
+        had = {*vars(cls), *vars(home).get("_fields", ())}
+        for name in names or [name for name in vars(home) if name not in had and not name.startswith("__")]:
+            setattr(cls, name, vars(home)[name])
         return cls
 
     return extended

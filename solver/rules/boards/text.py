@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 from solver.base.errors import GameError
 from solver.rules.game import own_method, own_value
 
+NO_BOARD = (ArithmeticError, LookupError, ValueError)  # what `from_cells` may raise for rows of no position
 FIRST = 0xF0000  # characters of nobody's stand for the cells of a picture
 NUMBER = re.compile(" ([\U000f0000-\U000ffffd])")  # a cell of two places
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -22,8 +24,13 @@ def is_drawn(game: Any) -> bool:
 
 
 def drawing_of(game: Any) -> dict[str, Any]:
-    """Return how the game's cells are drawn; nothing if the rules do not say."""
-    return dict(own_value(game, "drawing") or {})
+    """Return how the game's cells are drawn; nothing if the rules do not say. A cell without a name has the usual."""
+    drawing = dict(own_value(game, "drawing") or {})
+    if "names" in drawing and is_drawn(game):
+        usual = usual_names(rows_at(game, game.initial(), 0))
+        own = drawing["names"][: len(usual)]
+        drawing["names"] = [name or other for name, other in itertools.zip_longest(own, usual)]
+    return drawing
 
 
 def rows_at(game: Any, state: int, mover: int) -> list[str]:
@@ -52,9 +59,7 @@ def cell_names(game: Any) -> list[str]:
     drawing = drawing_of(game)
     if not is_drawn(game) or drawing.get("board") == "piles":
         return []
-    names = usual_names(rows_at(game, game.initial(), 0))
-    given = drawing.get("names", ())
-    return [given[cell] if cell < len(given) and given[cell] else name for cell, name in enumerate(names)]
+    return [*(drawing.get("names") or usual_names(rows_at(game, game.initial(), 0)))]
 
 
 def usual_names(rows: list[str]) -> list[str]:
@@ -71,7 +76,8 @@ def printed(game: Any, state: int, mover: int | None) -> str:
     rows, picture = rows_at(game, state, mover or 0), picture_of(game)
     marks = "".join(rows)
     if (len(picture.rows), len(picture.rows[0])) != (len(rows), len(rows[0])):
-        board = "\n".join(map(" ".join, rows))
+        lines, is_labelled = [" ".join(row) for row in rows], own_method(game, "place") and len(rows[0]) <= len(LETTERS)
+        board = "\n".join(_labelled(lines, rows, 1) if is_labelled else lines)
     elif picture.is_counted:
         board = NUMBER.sub(lambda found: f"{ord(marks[ord(found[1]) - FIRST]) - 48:>2}", picture.text)
     else:
@@ -95,7 +101,7 @@ def mover_of(game: Any, state: int) -> int | None:
 def _read(game: Any, rows: list[str], side: int) -> int | None:
     """The state of rows with a side to move, None if the rules find none."""
     parse = own_method(game, "from_cells")
-    with contextlib.suppress(ValueError, IndexError):
+    with contextlib.suppress(*NO_BOARD):
         return None if parse is None else int(parse(rows, side))
     return None
 
@@ -130,13 +136,26 @@ class Picture(NamedTuple):
         return {*"".join(self.rows), *self.marks, *("" if self.is_counted else ". ")}
 
 
-@functools.lru_cache(maxsize=16, typed=True)  # games of equal parameters are equal
 def picture_of(game: Any) -> Picture:
-    """Return the picture of a game."""
-    drawing, rows = drawing_of(game), rows_at(game, game.initial(), 0)
-    marks = str((own_value(game, "layout") or [""])[0])
-    text = _text(drawing, rows, marks.startswith("0"), own_method(game, "place") is not None)
-    return Picture(drawing, rows, text, cell_names(game), marks, _sides(drawing, marks))
+    """Return the picture of a game. Raises GameError if its rules tell none."""
+    try:
+        hash(game)
+    except TypeError:
+        return _picture_of.__wrapped__(game)
+    return _picture_of(game)
+
+
+@functools.lru_cache(maxsize=16, typed=True)  # games of equal parameters are equal
+def _picture_of(game: Any) -> Picture:
+    try:
+        drawing, rows = drawing_of(game), rows_at(game, game.initial(), 0)
+        marks = str((own_value(game, "layout") or [""])[0])
+        text = _text(drawing, rows, marks.startswith("0"), own_method(game, "place") is not None)
+        return Picture(drawing, rows, text, cell_names(game), marks, _sides(drawing, marks))
+    except (*NO_BOARD, AttributeError, TypeError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        where = "see cells at the start, drawing, layout"
+        raise GameError(f"{type(game).__name__} shows no board: {where} ({reason})") from None
 
 
 def _sides(drawing: dict[str, Any], marks: str) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from solver.base.errors import PositionError
 from solver.base.shown import excerpt
-from solver.rules.boards.text import Picture, in_rows, is_drawn, lines_of, picture_of, rows_at, rows_of
+from solver.rules.boards.text import NO_BOARD, Picture, in_rows, is_drawn, lines_of, picture_of, rows_at, rows_of
 from solver.rules.game import Rules, own_method
 from solver.rules.notation import Position, first_position, show
 
@@ -237,7 +237,7 @@ def _state(rules: Rules, rows: Rows, mover: int) -> int:
         again = rows_at(rules.game, state, mover)
         if rules.to_move is not None and rules.to_move(state) != mover:
             raise ValueError(f"player {mover + 1} is not to move")
-    except (ArithmeticError, LookupError, ValueError) as error:
+    except NO_BOARD as error:
         raise PositionError(f"{'/'.join(rows)} is no position of {rules.name}: {error}") from None
     for cell, (mark, other) in enumerate(zip("".join(rows), "".join(again), strict=True)):
         if mark != other:
