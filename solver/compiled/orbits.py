@@ -39,7 +39,7 @@ class Arrays(NamedTuple):
         high, low: The number of a set among those of its size, of its upper half by size, and of its lower half.
         sets: The sets of a size among so many points, ascending.
         sets_begin: Where those of (points, size) begin in it.
-        squeeze, spread: `orbits.squeezed` and `orbits.unsqueezed` of a PIECE among a PIECE.
+        squeeze, spread: What `_squeezed` and `_spread` give, of a PIECE among a PIECE.
     """
 
     first: NDArray[np.int64]

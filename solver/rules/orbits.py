@@ -84,7 +84,7 @@ def rank(self: Any, state: Any) -> Any:
     board = (1 << POINTS) - 1
     mine, theirs, rest = state & board, state >> POINTS & board, state >> 2 * POINTS
     own, other = mine.bit_count(), theirs.bit_count()
-    if mine & theirs or rest >= RESTS or own >= MINE or other >= THEIRS or FIRST[rest, own, other] < 0:
+    if mine & theirs or not 0 <= rest < RESTS or own >= MINE or other >= THEIRS or FIRST[rest, own, other] < 0:
         return -1
     least = LEAST[other]
     low, after = 0, len(least)

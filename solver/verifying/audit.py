@@ -57,7 +57,7 @@ from solver.verifying.reached import (
 )
 
 SMALL_CHUNK = 1 << 12  # where states lie in files: all that one call looks at is mapped at once
-ENDS = 1 << 18  # finished children of one call
+ENDS = 1 << 18  # finished children, and moves, of one call
 START_ENDS = 1 << 21
 LEAST_SPAN = 1 << 20  # states that one pass marks
 
@@ -204,7 +204,7 @@ class _Audit:
             self.progress("verify", min(begin + chunk, stored), stored)
 
     def _starts(self, reached: Reached) -> None:
-        report = np.zeros(5, np.int64)
+        report = np.zeros(4, np.int64)
         ends = np.empty(START_ENDS, np.int64)
         while True:
             begin = int(report[AT])

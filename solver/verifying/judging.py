@@ -272,8 +272,8 @@ def judge(
     `begin` is the number of the first state. Returns False at the first state that is wrong.
     """
     indices, scores, distances, point = stored.indices, stored.scores, stored.distances, stored.point
-    # The last state with a move there, by nimber
-    met = np.full(scores.max() + 2 if MEX else 0, -1)
+    # The last state with a move there, by nimber; of a forged book all may be 0, and ends worth 1
+    met = np.full(max(scores.max(), 1) + 2 if MEX else 0, -1)
     j = 0
     for i in range(len(states)):
         state, best_score, best_distance = states[i], np.int64(WORST_STEPS if MEANS else WORST), np.int64(0)
@@ -281,8 +281,10 @@ def judge(
         report[CULPRIT], report[AT] = state, begin + i
         # Moves lie in the order of their states, so one cursor suffices.
         while listed.owners[j] >> 1 == i:
-            score, distance = listed.scores[j] * point, listed.distances[j]
-            if distance == NO_DISTANCE:
+            distance = listed.distances[j]
+            if distance != NO_DISTANCE:
+                score = listed.scores[j] * point
+            else:
                 child_index = listed.places[j]
                 if child_index < 0:
                     report[FAULT] = CHILD_MISSING

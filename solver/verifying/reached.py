@@ -99,7 +99,7 @@ class Reached(NamedTuple):
 def mark_starts(stored: Any, reached: Any, begin: int, ends: NDArray[Any], report: NDArray[Any]) -> None:
     """Go on at start number `begin`, until `ends` is full of finished ones: `reached` is set for the others.
 
-    report (5,) int64 gets CHILD_MISSING and the first unfinished start that is missing, the number of the start to go
+    report (4,) int64 gets CHILD_MISSING and the first unfinished start that is missing, the number of the start to go
     on with, and how many finished ones `ends` holds.
     """
     report[:] = 0

@@ -132,14 +132,20 @@ def test_the_nimbers_of_a_larger_board_by_the_sweep(tmp_path):
     assert verify(tmp_path / "book.lmdb").verdict == "proved"
 
 
+@pytest.mark.parametrize("lie", ["large", "none"])
 @pytest.mark.parametrize("few", [10**6, pytest.param(0, marks=pytest.mark.interpreted)])
-def test_a_wrong_nimber_is_found(few, tmp_path, monkeypatch):
+def test_a_wrong_nimber_is_found(few, lie, tmp_path, monkeypatch):
     with solve("nim:2,3", tmp_path / "book.lmdb", method="nimbers") as book:
         values, header = dict(book.items()), book.header
-    state = next(state for state, value in values.items() if value.score == 2)
-    values[state] = Value(5)  # won as well: who wins is right everywhere
+    if lie == "none":  # no number is as large as the children's
+        values = dict.fromkeys(values, Value(-1))
+    else:  # won as well: who wins is right everywhere
+        values[next(state for state, value in values.items() if value.score == 2)] = Value(5)
     names = ("game", "rules", "method", "symmetry", "score_game", "states", "terminal", "counts", "root", "wdl")
-    write_values(tmp_path / "wrong.lmdb", values, facts={name: getattr(header, name) for name in names})
+    facts = {name: getattr(header, name) for name in names}
+    if lie == "none":
+        facts |= {"root": Value(-1), "counts": {"win": 0, "draw": 0, "loss": header.states}}
+    write_values(tmp_path / "wrong.lmdb", values, facts=facts)
     monkeypatch.setattr(verification, "PLAIN_LIMIT", few)
     with pytest.raises(DamagedBook, match="another value than its children"):
         verify(tmp_path / "wrong.lmdb")

@@ -423,6 +423,20 @@ def test_a_book_beyond_the_memory_is_verified_in_files_and_passes(tmp_path, solv
         audit.check_values(book, Rules(book.game), memory=100)
 
 
+@pytest.mark.interpreted
+@pytest.mark.parametrize(
+    ("text", "method"),
+    [(GAME, "auto"), ("kalah:2,2", "auto"), ("mu-torere", "auto"), ("piglet:4", "auto"), ("nim:2,3", "nimbers")],
+)
+def test_books_are_judged_alike_by_few_moves_at_a_time(tmp_path, monkeypatch, text, method):
+    pytest.importorskip("numba")
+    from solver.verifying import audit
+
+    monkeypatch.setattr(audit, "ENDS", 24)
+    with pipeline.solve(load_game(text), tmp_path / "book.lmdb", method=method) as book:
+        audit.check_values(book, Rules(book.game), memory=1 << 20)
+
+
 def test_memory_is_bounded(solved, monkeypatch):
     with pytest.raises(ResourceError, match="at least --memory 768M"):
         verification.verify(solved[0], memory=1 << 20)

@@ -17,7 +17,7 @@ Worked group: states 1000, 1020, 1050 with the same
     05 | 02 | 02 | 46 00 00 00 | 0c | 40 02 | 25
     mode 5: of 0, 20, 50 the 4 lowest bits 0 4 2; the rest 0 1 3: 1 01 001
 
-Encoding is in the subset of Python that runs plain and compiled alike.
+Encoding and decoding are in the subset of Python that runs plain and compiled alike.
 """
 
 from __future__ import annotations
