@@ -148,13 +148,14 @@ class Numbered:
 
     def check_conversions(self, states: list[int]) -> None:
         """Compare distances of some states with those of their moves by the plain rules. Raises UncompiledRules."""
+        kept = self._kept_codes()
 
         def worth(key: int) -> tuple[int, int]:
-            return self.merit_of(key) or 0, self._plies_of(key)
+            return self.merit_of(key) or 0, self._plies_of(key, kept)
 
         for state in states:
             score = self.merit_of(state)
-            if score and conversion_of(self.rules, state, score, worth) != self._plies_of(state):
+            if score and conversion_of(self.rules, state, score, worth) != self._plies_of(state, kept):
                 raise unlike(self.rules.game, f"state {state} is not as far from a conversion as its moves say")
 
     def _number_of(self, key: int) -> int:
@@ -172,13 +173,25 @@ class Numbered:
         code = int(self.values[number])
         return None if code == by_number.NONE else self._merit(code)
 
-    def _plies_of(self, key: int) -> int:
-        """The distance of a decided folded state to a conversion."""
+    def _plies_of(self, key: int, kept: dict[int, NDArray[np.uint16]]) -> int:
+        """The distance of a decided folded state to a conversion, by the codes that were `kept`."""
         number = self._number_of(key)
         span = self.spans[bisect_right(self.spans, number, key=lambda span: span.first) - 1]
-        kept = self.work.columns.get(f"codes-{span.first}")
-        code = 0 if kept is None else int(kept.view()[number - span.first])
+        codes = kept.get(span.tier)
+        code = 0 if codes is None else int(codes[number - span.first])
         return 1 if code < by_number.BEGIN else code - by_number.BEGIN >> 1
+
+    def _kept_codes(self) -> dict[int, NDArray[np.uint16]]:
+        """The codes of the tiers whose distances are kept."""
+        if "codes" not in self.work.columns:
+            return {}
+        column, at, codes = self.work.columns["codes"].view(), 0, {}
+        sizes = {span.tier: span.last - span.first for span in self.spans}
+        for layer in reversed(self.layers):
+            if layer.cyclic:
+                codes[layer.number] = column[at : at + sizes[layer.number]]
+                at += sizes[layer.number]
+        return codes
 
     def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterator[Piece]:
         assert best_first is not None, "chance is for the sorted sweep"
@@ -199,20 +212,16 @@ class Numbered:
         """All unfinished positions in order of their numbers: states or numbers, and the indices of their merits."""
         place_of = indices_of(best_first)
 
-        def with_codes() -> Iterator[tuple[int, int, int]]:
-            for span in self.spans:
-                kept = self.work.columns.get(f"codes-{span.first}")
-                codes = None if kept is None else kept.view()
-                for _, begin, end in pieces_of(span):
-                    yield begin, end, 0 if codes is None else codes[begin - span.first :].ctypes.data
+        kept, first_of = self._kept_codes(), {span.tier: span.first for span in self.spans}
 
-        def listed(piece: tuple[int, int, int]) -> Piece:
-            begin, end, codes = piece
+        def listed(piece: Span) -> Piece:
+            begin, end = piece.first, piece.last
             keys, merits = np.empty(end - begin, np.int64), np.empty(end - begin, np.int16)
+            codes = kept[piece.tier][begin - first_of[piece.tier] :].ctypes.data if piece.tier in kept else 0
             count = self.kernels.collect(begin, end, self._at, codes, self.places, by_state, keys, merits, WIN)
             return keys[:count], place_of(merits[:count])
 
-        return team.map(listed, with_codes())
+        return team.map(listed, itertools.chain.from_iterable(map(pieces_of, self.spans)))
 
     def _each(
         self,
@@ -278,7 +287,7 @@ class Numbered:
         reached, kept = int(seeds[by_number.FOUND]), int(seeds[edges.KEPT_COUNT])
         cyclic = bool(seeds[by_number.STAYS])
         if self.rules.kind.converts and cyclic:
-            self.work.column(f"codes-{span.first}", codes.dtype).append(codes[: span.last - span.first])
+            self.work.column("codes", codes.dtype).append(codes[: span.last - span.first])
         self.layers.insert(0, Tier(span.tier, reached, kept, cyclic=cyclic, ends=(ends[0], ends[1], ends[2])))
         self.tally.end_tier(counts)
         won = [merit for merit in counts if merit > 0]
@@ -335,23 +344,29 @@ class Numbered:
         state = self.state
         if self.marks.size and not state.marks:
             state.marks = column_of(self.work, "array", self.marks).name
+        column = self.work.column("values", self.values.dtype)
         for span in self.spans[::-1][state.saved : state.finished]:
-            self.work.column(f"values-{span.first}", self.values.dtype).append(self.values[self._bytes(span)])
+            begin, end = self._bytes(span)
+            column.append(self.values[begin:end])
         state.saved = state.finished
         self.work.checkpoint(Checkpoint(numbered=state))
 
-    def _bytes(self, span: Span) -> slice:
+    def _bytes(self, span: Span) -> tuple[int, int]:
         """Where the values of a tier lie in their array, a byte that it shares with the next tier too."""
         if not self.rules.scores:
-            return slice(span.first, span.last)
-        return slice(span.first // 4, -(-span.last // 4))
+            return span.first, span.last
+        return span.first // 4, -(-span.last // 4)
 
     def _restore(self, saved: NumberedState) -> None:
         """Take the arrays of a checkpoint."""
         if saved.marks:
             self.marks = self.work.columns[saved.marks].view().copy()
+        stored = self.work.columns["values"].view() if saved.saved else np.empty(0, self.values.dtype)
+        at = 0
         for span in self.spans[::-1][: saved.saved]:
-            self.values[self._bytes(span)] = self.work.columns[f"values-{span.first}"].view()
+            begin, end = self._bytes(span)
+            self.values[begin:end] = stored[at : at + end - begin]
+            at += end - begin
 
 
 def pieces_of(span: Span) -> Iterator[Span]:
