@@ -49,7 +49,7 @@ from solver.sweep.scale import Scale, TooWide, first_scale, refuse_long, wider
 RESOLVING = 128  # bytes of memory that a state takes where its whole tier is resolved by one task
 GROWTH = 4.0  # states that one leads to, before that is known
 REPORTED_TIER_SECONDS = 1.0  # seconds that a tier takes, of which there is a line
-MENDED = 1000  # times for one tier, before something else must be wrong
+MENDED = 300  # times for one tier, before something else must be wrong
 ALONE = 1 << 17  # states up to which a shard that is alone goes on by itself
 # Which children are asked for
 ALL_CHILDREN, UNFINISHED_CHILDREN = Scale(0, "", 0), Scale(1, "", 0)

@@ -44,7 +44,8 @@ EXPIRED = 60.0  # seconds without one after which a lease has ended
 DIGITS = 24  # of a digest in a file's name
 LEASE = "lease"
 OURS = re.compile(rf"\.?(lease|commit-\d{{6}}|[a-z]+[_0-9a-z-]+\.[0-9a-f]{{{DIGITS}}})(\.[0-9a-f]{{32}})?")
-FATAL = {*NO_PLACE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EEXIST}  # what no second try will pass
+# What no second try will pass; stores give EINVAL for what was damaged on its way
+FATAL = NO_PLACE - {errno.EINVAL} | {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EEXIST}
 WRONG = (ValueError, KeyError, TypeError)  # what reading JSON may raise
 
 

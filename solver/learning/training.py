@@ -197,7 +197,7 @@ def learn(
     Args:
         source: A book or its path, whose exact values are learned; or a game or its name, whose states are sampled by
             random play and valued by search.
-        hidden: Widths of the one or two hidden layers of a network. None for a linear model.
+        hidden: Widths of the one or two hidden layers of a network. Empty for a linear model.
         seed: The seed of all chance.
         states: States to fit. A quarter as many are sampled in addition, for the other two samples.
         depth: Plies of the searches. Not used with a book. They use the rules' `evaluate` if there is one.

@@ -47,7 +47,8 @@ class Diagram(NamedTuple):
 class Numbers:
     """The numbers of a game's positions; made when one is first asked for. Raises GameError.
 
-    `METHODS`, rank and unrank, run over lists as they are, and compiled over arrays. `constants` are what they name.
+    `METHODS`, rank and unrank, run over lists and dicts as they are, and compiled over arrays. `constants` are what
+    they name.
     """
 
     METHODS: tuple[Any, Any]

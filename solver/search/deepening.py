@@ -113,7 +113,7 @@ class _WithLine(Limited):
         """Return a state's value so many plies ahead, whether it is exact, and the line that leads there."""
         merit, line = self.run(self.visit(state, depth, -INFINITY, INFINITY))
         value = estimated_value(merit, self.rules.scores)
-        return value, is_exact(value, depth if self.cut else None), line
+        return value, is_exact(value, depth, self.cut), line
 
     def visit(self, state: Any, left: int, alpha: Any, beta: Any) -> Visit:
         """Return the merit of a state, or its estimate from some plies ahead, and the line that leads there."""

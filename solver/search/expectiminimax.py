@@ -39,9 +39,6 @@ class _Expectiminimax(Minimax):
         check_outcomes(self.rules, state)
         return self.rules.children(state)
 
-    def end(self, state: Any) -> Any:
-        return self.rules.utility(state)
-
     def value(self, merit: Any) -> Value:
         return Value(merit, None)
 

@@ -66,7 +66,7 @@ def search(
             rules, state, lambda action, alpha: searcher.run(searcher.worth(state, action, depth, alpha, INFINITY))
         )
     value = estimated_value(merit, rules.scores)
-    return Result(value, action, is_exact(value, depth if searcher.cut else None), searcher.counts, {})
+    return Result(value, action, is_exact(value, depth, searcher.cut), searcher.counts, {})
 
 
 class Limited(Search):
@@ -155,10 +155,10 @@ def estimated_value(merit: Any, score_game: bool) -> Value:
     return value_of(merit, score_game)
 
 
-def is_exact(value: Value, nearest_cut: int | None) -> bool:
-    """Whether no state cut off, the nearest of them so many plies ahead, had a say in the value.
+def is_exact(value: Value, depth: int, is_cut: bool) -> bool:
+    """Whether no state cut off so many plies ahead, if some were, had a say in the value.
 
     A line through such a state takes at least a ply more than the way to it, so it cannot shorten a win or a loss
     that comes no later.
     """
-    return nearest_cut is None or (value.distance is not None and value.distance <= nearest_cut + 1)
+    return not is_cut or (value.distance is not None and value.distance <= depth + 1)

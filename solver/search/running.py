@@ -93,4 +93,4 @@ def ended(rules: Rules, state: int) -> Result:
 def looked(rules: Rules, depth: int, merit: float, action: int, is_cut: bool, nodes: int) -> Result:
     """Return the result of a search of `depth` plies. `is_cut`: it cut a state off."""
     value = heuristic.estimated_value(merit if -1 < merit < 1 or merit % 1 else int(merit), rules.scores)
-    return Result(value, action, heuristic.is_exact(value, depth if is_cut else None), Counts(nodes), {})
+    return Result(value, action, heuristic.is_exact(value, depth, is_cut), Counts(nodes), {})

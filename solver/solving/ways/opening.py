@@ -215,7 +215,9 @@ def derive(rules: Rules, layers: Sequence[list[int]], merits: dict[int, int]) ->
         # Searches count plies: what is known without distances is as if the game ended there
         all_rules, size = Rules.of(rules), WIN if rules.kind.bare else 1
         table: dict[Any, int] = {state: size * merit for state, merit in merits.items()}
-        alphabeta.minimax(all_rules, table=table)
+        search = alphabeta.Minimax(all_rules, table=table)
+        search.method = Method.ALPHABETA  # in its errors
+        search.result(None)
         merits.update((state, merit_of(rules.kind.kept(all_rules.kind.value(table[state])))) for state in left)
 
 

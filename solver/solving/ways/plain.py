@@ -65,7 +65,7 @@ def tried(job: Job, games: Sequence[RandomGame] = (), cached: bool = False) -> O
         with contextlib.suppress(BudgetExceeded):
             return solved(job, Budget(states, seconds))
         # The kernels pay for every tier, plain Python for every state. So it gets the time of theirs for the tiers.
-        tiers = tiers_of_one_game(rules) if rules.tiered else 0
+        tiers = tiers_of_one_game(rules) if rules.tiered and states else 0
         if tiers > MANY_TIERS:
             with contextlib.suppress(BudgetExceeded):
                 return solved(
@@ -144,7 +144,8 @@ def _result(job: Job, chosen: Method, budget: Budget | None, reason: str | None)
         else:
             job.options.progress(step, done, total, note)
 
-    progress("plain Python", 0, None)
+    if budget is not None:
+        progress("plain Python", 0, None)
     return METHODS[chosen](job.rules, budget=budget, progress=progress)
 
 
