@@ -5,15 +5,13 @@ from __future__ import annotations
 import click
 
 from solver.book.doors import game_of
-from solver.cli.common import Bars, quiet_option, symmetry_option
+from solver.cli.common import Bars, output, quiet_option, symmetry_option
 from solver.rules.game import Rules
 
 
 @click.command("build")
 @click.argument("text", metavar="GAME")
-@click.option(
-    "-o", "--output", "file", type=click.Path(), required=True, metavar="FILE", help="Write the module here: FILE.wasm."
-)
+@output("file", "Write the module here: FILE.wasm.", "FILE")
 @symmetry_option
 @click.option("--ranks", is_flag=True, help="Add the functions that readers of a ranked book need.")
 @quiet_option

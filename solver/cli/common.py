@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import click
@@ -345,8 +345,13 @@ def echo_values(text: str) -> None:
 Decorator = Callable[[Any], Any]  # adds an option to a command
 
 
+def choice(names: str, choices: Iterable[Any], words: str, **more: Any) -> Decorator:
+    """An option that takes one of some words. `names` are its own and, if that differs, its parameter's."""
+    return click.option(*names.split(), type=click.Choice([*choices]), help=words, **more)
+
+
 def number(names: str, least: int, most: int, words: str, metavar: str | None = "N", **more: Any) -> Decorator:
-    """An option that takes a whole number. `names` are its own and, if that differs, its parameter's."""
+    """The same of a whole number from `least` to `most`."""
     return click.option(*names.split(), type=click.IntRange(least, most), metavar=metavar, help=words, **more)
 
 
@@ -355,12 +360,17 @@ def seconds(names: str, least: float, most: float, words: str, metavar: str = "S
     return click.option(*names.split(), type=Seconds(least, most), metavar=metavar, help=words, **more)
 
 
+def output(name: str, words: str, metavar: str = "BOOK", **more: Any) -> Decorator:
+    """The file or folder that a command writes; `name` is that of the parameter."""
+    more = {"type": click.Path(), "required": True, **more}
+    return click.option("-o", "--output", name, metavar=metavar, help=words, **more)
+
+
 budget_option: Decorator = seconds(
     "--budget seconds",
     0.001,
     1e6,
     "Seconds of search for an answer, all its moves together. Default: 5.",
-    metavar="SECONDS",
     default=SECONDS,
 )
 game_option: Decorator = click.option(
@@ -382,10 +392,8 @@ module_option: Decorator = click.option(
     metavar="FILE",
     help="Search by this module of solver build, so nothing is compiled.",
 )
-opponent_option: Decorator = click.option(
-    "--opponent",
-    type=click.Choice(OPPONENTS),
-    help="Plies that a fallible opponent looks ahead; beyond them it plays at random.",
+opponent_option: Decorator = choice(
+    "--opponent", OPPONENTS, "Plies that a fallible opponent looks ahead; beyond them it plays at random."
 )
 live_option: Decorator = click.option(
     "--live", is_flag=True, help="Search a GAME even if the package has a book of it."
@@ -409,10 +417,8 @@ memory_option: Decorator = click.option(
     "--memory", type=SIZE, metavar="SIZE", help="Memory to use, for example 8G. Default: 60 % of the free memory."
 )
 json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-codec_option: Decorator = click.option(
-    "--codec",
-    type=click.Choice([*CHOICES]),
-    help=f"Encoding of the book. {' '.join(f'{name}: {about}.' for name, about in CHOICES.items())}",
+codec_option: Decorator = choice(
+    "--codec", CHOICES, f"Encoding of the book. {' '.join(f'{name}: {about}.' for name, about in CHOICES.items())}"
 )
 workers_option: Decorator = number("--workers", 1, 1024, "Threads. Default: all cores. The result is the same.")
 # The first three are named as `Player` names them

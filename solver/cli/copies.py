@@ -8,18 +8,7 @@ import click
 
 from solver.book.codecs import CHOICES, CODECS
 from solver.book.solution import SIDES, Trim
-from solver.cli.common import (
-    SIZE,
-    Bars,
-    codec_option,
-    game_option,
-    note,
-    number,
-    print_options,
-    symmetry_option,
-    tell,
-    workers_option,
-)
+from solver.cli import common
 from solver.cli.info import report
 from solver.edit.comparing import diff, merge
 from solver.report import differences
@@ -27,17 +16,17 @@ from solver.report import differences
 
 @click.command("pack")
 @click.argument("book", type=click.Path(), metavar="BOOK|GAME")
-@click.option("-o", "--output", "target", type=click.Path(), required=True, metavar="OUT", help="Write the book here.")
-@click.option(
+@common.output("target", "Write the book here.", "OUT")
+@common.choice(
     "--codec",
-    type=click.Choice(CHOICES),
-    default="compact",
-    help="compact (default): a quarter of the size for ten times the time. instant: the other way round. ranked: the"
+    CHOICES,
+    "compact (default): a quarter of the size for ten times the time. instant: the other way round. ranked: the"
     " smallest, for games that number their states; its readers need the rules.",
+    default="compact",
 )
-@game_option
-@workers_option
-@print_options
+@common.game_option
+@common.workers_option
+@common.print_options
 def pack_command(
     book: str, target: str, codec: str, own: str | None, workers: int | None, as_json: bool, quiet: bool
 ) -> None:
@@ -52,30 +41,30 @@ def pack_command(
     """
     from solver.book.streaming import pack
 
-    with Bars(quiet) as bars:
+    with common.Bars(quiet) as bars:
         header = pack(book, target, codec, own, workers=workers, progress=bars)
     report(header, target, bars.seconds, as_json)
 
 
 @click.command("trim")
 @click.argument("book", type=click.Path(), metavar="BOOK|GAME")
-@click.option("-o", "--output", "target", type=click.Path(), required=True, metavar="OUT", help="Write the book here.")
-@number("--max-ply", 0, 1000, "Keep only positions up to ply N.")
-@click.option(
-    "--for",
-    "side",
-    type=click.Choice(SIDES),
-    help="Keep only the positions that this side needs to keep its value against every reply.",
+@common.output("target", "Write the book here.", "OUT")
+@common.number("--max-ply", 0, 1000, "Keep only positions up to ply N.")
+@common.choice(
+    "--for side", SIDES, "Keep only the positions that this side needs to keep its value against every reply."
 )
-@number("--drop-plies plies", 1, 2, "Drop positions that a search of this many plies solves.", metavar="1|2")
+@common.number("--drop-plies plies", 1, 2, "Drop positions that a search of this many plies solves.", metavar="1|2")
 @click.option("--wdl", is_flag=True, help="Drop distances; keep win, draw, loss.")
 @click.option(
-    "--max-bytes", type=SIZE, metavar="SIZE", help="Drop the last tiers until the file is this small, for example 2M."
+    "--max-bytes",
+    type=common.SIZE,
+    metavar="SIZE",
+    help="Drop the last tiers until the file is this small, for example 2M.",
 )
-@click.option("--codec", type=click.Choice(list(CODECS)), help="Encoding of OUT. Default: as BOOK.")
-@game_option
-@workers_option
-@print_options
+@common.choice("--codec", CODECS, "Encoding of OUT. Default: as BOOK.")
+@common.game_option
+@common.workers_option
+@common.print_options
 def trim_command(book: str, target: str, own: str | None, as_json: bool, quiet: bool, **options: Any) -> None:
     """Write a smaller copy of a book.
 
@@ -91,7 +80,7 @@ def trim_command(book: str, target: str, own: str | None, as_json: bool, quiet: 
 
     limits = {name: options.pop(name) for name in ("max_ply", "side", "max_bytes")}
     wanted = Trim(plies=options.pop("plies") or 0, **limits)
-    with Bars(quiet) as bars:
+    with common.Bars(quiet) as bars:
         header = trim(book, target, wanted, own, progress=bars, **options)
     report(header, target, bars.seconds, as_json)
 
@@ -99,10 +88,10 @@ def trim_command(book: str, target: str, own: str | None, as_json: bool, quiet: 
 @click.command("merge")
 @click.argument("first", metavar="A", type=click.Path())
 @click.argument("second", metavar="B", type=click.Path())
-@click.option("-o", "--output", "target", type=click.Path(), required=True, metavar="OUT", help="Write the book here.")
-@codec_option
-@workers_option
-@print_options
+@common.output("target", "Write the book here.", "OUT")
+@common.codec_option
+@common.workers_option
+@common.print_options
 def merge_command(
     first: str, second: str, target: str, codec: str | None, workers: int | None, as_json: bool, quiet: bool
 ) -> None:
@@ -116,7 +105,7 @@ def merge_command(
     both without. If a state has two values, the command fails and names it. If one book has all states of the other,
     the result has its scope. Otherwise it is a book of exact values, without the counts of a whole game.
     """
-    with Bars(quiet) as bars:
+    with common.Bars(quiet) as bars:
         header = merge(first, second, target, codec, workers=workers, progress=bars)
     report(header, target, bars.seconds, as_json)
 
@@ -124,8 +113,8 @@ def merge_command(
 @click.command("diff")
 @click.argument("first", metavar="A", type=click.Path())
 @click.argument("second", metavar="B", type=click.Path())
-@number("--most", 0, 1_000_000, "List at most this many states. Default: 20.", default=20)
-@print_options
+@common.number("--most", 0, 1_000_000, "List at most this many states. Default: 20.", default=20)
+@common.print_options
 @click.pass_context
 def diff_command(context: click.Context, first: str, second: str, most: int, as_json: bool, quiet: bool) -> None:
     """Say how two books differ. Exit code 1 if they do.
@@ -137,19 +126,19 @@ def diff_command(context: click.Context, first: str, second: str, most: int, as_
     It lists states that only one book has, other values, and other facts in the headers. A and B are files, or games
     whose book comes with the package. The codec does not count: a packed book is equal.
     """
-    with Bars(quiet) as bars:
+    with common.Bars(quiet) as bars:
         found = diff(first, second, most, progress=bars)
-    tell(differences.facts(found), differences.text, as_json)
+    common.tell(differences.facts(found), differences.text, as_json)
     context.exit(0 if found.equal else 1)
 
 
 @click.command("import")
 @click.argument("file", type=click.Path())
 @click.argument("game")
-@click.option("-o", "--output", "book", type=click.Path(), required=True, metavar="BOOK", help="Write the book here.")
-@symmetry_option
+@common.output("book", "Write the book here.")
+@common.symmetry_option
 @click.option("--no-verify", is_flag=True, help="Do not compare values with those of their moves.")
-@print_options
+@common.print_options
 def import_command(
     file: str, game: str, book: str, symmetry: bool, no_verify: bool, as_json: bool, quiet: bool
 ) -> None:
@@ -168,8 +157,8 @@ def import_command(
     """
     from solver.solving.pipeline import import_values
 
-    with Bars(quiet) as bars:
+    with common.Bars(quiet) as bars:
         header = import_values(game, file, book, symmetry=symmetry, verified=not no_verify, progress=bars)
     if header.scope != "complete":
-        note(f"{file} is not all of the game that play can reach: not every value could be verified", quiet)
+        common.note(f"{file} is not all of the game that play can reach: not every value could be verified", quiet)
     report(header, book, bars.seconds, as_json)

@@ -14,7 +14,7 @@ import click
 from solver.base.errors import MethodError, MissingState
 from solver.base.progress import Progress
 from solver.book import Book, shipped
-from solver.cli.common import Bars, game_option, live_option, number, open_book, open_source, quiet_option
+from solver.cli import common
 from solver.rules.game import Game, Rules
 
 if TYPE_CHECKING:
@@ -25,15 +25,11 @@ STREAMED = ("csv", "jsonl")  # forms of a table that standard output takes
 
 @click.command("export")
 @click.argument("sources", nargs=-1, metavar="[BOOK|GAME]...")
-@click.option(
-    "-o",
-    "--output",
+@common.output(
     "file",
-    type=click.Path(),
-    required=True,
-    metavar="FILE|FOLDER/",
-    help="Write here; the ending chooses the form: .csv, .jsonl, .sqlite, .parquet, .bin, or a slash for a page. - is"
+    "Write here; the ending chooses the form: .csv, .jsonl, .sqlite, .parquet, .bin, or a slash for a page. - is"
     " standard output, as CSV or by --format.",
+    "FILE|FOLDER/",
 )
 @click.option(
     "--columns",
@@ -41,23 +37,24 @@ STREAMED = ("csv", "jsonl")  # forms of a table that standard output takes
     help="Columns of a table, with commas between: state, board, value, score, distance, tier, best. Default: all that"
     " the game has. tier, best and board take most of the time.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "training", "csv", "jsonl"]),
-    default="table",
-    help="csv, jsonl: a table in that form, for any name of the file. training: a .parquet with planes of the board,"
+@common.choice(
+    "--format form",
+    ["table", "training", "csv", "jsonl"],
+    "csv, jsonl: a table in that form, for any name of the file. training: a .parquet with planes of the board,"
     " masks, and the loss of every move.",
+    default="table",
 )
-@number("--puzzles number", 1, 1000, "Set the N hardest puzzles of the book in its page, the easiest of them first.")
-@click.option(
+@common.number(
+    "--puzzles number", 1, 1000, "Set the N hardest puzzles of the book in its page, the easiest of them first."
+)
+@common.choice(
     "--reader",
-    type=click.Choice(["c", "js"]),
-    help="Write no book, but the files by which programs in C or JavaScript read .bin books, into the folder.",
+    ["c", "js"],
+    "Write no book, but the files by which programs in C or JavaScript read .bin books, into the folder.",
 )
-@live_option
-@game_option
-@quiet_option
+@common.live_option
+@common.game_option
+@common.quiet_option
 def command(
     sources: tuple[str, ...],
     file: str,
@@ -122,7 +119,7 @@ def command(
         _write_all(sources, file, columns, live, own, quiet)
         return
     (source,) = sources
-    with _opened(source, own, is_page(file), live, quiet) as opened, Bars(quiet) as bars:
+    with _opened(source, own, is_page(file), live, quiet) as opened, common.Bars(quiet) as bars:
         names = None if columns is None else [name.strip() for name in columns.split(",")]
         puzzles = () if number is None else _puzzles(opened, number, bars)
         with _standard_output() if file == "-" else contextlib.nullcontext(file) as target:
@@ -178,7 +175,7 @@ def _write_all(
     for wrong, option in ((columns, "--columns"), (own, "--game")):
         if wrong is not None:
             raise MethodError(f"{option} goes with one book: export the others by themselves")
-    with contextlib.ExitStack() as stack, Bars(quiet) as bars:
+    with contextlib.ExitStack() as stack, common.Bars(quiet) as bars:
         named = sources or tuple(map(str, shipped.paths()))
         opened = [stack.enter_context(_opened(source, None, True, live, True)) for source in named]
         notes = export_all(opened, file, progress=bars)
@@ -190,6 +187,6 @@ def _opened(
 ) -> contextlib.AbstractContextManager[Book | Game]:
     """A book; for a page a game, where none is named and none comes with the package."""
     if not live and (not is_page or own):
-        return open_book(source, own, quiet=quiet)
-    opened = open_source(source, own, live=live, quiet=quiet)
+        return common.open_book(source, own, quiet=quiet)
+    opened = common.open_source(source, own, live=live, quiet=quiet)
     return contextlib.nullcontext(opened.game) if opened.book is None else opened.book

@@ -13,15 +13,7 @@ from solver.cli.info import report
 
 @click.command("grow")
 @click.argument("game")
-@click.option(
-    "-o",
-    "--output",
-    "book",
-    type=click.Path(),
-    required=True,
-    metavar="BOOK",
-    help="Write the book here, or let it grow.",
-)
+@common.output("book", "Write the book here, or let it grow.")
 @common.number("--positions", 1, 10**9, "Stop at this number of positions.")
 @click.option("--time", "seconds", type=common.DURATION, metavar="TIME", help="Stop after this time: 2h, 30m, 90s.")
 @common.number("--depth", 1, 99, "Depth of the searches that estimate. Default: 8.")
@@ -33,7 +25,7 @@ from solver.cli.info import report
     metavar="FILE",
     help="Add the positions of these games first.",
 )
-@click.option("--for", "side", type=click.Choice(["first", "second"]), help="Expand only the best moves of this side.")
+@common.choice("--for side", ["first", "second"], "Expand only the best moves of this side.")
 @common.seconds("--error", 0, 1e6, "Follow moves that lose at most this. Default: 0.1; of margins 1.", metavar="E")
 @common.symmetry_option
 @click.option("--restart", is_flag=True, help="Begin anew, even if the file has a book.")

@@ -37,21 +37,11 @@ LAYERS = common.Text("layers", _layers)
 
 @click.command("learn")
 @click.argument("source", metavar="BOOK|GAME")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False),
-    required=True,
-    metavar="FILE",
-    help="Write the evaluation here: FILE.eval.",
+@common.output("output", "Write the evaluation here: FILE.eval.", "FILE", type=click.Path(dir_okay=False))
+@common.choice(
+    "--method", ["fit", "evolve"], "fit: learn from values (default). evolve: learn from play.", default="fit"
 )
-@click.option(
-    "--method",
-    type=click.Choice(["fit", "evolve"]),
-    default="fit",
-    help="fit: learn from values (default). evolve: learn from play.",
-)
-@click.option("--model", type=click.Choice(["linear", "network"]), help="Kind of evaluation. Default: linear.")
+@common.choice("--model", ["linear", "network"], "Kind of evaluation. Default: linear.")
 @click.option("--hidden", type=LAYERS, metavar="N[,N]", help=f"Widths of a network's hidden layers. Default: {HIDDEN}.")
 @common.number("--states", 100, 50_000_000, f"States to learn from. Default: {STATES:,}.")
 @common.number("--depth", 1, 60, f"Depth of searches, without a book. Default: {DEPTH}.")
@@ -143,7 +133,6 @@ def _learned(book: Book | None, game: Game, options: dict[str, Any], bars: Bars,
     0.001,
     1e6,
     "Seconds for a move of alphabeta and of engines. Default: 1.",
-    metavar="SECONDS",
     default=1.0,
 )
 @click.option(

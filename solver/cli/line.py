@@ -23,7 +23,6 @@ from solver.search import SECONDS
     0.001,
     1e6,
     f"Seconds of search for each move. Default: {SECONDS:g} without a book, no search with one.",
-    metavar="SECONDS",
 )
 @common.json_option
 @common.module_option

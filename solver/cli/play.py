@@ -28,12 +28,12 @@ COMMANDS = "hint, undo, swap (sides), help, quit"
 @click.option("--second", is_flag=True, help="Let the computer move first.")
 @click.option("--from", "start", default="start", metavar="POSITION", help="Start from this position.")
 @common.budget_option
-@click.option(
+@common.choice(
     "--method",
-    type=click.Choice(["best", "practical", "heuristic", "negamax"]),
-    default="best",
-    help="best: book and exact search. practical: of equal moves the hardest to answer. heuristic, negamax: the"
+    ["best", "practical", "heuristic", "negamax"],
+    "best: book and exact search. practical: of equal moves the hardest to answer. heuristic, negamax: the"
     " textbook's searches of limited depth.",
+    default="best",
 )
 @common.number("--depth", 1, 100, "Depth of heuristic and negamax. Default: 4.", metavar="PLIES", default=4)
 @common.opponent_option

@@ -15,19 +15,14 @@ from solver.cli.info import report
 
 @click.command("prove")
 @click.argument("game")
-@click.option("-o", "--output", "book", type=click.Path(), metavar="BOOK", help="Write the proof book here.")
+@common.output("book", "Write the proof book here.", required=False)
 @click.option("--from", "position", metavar="POSITION", help="Prove this position. Default: the start.")
-@click.option(
-    "--for",
-    "side",
-    type=click.Choice(SIDES),
-    help="Whose moves the book holds. Default: the winner's; in a draw, both players'.",
-)
-@click.option(
+@common.choice("--for side", SIDES, "Whose moves the book holds. Default: the winner's; in a draw, both players'.")
+@common.choice(
     "--method",
-    type=click.Choice([AUTO, Method.ALPHABETA.value, Method.PROOF_NUMBER.value]),
+    [AUTO, Method.ALPHABETA.value, Method.PROOF_NUMBER.value],
+    "auto: both search in turns, until one of them has proved it.",
     default=AUTO,
-    help="auto: both search in turns, until one of them has proved it.",
 )
 @click.option("--time", "seconds", type=common.DURATION, metavar="TIME", help="Give up after this time: 2h, 30m, 90s.")
 @click.option("--table", type=common.SIZE, metavar="SIZE", help="Memory of the searches' tables. Default: 1G.")

@@ -12,7 +12,7 @@ import click
 from solver.base.errors import MissingState
 from solver.base.files import write_whole
 from solver.book.writer import check_target
-from solver.cli.common import SPAN, Bars, game_option, json_option, note, number, open_book, quiet_option
+from solver.cli.common import SPAN, Bars, choice, game_option, json_option, note, number, open_book, quiet_option
 from solver.puzzles import find_puzzles
 from solver.report import puzzles
 from solver.rules.game import Rules
@@ -21,24 +21,19 @@ from solver.rules.game import Rules
 @click.command("puzzles")
 @click.argument("source", metavar="BOOK|GAME")
 @number("-n number", 1, 100_000, "Puzzles. Default: 10.", default=10)
-@click.option(
-    "--goal",
-    type=click.Choice(["win", "draw", "margin"]),
-    help="What one move alone reaches. Default: win, or margin where moves score.",
-)
+@choice("--goal", ["win", "draw", "margin"], "What one move alone reaches. Default: win, or margin where moves score.")
 @click.option("--win-in", type=SPAN, metavar="M..N", help="Only wins in so many plies: 5..9, 5.., ..9 or 5.")
-@click.option(
+@choice(
     "--unique",
-    type=click.Choice(["first", "all"]),
+    ["first", "all"],
+    "first: one winning move now. all: one after every longest defence, too.",
     default="first",
-    help="first: one winning move now. all: one after every longest defence, too.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "csv", "tasks"]),
+@choice(
+    "--format form",
+    ["text", "csv", "tasks"],
+    "text: boards. csv: a table. tasks: prompts for language models, a line of JSON each.",
     default="text",
-    help="text: boards. csv: a table. tasks: prompts for language models, a line of JSON each.",
 )
 @click.option("--html", type=click.Path(), metavar="FILE", help="Write a sheet to print: boards, and solutions behind.")
 @json_option

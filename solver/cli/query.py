@@ -119,7 +119,7 @@ def command(
         else:
             common.echo_values(text(player, facts))
             if explain:
-                common.echo_values(reasons.text(player, facts))
+                common.echo_values(reasons.text(facts))
         missing += facts.source == "missing"
         inexact += not facts.exact
     if missing and book_only:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from solver.base.errors import MissingState
-from solver.cli.common import SPAN, Bars, game_option, json_option, note, number, open_book, quiet_option, tell
+from solver.cli.common import SPAN, Bars, choice, game_option, json_option, note, number, open_book, quiet_option, tell
 from solver.report.facts import worth
 
 
@@ -16,12 +16,7 @@ from solver.report.facts import worth
 @click.argument("source", metavar="BOOK|GAME")
 @number("-n number", 1, 10_000_000, "Number of states. Default: 10.", default=10)
 @click.option("--seed", type=int, default=0, metavar="S", help="Choose other states. Default: 0.")
-@click.option(
-    "--value",
-    "outcome",
-    type=click.Choice(["win", "draw", "loss"]),
-    help="Only states of this value, for the side to move.",
-)
+@choice("--value outcome", ["win", "draw", "loss"], "Only states of this value, for the side to move.")
 @click.option(
     "--distance", type=SPAN, metavar="M..N", help="Only states so many plies from the end: 5..9, 5.., ..9 or 5."
 )

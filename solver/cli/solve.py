@@ -17,12 +17,12 @@ from solver.cli.info import report
 
 @click.command("solve")
 @click.argument("game")
-@click.option("-o", "--output", "book", type=click.Path(), metavar="BOOK", help="Write the book here.")
-@click.option(
+@common.output("book", "Write the book here.", required=False)
+@common.choice(
     "--method",
-    type=click.Choice(ASKED),
+    ASKED,
+    "; ".join(f"{method}: {method.facts.about}" for method in Method if method.facts.about) + ".",
     default=AUTO,
-    help="; ".join(f"{method}: {method.facts.about}" for method in Method if method.facts.about) + ".",
 )
 @common.number("--max-ply", 0, 1000, "Make an opening book: all unfinished states up to ply N.")
 @click.option(

@@ -9,18 +9,15 @@ import click
 
 from solver import __version__
 from solver.base.text import text_lines
-from solver.cli.common import open_source, search_options
+from solver.cli.common import choice, open_source, search_options
 from solver.play.player import METHODS, Player
 from solver.play.ugi import Session
 
 
 @click.command("ugi")
 @click.argument("source", metavar="BOOK|GAME")
-@click.option(
-    "--method",
-    type=click.Choice(METHODS),
-    default="best",
-    help="best: of equal moves the first. practical: the one that is hardest to answer.",
+@choice(
+    "--method", METHODS, "best: of equal moves the first. practical: the one that is hardest to answer.", default="best"
 )
 @search_options
 def command(source: str, method: str, live: bool, own: str | None, **search: Any) -> None:

@@ -53,7 +53,7 @@ def _plain(value: Value) -> str:
     return value.outcome if value.outcome in ("win", "draw", "loss") else "result"
 
 
-def text(player: Player, facts: records.Position) -> str:
+def text(facts: records.Position) -> str:
     """Return the explanation for people, a line each; empty without any."""
     if not isinstance(facts.why, list) or not facts.moves:
         return ""

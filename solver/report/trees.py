@@ -38,7 +38,7 @@ def facts(tree: Tree, trace: Trace, stepwise: bool = True) -> dict[str, Any]:
         ],
     }
     if stepwise:
-        tree_facts["steps"] = [_step(tree, node, entered) for node, entered in trace.steps]
+        tree_facts["steps"] = [_step(node, entered) for node, entered in trace.steps]
     return tree_facts
 
 
@@ -167,7 +167,7 @@ def _remark(tree: Tree, node: Node) -> str:
     return f"cut: alpha >= beta, {which} not looked at"
 
 
-def _step(tree: Tree, node: Node, entered: bool) -> dict[str, Any]:
+def _step(node: Node, entered: bool) -> dict[str, Any]:
     alpha, beta = node.before if entered else node.after
     step = {
         "node": ".".join(map(str, node.path)),
