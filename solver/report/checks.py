@@ -8,9 +8,9 @@ from typing import Any
 from solver.base.value import in_plies
 from solver.check.conformance import GAMES
 from solver.check.playouts import RandomGame, is_one_sided, states_of, summary
-from solver.rules.game import Rules, own_method
+from solver.rules.game import Rules, own_method, own_value
 from solver.rules.notation import format_action, show
-from solver.rules.protocol import OPTIONAL, near_misses
+from solver.rules.protocol import OPTIONAL, VALUES, near_misses
 
 
 def facts(rules: Rules, games: Sequence[RandomGame]) -> dict[str, Any]:
@@ -19,7 +19,9 @@ def facts(rules: Rules, games: Sequence[RandomGame]) -> dict[str, Any]:
         "game": rules.name,
         "states": len(states_of(games)),
         "games": {**summary(games), "wanted": GAMES},
-        "optional": [name for name in OPTIONAL if own_method(rules.game, name)],
+        "optional": [
+            name for name in OPTIONAL if (own_value if name in VALUES else own_method)(rules.game, name) is not None
+        ],
         "near_misses": near_misses(type(rules.game)),
         "one_sided": is_one_sided(rules, games),
     }

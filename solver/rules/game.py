@@ -28,7 +28,7 @@ from solver.rules import loading
 from solver.rules.fingerprint import Origin, check_origin, counts_everywhere, fingerprint
 from solver.rules.numbering import Numbering, ranks_of
 from solver.rules.orbits import Orbits
-from solver.rules.protocol import check_signatures, lacking
+from solver.rules.protocol import VALUES, check_signatures, lacking
 from solver.rules.width import bits_of
 
 STATE_LIMIT = 1 << 63
@@ -70,9 +70,12 @@ def own_method(game: Any, name: str) -> Any:
 
 
 def own_value(game: Any, name: str) -> Any:
-    """What an optional method without parameters returns, or the value that stands in its place; None without it."""
+    """What one of `VALUES` returns, or what stands in its place; None without it. Raises GameError for another type."""
     value = None if name in getattr(game, "_fields", ()) else getattr(game, name, None)
-    return value() if callable(value) else value
+    value = value() if callable(value) else value
+    if value is not None and not isinstance(value, VALUES[name]):
+        raise GameError(f"{type(game).__name__}.{name} is {value!r}: make it a {VALUES[name].__name__}")
+    return value
 
 
 class Rules:

@@ -73,8 +73,8 @@ OUTSIDE = {
 }
 """Text, boards and parameters: they never compile, and no fingerprint covers them."""
 
-# A value may stand in the place of these methods
-VALUES = ("layout", "drawing")
+# A value of that type may stand in the place of these methods
+VALUES = {"layout": tuple, "drawing": dict}
 
 OPTIONAL = {**RULES, **NUMBERS, **HINTS, **OUTSIDE}
 
@@ -96,6 +96,8 @@ def check_signatures(cls: type) -> None:
             raise lacking(cls, name)
         if method is None or name in cls._fields or (name in VALUES and not callable(method)):
             continue
+        if not callable(method):
+            raise GameError(f"{cls.__name__}.{name} is {method!r}: make it a method, or give it another name")
         parameters = tuple(inspect.signature(method).parameters)[1:]
         if parameters != expected:
             raise GameError(

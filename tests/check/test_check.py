@@ -57,7 +57,11 @@ def short(monkeypatch):
 
 def test_check_does_what_solve_would_do_at_first(tmp_path, monkeypatch):
     facts = json.loads(ok("check", "coins", "--json"))
-    assert facts["states"] == facts["solved"] == 22 and "tier" in facts["optional"] and facts["compiled"] is None
+    assert (
+        facts["states"] == facts["solved"] == 22
+        and {"tier", "layout"} <= {*facts["optional"]}
+        and facts["compiled"] is None
+    )
     monkeypatch.setattr(plain, "PLAIN_LIMIT", 0)
     if extras.has_kernels():
         compared = []

@@ -13,7 +13,7 @@ from solver.base.value import WIN
 from solver.games import CATALOGUE, FROM_FILES, class_of
 from solver.games.connect_four import ConnectFour
 from solver.report.games import GROUPS, facts
-from solver.rules.game import Rules, game_text, is_built_in, load_game
+from solver.rules.game import Rules, game_text, is_built_in, load_game, own_value
 from tests.games import CHANCE_GAMES, LARGE_CHANCE_GAMES, LARGE_GAMES, MORE_GAMES, SMALL_GAMES
 
 OWN = """
@@ -196,6 +196,17 @@ def test_parameter_names_are_part_of_the_contract(tmp_path):
     path.write_text(textwrap.dedent(OWN.format(state="board")))
     with pytest.raises(GameError, match=r"Own.actions takes \(board\): name its parameters \(state\)"):
         load_game(f"{path}::Own")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [("tier", 3, "make it a method"), ("layout", 5, "make it a tuple"), ("drawing", "'x'", "make it a dict")],
+)
+def test_what_stands_in_the_place_of_a_method_has_its_type(tmp_path, name, value, words):
+    path = tmp_path / f"own_{name}.py"
+    path.write_text(textwrap.dedent(OWN.format(state="state")) + f"\n    {name} = {value}\n")
+    with pytest.raises(GameError, match=rf"Own.{name} is {value}: {words}"):
+        own_value(load_game(f"{path}::Own"), name)
 
 
 def test_required_methods_are_named(tmp_path):
