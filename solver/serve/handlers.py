@@ -33,7 +33,7 @@ class Handlers:
 
     async def game(self, request: Any) -> Reply:
         """One of them."""
-        return reply_of(self.any_game(request).facts())
+        return reply_of(self.shelf.asked(request).facts())
 
     async def books(self, request: Any) -> Reply:
         """All books."""
@@ -73,7 +73,7 @@ class Handlers:
 
     async def game_position(self, request: Any) -> Reply:
         """A position of a game."""
-        return await self._position(request, self.any_game(request))
+        return await self._position(request, self.shelf.asked(request))
 
     async def _position(self, request: Any, served: Served, opponent: int | None = None) -> Reply:
         """A position, by knowledge at once, else by live search, if there is any; against an opponent by none."""
@@ -102,16 +102,8 @@ class Handlers:
         served, _ = self.any_book(request)
         return Batch(served.answers(_truth(request, "moves")))
 
-    def any_game(self, request: Any) -> Served:
-        """Return the game that the path names. Raises Refused."""
-        name = request.path_params["game"]
-        served = self.shelf.get(name)
-        if served is None:
-            raise Refused(404, f"no game {name[:80]!r} is served: /v1/games lists those that are")
-        return served
-
     def any_book(self, request: Any) -> tuple[Served, Book]:
-        """The same of books."""
+        """Return the game whose book the path names, and the book. Raises Refused."""
         name = request.path_params["book"]
         served = self.shelf.get(name)
         if served is None or served.book is None:

@@ -140,10 +140,10 @@ class Pages:
 
     async def _shared_or_redirect(self, request: Any) -> Any:
         found = self._shared.get(request.path_params["game"])
-        return RedirectResponse(f"./{self._served(request).name}/") if found is None else found
+        return RedirectResponse(f"./{self._shelf.asked(request).name}/") if found is None else found
 
     async def _file(self, request: Any) -> Any:
-        served = self._served(request)
+        served = self._shelf.asked(request)
         async with self._turn:
             if served.name not in self._files:
                 self._files[served.name] = await anyio.to_thread.run_sync(_written, served, self._folder)
@@ -152,13 +152,6 @@ class Pages:
         if path is None:
             raise Refused(404, f"no file {file[:80]!r} is here: /{served.name}/ is the page")
         return FileResponse(path, headers={"cache-control": REVALIDATE})
-
-    def _served(self, request: Any) -> Served:
-        name = request.path_params["game"]
-        served = self._shelf.get(name)
-        if served is None:
-            raise Refused(404, f"nothing is called {name[:80]!r}: / lists the games")
-        return served
 
 
 def _written(served: Served, folder: Path) -> dict[str, Path]:

@@ -18,6 +18,7 @@ from solver.report import games
 from solver.report.answers import Answers
 from solver.rules.game import Game, Rules, game_text, is_built_in, load_game
 from solver.rules.notation import summary_of
+from solver.serve.reply import Refused
 
 
 class Served:
@@ -88,6 +89,13 @@ class Shelf(dict[str, Served]):
             if one.name in self:
                 raise BookError(f"{one.name} is named twice: serve each game once, another book of it on another port")
             self[one.name] = one
+
+    def asked(self, request: Any) -> Served:
+        """Return the game that the path of a request names. Raises Refused."""
+        name = request.path_params["game"]
+        if name not in self:
+            raise Refused(404, f"no game {name[:80]!r} is served: / and /v1/games list those that are")
+        return self[name]
 
     @property
     def books(self) -> list[tuple[Served, Book]]:
