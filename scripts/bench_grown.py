@@ -25,7 +25,7 @@ import benchmark
 from solver import Player
 from solver.base.errors import BookError, BudgetExceeded
 from solver.base.estimates import is_estimate
-from solver.book import Book, shipped
+from solver.book import Book
 from solver.compiled.exact.searcher import Team
 from solver.compiled.lookahead.evaluation import read
 from solver.compiled.lookahead.model import model_of
@@ -44,7 +44,7 @@ class Judge:
         self.rules, self.seconds, self.given_up = rules, 0.0, 0
         self.team = Team(rules.game, outcomes=not rules.scores)
         try:
-            self.book: Any = shipped.find(rules.game, Book)
+            self.book: Any = Book(rules.game)
         except BookError:
             self.book = None
         self.sign = functools.cache(self._sign)
