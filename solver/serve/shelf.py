@@ -94,7 +94,7 @@ class Shelf(dict[str, Served]):
         """Return the game that the path of a request names. Raises Refused."""
         name = request.path_params["game"]
         if name not in self:
-            raise Refused(404, f"no game {name[:80]!r} is served: / and /v1/games list those that are")
+            raise Refused(404, f"no game {name[:80]!r} is served: / lists the games, /v1/games as well")
         return self[name]
 
     @property

@@ -168,7 +168,7 @@ def test_moves_that_choose_the_same_cells_go_by_their_numbers():
 @pytest.mark.parametrize(
     ("cells", "board"),
     [
-        (lambda state, mover: ["." * (state + 1)], ". . ."),  # other rows than at the start: bare
+        (lambda state, mover: ["." * (state + 1)], " 1 . . .\n   a b c"),  # other rows than at the start
         (lambda state, mover: ["..", "."[state:]], "rows of one length"),
         (lambda state, mover: [] if state else [".."], "rows of one length"),
     ],

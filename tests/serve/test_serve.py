@@ -190,7 +190,7 @@ def test_a_batch_is_answered_line_by_line_and_its_end_told_by_a_line(client, mon
 REFUSED = [
     ("/v1/books/teeko", 404, "no book 'teeko' is served"),
     ("/v1/books/..%2f..%2fetc%2fpasswd", 404, "nothing"),
-    ("/v1/games/chess", 404, "/v1/games lists"),
+    ("/v1/games/chess", 404, "no game 'chess' is served"),
     (f"{BOOK}/positions/9", 400, "choose one of 1, 2, 3, 4"),
     (f"{BOOK}/positions/%23-1", 400, "is not a state"),
     (f"{BOOK}/positions/{'1' * 2001}", 414, "at most 2,000"),
@@ -399,8 +399,8 @@ def test_people_find_what_may_be_asked_and_its_commands_work(client):
 def test_browsers_get_errors_as_pages(client):
     heard = client.get("/v1/nothing", accept="text/html,*/*")
     assert heard.status == 404 and heard.headers["content-type"].startswith("text/html")
-    assert b"nothing is" in heard.body and b'href="../docs"' in heard.body and b'href="../page.css"' in heard.body
-    assert client.get("/v1/nothing").facts["error"].startswith("nothing is")
+    assert b"no game" in heard.body and b'href="../docs"' in heard.body and b'href="../page.css"' in heard.body
+    assert client.get("/v1/nothing").facts["error"].startswith("no game")
     assert b"&lt;b&gt;" in client.get("/<b>", accept="text/html").body
 
 
