@@ -57,8 +57,7 @@ from solver.base.kinds import MARGIN, Kind, kind_asked
 from solver.base.methods import Method
 from solver.base.shown import excerpt, reason
 from solver.base.value import Value, merit_of
-from solver.book.codecs import CODECS, DEFAULT, Codec
-from solver.book.codecs.codec import States
+from solver.book.codecs import CODECS, DEFAULT, NAMES, Codec, States
 from solver.book.solution import HASH, PROOF, TRIMMED, TierCount, Trim, check_trim
 from solver.rules.fingerprint import Origin
 from solver.rules.game import Rules
@@ -332,8 +331,7 @@ class Header(NamedTuple):
         for name, kind in KINDS.items():
             if type(fields[name]) is not kind:
                 raise ValueError(f"{name} is no {kind.__name__}")
-        codec = CODECS.get(fields["codec"])
-        if codec is None or fields["group"] != codec.group:
+        if fields["codec"] not in NAMES or fields["group"] != CODECS[fields["codec"]].group:
             raise ValueError("unknown codec")
         if fields["complete"] is not True or fields["byte_order"] != "little":
             raise ValueError("unknown layout")
@@ -345,7 +343,7 @@ class Header(NamedTuple):
                 fields[name] = make(*fields[name])
         optional = {"numbers", *LATER} - fields.keys()
         header = cls(**{name: fields[name] for name in cls._fields if name not in optional})
-        if type(header.state_bytes) is not int or (header.state_bytes != 0) != codec.is_wide:
+        if type(header.state_bytes) is not int or (header.state_bytes != 0) != header.encoding.is_wide:
             raise ValueError("states of another size than their codec's")
         if header.state_bytes and header.longest is not None:
             distance, state = fields["longest"]

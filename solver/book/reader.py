@@ -27,8 +27,7 @@ from solver.base.expectations import Expectation
 from solver.base.shown import reason, shortened
 from solver.base.value import Value
 from solver.book import shipped
-from solver.book.codecs import OFTEN_WRONG, rules_of
-from solver.book.codecs.codec import States
+from solver.book.codecs import OFTEN_WRONG, States, rules_of
 from solver.book.mapping import Mapped, mapped_file, when_unmapped
 from solver.book.segments import groups_of
 from solver.book.solution import Trim

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from solver.book.codecs import CHOICES, CODECS
+from solver.book.codecs import CHOICES, NAMES
 from solver.book.solution import SIDES, Trim
 from solver.cli import common
 from solver.cli.info import report
@@ -61,7 +61,7 @@ def pack_command(
     metavar="SIZE",
     help="Drop the last tiers until the file is this small, for example 2M.",
 )
-@common.choice("--codec", CODECS, "Encoding of OUT. Default: as BOOK.")
+@common.choice("--codec", NAMES, "Encoding of OUT. Default: as BOOK.")
 @common.game_option
 @common.workers_option
 @common.print_options

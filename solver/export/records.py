@@ -12,7 +12,7 @@ import random
 from typing import Any
 
 from solver.base.errors import GameError
-from solver.book.codecs.codec import States
+from solver.book.codecs import States
 from solver.rules.boards.text import cells_of_move, is_drawn
 from solver.rules.game import Rules, own_method
 from solver.rules.notation import (

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from solver.base.errors import MethodError, SolverError
 from solver.base.progress import Progress
-from solver.book.codecs.codec import States
+from solver.book.codecs import States
 from solver.export import module as building
 from solver.export.javascript import Port
 from solver.export.records import Record, all_of, sampled

@@ -10,7 +10,7 @@ import pytest
 from solver.base.errors import BudgetExceeded, ForeignBook, GameError, MissingState, PositionError, StateTypeError
 from solver.base.value import Value
 from solver.book import Book
-from solver.book.codecs import CODECS
+from solver.book.codecs import NAMES
 from solver.edit.trimming import Trim, trim
 from solver.games.connect_four import ConnectFour
 from solver.play.live import Live
@@ -167,8 +167,8 @@ MORE_REACHED += [("tic-tac-toe", "ranked"), ("tic-tac-toe", "wdl"), ("hexapawn",
 def test_a_position_that_play_cannot_reach_is_refused_at_every_door(tmp_path, game, form):
     """And no other; what is answered agrees with its moves."""
     game, path = load_game(game), tmp_path / "book.lmdb"
-    pipeline.solve(game, path, codec=form if form in CODECS else None).close()
-    if form not in CODECS:
+    pipeline.solve(game, path, codec=form if form in NAMES else None).close()
+    if form not in NAMES:
         trim(path, tmp_path / "small.lmdb", Trim(plies=int(form == "trimmed")), wdl=form != "trimmed")
         path = tmp_path / "small.lmdb"
     lot, reached, refused = random.Random(9), naive.enumerate_states(game), 0
@@ -188,7 +188,7 @@ def test_a_position_that_play_cannot_reach_is_refused_at_every_door(tmp_path, ga
                 continue
             assert answer == player.value(state) and answer.value is not None
             assert not moves or not moves[0].exact or moves[0].value.score == answer.value.score
-        for state in strange if form in CODECS else ():
+        for state in strange if form in NAMES else ():
             if not is_over(game, state) and book.get(state) is None:
                 for door in DOORS:
                     with pytest.raises(PositionError, match=f"play cannot reach state {state}, .* shows: give"):

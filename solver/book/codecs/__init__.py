@@ -3,31 +3,224 @@
 States are known by keys: themselves, or in `ranked` their ranks, for which the rules are asked. Values
 are known by their places in the header's palette, or in `fixed`, of games of chance, by numbers of steps.
 
-A codec is a module with a `codec.Codec`, and its line in the table below. Nobody else knows a codec by its name.
+A codec is a module with a `Codec`, and its line in the table `NAMES`. Nobody else knows a codec by its name. The module
+is imported when the codec is first asked for: a look-up needs one of them.
 """
 
 from __future__ import annotations
 
+import importlib
+import struct
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
 from solver.base.errors import BookError
-from solver.book.codecs import compact, fixed, instant, ranked, wide
-from solver.book.codecs.codec import Codec
-from solver.book.codecs.compact import OFTEN_WRONG
+from solver.base.value import Value
+from solver.book.solution import Part
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Game, Rules
-from solver.rules.width import USUAL
+from solver.rules.numbering import bound
+from solver.rules.width import USUAL, refuse_wide, words_of
 
-CODECS: dict[str, Codec] = {module.CODEC.name: module.CODEC for module in (instant, compact, ranked, fixed, wide)}
-DEFAULT = instant.CODEC.name
-CHOICES = {name: codec.about for name, codec in CODECS.items() if codec.about}
+NAMES = {  # and what help says of them: nothing of one that no user chooses
+    "instant": "the quickest to read (default)",
+    "compact": "a quarter of the size for ten times the time",
+    "ranked": "a tenth, for games that number their states",
+    "fixed": "",
+    "wide": "",
+}
+CHOICES = {name: about for name, about in NAMES.items() if about}
+DEFAULT = "instant"
+OFTEN_WRONG = (IndexError, ValueError, TypeError, struct.error, zlib.error)
+INDEX_FORMATS = ("", "B", "H", "", "I")
 
-__all__ = ["CHOICES", "CODECS", "DEFAULT", "OFTEN_WRONG", "Codec", "check_codec", "codec_of", "rules_of"]
+Index = Callable[[int], int | None]  # the palette index that a book has under a key, or None
+Lists = tuple[list[int], list[int]]
+Find = Callable[[Any, int], int | None]
+Groups = tuple[Any, list[int], list[int]]  # one after the other, the states of each, the bytes of each
+
+
+class Machine(NamedTuple):
+    """Where encoders run: as plain Python over lists (`PLAIN`), or compiled over arrays (`arrays.ARRAYS`).
+
+    compiled: Compile a function that calls these helpers.
+    new_bytes, new_integers: Make room, all zero, for so many.
+    packed: The bytes of indices, so many for each.
+    """
+
+    compiled: Callable[..., Any]
+    new_bytes: Callable[[int], Any]
+    new_integers: Callable[[int], Any]
+    packed: Callable[[Any, int], bytes]
+
+
+def unpacked(values: bytes, index_bytes: int) -> Sequence[int]:
+    """Return the indices that `Machine.packed` made bytes of."""
+    return struct.unpack(f"<{len(values) // index_bytes}{INDEX_FORMATS[index_bytes]}", values)
+
+
+PLAIN = Machine(
+    compiled=lambda function, *helpers: bound(function, {helper.__name__: helper for helper in helpers}),
+    new_bytes=bytearray,
+    new_integers=lambda size: [0] * size,
+    packed=lambda indices, index_bytes: struct.pack(f"<{len(indices)}{INDEX_FORMATS[index_bytes]}", *indices),
+)
+
+
+class States:
+    """Keys that are the states themselves, for which no rules are asked; codecs with others have a class like this.
+
+    `rules` may be None where none are `ASKED`; `left`: the states that the book leaves out, 0 if it has not all
+    states of a game without cycles.
+    """
+
+    ASKED: tuple[str, ...] = ()  # methods of the rules without which no state is found
+    SPARE = 0  # symbols beside the palette's
+    LEFT_OUT: tuple[int, ...] = (0,)  # what `Header.sparse` of a complete book without distances may be
+    encode: Callable[..., Any] | None = None  # in place of the codec's `encode_chunk`
+    plain_only = False  # the keys must not be compiled
+
+    def __init__(self, rules: Rules | None, palette: Sequence[Value], left: int) -> None:
+        self.palette = palette
+
+    @classmethod
+    def check(cls, rules: Rules, scope: str) -> None:
+        """Raise BookError for a game, or so few of its states, that have no such keys."""
+        refuse_wide(rules.name, rules.bits, "this codec", "leave --codec out", BookError)
+
+    @classmethod
+    def left_out(cls, rules: Rules) -> int:
+        """Return which values a complete book without distances leaves out."""
+        return 0
+
+    @classmethod
+    def check_left_out(cls, rules: Rules, sparse: int) -> None:
+        """Raise DamagedBook if a book of these rules cannot leave out so much: its values would never be told."""
+
+    def value(self, state: int, find: Index) -> Value | None:
+        """The value of a state; `find(key)` is the index that the book has there, None for a key it lacks."""
+        index = find(state)
+        return None if index is None else self.palette[index]
+
+    def index(self, state: int, find: Index) -> int:
+        """The palette index of a state's value; -1 without one."""
+        index = find(state)
+        return -1 if index is None else index
+
+    def states(self, keys: list[int], indices: list[int], find: Index) -> Lists:
+        """The states under ascending keys of a book, and their palette indices."""
+        return keys, indices
+
+    def in_order(self, groups: Iterable[Lists]) -> Iterator[Lists]:
+        """The states and indices of groups, ascending."""
+        yield from groups
+
+    def parts(self, chunks: Iterable[Part], block: int) -> Iterator[Part]:
+        """Keys and indices, ascending, `block` at a time, of ascending states and indices."""
+        states: list[int] = []
+        indices: list[int] = []
+        for more, places in chunks:
+            states += as_list(more)
+            indices += as_list(places)
+            while len(states) >= block:
+                yield states[:block], indices[:block]
+                states, indices = states[block:], indices[block:]
+        yield states, indices
+
+    def told(self, state: int) -> list[str] | None:
+        """Return, as text, which questions the rules answer about a state."""
+        return None
+
+
+class Codec(NamedTuple):
+    """All that is a codec's own: its module has one as `CODEC`. Its reader in JavaScript is `web/reader/NAME.js`.
+
+    name, number: In the header, and in the head of each segment.
+    group, groups: The most states to a group, and groups to a segment.
+    block: States after which a group ends, whatever it holds. Parts of a book are multiples of it.
+    state_bytes: An upper bound of the bytes that a state takes.
+    encode_chunk: `encode_chunk(keys, indices, palette_size, index_bytes, machine)` makes groups of ascending keys and
+        their palette indices.
+    finder: Makes, for one file, `find(segment, key)`: the palette index of a key, or None. A damaged group may raise
+        any of OFTEN_WRONG.
+    decode: `decode(body, first, index_bytes)` returns the keys and palette indices of a group. Raises DamagedBook.
+    keys: What the codec knows states by.
+    find_all: `find_all(segment, keys, found, compiled)` writes the palette indices of ascending keys in a segment, or
+        -1, to `found`. All are arrays, `compiled(function, *helpers)` compiles. Raises one of OFTEN_WRONG. Without it,
+        or where the keys ask the rules, states are looked up one by one.
+    decode_all: `decode_all(segment, keys, indices, compiled)` writes those of a segment, ascending or not. Returns how
+        many, or -1 if they do not fit together; or raises DamagedBook. Without it groups are decoded one by one.
+    share: Of the bytes of an instant book, for estimates: more than what books of 100,000 states and more take.
+    is_stepped: Whether numbers of steps stand in place of palette indices.
+    is_wide: Whether states take more than one word.
+    """
+
+    name: str
+    number: int
+    group: int
+    groups: int
+    block: int
+    state_bytes: int
+    encode_chunk: Callable[..., Groups]
+    finder: Callable[[], Find]
+    decode: Callable[[memoryview, int, int], tuple[list[int], list[int]]]
+    keys: type[States] = States
+    find_all: Callable[..., None] | None = None
+    decode_all: Callable[..., int] | None = None
+    share: float = 1.0
+    is_stepped: bool = False
+    is_wide: bool = False
+
+    @property
+    def asks_rules(self) -> bool:
+        """Whether no state is found without the rules."""
+        return bool(self.keys.ASKED)
+
+    def wide_bytes(self, bits: int) -> int:
+        """Return the bytes of a state for the header, for states of so many bits. 0 for states of one word."""
+        return 8 * words_of(bits) if self.is_wide else 0
+
+
+def as_list(column: Any) -> list[int]:
+    """A list, of one or of an array."""
+    return column if isinstance(column, list) else column.tolist()
+
+
+def number_at(view: Any, offset: int, size: int) -> int:
+    """Return a little-endian number."""
+    number = 0
+    for byte in range(size):
+        number |= int(view[offset + byte]) << 8 * byte
+    return number
+
+
+def population(bits: int) -> int:
+    """Return how many bits of a byte are set."""
+    # Add neighbouring bits, then pairs, then halves, all fields at once (Warren, Hacker's Delight, section 5-1).
+    bits -= bits >> 1 & 0x55
+    bits = (bits & 0x33) + (bits >> 2 & 0x33)
+    return (bits & 15) + (bits >> 4)
+
+
+class _Codecs(dict[str, Codec]):
+    """The codecs by their names. Raises BookError for a name that none has."""
+
+    def __missing__(self, name: str) -> Codec:
+        if name not in NAMES:
+            raise BookError(f"no codec {name!r}: choose one of {', '.join(NAMES)}")
+        self[name] = importlib.import_module(f"{__name__}.{name}").CODEC
+        return self[name]
+
+
+CODECS = _Codecs()
 
 
 def codec_of(rules: Rules, requested: str | None) -> str:
     """Return the codec of a game's books: the one that you ask for, or the only one that takes the game."""
     if rules.kind.is_stepped:
-        return fixed.CODEC.name
-    return requested or (wide.CODEC.name if rules.bits > USUAL else DEFAULT)
+        return "fixed"
+    return requested or ("wide" if rules.bits > USUAL else DEFAULT)
 
 
 def rules_of(game: Game, codec: str) -> str:
@@ -37,7 +230,6 @@ def rules_of(game: Game, codec: str) -> str:
 
 def check_codec(name: str, rules: Rules | None = None, scope: str = "") -> None:
     """Raise BookError for a codec that there is not, or that does not go with the rules, or so few of their states."""
-    if name not in CODECS:
-        raise BookError(f"no codec {name!r}: choose one of {', '.join(CODECS)}")
+    codec = CODECS[name]
     if rules is not None:
-        CODECS[name].keys.check(rules, scope)
+        codec.keys.check(rules, scope)

@@ -18,7 +18,7 @@ from solver.base.progress import Progress, silent
 from solver.book import Book, Header
 from solver.book.bulk import arrays
 from solver.book.check import check_tally, checked_segments
-from solver.book.codecs.codec import Codec, Groups, Machine, States
+from solver.book.codecs import Codec, Groups, Machine, States
 from solver.book.codecs.ranked import Ranks
 from solver.book.codecs.ranked_kernels import Compiled, groups_in
 from solver.book.segments import groups_of, laid_out

@@ -26,8 +26,7 @@ from typing import Any
 
 from solver.base.errors import DamagedBook
 from solver.base.shown import reason
-from solver.book.codecs.codec import PLAIN, Codec, Find, Groups, Machine, unpacked
-from solver.book.codecs.instant import number_at, population
+from solver.book.codecs import OFTEN_WRONG, PLAIN, Codec, Find, Groups, Machine, number_at, population, unpacked
 
 MAX_GROUP_STATES = 6144
 BLOCK_STATES = 1 << 16
@@ -38,7 +37,6 @@ HEAD = struct.Struct("<BHHH")
 LEVEL = 6  # 9 saves 3 % and takes four times as long
 WINDOW = -13  # raw; 8 KB are filled sooner than 32, and the deflated bytes are as many
 SLOTS = 379  # decoded groups that a book keeps: 7 MB at most where indices take a byte, 14 where four; a prime
-OFTEN_WRONG = (IndexError, ValueError, TypeError, struct.error, zlib.error)
 
 from_bytes = int.from_bytes
 
@@ -392,5 +390,4 @@ CODEC = Codec(
     find_all=find_all,
     decode_all=decode_all,
     share=0.4,
-    about="a quarter of the size for ten times the time",
 )

@@ -26,7 +26,7 @@ from bisect import bisect_right
 from functools import partial
 from typing import Any
 
-from solver.book.codecs.codec import Codec
+from solver.book.codecs import Codec, population
 from solver.book.codecs.instant import (
     GROUP_STATES,
     decoded,
@@ -35,7 +35,6 @@ from solver.book.codecs.instant import (
     found_all,
     from_bytes,
     place_of_bit,
-    population,
 )
 from solver.rules.numbering import bound
 

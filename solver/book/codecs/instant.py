@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any
 
 from solver.base.errors import DamagedBook
-from solver.book.codecs.codec import PLAIN, Codec, Groups, Machine, as_list
+from solver.book.codecs import PLAIN, Codec, Groups, Machine, as_list, number_at, population
 
 GROUP_STATES = 256
 HEAD = 3
@@ -246,14 +246,6 @@ def value_at(view: Any, begin: int, index: int, index_bytes: int) -> int:
     return number_at(view, place, index_bytes) if place + index_bytes <= values else -1
 
 
-def number_at(view: Any, offset: int, size: int) -> int:
-    """Return a little-endian number."""
-    number = 0
-    for byte in range(size):
-        number |= int(view[offset + byte]) << 8 * byte
-    return number
-
-
 def find_group(firsts: Any, low: int, state: int) -> int:
     """Return the last group, from `low` on, whose first state is not above the state."""
     high = len(firsts) - 1
@@ -279,14 +271,6 @@ def find_offset(view: Any, keys: int, end: int, mode: int, count: int, offset: i
         else:
             high = middle
     return -1
-
-
-def population(bits: int) -> int:
-    """Return how many bits of a byte are set."""
-    # Add neighbouring bits, then pairs, then halves, all fields at once (Warren, Hacker's Delight, section 5-1).
-    bits -= bits >> 1 & 0x55
-    bits = (bits & 0x33) + (bits >> 2 & 0x33)
-    return (bits & 15) + (bits >> 4)
 
 
 def decoded(decode_group: Any, body: memoryview, first_key: int, index_bytes: int) -> tuple[list[int], list[int]]:
@@ -372,5 +356,4 @@ CODEC = Codec(
     decode=partial(decoded, decode_group),
     find_all=partial(found_all, (number_at, head_of, find_offset, value_at)),
     decode_all=partial(decoded_all, number_at, decode_group),
-    about="the quickest to read (default)",
 )

@@ -42,8 +42,8 @@ from typing import Any
 from solver.base.errors import BookError, DamagedBook, GameError
 from solver.base.shown import reason
 from solver.base.value import WIN, Value, lift, merit_of, value_of
-from solver.book.codecs.codec import PLAIN, Codec, Find, Groups, Index, Lists, States, unpacked
-from solver.book.codecs.compact import OFTEN_WRONG, deflated, inflated, whole
+from solver.book.codecs import OFTEN_WRONG, PLAIN, Codec, Find, Groups, Index, Lists, States, unpacked
+from solver.book.codecs.compact import deflated, inflated, whole
 from solver.book.solution import Part
 from solver.rules.game import STATE_LIMIT, Rules
 from solver.rules.protocol import NUMBERS
@@ -395,5 +395,4 @@ CODEC = Codec(
     decode=decode,
     keys=Ranks,
     share=0.2,
-    about="a tenth, for games that number their states",
 )

@@ -18,7 +18,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from solver.base.errors import BookError, DamagedBook
-from solver.book.codecs.codec import PLAIN, Codec, Groups, Machine, States
+from solver.book.codecs import PLAIN, Codec, Groups, Machine, States
 from solver.rules.game import Rules
 from solver.rules.width import MAX_STATE_BITS, USUAL
 
