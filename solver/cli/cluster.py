@@ -35,7 +35,7 @@ def check(address: str, game: str | None, store: str, as_json: bool) -> None:
     """
     from solver.cluster import nodes
     from solver.report.facts import facts_of
-    from solver.solving.ways.cluster import look
+    from solver.solving.ways.whole import look
 
     found = look(address, store, game)
     tell(facts_of(found) if as_json else found, lambda all_nodes: "\n".join(map(nodes.line, all_nodes)), as_json)

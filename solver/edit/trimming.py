@@ -32,8 +32,8 @@ from solver.book.writer import CHUNK, placed
 from solver.rules.game import GameOrName, Rules
 from solver.rules.width import USUAL, column_of
 from solver.search.derive import settled
-from solver.solving.strategy import needed
 from solver.solving.ways import opening
+from solver.solving.ways.proof import needed
 
 WRITE_STATE_BYTES = 24  # of memory that a state takes, while its book is written
 NEAR_ENOUGH = 0.9  # of the size asked for: near enough

@@ -2,7 +2,7 @@
 
 A side gains more than endless play is worth by moves that raise the tier or end the game, conversions. Of the best
 moves that one is played which gets there soonest, whatever is replied: as the book says, if it has the distances, or by
-a search of its values, one ply deeper each time, as `verifying.grounds` proves them.
+a search of its values, one ply deeper each time, as `verifying.plainly` proves them.
 """
 
 from __future__ import annotations

@@ -35,11 +35,11 @@ from solver.rules.loading import graph_in
 from solver.rules.width import refuse_wide
 from solver.search import nimbers
 from solver.solving.job import Job, Outcome, Way, contents_of
-from solver.solving.ways import cluster, entries, graphs, imported, opening, plain, sweep
+from solver.solving.ways import imported, opening, plain, whole
 from solver.solving.ways.grown import Growing
 from solver.solving.ways.proof import Proving
 
-WAYS: tuple[Way, ...] = (sweep, cluster, entries, opening, plain, graphs)
+WAYS: tuple[Way, ...] = (whole.SWEEP, whole.CLUSTER, whole.ENTRIES, opening, plain, whole.TABLE)
 KEPT_BESIDE_A_BOOK = ("restart", "checkpoint", "cluster")  # they mean nothing without one
 MOST_TIERS = 1024  # a header lists no more
 MOST_VALUES = 1 << 16  # nor counts more of them
@@ -293,12 +293,12 @@ def way_of(job: Job) -> Way:
     if options.max_ply is not None:
         return opening
     if options.method == Method.ALPHABETA:
-        return entries
+        return whole.ENTRIES
     if graph_in(job.rules.game) is not None and job.rules.chance and not job.rules.margins:
-        return graphs
+        return whole.TABLE
     if job.rules.plain_only:
         return plain
-    return sweep if options.cluster is None else cluster
+    return whole.SWEEP if options.cluster is None else whole.CLUSTER
 
 
 def refuse(job: Job, way: Way) -> None:
@@ -307,7 +307,9 @@ def refuse(job: Job, way: Way) -> None:
     if options.method not in ASKED:
         raise MethodError(f"no method {options.method!r}: choose one of {', '.join(ASKED)}")
     if options.cluster is not None:
-        cluster.refuse_address(options.cluster)
+        from solver.cluster import on_ray
+
+        on_ray.refuse_address(options.cluster)
     if options.max_ply is not None and options.method not in (AUTO, Method.ALPHABETA):
         raise MethodError(f"an opening book is made by alpha-beta: --method alphabeta, not {options.method}")
     if rules.kind is NIMBER:
@@ -317,7 +319,7 @@ def refuse(job: Job, way: Way) -> None:
     reason = way.refuses(job)
     if reason is not None:
         raise MethodError(reason)
-    if way in (sweep, cluster, plain):
+    if way in (whole.SWEEP, whole.CLUSTER, plain):
         remedy = "an opening book by alpha-beta, --max-ply N, or solver grow take them"
         refuse_wide(rules.name, rules.bits, way.name, remedy)
     codec = codec_of(rules, options.codec)

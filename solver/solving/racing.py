@@ -189,7 +189,7 @@ class ProofNumbers(Racer):
 
 
 class Follower:
-    """Values of states, -1, 0 or 1. `find` and `settle` are what `strategy.needed` asks for.
+    """Values of states, -1, 0 or 1. `find` and `settle` are what `ways.proof.needed` asks for.
 
     Args:
         prover: Proof-number search. Best one that does not ask `bounds`: these tell who has won, but not which move

@@ -3,8 +3,8 @@
 It never calls a book wrong by itself. It asks plain Python about each state that the kernels call wrong, and raises
 UncompiledRules if plain Python finds nothing. A fault of the whole book, such as a wrong count, raises Unconfirmed.
 
-It has arithmetic of its own for values (`judging`), and a look-up of its own (`reached`: a table of the leading bits,
-and bisection). It marks every state that some move reaches, so that it finds strays as well. It counts all states
+It has arithmetic of its own for values, and a look-up of its own (`judging`: a table of the leading bits, and
+bisection). It marks every state that some move reaches, so that it finds strays as well. It counts all states
 anew, by tier and outcome.
 
 Cost: 4 to 13 bytes a state, 5 in most games: 2, 4 or 8 for its low bits, 1 or more for its value, 1 for its mark. Where
@@ -33,33 +33,20 @@ from solver.compiled import agreement
 from solver.compiled.binding import FAILURES, bind, compiling, is_of_compiler
 from solver.rules.game import Rules
 from solver.store.runs import READ_AHEAD_BYTES, Key, Runs, States, merged
-from solver.store.shared import read_only
+from solver.store.shared import read_only, shared
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
 from solver.sweep.expansion import STATES_PER_CALL
-from solver.verifying import grounding, judging
-from solver.verifying.plainly import Plain, Unconfirmed, of_the_whole
-from solver.verifying.reached import (
-    AT,
-    COUNT,
-    CULPRIT,
-    FAULT,
-    FAULTS,
-    LOOKS,
-    STAYS,
-    WRONG_TIER,
-    Reached,
-    Sorted,
-    layout,
-    pack,
-    state_at,
-    states_from,
-)
+from solver.verifying import judging
+from solver.verifying.judging import AT, COUNT, CULPRIT, FAULT, FAULTS, LOOKS, STAYS, Reached, Sorted
+from solver.verifying.plainly import UNGROUNDED, Plain, Unconfirmed, of_the_whole, refusal
 
 SMALL_CHUNK = 1 << 12  # where states lie in files: all that one call looks at is mapped at once
 ENDS = 1 << 18  # finished children, and moves, of one call
 START_ENDS = 1 << 21
 LEAST_SPAN = 1 << 20  # states that one pass marks
+MOST_CELLS = 22  # leading bits of the table, where more are not needed
+SPARE = 3  # as many fewer leading bits than states have numbers: the table takes a byte a state
 
 
 def check_values(
@@ -81,7 +68,7 @@ def check_values(
         audit.run()
         if audit.stays and book.header.method == Method.RETROGRADE and not book.header.kind.has_distances:
             with of_the_whole():
-                grounding.check(book, audit.stored, team, progress)
+                audit.ground()
         return audit.stays
 
 
@@ -123,6 +110,40 @@ def _index_dtype(book: Book) -> Any:
     """The smallest that holds a palette index, or a number of steps."""
     values = len(book.header.values)
     return next((kind for kind in (np.uint8, np.int32) if values - 1 <= np.iinfo(kind).max), np.int64)
+
+
+def layout(greatest_key: int, count: int) -> tuple[int, Any]:
+    """How many bits of each of so many states are stored, the last of which is `greatest_key`, and their dtype."""
+    bits, cell_limit = greatest_key.bit_length(), max(0, count.bit_length() - SPARE)
+    leading = min(bits, cell_limit, MOST_CELLS)
+    for width, dtype in ((16, np.uint16), (32, np.uint32)):
+        if bits - width <= cell_limit:
+            return min(width, bits - leading), dtype
+    return bits - leading, np.int64
+
+
+@shared
+def pack(states: NDArray[Any], cursor: int, shift: int, lows: NDArray[Any], begins: NDArray[Any], cell: int) -> Any:
+    """Write the low bits of states that stand from place `cursor` on, and where their cells begin, after `cell`.
+
+    The last cell that has begun; -1 where a state is beyond the last of all.
+    """
+    mask = (np.int64(1) << shift) - 1
+    for i in range(len(states)):
+        lows[i] = states[i] & mask
+        state_cell = states[i] >> shift
+        if state_cell >= len(begins) - 1:
+            return np.int64(-1)
+        while cell < state_cell:
+            cell += 1
+            begins[cell] = cursor + i
+    return np.int64(cell)
+
+
+def state_at(states: Sorted, index: int) -> int:
+    """The state at a place."""
+    cell = int(np.searchsorted(states.begins, index, "right")) - 1
+    return cell << states.shift | int(states.lows[index])
 
 
 class _Audit:
@@ -230,12 +251,33 @@ class _Audit:
         for ends in merged(self.ends.of(Key(0)), self.team):
             culprit = self.kernels.tally_ends(ends, self.tiers, self.tallies)
             if culprit >= 0:
-                raise self._unlike(int(culprit), FAULTS[WRONG_TIER])
+                raise self._unlike(int(culprit), FAULTS[judging.WRONG_TIER])
         numbers = self.tiers.tolist() or [0]
         with of_the_whole():
             check_counts(
                 self.book, [TierCount(tier, *row) for tier, row in zip(numbers, self.tallies.tolist(), strict=True)]
             )
+
+    def ground(self) -> None:
+        """Hold up all values, as `plainly.check_grounds`. Takes 9 bytes a state. Raises DamagedBook."""
+        stored = self.stored
+        grounded = np.zeros(len(stored.states.lows), np.uint8)
+
+        def some(pending: NDArray[np.int64]) -> NDArray[np.int64]:
+            left = np.empty_like(pending)
+            count = self.kernels.ground(stored, grounded, pending, left)
+            if count < 0:
+                raise refusal(self.book, state_at(stored.states, left[0]), -count)
+            return left[:count].copy()
+
+        pending = np.arange(len(grounded))
+        while len(pending):
+            chunks = [pending[begin : begin + STATES_PER_CALL] for begin in range(0, len(pending), STATES_PER_CALL)]
+            left = np.concatenate(list(self.team.map(some, chunks)))
+            if len(left) == len(pending):
+                raise refusal(self.book, state_at(stored.states, left[0]), UNGROUNDED)
+            pending = left
+            self.progress("ground", len(grounded) - len(pending), len(grounded))
 
     def _unlike(self, state: int, fault: str) -> UncompiledRules:
         """The error of a state that the kernels alone call wrong. Raises DamagedBook if plain Python does so, too."""
@@ -248,7 +290,7 @@ class _Audit:
         Raises DamagedBook if plain Python calls one of them wrong.
         """
         twins = agreement.Twins(self.rules.game, self.rules.symmetry, self.rules.tiered)
-        for state in states_from(self.stored.states, begin, end).tolist():
+        for state in judging.states_from(self.stored.states, begin, end).tolist():
             self.plain.check_again(state)
             try:
                 twins.compare([state])

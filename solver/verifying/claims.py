@@ -4,29 +4,38 @@ A stored value whose children are all known follows from them, as in a complete 
 or settled by the few plies that go with a trimmed book. The others, and a start that is not stored, are left to a
 search. What a book says that it keeps must be there: all that play comes to within a number of plies, or in the first
 tiers, but for what those few plies settle; in one for a side all that the side comes to which plays by it.
+
+The search is alpha-beta, compiled where plain Python takes long; where play goes round, retrograde analysis. States are
+searched in random order, always the same: those that the time suffices for are a sample of all.
 """
 
 from __future__ import annotations
 
-import functools
+import contextlib
+import itertools
+import random
+import time
 from collections import ChainMap
-from collections.abc import Callable, Iterator, MutableSequence
+from collections.abc import Iterable, Iterator, MutableSequence
 from typing import Any, NamedTuple
 
-from solver.base.errors import DamagedBook, MethodError, MissingState, PositionError
+from solver.base import errors, extras
 from solver.base.progress import Progress
 from solver.base.value import Value
 from solver.book import Book, Trim
 from solver.book.solution import SIDES
-from solver.rules.game import Rules
+from solver.rules.game import Rules, is_built_in
+from solver.search import Budget, alphabeta, retrograde, solution_of
 from solver.search.derive import assured, played, settled
 from solver.verifying import playing
-from solver.verifying.searching import Search, failing
+from solver.verifying.plainly import failing
 
-SETTLED = 1 << 16  # states whose values by a few plies are kept
-STATE_BYTES = 150  # of memory for a state that play was seen to reach
-
-Settle = Callable[[int, int], Value | None]
+REACHED_BYTES = 150  # of memory for a state that play was seen to reach
+SOON = 2.0  # seconds that plain Python has before compiled code is loaded
+CONFIRM = 10.0  # seconds that plain Python has to confirm that a state is wrong
+PATIENT = 0.5  # of the time that is left a state may have so much
+ENTRY_BYTES = 200  # of memory an entry of the plain table
+CYCLIC_BYTES = 600  # and a state of retrograde analysis
 
 
 class Means(NamedTuple):
@@ -86,25 +95,6 @@ def judge(book: Book, rules: Rules, unproved: MutableSequence[int], means: Means
     )
 
 
-def settling(book: Book, rules: Rules, by_distance: bool) -> Settle | None:
-    """`settle(state, child)`: the value of a child that is not stored, by the plies that go with a trimmed book.
-
-    Without distances it rests on stored states of higher tiers than the state's alone. None for a book that is whole.
-    """
-    trim = book.trim
-    if trim is None or not trim.depth:
-        return None
-    if by_distance:
-        ahead = functools.lru_cache(SETTLED)(functools.partial(settled, rules, plies=trim.depth, find=book.find))
-        return lambda state, child: ahead(child)
-
-    def settle(state: int, child: int) -> Value | None:
-        floor = rules.tier(state)
-        return settled(rules, child, trim.depth, lambda key: book.find(key) if rules.tier(key) > floor else None)
-
-    return settle
-
-
 def _has_no_gaps(book: Book, rules: Rules, memory: int, progress: Progress) -> bool:
     """Look for what a book says that it keeps and lacks, and for stored states that play does not come to.
 
@@ -124,7 +114,7 @@ def _has_no_gaps(book: Book, rules: Rules, memory: int, progress: Progress) -> b
             raise _gap(book, state)
         if not lacks_some and len(visited) > len(book):
             break
-        if len(visited) * STATE_BYTES > memory:
+        if len(visited) * REACHED_BYTES > memory:
             return False
         if count % 1024 == 0:
             progress("follow", count, None)
@@ -132,12 +122,12 @@ def _has_no_gaps(book: Book, rules: Rules, memory: int, progress: Progress) -> b
         raise _gap(book, min(lacking))
     stray = next((state for state in book if state not in visited), None)
     if stray is not None:
-        raise DamagedBook(f"{book.path}: play does not come to state {stray}, or not so soon: solve again")
+        raise errors.DamagedBook(f"{book.path}: play does not come to state {stray}, or not so soon: solve again")
     return True
 
 
-def _gap(book: Book, state: int) -> DamagedBook:
-    return DamagedBook(f"{book.path} lacks state {state}, which its header says it stores: solve again")
+def _gap(book: Book, state: int) -> errors.DamagedBook:
+    return errors.DamagedBook(f"{book.path} lacks state {state}, which its header says it stores: solve again")
 
 
 def _may_lack(book: Book, rules: Rules, state: int, last_tier: int | None) -> bool:
@@ -184,9 +174,9 @@ def _played(book: Book, rules: Rules, progress: Progress) -> playing.Proof | Non
     try:
         if limit is None:
             return playing.prove(book, book.game, progress, live=False)
-    except (MissingState, PositionError) as error:
-        raise DamagedBook(f"{book.path} lacks what its side needs: {error}") from None
-    except MethodError:
+    except (errors.MissingState, errors.PositionError) as error:
+        raise errors.DamagedBook(f"{book.path} lacks what its side needs: {error}") from None
+    except errors.MethodError:
         # Margins whose play goes round in circles
         return None
     for side, name in enumerate(SIDES[:2]):
@@ -238,8 +228,8 @@ class _Side:
             raise self._gap(state)
         return [] if action is None else [action]
 
-    def _gap(self, state: int) -> DamagedBook:
-        return DamagedBook(f"{self.book.path} lacks what its side needs at state {state}: solve again")
+    def _gap(self, state: int) -> errors.DamagedBook:
+        return errors.DamagedBook(f"{self.book.path} lacks what its side needs at state {state}: solve again")
 
 
 def _start(book: Book, rules: Rules) -> dict[int, Value]:
@@ -255,5 +245,143 @@ def _start(book: Book, rules: Rules) -> dict[int, Value]:
     if settled_value is None:
         return {state: stated}
     if settled_value != stated:
-        raise DamagedBook(f"{book.path}: the header says {stated} of the start, the book {settled_value}: solve again")
+        raise errors.DamagedBook(
+            f"{book.path}: the header says {stated} of the start, the book {settled_value}: solve again"
+        )
     return {}
+
+
+class Search:
+    """The search of some values of a game, within so many seconds of searching. `proved` counts those it found as well.
+
+    `path` is that of the book which has the values. `note` says why plain Python took over from the
+    compiled search, if it did.
+    """
+
+    def __init__(self, path: Any, rules: Rules, values: Any, seconds: float, memory: int) -> None:
+        self.path, self.rules, self.values, self.memory = path, rules, values, memory
+        self.left: float = seconds
+        self.note: str | None = None
+        self._found: set[int] = set()
+        self._table: dict[Any, int] = {}
+
+    @property
+    def proved(self) -> int:
+        """Of how many states a search has found the value."""
+        return len(self._found)
+
+    def run(self, states: MutableSequence[int], workers: int | None, progress: Progress) -> None:
+        """Search the states, whose order changes. Raises DamagedBook that names one whose value is another."""
+        total = len(states)
+        todo = _dealt(states)
+        compiles = extras.has_kernels() and not self.rules.plain_only
+        try:
+            hard: list[int] = []
+            for state, value in self._plainly(todo, min(SOON, self.left) if compiles else self.left, hard):
+                self._compare(state, value)
+                if self.proved % 16 == 0:
+                    progress("search", self.proved, total)
+            rest = itertools.chain(hard, todo)
+            first_state = next(rest, None)
+            if compiles and first_state is not None and self.left:
+                try:
+                    for _ in self._run_compiled(itertools.chain([first_state], rest), workers):
+                        progress("search", self.proved, total)
+                except errors.UncompiledRules as error:
+                    self.note = str(error)
+                    missing = [state for state in states if state not in self._found]
+                    for state, value in self._plainly(iter(missing), self.left, []):
+                        self._compare(state, value)
+        except errors.MethodError:
+            # Play comes back to a state
+            if not self.rules.margins:
+                self._at_once(states)
+        progress("search", self.proved, total)
+
+    def _plainly(self, todo: Iterator[int], seconds: float, hard: list[int]) -> Iterator[tuple[int, Value]]:
+        """States with their values by plain alpha-beta; those that take too long go to `hard`."""
+        budget = Budget(seconds=seconds)
+        for state in todo if seconds else ():
+            if len(self._table) * ENTRY_BYTES > self.memory:
+                self._table.clear()
+            budget_part = budget.part(PATIENT)
+            try:
+                result = alphabeta.solve(
+                    self.rules.game, state, table=self._table, symmetry=self.rules.symmetry, budget=budget_part
+                )
+            except errors.BudgetExceeded:
+                hard.append(state)
+            else:
+                yield state, result.value
+            if budget.is_used_up():
+                break
+        self.left = max(0.0, self.left - seconds + (budget.seconds_left or 0.0))
+
+    def _run_compiled(self, todo: Iterable[int], workers: int | None) -> Iterator[None]:
+        """Compare states with the compiled search, some at each step. It takes no time while it is loaded.
+
+        Raises DamagedBook, and UncompiledRules if that search fails, or differs from plain Python.
+        """
+        from solver.compiled.exact.searcher import Team
+
+        with Team(self.rules, outcomes=self.rules.kind.bare, workers=workers) as team:
+            begun = time.monotonic()
+            try:
+                for pairs in team.map(todo, self.left):
+                    for state, value in pairs:
+                        self._confirm(state, value)
+                        self._compare(state, value)
+                    yield
+            finally:
+                self.left = max(0.0, self.left - (time.monotonic() - begun))
+
+    def _confirm(self, state: int, searched: Value) -> None:
+        """Ask plain Python about a state of which the compiled search finds another value than the book's.
+
+        Raises UncompiledRules if plain Python finds another value than that search. A hard state it may not finish.
+        """
+        if self.rules.kind.kept(searched) == self.values[state] or is_built_in(self.rules.name):
+            return
+        rules, budget = self.rules, Budget(seconds=CONFIRM)
+        with contextlib.suppress(errors.BudgetExceeded):
+            plain = alphabeta.solve(rules.game, state, symmetry=rules.symmetry, budget=budget).value
+            if rules.kind.kept(plain) != rules.kind.kept(searched):
+                words = [value.words(as_number=abs(value.score) > 1) for value in (plain, searched)]
+                raise errors.UncompiledRules(
+                    f"{rules.name}: state {state} is {words[0]} in plain Python, {words[1]} compiled"
+                )
+
+    def _at_once(self, states: MutableSequence[int]) -> None:
+        """All states by one retrograde analysis of all that play can reach; and each that it cannot, by one more."""
+        budget, state_limit = Budget(seconds=self.left), self.memory // CYCLIC_BYTES
+        solved: dict[Any, Value] = {}
+        try:
+            for root in (None, *states):
+                if root is None or root not in solved:
+                    budget_part = Budget(state_limit - len(solved), budget.seconds_left)
+                    result = retrograde.solve(self.rules.game, root, symmetry=self.rules.symmetry, budget=budget_part)
+                    solved.update(solution_of(result.table, self.rules.scores))
+        except errors.BudgetExceeded:
+            self.left = 0.0
+        for state in states:
+            if state in solved:
+                self._compare(state, solved[state])
+
+    def _compare(self, state: int, searched: Value) -> None:
+        stated = self.values[state]
+        searched = self.rules.kind.kept(searched)
+        if searched != stated:
+            words = [value.words(as_number=abs(value.score) > 1) for value in (stated, searched)]
+            raise errors.DamagedBook(
+                f"{self.path}: state {state} is said to be {words[0]}, a search finds {words[1]}: solve again"
+            )
+        self._found.add(state)
+
+
+def _dealt(states: MutableSequence[int]) -> Iterator[int]:
+    """The states in random order, in which they are put meanwhile; always the same."""
+    chance = random.Random(0)
+    for end in range(len(states) - 1, -1, -1):
+        chosen = chance.randrange(end + 1)
+        states[chosen], states[end] = states[end], states[chosen]
+        yield states[end]

@@ -18,27 +18,11 @@ from solver.base.kinds import LOST
 from solver.book.format import Header
 from solver.compiled.binding import inlined, kernel
 from solver.store.addresses import prefetch
-from solver.store.sorting import lower_bound
-from solver.verifying.reached import (
-    AT,
-    CHILD_MISSING,
-    COUNT,
-    CULPRIT,
-    FAULT,
-    LOOKS,
-    STAYS,
-    WRONG_TIER,
-    WRONG_VALUE,
-    Sorted,
-    low_bits,
-    states_from,
-    stays,
-    tally,
-    unfit,
-)
+from solver.store.sorting import lower_bound, upper_bound
+from solver.verifying.plainly import GROUNDED, SCORING, UNEVEN, UNGROUNDED
 
 game: Any = None  # constants of the bound copies
-SCORES = CONVERTS = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = TIERED = VANISHING = False
+SCORES = CONVERTS = ALTERNATES = AGAIN = REWARD = ENDLESS = FOLDS = TIERS = TIERED = VANISHING = False
 MEANS = MEX = False  # the reducer, where it is not the best
 
 BATCH_MOVES = 512  # moves looked up together
@@ -46,6 +30,46 @@ NO_DISTANCE = -1  # instead of a distance: the child is not finished
 NO_ROOM, NO_ACTIONS = -1, -2  # instead of a number of moves
 WORST = -(1 << 62)  # below all scores
 WORST_STEPS = -(1 << 45)  # below all expectations, and with weights within 64 bits
+FINE, CHILD_MISSING, WRONG_VALUE, TERMINAL, NOT_CANONICAL, WRONG_TIER, VANISHES = range(7)
+FAULT, CULPRIT, AT, COUNT, LOOKS, STAYS = range(6)  # slots of the report
+FAULTS = {
+    CHILD_MISSING: "has a child that the book lacks",
+    WRONG_VALUE: "has another value than its children give it",
+    TERMINAL: "is terminal and should not be stored",
+    NOT_CANONICAL: "is not the canonical one of its symmetric states",
+    VANISHES: "vanishes and should not be stored",
+    WRONG_TIER: "or one of its children is of a tier that the header does not list",
+}
+
+
+class Sorted(NamedTuple):
+    """Ascending states, split into leading and other bits.
+
+    A table of the leading bits says where the states begin that have them; the other bits take 2, 4 or 8 bytes a state.
+    With 16 other bits (361 million states of connect-four 5x6):
+
+        state      100110101101110101110 0110100111010010
+        begins     [100110101101110101110] -> the first such state, and [.. + 1] -> the first after them
+        lows                              0110100111010010
+
+    So the states of most games take 2 to 4 bytes each, where they would take 8.
+
+    Attributes:
+        begins: (cells + 1,) where the states with the same leading bits begin.
+        lows: (n,) the `shift` other bits of each state.
+        shift: How many these are.
+    """
+
+    begins: NDArray[np.int64]
+    lows: NDArray[Any]
+    shift: int
+
+
+class Reached(NamedTuple):
+    """Marks (n,) uint8 of the states[low:low + n] that some move leads to."""
+
+    low: int
+    marks: NDArray[np.uint8]
 
 
 class Stored(NamedTuple):
@@ -350,3 +374,167 @@ def _is_better(score: Any, distance: Any, best_score: Any, best_distance: Any) -
     if score != best_score:
         return score > best_score
     return distance < best_distance if score > 0 else distance > best_distance
+
+
+@kernel
+def mark_starts(stored: Any, reached: Any, begin: int, ends: NDArray[Any], report: NDArray[Any]) -> None:
+    """Go on at start number `begin`, until `ends` is full of finished ones: `reached` is set for the others.
+
+    report (4,) int64 gets CHILD_MISSING and the first unfinished start that is missing, the number of the start to go
+    on with, and how many finished ones `ends` holds.
+    """
+    report[:] = 0
+    if begin == 0:
+        mark_start(game.initial(), stored, reached, ends, report)
+    for start in game.starts():
+        if report[FAULT] or report[COUNT] == len(ends):
+            break
+        report[AT] += 1
+        if report[AT] > begin:
+            mark_start(start, stored, reached, ends, report)
+
+
+@kernel
+def mark_start(start: Any, stored: Any, reached: Any, ends: NDArray[Any], report: NDArray[Any]) -> None:
+    """Mark a start as reached, or add it to `ends` if it is terminal."""
+    key = game.canonical(start) if FOLDS else start
+    if game.is_terminal(start):
+        ends[report[COUNT]] = key
+        report[COUNT] += 1
+        return
+    index = look_up(stored.states, key)
+    if index < 0:
+        report[FAULT], report[CULPRIT] = CHILD_MISSING, start
+    elif reached.low <= index < reached.low + len(reached.marks):
+        reached.marks[index - reached.low] = 1
+
+
+@kernel
+def stays(state: Any, key: Any) -> Any:
+    """Whether a move to an unfinished state does not raise the tier, so that play may come back."""
+    if TIERED:
+        return game.tier(key) <= game.tier(state)
+    return True
+
+
+@kernel
+def unfit(state: Any) -> Any:
+    """Why no book stores this state: TERMINAL, NOT_CANONICAL or VANISHES; FINE where one may."""
+    if game.is_terminal(state):
+        return TERMINAL
+    if FOLDS and game.canonical(state) != state:
+        return NOT_CANONICAL
+    if VANISHING and game.vanishing(state):
+        return VANISHES
+    return FINE
+
+
+@kernel
+def tally_ends(ends: NDArray[Any], tiers: NDArray[Any], tallies: NDArray[Any]) -> Any:
+    """Tally distinct finished states; the first whose tier is none of `tiers`, or -1."""
+    for i in range(len(ends)):
+        if not tally(ends[i], game.utility(ends[i]), True, tiers, tallies):
+            return ends[i]
+    return np.int64(-1)
+
+
+@kernel
+def tally(state: Any, score: int, finished: bool, tiers: NDArray[Any], tallies: NDArray[Any]) -> bool:
+    """Count a state in tallies (tiers, 5); False if its tier is none of `tiers` (sorted)."""
+    row = 0
+    if TIERS:
+        tier = game.tier(state)
+        row = np.searchsorted(tiers, tier)
+        if row == len(tiers) or tiers[row] != tier:
+            return False
+    tallies[row, 0] += 1
+    tallies[row, 1] += finished
+    tallies[row, 2 if score > 0 else 4 if score < 0 else 3] += 1
+    return True
+
+
+@kernel
+def look_up(states: Any, key: Any) -> Any:
+    """The place of a key in `Sorted` states, or -1."""
+    cell = key >> states.shift
+    if cell < 0 or cell + 1 >= len(states.begins):
+        return np.int64(-1)
+    end = states.begins[cell + 1]
+    low = lower_bound(states.lows, low_bits(states, key), states.begins[cell], end)
+    return low if low < end and states.lows[low] == low_bits(states, key) else np.int64(-1)
+
+
+@kernel
+def low_bits(states: Any, key: Any) -> Any:
+    """The bits of a state that `lows` has."""
+    return key & ((np.int64(1) << states.shift) - 1)
+
+
+@kernel
+def states_from(states: Any, begin: int, end: int) -> Any:
+    """The states (end - begin,) from one place to another."""
+    found = np.empty(end - begin, np.int64)
+    cell = upper_bound(states.begins, begin, 0, len(states.begins)) - 1
+    for index in range(begin, end):
+        while states.begins[cell + 1] <= index:
+            cell += 1
+        found[index - begin] = cell << states.shift | np.int64(states.lows[index])
+    return found
+
+
+@kernel
+def ground(stored: Any, grounded: NDArray[Any], pending: NDArray[Any], left: NDArray[Any]) -> Any:
+    """Set grounded (n,) uint8 of the states at the indices `pending`, as far as can be seen.
+
+    The indices of the others go into `left`. Returns how many there are; -SCORING or -UNEVEN at a state with that
+    fault, whose index then comes first.
+    """
+    count = 0
+    for state_index in pending:
+        is_held = held_up(stored, grounded, state_index)
+        if is_held > GROUNDED:
+            left[0] = state_index
+            return -is_held
+        if is_held == GROUNDED:
+            grounded[state_index] = GROUNDED
+        else:
+            left[count] = state_index
+            count += 1
+    return count
+
+
+@kernel
+def held_up(stored: Any, grounded: NDArray[Any], state_index: int) -> Any:
+    """Whether the value of a state is GROUNDED, UNGROUNDED so far, or neither."""
+    state, score = (
+        states_from(stored.states, state_index, state_index + 1)[0],
+        stored.scores[stored.indices[state_index]],
+    )
+    endless = np.int64(game.endless(state)) if ENDLESS else np.int64(0)
+    by_one, by_all = False, True
+    for action in game.actions(state):
+        child = game.result(state, action)
+        reward = np.int64(game.reward(state, action)) if REWARD else np.int64(0)
+        if AGAIN:
+            same = game.again(state, action) != 0
+        else:
+            same = not ALTERNATES and game.to_move(child) == game.to_move(state)
+        held = True
+        if game.is_terminal(child):
+            child_value = np.int64(game.utility(child))
+        else:
+            key = game.canonical(child) if FOLDS else child
+            child_index = look_up(stored.states, key)
+            child_value = stored.scores[stored.indices[child_index]]
+            if stays(state, key):
+                if reward:
+                    return SCORING
+                further = np.int64(game.endless(key)) if ENDLESS else np.int64(0)
+                if (further if same else -further) != endless:
+                    return UNEVEN
+                held = grounded[child_index] != 0
+        by_one |= held and (child_value if same else -child_value) + reward == score
+        by_all &= held
+    if score == endless or (by_one if score > endless else by_all):
+        return GROUNDED
+    return UNGROUNDED

@@ -1,24 +1,43 @@
-"""A book against its rules in plain Python: the judge of every verdict, and of every fault that the kernels report."""
+"""A book against its rules in plain Python: the judge of every verdict, and of every fault that the kernels report.
+
+Margins where play may come back to a state need grounds (`check_grounds`). That each is the best of its children's does
+not suffice: they may rest on each other in a circle. So what a side is said to get beyond what endless play is worth
+must be got by moves that end the game or raise the tier. A state is grounded if a move that gets it does that, or leads
+to a grounded one; where it is the other who gets it, if all moves that stay in the tier lead to grounded ones. The
+others are gone through again, until a pass finds nothing. By induction over tiers, and over passes within one, a side
+then gets it whatever is replied; that it gets no more is shown by the other's best moves, which cost nothing if play
+never ends. For that endless play must be worth the same all along, and no move that stays may score.
+
+Cost: a pass over the moves of states that are not grounded for each move that it takes to get there.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections import Counter
-from collections.abc import Iterator, MutableSequence
+from collections.abc import Callable, Iterator, MutableSequence
 from typing import Any
 
-from solver.base.errors import DamagedBook
+from solver.base.errors import DamagedBook, SolverError
+from solver.base.estimates import Estimate, is_estimate
 from solver.base.methods import Method
 from solver.base.progress import Progress
-from solver.base.value import Value, merit_of
+from solver.base.value import Value, lift, merit_of
 from solver.book import Book
 from solver.book.check import check_counts
 from solver.book.solution import TierCount
 from solver.rules.game import Rules
 from solver.rules.width import column_of
-from solver.search.derive import conversion_of, derived
-from solver.verifying import claims
-from solver.verifying.searching import failing
+from solver.search.derive import Lifted, conversion_of, derived, settled
+
+SETTLED = 1 << 16  # states whose values by a few plies are kept
+UNGROUNDED, GROUNDED, SCORING, UNEVEN = range(4)
+FAULTS = {
+    UNGROUNDED: "has a value that rests on itself: play goes round in a circle",
+    SCORING: "has a move that scores and stays in its tier, to which play may come back",
+    UNEVEN: "has a move that stays in its tier and changes what endless play is worth",
+}
 
 
 class Unconfirmed(DamagedBook):
@@ -32,6 +51,17 @@ def of_the_whole() -> Iterator[None]:
         yield
     except DamagedBook as error:
         raise Unconfirmed(str(error)) from error
+
+
+@contextlib.contextmanager
+def failing(path: Any, where: str) -> Iterator[None]:
+    """Raise DamagedBook for an error of the rules, which need not bear numbers that are no states."""
+    try:
+        yield
+    except (SolverError, MemoryError):
+        raise
+    except Exception as error:
+        raise DamagedBook(f"{path}: the rules fail {where} ({type(error).__name__}): solve again") from error
 
 
 class Plain:
@@ -49,8 +79,12 @@ class Plain:
         self.outcomes: Counter[str] = Counter[str]()
         self.by_distance: bool = not rules.scores
         self.asks: bool = Method(book.header.method).is_acyclic or not self.by_distance  # about tiers
-        self.settle = claims.settling(book, rules, self.by_distance)
+        # States of a grown book whose values are no estimates
+        self.exact: int = 0
         self._tiers = {tier.tier for tier in book.header.tiers or ()}
+        self._remedy = "solve again" if book.header.estimate is None else "grow it again"
+        depth = 0 if book.trim is None else book.trim.depth
+        self._settled = functools.lru_cache(SETTLED)(functools.partial(settled, rules, plies=depth, find=book.find))
 
     def check(self, state: int, value: Value) -> None:
         """Check a state's value against its children. Raises DamagedBook."""
@@ -74,6 +108,9 @@ class Plain:
             raise self._wrong(state, "is terminal or not canonical and should not be stored")
         if self.rules.vanishing is not None and self.rules.vanishing(state):
             raise self._wrong(state, "vanishes and should not be stored")
+        if self.book.header.estimate is not None:
+            self._check_grown(state, value, self.book.header.estimate)
+            return
         best, is_complete, rises = self._derived(state)
         if is_complete and best is None:
             raise self._wrong(state, "has no moves")
@@ -85,8 +122,30 @@ class Plain:
             self._check_conversion(state, int(value.score))
         if self.closed:
             return
-        self.outcomes[value.outcome] += 1
+        self.outcomes[value.leaning] += 1
         if not (is_complete and (rises or self.by_distance)):
+            self.unproved.append(state)
+
+    def _check_grown(self, state: int, value: Value, kind: Estimate) -> None:
+        """Check a value of a grown book against its moves, if all are known. Nothing proves an estimate."""
+        rules, merits, is_exact = self.rules, list[Any](), not is_estimate(value)
+
+        def lifted(merit: Any, parent: int, action: int, child: int) -> Any:
+            merits.append(kind.lifted(merit, rules.same_mover(parent, action, child), rules.gain(parent, action)))
+            return merits[-1]
+
+        _, is_complete, _ = self._derived(state, lifted)
+        backed_up = kind.backed_up(merits) if is_complete and merits else None
+        follows = backed_up is not None and not isinstance(backed_up, float)
+        if backed_up is None:
+            off = is_exact and any(merit > merit_of(value) for merit in merits if not isinstance(merit, float))
+        else:
+            off = (follows or not is_exact) and kind.value(backed_up) != value
+        if off:
+            raise self._wrong(state, "has another value than its children give it")
+        self.outcomes[value.leaning] += 1
+        self.exact += is_exact
+        if is_exact and not follows:
             self.unproved.append(state)
 
     def _check_conversion(self, state: int, score: int) -> None:
@@ -107,7 +166,7 @@ class Plain:
             self.outcomes[name] > stated[name] or not (exact or self.outcomes[name] == stated[name]) for name in stated
         ):
             raise DamagedBook(
-                f"{self.book.path}: its header counts {stated}, its states are {dict(self.outcomes)}: solve again"
+                f"{self.book.path}: its header counts {stated}, its states are {dict(self.outcomes)}: {self._remedy}"
             )
 
     def check_whole(self) -> None:
@@ -122,7 +181,7 @@ class Plain:
                 )
         check_counts(self.book, self._counted())
 
-    def _derived(self, state: int) -> tuple[Any, bool, bool]:
+    def _derived(self, state: int, lifted: Lifted | None = None) -> tuple[Any, bool, bool]:
         """The merit that the children give a state; whether all were known, and all moves raise the tier."""
         rules, rises = self.rules, True
 
@@ -135,8 +194,8 @@ class Plain:
                 value = self.book.find(key)
                 if value is not None:
                     rises = rises and not (self.asks and rules.tier(key) <= rules.tier(state))
-                elif self.settle is not None:
-                    value = self.settle(state, child)
+                else:
+                    value = self._settle(state, child)
                 if value is None:
                     return None
                 merit_at_end = merit_of(value)
@@ -144,9 +203,22 @@ class Plain:
                 self.reached.add(key)
             return merit_at_end
 
-        best, unknown = derived(rules, state, merit)
+        best, unknown = derived(rules, state, merit, lifted=lifted)
         self.stays |= not rises
         return best, not unknown, rises
+
+    def _settle(self, state: int, child: int) -> Value | None:
+        """The value of a child that is not stored, by the plies that go with a trimmed book.
+
+        Without distances it rests on stored states of higher tiers than the state's alone.
+        """
+        trim, find, tier = self.book.trim, self.book.find, self.rules.tier
+        if trim is None or not trim.depth:
+            return None
+        if self.by_distance:
+            return self._settled(child)
+        floor = tier(state)
+        return settled(self.rules, child, trim.depth, lambda key: find(key) if tier(key) > floor else None)
 
     def _counted(self) -> list[TierCount]:
         """All states that were met, by tier if the header lists tiers, counted."""
@@ -171,7 +243,7 @@ class Plain:
         return tier
 
     def _wrong(self, state: int, what: str) -> DamagedBook:
-        return DamagedBook(f"{self.book.path}: state {state} {what}: solve again")
+        return DamagedBook(f"{self.book.path}: state {state} {what}: {self._remedy}")
 
 
 def check_values(plain: Plain, progress: Progress) -> None:
@@ -189,3 +261,43 @@ def check_values(plain: Plain, progress: Progress) -> None:
 def value_in(book: Book, rules: Rules, state: int) -> Value | None:
     """The value of a canonical state: the rules' if it is terminal, else the book's, None if it is missing."""
     return rules.ended(state) if rules.is_terminal(state) else book.find(state)
+
+
+def check_grounds(book: Book, rules: Rules, progress: Progress) -> None:
+    """Hold up all values of a book that agree with their children's, in plain Python. Raises DamagedBook."""
+    left = dict.fromkeys(book)
+    while left:
+        before = len(left)
+        for state in list(left):
+            is_held = _held_up(book, rules, state, left.__contains__)
+            if is_held > GROUNDED:
+                raise refusal(book, state, is_held)
+            if is_held == GROUNDED:
+                del left[state]
+        if len(left) == before:
+            raise refusal(book, next(iter(left)), UNGROUNDED)
+        progress("ground", len(book) - len(left), len(book))
+
+
+def _held_up(book: Book, rules: Rules, state: int, is_open: Callable[[int], bool]) -> int:
+    """Whether the value of a state is GROUNDED, UNGROUNDED so far, or neither."""
+    score, endless = book[state].score, rules.endless(state)
+    by_one, by_all = False, True
+    for action in rules.actions(state):
+        child = rules.result(state, action)
+        key, held = rules.canonical(child), True
+        merit = rules.end(child) if rules.is_terminal(child) else merit_of(book[key])
+        if not rules.is_terminal(child) and rules.tier(key) <= rules.tier(state):
+            if rules.gain(state, action):
+                return SCORING
+            if lift(rules.endless(key), rules.same_mover(state, action, child), True) != endless:
+                return UNEVEN
+            held = not is_open(key)
+        by_one |= held and rules.lifted(merit, state, action, child) == score
+        by_all &= held
+    return GROUNDED if score == endless or (by_one if score > endless else by_all) else UNGROUNDED
+
+
+def refusal(book: Book, state: int, fault: int) -> DamagedBook:
+    """Return the error for a state whose value has no ground."""
+    return DamagedBook(f"{book.path}: state {state} {FAULTS[fault]}: solve again")

@@ -36,10 +36,8 @@ from solver.book.doors import Source
 from solver.rules.game import GameOrName, Rules, is_built_in, is_name_of, is_score_game
 from solver.rules.reading import parse_position
 from solver.search.derive import edges
-from solver.verifying import bounding, claims, estimates, grounds, playing
-from solver.verifying.claims import Means
-from solver.verifying.plainly import Plain, Unconfirmed, check_values, value_in
-from solver.verifying.searching import failing
+from solver.verifying import bounding, claims, playing
+from solver.verifying.plainly import Plain, Unconfirmed, check_grounds, check_values, value_in
 
 SEARCH = 10.0  # seconds of searching for the values of a book that is not complete
 SPOTS, RUN = 128, 16  # of more states as many runs of so many
@@ -116,64 +114,54 @@ def verify(
         ForeignBook: The book was made with other rules.
         ResourceError: Memory does not suffice to say anything.
     """
-    means = Means(search, workers, working_memory(memory))
+    means = claims.Means(search, workers, working_memory(memory))
     started = time.perf_counter()
     with Book(path, game) as book:
         header = book.header
         rules = Rules(book.game, header.symmetry, header.kind.basis, header.start)
         _check_claims(book, rules)
-        closed = book.header.scope == "complete"
-        if closed:
-            plain, note = _check_whole(book, rules, means, progress)
-            _check_root(book, rules)
-            verdict, basis, within, note = _judged(book, rules, means, progress, note)
-            by_search, to_search, proof = 0, 0, None
+        proof = None
+        if header.scope == "complete":
+            report = _judged(book, rules, means, progress)
         else:
-            claimed = _claimed(book, rules, means, progress)
-            verdict, basis, note = PROVED if claimed.proved else CONSISTENT, claimed.basis, claimed.note
-            by_search, to_search, proof = claimed.by_search, claimed.to_search, claimed.played
-            plain, within = len(book), None
+            report, proof = _claimed(book, rules, means, progress)
         played, positions = (proof or playing.prove(book, book.game, progress)) if play else ((), 0)
-        passed = time.perf_counter() - started
-        searched = played, positions, by_search, to_search
-        return Report(verdict, basis, len(book), closed, passed, plain, *searched, within, note)
+        return report._replace(seconds=time.perf_counter() - started, played=played, positions=positions)
 
 
-def _claimed(book: Book, rules: Rules, means: Means, progress: Progress) -> claims.Found:
-    """Judge a book that is not complete."""
+def _claimed(book: Book, rules: Rules, means: claims.Means, progress: Progress) -> tuple[Report, playing.Proof | None]:
+    """Judge a book that is not complete; its report, and what was played out for it."""
     check_book(book.path, progress, book.game)
     _check_root(book, rules)
-    if book.header.estimate is not None:
-        with failing(book.path, "at a state of it"):
-            unproved, exact = estimates.check(book, rules, progress)
-        judgement = claims.judge(book, rules, unproved, means, progress)
-        basis = f"{exact:,} values are exact: {judgement.basis}; the others are estimates"
-        return judgement._replace(proved=False, basis=basis)
     values = Plain(book, rules, False)
     check_values(values, progress)
-    return claims.judge(book, rules, values.unproved, means, progress)
+    found = claims.judge(book, rules, values.unproved, means, progress)
+    verdict, basis = PROVED if found.proved else CONSISTENT, found.basis
+    if book.header.estimate is not None:
+        verdict, basis = CONSISTENT, f"{values.exact:,} values are exact: {basis}; the others are estimates"
+    report = Report(verdict, basis, len(book), False, 0.0, len(book), note=found.note)
+    return report._replace(by_search=found.by_search, to_search=found.to_search), found.played
 
 
-def _judged(
-    book: Book, rules: Rules, means: Means, progress: Progress, note: str | None
-) -> tuple[str, str, float | None, str | None]:
-    """Judge a complete book in which no fault was found.
-
-    Returns:
-        The verdict, its basis, the largest error of an expectation, and the note of the report.
-    """
+def _judged(book: Book, rules: Rules, means: claims.Means, progress: Progress) -> Report:
+    """Judge a complete book."""
+    plain, note = _check_whole(book, rules, means, progress)
+    _check_root(book, rules)
+    report = Report(PROVED, "every value follows from its children", len(book), True, 0.0, plain, note=note)
     agrees, claim = "every value agrees with its children's, roundings apart", book.header.kind.error
     if not claim:
-        return PROVED, "every value follows from its children", None, note
+        return report
     options = Options(symmetry=rules.symmetry, workers=means.workers, memory=means.memory, progress=progress)
     off, why = bounding.bound(book, rules, options, compiled=note is None)
     if off is None:
-        return CONSISTENT, f"{agrees}; how far they may be from the truth was not bounded: {why}", None, note
+        basis = f"{agrees}; how far they may be from the truth was not bounded: {why}"
+        return report._replace(verdict=CONSISTENT, basis=basis)
     within = math.nextafter(float(off), math.inf)
     words = f"every value is within {UPWARD.create_decimal_from_float(within):.2e} of the truth"
     if off <= Fraction(claim):
-        return PROVED, words, min(within, claim), note or why
-    return CONSISTENT, f"{agrees}; {words}, the header claims {claim:.2e}", within, note or why
+        return report._replace(basis=words, within=min(within, claim), note=note or why)
+    basis = f"{agrees}; {words}, the header claims {claim:.2e}"
+    return report._replace(verdict=CONSISTENT, basis=basis, within=within, note=note or why)
 
 
 def _check_claims(book: Book, rules: Rules) -> None:
@@ -199,15 +187,18 @@ def _check_claims(book: Book, rules: Rules) -> None:
             raise DamagedBook(f"{book.path}: its start, #{header.start}, is over, and proves nothing: prove it again")
 
 
-def _check_whole(book: Book, rules: Rules, means: Means, progress: Progress) -> tuple[int, str | None]:
+def _check_whole(book: Book, rules: Rules, means: claims.Means, progress: Progress) -> tuple[int, str | None]:
     """Check all of a complete book, by kernels where plain Python agrees with them.
 
     Returns:
         How many states plain Python checked, and why it checked all of a book that kernels could take.
     """
-    number, stays, reason = 0, None, None
+    number, stays, reason, plain = 0, None, None, Plain(book, rules, True)
     if len(book) > PLAIN_LIMIT and not rules.plain_only and extras.has_kernels():
-        number = _check_sample(book, rules)
+        sample = list(_spread(book))
+        for state, value in sample:
+            plain.check(state, value)
+        number, plain = len(sample), Plain(book, rules, True)
         try:
             stays = _stays_by_kernels(book, rules, means, progress)
         except UncompiledRules as error:
@@ -221,7 +212,12 @@ def _check_whole(book: Book, rules: Rules, means: Means, progress: Progress) -> 
     if stays is None:
         if _plain_bytes(book) > means.memory:
             raise ResourceError(_too_large(book, reason and f"plain Python must judge ({reason})"))
-        stays, number = _stays_plainly(book, rules, progress), len(book)
+        check_book(book.path, progress, book.game)
+        check_values(plain, progress)
+        plain.check_whole()
+        stays, number = plain.stays, len(book)
+        if stays and book.header.method == Method.RETROGRADE and not book.header.kind.has_distances:
+            check_grounds(book, rules, progress)
     if stays and Method(book.header.method).is_acyclic:
         if _plain_bytes(book) > means.memory:
             raise ResourceError(_too_large(book, "plain Python must follow all play"))
@@ -229,7 +225,7 @@ def _check_whole(book: Book, rules: Rules, means: Means, progress: Progress) -> 
     return number, reason
 
 
-def _stays_by_kernels(book: Book, rules: Rules, means: Means, progress: Progress) -> bool:
+def _stays_by_kernels(book: Book, rules: Rules, means: claims.Means, progress: Progress) -> bool:
     """Check a complete book with kernels; whether some move does not raise the tier.
 
     Raises DamagedBook, Unconfirmed, and UncompiledRules if kernels fail or differ from plain Python.
@@ -240,17 +236,6 @@ def _stays_by_kernels(book: Book, rules: Rules, means: Means, progress: Progress
     if not is_built_in(rules.name):
         agreement.compare(rules.game, [state for state, _ in _spread(book)], symmetry=rules.symmetry)
     return audit.check_values(book, rules, memory=means.memory, workers=means.workers, progress=progress)
-
-
-def _stays_plainly(book: Book, rules: Rules, progress: Progress) -> bool:
-    """Check a complete book in plain Python; whether some move does not raise the tier. Raises DamagedBook."""
-    check_book(book.path, progress, book.game)
-    plain = Plain(book, rules, True)
-    check_values(plain, progress)
-    plain.check_whole()
-    if plain.stays and book.header.method == Method.RETROGRADE and not book.header.kind.has_distances:
-        grounds.check(book, rules, progress)
-    return plain.stays
 
 
 def _plain_bytes(book: Book) -> int:
@@ -292,15 +277,6 @@ def _unfinished(rules: Rules, state: int) -> Iterator[int]:
     for *_, child in edges(rules, state):
         if not rules.is_terminal(child):
             yield rules.canonical(child)
-
-
-def _check_sample(book: Book, rules: Rules) -> int:
-    """Check some of a large book's states in plain Python; how many. Raises DamagedBook."""
-    plain = Plain(book, rules, True)
-    sample = list(_spread(book))
-    for state, value in sample:
-        plain.check(state, value)
-    return len(sample)
 
 
 def _spread(book: Book) -> Iterator[tuple[int, Value]]:

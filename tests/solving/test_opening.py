@@ -15,7 +15,7 @@ from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
 from solver.solving.job import Job
-from solver.solving.ways import entries, opening
+from solver.solving.ways import opening, whole
 from solver.verifying import verification
 from tests import naive
 from tests.ways import compiled, plainly, slow
@@ -213,7 +213,7 @@ def test_rules_that_numba_cannot_compile_are_searched_plainly(tmp_path, monkeypa
     said = []
     with monkeypatch.context() as patch:
         patch.setattr(searcher, "bind", fail)
-        patch.setattr(entries, "PLAIN_LIMIT", 0)  # as if it were too large for plain Python alone
+        patch.setattr(whole, "PLAIN_LIMIT", 0)  # as if it were too large for plain Python alone
         pipeline.solve(load_game("coins"), tmp_path / "fast.lmdb", say=said.append, **options)
     assert len(said) == 1 and said[0].endswith("a generator")
     plainly(monkeypatch)

@@ -18,7 +18,7 @@ from solver.report import books
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
 from solver.solving.job import Job
-from solver.solving.ways import entries, plain
+from solver.solving.ways import plain, whole
 from solver.verifying.verification import verify
 from tests import naive
 from tests.games import MORE_GAMES, SMALL_GAMES
@@ -201,11 +201,11 @@ def test_alphabeta_keeps_exact_entries_only(tmp_path):
 
 
 def test_a_small_alphabeta_needs_no_compiler_and_is_the_same_book_without_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(entries, "_compiled", lambda job: pytest.fail("compiled"))
+    monkeypatch.setattr(whole, "_entries", lambda job: pytest.fail("compiled"))
     with pipeline.solve(load_game("coins:5"), tmp_path / "one", method="alphabeta") as book:
         assert (book.root, book.header.method, book.header.scope) == (Value(-1, 3), "alphabeta", "exact")
-    monkeypatch.setattr(entries, "PLAIN_LIMIT", 0)
-    monkeypatch.setattr(entries, "_compiled", lambda job: None)
+    monkeypatch.setattr(whole, "PLAIN_LIMIT", 0)
+    monkeypatch.setattr(whole, "_entries", lambda job: None)
     pipeline.solve(load_game("coins:5"), tmp_path / "other", method="alphabeta").close()
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 

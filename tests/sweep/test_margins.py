@@ -8,7 +8,8 @@ from solver.play.player import Player
 from solver.rules.game import Rules, game_text, load_game
 from solver.search import retrograde, solution_of
 from solver.solving import pipeline
-from solver.verifying import grounds, verification
+from solver.verifying import verification
+from solver.verifying.plainly import FAULTS, UNGROUNDED
 from tests import naive
 from tests.books import write_values
 from tests.interpreted import interpret
@@ -125,7 +126,7 @@ def test_margins_that_rest_on_each_other_are_refused(maze, tmp_path, side):
             assert verification.verify(path, game).verdict == "proved"
             continue
         found += 1
-        with pytest.raises(DamagedBook, match=grounds.FAULTS[grounds.UNGROUNDED]):
+        with pytest.raises(DamagedBook, match=FAULTS[UNGROUNDED]):
             verification.verify(path, game)
     assert found > 2
 
@@ -141,7 +142,7 @@ def test_compiled_grounds_are_those_of_plain_python(maze, tmp_path, monkeypatch)
     false = naive.solve(maze(12, 3, 3, 3))
     values = {state: value for state, value in false.items() if not game.is_terminal(state)}
     write_values(tmp_path / "false.lmdb", values, facts=facts_of(game, values, method="retrograde"))
-    with pytest.raises(DamagedBook, match=grounds.FAULTS[grounds.UNGROUNDED]):
+    with pytest.raises(DamagedBook, match=FAULTS[UNGROUNDED]):
         verification.verify(tmp_path / "false.lmdb", game)
 
 

@@ -15,7 +15,7 @@ from solver.book.solution import TierCount
 from solver.book.writer import write_book
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
-from solver.verifying import searching, verification
+from solver.verifying import claims, verification
 from tests import naive
 from tests.books import KEYED_BY_STATE, RACE, header_of
 from tests.interpreted import interpret
@@ -278,9 +278,9 @@ def kernels(monkeypatch):
 
 
 def state_at(stored, place):
-    from solver.verifying import reached
+    from solver.verifying import audit
 
-    return reached.state_at(stored.states, place)
+    return audit.state_at(stored.states, place)
 
 
 def call_wrong(audit, stored, reached, tiers, tallies, begin, end, ends, report):
@@ -373,8 +373,8 @@ def test_plain_python_searches_where_the_compiled_search_differs(tmp_path, monke
         patch.setattr(extras, "has_kernels", lambda: False)
         pipeline.solve(load_game(GAME), path, max_ply=4)
     monkeypatch.setattr(searcher, "Team", Liar)
-    monkeypatch.setattr(searching, "SOON", 0.0)
-    monkeypatch.setattr(searching, "is_built_in", lambda name: False)
+    monkeypatch.setattr(claims, "SOON", 0.0)
+    monkeypatch.setattr(claims, "is_built_in", lambda name: False)
     report = verification.verify(path, search=1e9)
     assert (report.verdict, report.by_search) == ("proved", report.to_search)
     assert re.search({"wrong": "in plain Python, win in 99 compiled", "failing": "line 27"}[liar], report.note)
@@ -512,20 +512,20 @@ def test_packed_states_are_those_that_were_packed(states, width):
     pytest.importorskip("numba")
     import numpy as np
 
-    from solver.verifying import reached
+    from solver.verifying import audit, judging
 
-    shift, dtype = reached.layout(states[-1], len(states))
+    shift, dtype = audit.layout(states[-1], len(states))
     lows = np.empty(len(states), dtype)
     begins, cell = np.zeros((states[-1] >> shift) + 2, np.int64), -1
     for at in range(0, len(states), 1000):
         part = np.array(states[at : at + 1000], np.int64)
-        cell = reached.pack(part, at, shift, lows[at : at + 1000], begins, cell)
+        cell = audit.pack(part, at, shift, lows[at : at + 1000], begins, cell)
     begins[cell + 1 :] = len(states)
-    packed = reached.Sorted(begins, lows, shift)
+    packed = judging.Sorted(begins, lows, shift)
     assert lows.itemsize == width
     if width < 8:
-        assert reached.states_from(packed, 0, len(states)).tolist() == states
+        assert judging.states_from(packed, 0, len(states)).tolist() == states
         known = set(states[:300])
-        assert all(reached.look_up(packed, state) == place for place, state in enumerate(states[:300]))
-        assert all(reached.look_up(packed, state) == -1 for state in range(-2, 40) if state not in known)
-    assert [reached.state_at(packed, place) for place in range(len(states))][-300:] == states[-300:]
+        assert all(judging.look_up(packed, state) == place for place, state in enumerate(states[:300]))
+        assert all(judging.look_up(packed, state) == -1 for state in range(-2, 40) if state not in known)
+    assert [audit.state_at(packed, place) for place in range(len(states))][-300:] == states[-300:]

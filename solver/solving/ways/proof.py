@@ -3,23 +3,38 @@
 A race of two searches finds the value of the start (`solving/racing.py`). Then the play of the book's side is followed:
 the winner of the race finds the values that come up on the way, most of them in its table. So no more of the game is
 looked at than these searches need.
+
+The states that one side needs to play by a book (`needed`) are a weak solution. Play is followed ply by ply, against
+every reply. Where the side is to move one of its best moves is enough: of all
+that come to a ply together, as few as cover it are chosen, those with the fewest new replies first (Chvatal's greedy
+cover). The states in which the side is to move are to be known; a move of its own is known by the replies to it. One
+is left out where the search that goes with the book finds its value, and how to keep it, by the states known after it.
 """
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from solver.base import extras
 from solver.base.errors import MethodError
 from solver.base.kinds import WDL
 from solver.base.methods import AUTO
-from solver.base.value import merit_of
+from solver.base.progress import Progress
+from solver.base.value import Value, merit_of
 from solver.book.codecs import codec_of, rules_of
 from solver.book.solution import PROOF, SIDES, Trim
 from solver.rules.game import Rules
+from solver.search.derive import assured
 from solver.solving.job import Job, Outcome, solved_by
 from solver.solving.racing import METHODS, Race
-from solver.solving.strategy import needed
+
+Find = Callable[[int], Value | None]
+LATER = 0.3  # what a reply two plies later weighs of one now: they share more
+Settle = Callable[[int, bool], None]
+Child = tuple[int, bool]  # a canonical state, and whether the side is to move there
 
 
 @dataclass
@@ -91,3 +106,164 @@ def refusal(rules: Rules) -> str | None:
     if not rules.tiered:
         return f"{rules.name} has no tier(state), which says that play does not come back: add it, or solve it"
     return f"{rules.name} runs in plain Python only: solve it" if rules.plain_only else None
+
+
+def _nothing(state: int, is_own: bool) -> None:
+    """All values are known."""
+
+
+def needed(
+    rules: Rules, find: Find, sides: Iterable[int], plies: int, progress: Progress, settle: Settle = _nothing
+) -> dict[int, Value]:
+    """The states, canonical, with their values, that a book for these sides (0, 1) must hold.
+
+    `find` knows the values, perhaps not those of all states: where it ends, play is not followed further. A search of
+    `plies` + 1 plies that ends in these states then settles a move, in each position that the side comes to, which
+    keeps its value and `covers` the replies. `settle(state, is_own)` is called before `find` is asked about a state and
+    about its moves: it may search for their values. `is_own`: the side is to move there.
+    """
+    needed_values: dict[int, Value] = {}
+    for side in sides:
+        walk = _Walk(rules, find, side, plies, settle)
+        order = walk.run(progress)
+        for count, state in enumerate(reversed(order)):
+            value = find(state)
+            if value is None or state in needed_values:
+                continue
+            if state in walk.stored or assured(rules, state, plies, needed_values.get) is None:
+                needed_values[state] = rules.kind.kept(value)
+            if count % 256 == 0:
+                progress("settle", count, len(order))
+        progress("settle", len(order), len(order))
+    return needed_values
+
+
+class _Move(NamedTuple):
+    """The value of a move for its player, None if that is not known; where it leads, None if the game is over there."""
+
+    merit: int | None
+    child: Child | None
+
+
+class _Walk:
+    """Play by one side: the states where it is to move in the order that they were come to."""
+
+    def __init__(self, rules: Rules, find: Find, side: int, plies: int, settle: Settle) -> None:
+        self.rules, self.find, self.side, self.plies, self.settle = rules, find, side, plies, settle
+        # States of the other side whose value no reply tells: see `_replies`
+        self.stored: set[int] = set()
+        self.seen: set[Child] = set()
+        self._width: dict[int, int] = {}  # see `_least`
+
+    def run(self, progress: Progress) -> list[int]:
+        rules, order = self.rules, []
+        layer = set()
+        for state in rules.roots():
+            if not rules.is_terminal(state):
+                mover = rules.mover(state)
+                layer.add((rules.canonical(state), mover == self.side))
+        while layer:
+            self.seen |= layer
+            for state, is_own in sorted(layer):
+                self.settle(state, is_own)
+            ours = sorted(state for state, is_own in layer if is_own and not self._is_won(state))
+            order += ours
+            coming = self._chosen(ours)
+            for state, is_own in sorted(layer):
+                if not is_own:
+                    coming.update(self._replies(state))
+            order += [state for state, is_own in sorted(layer) if not is_own and state in self.stored]
+            layer = coming - self.seen
+            progress("follow", len(self.seen), None)
+        return order
+
+    def _is_won(self, state: int) -> bool:
+        """Whether a win is so near that a search settles it and all that follows."""
+        value = self.find(state)
+        return value is not None and value.score > 0 and value.distance is not None and value.distance <= self.plies
+
+    def _moves(self, child: Child) -> list[_Move]:
+        rules = self.rules
+        state, is_own = child
+        moves = []
+        for action in rules.actions(state):
+            result = rules.result(state, action)
+            if rules.is_terminal(result):
+                moves.append(_Move(rules.lifted(rules.end(result), state, action, result), None))
+                continue
+            key = rules.canonical(result)
+            value, merit = self.find(key), None
+            if value is not None:
+                merit = rules.lifted(merit_of(rules.kind.kept(value)), state, action, result)
+            moves.append(_Move(merit, (key, is_own == rules.same_mover(state, action, result))))
+        return moves
+
+    def _replies(self, state: int) -> set[Child]:
+        """Where all moves lead.
+
+        If nothing is known of one of them, the state must be stored; so must one where the other moves again.
+        """
+        moves = self._moves((state, False))
+        if any(move.merit is None for move in moves):
+            self.stored.add(state)
+        self.stored.update(move.child[0] for move in moves if move.child is not None and not move.child[1])
+        return {move.child for move in moves if move.child is not None and move.merit is not None}
+
+    def _chosen(self, states: list[int]) -> set[Child]:
+        """Where one best move from each of the states leads, together as few new states as can easily be found."""
+        asking: dict[Child, set[int]] = {}
+        left = set()
+        for state in states:
+            moves = self._moves((state, True))
+            value = self.find(state)
+            merit = None if value is None else merit_of(self.rules.kind.kept(value))
+            best = {move.child for move in moves if move.merit is not None and move.merit == merit}
+            children = {child for child in best if child is not None}
+            if len(children) < len(best) or not self.seen.isdisjoint(children):
+                # The game is won, or play comes there anyhow
+                continue
+            for child in children:
+                asking.setdefault(child, set()).add(state)
+                left.add(state)
+        costs = {child: self._cost(child) for child in asking}
+        heap = [(costs[child] / len(asking[child]), child, len(asking[child])) for child in asking]
+        heapq.heapify(heap)
+        chosen = set()
+        while left:
+            _, child, number = heapq.heappop(heap)
+            now = len(asking[child] & left)
+            if now == number:
+                chosen.add(child)
+                left -= asking[child]
+            elif now:
+                heapq.heappush(heap, (costs[child] / now, child, now))
+        return chosen
+
+    def _cost(self, child: Child) -> float:
+        """How many states more must be known if play comes there, and a part of those after the best answers."""
+        state, is_own = child
+        if is_own:
+            return 1
+        replies = {move.child for move in self._moves(child) if move.child is not None}
+        new = (reply[0] for reply in replies if reply not in self.seen and not self._is_near(reply[0]))
+        return sum(1 + LATER * self._least(reply) for reply in new)
+
+    def _least(self, state: int) -> int:
+        """The least number of replies, not won or lost within the plies, to a best move of the side."""
+        known = self._width.get(state)
+        if known is None:
+            value, widths = self.find(state), [0]
+            if value is not None:
+                merit = merit_of(self.rules.kind.kept(value))
+                best = [move.child for move in self._moves((state, True)) if move.merit == merit]
+                widths = [0 if child is None else self._breadth(child) for child in best]
+            known = self._width[state] = min(widths, default=0)
+        return known
+
+    def _breadth(self, child: Child) -> int:
+        children = [move.child for move in self._moves(child) if move.child is not None]
+        return sum(not self._is_near(state) for state, _ in children)
+
+    def _is_near(self, state: int) -> bool:
+        value = self.find(state)
+        return value is not None and value.distance is not None and value.distance <= self.plies
