@@ -24,7 +24,7 @@ import benchmark
 
 from solver import Player
 from solver.base.errors import BookError, BudgetExceeded
-from solver.base.estimates import is_estimate
+from solver.base.value import is_estimate
 from solver.book import Book
 from solver.compiled.exact.searcher import Team
 from solver.compiled.lookahead.evaluation import read

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from solver.base.estimates import Estimate, Estimated
+from solver.base.expectations import Estimate, Estimated
 from solver.base.value import merit_of
 from solver.book import Book, shipped
 from solver.export import export, script, site

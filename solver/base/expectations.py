@@ -1,23 +1,30 @@
-"""Expectations as whole numbers: how a game of chance is computed, and what its book holds.
+"""The kinds of values that are floats: the expectations of games of chance, and the estimates of grown books.
 
-A value counts units of 2**-48 of `span`, the least power of two that no utility exceeds. So sums come out the same in
-whatever order, and every rounding is known: a state's value is off by at most half a unit more than its children's. A
-book holds steps of 2**-30 of the span, about 1e-9 where games are won and lost.
+A game of chance is computed in whole numbers. A value counts units of 2**-48 of `span`, the least power of two that no
+utility exceeds. So sums come out the same in whatever order, and every rounding is known: a state's value is off by at
+most half a unit more than its children's. A book holds steps of 2**-30 of the span, about 1e-9 where games are won and
+lost.
 
 Functions on arrays are in the subset of Python that runs plain and compiled alike. Where play may come back to a state:
-`nets`.
+`search.nets`.
+
+An estimate is a float, an exact score an int: that is the flag, in memory and in a book's palette. Estimates are odd
+multiples of half a step, so that none is a draw, a whole margin, or another value's negative by rounding alone; and 1.0
+or -1.0 where a win or loss is certain, but perhaps not its distance. So merits of both kinds have one order:
+
+    loss in d: d - WIN  <  -1.0  <  estimates, draws  <  1.0  <  win in d: WIN - d
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import truediv
 from typing import Any, NamedTuple
 
 from solver.base.errors import GameError
-from solver.base.kinds import MARGIN, NIMBER, OF_OUTCOMES, OUTCOME, Average, Kind, Margins, Worth
-from solver.base.methods import Method
-from solver.base.value import WIN, Value
+from solver.base.kinds import MARGIN, OUTCOME, Average, Kind, Margins, Method, Worth
+from solver.base.value import WIN, Value, is_estimate, lift, value_of
 
 UNIT_BITS = 48  # units of the span
 STEPS = 30  # steps of the span
@@ -27,6 +34,10 @@ UNIT = 1 << UNIT_BITS
 MOST_WEIGHT = 1 << 14  # of all that chance may do at a state, together: sums stay within 64 bits
 WIDER = 16  # times the span, where margins turn out to add up to more
 MOST_SPAN = 1 << 32
+WIN_STEPS = 512  # of an estimate, to a win
+MARGIN_STEPS = 8  # and to a point of the margin
+HASH = re.compile("[0-9a-f]{64}")
+MOST_MARGIN = 4096  # that is told apart: a header holds the palette
 
 
 class Steps(Sequence[Value]):
@@ -44,13 +55,13 @@ class Steps(Sequence[Value]):
         return Value((number - MIDDLE) * self.step, None)
 
 
-class _Fields(NamedTuple):
+class _ExpectationFields(NamedTuple):
     of: str
     step: float = 0.0
     error: float = 0.0
 
 
-class Expectation(_Fields, Margins):
+class Expectation(_ExpectationFields, Margins):
     """The kind of values in a game of chance.
 
     They are expectations of the "utility", from -1 to 1, or of the "margin". They are stored in steps of `step`, and
@@ -137,23 +148,6 @@ class Expectation(_Fields, Margins):
         return f"{self.words(value)} for the first player"
 
 
-def kind_of(margins: bool, by_chance: bool, asked: Kind = OUTCOME) -> Kind:
-    """Return the kind of a game's values.
-
-    Args:
-        margins: Values are margins, not outcomes.
-        by_chance: Values are expectations of margins or outcomes.
-        asked: The kind to find in a game of outcomes. Others are taken for outcomes with their distances.
-    """
-    # By names, since a kind may come from another process
-    asked = OF_OUTCOMES.get(asked.name, OUTCOME)
-    if asked is NIMBER:
-        return NIMBER
-    if by_chance:
-        return Expectation("margin" if margins else "utility")
-    return MARGIN if margins else asked
-
-
 def span_of(largest: int, margins: bool, name: str) -> int:
     """The least power of two that is not below a largest utility. Raises GameError if only margins are so large."""
     if largest > 1 and not margins:
@@ -190,3 +184,124 @@ def mean_of_best(worths: Collection[Worth], average: Average = truediv) -> Any:
 def mean(total: int, weight: int) -> int:
     """A weighted sum by the sum of the weights, to the nearest unit."""
     return (total + weight // 2) // weight
+
+
+class Estimated(Value):
+    """A value that is an estimate."""
+
+    __slots__ = ()
+
+    @property
+    def outcome(self) -> str:
+        return "estimate"
+
+
+class _EstimateFields(NamedTuple):
+    of: str
+    depth: int
+    evaluation: str
+    identity: str
+    nodes: int = 0
+
+
+class Estimate(_EstimateFields, Kind):
+    """How the values of a grown book were made.
+
+    The kind of value ("outcome" or "margin"), the depth of the searches in plies, the evaluation (its name, and a hash
+    of it), and the nodes that the searches for exact values were allowed when the book last grew.
+    """
+
+    name = "estimate"
+    number = float
+    types: tuple[type, ...] = (int, float)
+    acyclic: Method = Method.DROP_OUT
+    cyclic: Method | None = None
+    partial: Method | None = Method.DROP_OUT
+    counted: tuple[str, str, str] = ("better", "even", "worse")
+    about = "estimate"
+    unfit: Mapping[str, str] = {
+        "settle": "{} holds estimates, which no look ahead settles: trim it by --max-ply or --max-bytes",
+        "wdl": "{} holds estimates: trim it by --max-ply or --max-bytes",
+        "choose": "{} holds estimates: choose by tier, --ply",
+        "play": "{} holds estimates, of which no play shows that they are right: leave out --play",
+        "learn": "{} holds estimates: learn from a solved book, or from searches of the game",
+    }
+
+    def check(self, margins: bool) -> None:
+        """Raise ValueError for fields that make no sense, or are not of a game of margins or none."""
+        if self.of != ("margin" if margins else "outcome") or type(self.depth) is not int or self.depth < 1:
+            raise ValueError("estimates of an unknown kind")
+        if type(self.nodes) is not int or self.nodes < 0:
+            raise ValueError("exact searches of no nodes")
+        named = type(self.evaluation) is str and self.evaluation.isprintable() and len(self.evaluation) < 256
+        if not named or type(self.identity) is not str or not HASH.fullmatch(self.identity):
+            raise ValueError("estimates by an unknown evaluation")
+
+    @property
+    def estimate(self) -> Estimate:
+        return self
+
+    @property
+    def basis(self) -> Kind:
+        """The kind of the exact ones."""
+        return MARGIN if self.of == "margin" else OUTCOME
+
+    @property
+    def scores(self) -> bool:  # type: ignore[override]
+        return self.basis.scores
+
+    @property
+    def steps(self) -> int:
+        return MARGIN_STEPS if self.scores else WIN_STEPS
+
+    def estimated(self, merit: float) -> float:
+        """An estimate as it is kept; of a win or loss whose distance is not known 1.0 or -1.0."""
+        if not self.scores and abs(merit) >= 1:
+            return 1.0 if merit > 0 else -1.0
+        largest = MOST_MARGIN if self.scores else 1
+        step = int(merit * self.steps // 1)
+        return (max(-largest * self.steps, min(largest * self.steps - 1, step)) + 0.5) / self.steps
+
+    def lifted(self, merit: Any, same_mover: bool, gain: int) -> Any:
+        """A child's merit as the move sees it that leads there and scores `gain`."""
+        if isinstance(merit, float):
+            return gain + (merit if same_mover else -merit)
+        return gain + lift(merit, same_mover, self.scores)
+
+    def worth(self, merit: Any) -> float:
+        """A merit on the scale of estimates: -1, lost, to 1, won; a margin."""
+        return float(merit) if self.scores else max(-1.0, min(1.0, merit))
+
+    def backed_up(self, merits: Sequence[Any]) -> Any:
+        """Return the merit of a state from the merits of its moves, some of which may be estimates.
+
+        It is exact if all of them are, or if no move can win sooner than the one that does: an estimate says that there
+        is no win or loss within `depth` plies.
+        """
+        best = max(merits)
+        if isinstance(best, float) or not any(isinstance(merit, float) for merit in merits):
+            return best
+        return best if not self.scores and WIN - best <= self.depth + 1 else self.estimated(best)
+
+    def value(self, merit: Any, win: int = 0) -> Value:
+        return Estimated(merit, None) if isinstance(merit, float) else value_of(merit, self.scores)
+
+    def kept(self, value: Value) -> Value:
+        return Estimated(*value) if is_estimate(value) else value
+
+    def fits(self, value: Value) -> bool:
+        score, distance = value
+        if not isinstance(score, float):
+            return self.basis.fits(value)
+        if distance is not None:
+            return False
+        return (not self.scores and abs(score) == 1) or score == self.estimated(score)
+
+    def words(self, value: Value, adds: bool = False) -> str:
+        return self.basis.impression(value.score) if is_estimate(value) else self.basis.words(value, adds)
+
+    def verdict(self, value: Value) -> str:
+        return f"{self.words(value)} for the first player" if is_estimate(value) else self.basis.verdict(value)
+
+    def impression(self, estimate: float) -> str:
+        return self.basis.impression(estimate)

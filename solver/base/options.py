@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from solver.base.methods import AUTO
+from solver.base.kinds import AUTO
 from solver.base.progress import Progress, Say, quiet, silent
 
 PLAINLY = "in plain Python, some sixty times slower, on one core and without checkpoints"

@@ -4,6 +4,8 @@ While a command runs they are exceptions, which let it clean up. Before, while m
 while threads and callbacks end, there is nothing to clean up, and an exception would end in a traceback: the process
 leaves at once. Python gives signals back to the system before it is gone, so `leave` does not go so far.
 
+Rules that do not end are ended by a signal, too: `impatient`, after so many seconds of computing.
+
 What this module and those before it import takes its time without a handler: as little as there can be.
 """
 
@@ -14,10 +16,11 @@ import os
 import signal
 import sys
 
-from solver.base.system import ALARM, ENDING, at_closing, ring
+from solver.base.system import ALARM, COMPUTED, ENDING, at_closing, is_set, ring
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any, NoReturn
 
 
@@ -109,3 +112,35 @@ def _report_lost(lost: Any) -> None:
     """Report lost exceptions as Python would, except our own, which are raised again."""
     if not isinstance(lost.exc_value, (KeyboardInterrupt, Terminated)):
         sys.__unraisablehook__(lost)
+
+
+@contextlib.contextmanager
+def impatient(seconds: float, message: str) -> Iterator[None]:
+    """Raise GameError if the process computes longer than that without `not_yet`; in the main thread only."""
+    import threading
+
+    from solver.base.errors import GameError
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, frame: Any) -> None:
+        raise GameError(message)
+
+    earlier = signal.signal(COMPUTED, end)
+    ring(COMPUTED, seconds, 1.0)
+    try:
+        yield
+    finally:
+        ring(COMPUTED, 0)
+        signal.signal(COMPUTED, earlier)
+
+
+def not_yet(seconds: float) -> None:
+    """Something has ended: the patience begins anew. In other threads than the main one nothing happens."""
+    import threading
+
+    # Another thread's limit, such as that of a check of rules while they are compiled, is not the main thread's
+    if is_set(COMPUTED) and threading.current_thread() is threading.main_thread():
+        ring(COMPUTED, seconds, 1.0)

@@ -3,7 +3,7 @@
 The text is UTF-8, or UTF-16 or UTF-32 if it begins with a byte-order mark or, for UTF-16, has a zero byte in its
 first character. Byte-order marks are skipped, wherever a line begins. Lines end in LF, CRLF or CR.
 
-`shown` makes such text fit to be shown.
+Numbers are checked as text before they are made, exactly: 1e999999999 fills any memory.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ import codecs
 import csv
 import io
 import os
+import re
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from math import lcm
 from typing import Any, BinaryIO
 
+from solver.base.errors import excerpt
 from solver.base.files import open_input, read_input
-from solver.base.shown import excerpt
 
 MOST_FILE = 1 << 34  # bytes
 MOST_LINE = 1 << 20  # bytes; of a row of a table, which may have several lines, characters
@@ -31,6 +34,10 @@ MARKS = {  # UTF-32's little-endian mark begins with UTF-16's
 BYTE_ORDER_MARK = "\ufeff"  # which also begins lines where files were joined
 NEWLINE = "\n"
 PARTS = {mark[:length] for mark in MARKS for length in range(1, len(mark))}  # after which the rest is waited for
+NUMBER = re.compile(
+    r"[+-]?(?:[0-9]{1,20}(?:/[0-9]{1,18}|\.[0-9]{0,18})?|\.[0-9]{1,18})(?:(?<!/)[eE][+-]?[0-9]{1,2})?", re.ASCII
+)
+FORM = "2, 0.6 or 1/3, of at most 20 digits, 18 behind the point and two of an exponent"
 
 
 class TextError(ValueError):
@@ -122,6 +129,31 @@ def waiting_lines(stream: BinaryIO, errors: str = "strict") -> Iterator[list[str
             yield [line.lstrip(BYTE_ORDER_MARK) for line in lines] if BYTE_ORDER_MARK in text else lines
     if begun:
         yield [begun.lstrip(BYTE_ORDER_MARK)]
+
+
+def exact(text: str) -> Fraction | None:
+    """Return a decimal or p/q exactly; None for a text of any other form (`FORM`)."""
+    if not NUMBER.fullmatch(text):
+        return None
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):  # 1/3e5, 1/0
+        return None
+
+
+def whole_weights(shares: Iterable[Fraction], limit: int) -> list[int] | None:
+    """Return shares above 0 times their common denominator; None where these add up to more than `limit`.
+
+    Stops as soon as the sum is certain to exceed `limit`: the common denominator of many shares may have any length.
+    """
+    shares = list(shares)
+    common, least = 1, min((share.denominator for share in shares), default=1)
+    for share in shares:
+        common = lcm(common, share.denominator)
+        if common // least > limit:
+            return None
+    weights = [share.numerator * (common // share.denominator) for share in shares]
+    return weights if sum(weights) <= limit else None
 
 
 def _encoding(head: bytes) -> tuple[int, str]:

@@ -120,3 +120,8 @@ def in_plies(count: int) -> str:
 def keeps(worth: Value, value: Value) -> bool:
     """Whether a move that is worth so much keeps a state's value, which may lack its distance."""
     return worth == value or (value.distance is None and worth.score == value.score)
+
+
+def is_estimate(value: Value) -> bool:
+    """Whether a value of a grown book is none that is known to be exact."""
+    return isinstance(value.score, float)

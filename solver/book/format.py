@@ -46,21 +46,20 @@ import struct
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgpack
 
-from solver.base.errors import DamagedBook, ForeignBook
-from solver.base.estimates import Estimate
-from solver.base.expectations import Expectation
-from solver.base.kinds import MARGIN, Kind, kind_asked
-from solver.base.methods import Method
-from solver.base.shown import excerpt, reason
+from solver.base.errors import DamagedBook, ForeignBook, excerpt, reason
+from solver.base.kinds import MARGIN, Kind, Method, kind_asked
 from solver.base.value import Value, merit_of
 from solver.book.codecs import CODECS, DEFAULT, NAMES, Codec, States
 from solver.book.solution import HASH, PROOF, TRIMMED, TierCount, Trim, check_trim
 from solver.rules.fingerprint import Origin
 from solver.rules.game import Rules
+
+if TYPE_CHECKING:
+    from solver.base.expectations import Estimate, Expectation
 
 MAGIC = "solverbook"
 VERSION, SPARSE_VERSION = 1, 2
@@ -338,7 +337,12 @@ class Header(NamedTuple):
         for name in ("states", "terminal"):
             if fields[name] is not None and type(fields[name]) is not int:
                 raise ValueError(f"{name} is no count")
-        for name, make in (("trim", Trim), ("expectation", Expectation), ("estimate", Estimate)):
+        makers: dict[str, Callable[..., Any]] = {"trim": Trim}
+        if "expectation" in fields or "estimate" in fields:
+            from solver.base.expectations import Estimate, Expectation
+
+            makers |= {"expectation": Expectation, "estimate": Estimate}
+        for name, make in makers.items():
             if fields.get(name) is not None:
                 fields[name] = make(*fields[name])
         optional = {"numbers", *LATER} - fields.keys()

@@ -22,9 +22,9 @@ from solver.base.errors import (
     MissingRules,
     MissingState,
     SolverError,
+    reason,
+    shortened,
 )
-from solver.base.expectations import Expectation
-from solver.base.shown import reason, shortened
 from solver.base.value import Value
 from solver.book import shipped
 from solver.book.codecs import OFTEN_WRONG, States, rules_of
@@ -47,6 +47,7 @@ from solver.rules.game import (
 from solver.rules.width import as_integer
 
 if TYPE_CHECKING:
+    from solver.base.expectations import Expectation
     from solver.book.bulk import Values
     from solver.book.format import Header
 

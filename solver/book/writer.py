@@ -20,10 +20,9 @@ from typing import Any
 import lmdb
 
 from solver.base import system
-from solver.base.errors import BookError, DamagedBook, ForeignBook, ResourceError
+from solver.base.errors import BookError, DamagedBook, ForeignBook, ResourceError, excerpt
 from solver.base.files import fullness, open_input, replacing, sweep_up
 from solver.base.progress import Progress, silent
-from solver.base.shown import excerpt
 from solver.book import pages
 from solver.book.format import (
     BODY,

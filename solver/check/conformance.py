@@ -18,8 +18,8 @@ from typing import Any
 
 from solver.base.errors import GameError, ResourceError, SolverError, UncompiledRules
 from solver.base.kinds import MARGIN
-from solver.base.patience import impatient, not_yet
 from solver.base.progress import Progress, silent
+from solver.base.signals import impatient, not_yet
 from solver.check.playouts import MOST_MOVES, RandomGame, states_of, worth_of
 from solver.check.soundness import Hints, Twins
 from solver.rules.game import STATE_LIMIT, Rules, check_parameters, game_text, own_method

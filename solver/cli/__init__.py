@@ -24,7 +24,7 @@ from typing import IO, Any, NoReturn
 import click
 
 from solver import __version__
-from solver.base import errors, shown, signals
+from solver.base import errors, signals
 from solver.base.system import open_descriptor
 
 COMMANDS = {
@@ -155,7 +155,7 @@ def _told(error: BaseException, output: IO[str], typed: list[str]) -> int:
     if isinstance(error, click.ClickException):
         if not isinstance(error, click.exceptions.NoArgsIsHelpError):
             # Click repeats arguments of any length, with their line ends
-            text = shown.message(error.format_message())
+            text = errors.message(error.format_message())
             error.format_message = lambda: text  # type: ignore[method-assign]
         with contextlib.suppress(OSError):
             error.show()
@@ -195,7 +195,7 @@ def _told_of_system(error: OSError, output: IO[str]) -> int:
         reason = f"standard output cannot be written to: {reason}"
         _give_up(output)
     elif error.filename is not None:
-        reason = f"{shown.shortened(str(error.filename))}: {reason}"
+        reason = f"{errors.shortened(str(error.filename))}: {reason}"
     return _say(reason, 6 if error.errno in RUN_OUT else 2 if error.errno in MISNAMED else 1)
 
 
@@ -257,7 +257,7 @@ def _how_to_go_on(typed: list[str]) -> str:
 def _say(message: str, code: int) -> int:
     # Stderr may be closed, or its reader gone
     with contextlib.suppress(OSError):
-        click.echo(f"Error: {shown.message(message)}", err=True)
+        click.echo(f"Error: {errors.message(message)}", err=True)
     return code
 
 

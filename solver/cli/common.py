@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from solver.base import shown
+from solver.base import errors
 from solver.base.errors import BookError, PositionError
 from solver.base.progress import listening
 from solver.book import doors, shipped
@@ -320,7 +320,7 @@ def note(message: str | None, quiet: bool) -> None:
     """A remark on stderr, above the bar if one is drawn."""
     if not message or quiet:
         return
-    message = shown.message(message)
+    message = errors.message(message)
     if "tqdm" in sys.modules and sys.stderr.isatty():
         sys.modules["tqdm"].tqdm.write(f"Note: {message}", file=sys.stderr)
     else:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from solver.base.methods import AUTO, Method
+from solver.base.kinds import AUTO, Method
 from solver.book.solution import SIDES
 from solver.cli import common
 from solver.cli.info import report

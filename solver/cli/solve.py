@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from solver.base.errors import GameError
-from solver.base.methods import ASKED, AUTO, Method
+from solver.base.kinds import AUTO, METHODS, Method
 from solver.book.doors import game_of
 from solver.cli import common
 from solver.cli.info import report
@@ -20,7 +20,7 @@ from solver.cli.info import report
 @common.output("book", "Write the book here.", required=False)
 @common.choice(
     "--method",
-    ASKED,
+    METHODS,
     "; ".join(f"{method}: {method.facts.about}" for method in Method if method.facts.about) + ".",
     default=AUTO,
 )

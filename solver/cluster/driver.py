@@ -23,8 +23,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from solver.base.errors import ResourceError, SolverError
-from solver.base.kinds import NIMBER
-from solver.base.methods import Method
+from solver.base.kinds import NIMBER, Method
 from solver.base.options import Options
 from solver.base.sharding import AHEAD, BYTES
 from solver.book.solution import Solved as Solution

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from solver.base import sharding
-from solver.base.methods import Method
+from solver.base.kinds import Method
 from solver.base.options import Options
 from solver.base.sharding import BYTES, GATHERED
 from solver.cluster.blocks import EMPTY_BLOCK, block_count, block_for, split, unsplit

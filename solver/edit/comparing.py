@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.base.errors import BookError, DamagedBook
-from solver.base.methods import Method
+from solver.base.kinds import Method
 from solver.base.options import Options
 from solver.base.progress import Progress, silent
 from solver.base.value import Value

@@ -19,8 +19,7 @@ from solver.base import extras
 from solver.base.errors import DamagedBook, MethodError, ResourceError
 from solver.base.extras import PLAIN_LIMIT, working_memory
 from solver.base.files import replacing
-from solver.base.kinds import WDL, Kind
-from solver.base.methods import Method
+from solver.base.kinds import WDL, Kind, Method
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
 from solver.base.value import Value, merit_of

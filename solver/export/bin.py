@@ -20,9 +20,8 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from solver.base.estimates import is_estimate
 from solver.base.progress import Progress
-from solver.base.value import Value
+from solver.base.value import Value, is_estimate
 from solver.book import Book, Header
 from solver.book.format import LATER, seal
 

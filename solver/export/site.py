@@ -24,7 +24,7 @@ from typing import Any
 
 from solver.base import extras
 from solver.base.errors import BookError, MethodError, SolverError
-from solver.base.methods import Method
+from solver.base.kinds import Method
 from solver.base.progress import Progress
 from solver.base.value import Value
 from solver.book import Book

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from solver.base.shown import printable
+from solver.base.errors import printable
 from solver.games import DESCRIPTIONS, OPENSPIEL
 from solver.games.common.nodes import Nodes, unpacked
 

@@ -18,11 +18,9 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from solver.base.errors import GameError
+from solver.base.errors import GameError, excerpt
 from solver.base.kinds import MARGIN
-from solver.base.numbers import FORM, exact, whole_weights
-from solver.base.shown import excerpt
-from solver.base.text import fields_of, read_text
+from solver.base.text import FORM, exact, fields_of, read_text, whole_weights
 
 GROUP = "files"
 MOST_BYTES = 1 << 23  # of a file

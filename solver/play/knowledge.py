@@ -21,16 +21,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from solver.base.errors import BookError, GameError, PositionError
-from solver.base.estimates import is_estimate
 from solver.base.kinds import Kind
-from solver.base.value import Value, keeps, lift_value, merit_of, sign_of
+from solver.base.value import Value, is_estimate, keeps, lift_value, merit_of, sign_of
 from solver.book.reader import Book
 from solver.play.analysis import MISSING, Answer, Move, Outcome
 from solver.rules.game import Rules, game_text
-from solver.search.derive import Ahead, Find, covers, value_within
+
+if TYPE_CHECKING:
+    from solver.search.derive import Ahead, Find
 
 PLIES = 2  # look-ahead where the solution may lack a state
 
@@ -64,7 +65,6 @@ class Knowledge:
         self._proved: dict[Any, Value] = {}
         # A book without distances is looked beyond by rules without distances.
         self.book_rules = book_rules = rules if header is None else Rules(rules.game, rules.symmetry, header.kind.basis)
-        self._ahead = Ahead(book_rules, lambda key: self.find(key) or self._proved.get(key), lambda: len(self._proved))
         # A complete book needs no look-ahead: play cannot reach a state that it lacks, and rules need not bear it
         self.depth = 0 if self.is_complete else PLIES
         self.covers: Callable[..., bool] | None = None
@@ -73,8 +73,17 @@ class Knowledge:
             plies = header.trim.depth + 1
             self.depth = max(PLIES, plies)
             if header.trim.side is not None:
+                from solver.search.derive import covers
+
                 self.covers = functools.partial(covers, book_rules, plies=plies, find=self.find)
         self._lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)
+
+    @functools.cached_property
+    def _ahead(self) -> Ahead:
+        # A complete book never comes here
+        from solver.search.derive import Ahead
+
+        return Ahead(self.book_rules, lambda key: self.find(key) or self._proved.get(key), lambda: len(self._proved))
 
     def record(self, values: Mapping[Any, Value]) -> None:
         """Keep values that a live search proved, by canonical state, for the rest of the session."""
@@ -239,7 +248,7 @@ class Knowledge:
             # No book stores a vanishing state: its value follows from its moves, one ply on.
             vanishing = self.rules.vanishing
             low, high = self._ahead.range(key, max(plies, 1) if vanishing and vanishing(state) else plies)
-            value, sign = value_within(self._ahead.rules, (low, high)), (low > 0) - (high < 0)
+            value, sign = self.book_rules.kind.value(low) if low == high else None, (low > 0) - (high < 0)
             # Who wins is known, but not how soon
             if value is None and sign and not self.rules.scores:
                 return Answer(None, False, "search", sign)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any
 
 from solver.base.errors import BudgetExceeded, MethodError, UncompiledRules
-from solver.base.patience import impatient, not_yet
+from solver.base.signals import impatient, not_yet
 from solver.base.value import Value
 from solver.play.analysis import Answer
 from solver.play.lookahead import QUICK, Compiled, Foresight, in_turn

@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from solver.base.errors import GameError, MethodError, MissingState
-from solver.base.methods import Method
+from solver.base.kinds import Method
 from solver.base.value import Value, drop_value, keeps
 from solver.book.doors import Opened, Source, open_source
 from solver.book.reader import Book

@@ -9,9 +9,8 @@ import textwrap
 from collections.abc import Iterable
 from typing import Any
 
-from solver.base.expectations import kind_of
 from solver.games import class_of
-from solver.rules.game import is_score_game, own_method
+from solver.rules.game import is_score_game, kind_of, own_method
 
 FILES = {  # what follows their names
     "tree": {"file": "FILE.json"},

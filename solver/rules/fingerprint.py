@@ -20,8 +20,7 @@ import pkgutil
 import sys
 from typing import Any, NamedTuple
 
-from solver.base.errors import ForeignBook
-from solver.base.shown import shortened
+from solver.base.errors import ForeignBook, shortened
 from solver.rules.loading import is_plain
 from solver.rules.width import USUAL, bits_of
 

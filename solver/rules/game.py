@@ -16,20 +16,20 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from solver.base.errors import GameError, SolverError
-from solver.base.expectations import kind_of
-from solver.base.kinds import MARGIN, OUTCOME, Kind
-from solver.base.shown import reason
+from solver.base.errors import GameError, SolverError, reason
+from solver.base.kinds import MARGIN, NIMBER, OF_OUTCOMES, OUTCOME, Kind
 from solver.base.value import Value, lift, terminal_merit, value_of
 from solver.games import CATALOGUE, FROM_FILES, class_of, opened_by
 from solver.rules import loading
 from solver.rules.fingerprint import Origin, check_origin, counts_everywhere, fingerprint
-from solver.rules.numbering import Numbering, ranks_of
-from solver.rules.orbits import Orbits
 from solver.rules.protocol import VALUES, check_signatures, lacking
 from solver.rules.width import bits_of
+
+if TYPE_CHECKING:
+    from solver.rules.numbering import Numbering
+    from solver.rules.orbits import Orbits
 
 STATE_LIMIT = 1 << 63
 RULES = "SOLVER_GAME"  # in the environment: the rules of books that are not of games of the package
@@ -132,8 +132,11 @@ class Rules:
         self.size: Callable[[], int] | None = own_method(game, "size")
         self.parents: Callable[[Any], Iterator[Any]] | None = own_method(game, "parents")
         self.numbering = numbering_of(game, self.folds)
-        own_ranking = own_method(game, "rank"), own_method(game, "unrank")
-        self.rank, self.unrank = own_ranking if any(own_ranking) else ranks_of(self.size, self.numbering, self.bits)
+        self.rank, self.unrank = own_method(game, "rank"), own_method(game, "unrank")
+        if self.rank is self.unrank is None and (self.size or self.numbering):
+            from solver.rules.numbering import ranks_of
+
+            self.rank, self.unrank = ranks_of(self.size, self.numbering, self.bits)
         self.everywhere = counts_everywhere(game)
         starts = _every(self) if self.everywhere else _none
         self.starts: Callable[[], Iterator[Any]] = own_method(game, "starts") or starts
@@ -212,11 +215,36 @@ class Rules:
         return starts
 
 
+def kind_of(margins: bool, by_chance: bool, asked: Kind = OUTCOME) -> Kind:
+    """Return the kind of a game's values.
+
+    Args:
+        margins: Values are margins, not outcomes.
+        by_chance: Values are expectations of margins or outcomes.
+        asked: The kind to find in a game of outcomes. Others are taken for outcomes with their distances.
+    """
+    # By names, since a kind may come from another process
+    asked = OF_OUTCOMES.get(asked.name, OUTCOME)
+    if asked is NIMBER:
+        return NIMBER
+    if by_chance:
+        from solver.base.expectations import Expectation
+
+        return Expectation("margin" if margins else "utility")
+    return MARGIN if margins else asked
+
+
 def numbering_of(game: Any, folds: bool) -> Numbering | Orbits | None:
     """What numbers the positions of a game by what its rules say of them; by orbits only where they are folded."""
     if folds and own_method(game, "tables"):
+        from solver.rules.orbits import Orbits
+
         return Orbits(game)
-    return Numbering(game) if own_method(game, "scan") else None
+    if own_method(game, "scan"):
+        from solver.rules.numbering import Numbering
+
+        return Numbering(game)
+    return None
 
 
 def _check_together(rules: Rules) -> None:
@@ -290,6 +318,8 @@ def _lifted(rules: Rules) -> Callable[[int, Any, Any, Any], int]:
 
 def _every(rules: Rules) -> Callable[[], Iterator[Any]]:
     """A function that yields all positions that have numbers, and their images where they are not folded."""
+    from solver.rules.orbits import Orbits
+
     numbering = Orbits(rules.game)
 
     def every() -> Iterator[Any]:

@@ -24,9 +24,8 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from solver.base.errors import GameError
+from solver.base.errors import GameError, reason, shortened
 from solver.base.files import open_input, read_input
-from solver.base.shown import reason, shortened
 
 USER_MODULE = "rules_of_file_"  # and a number: a file named random.py must not become the module random
 SOURCE = "__rules_source__"  # a module global: the text that the module was made from, whatever its file says since

@@ -13,8 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from solver.base.errors import GameError, PositionError
-from solver.base.shown import excerpt
+from solver.base.errors import GameError, PositionError, excerpt
 from solver.base.value import Value
 from solver.rules.game import GameOrName, Rules, at_hand, own_method, own_value
 

@@ -14,8 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from solver.base.errors import PositionError
-from solver.base.shown import excerpt
+from solver.base.errors import PositionError, excerpt
 from solver.rules.boards.text import lines_of
 from solver.rules.boards.typed import is_shown, read_board, state_of_array
 from solver.rules.game import GameOrName, Rules, load_game, own_method

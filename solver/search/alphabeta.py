@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from solver.base.methods import Method
+from solver.base.kinds import Method
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.rules.game import Rules

@@ -147,15 +147,8 @@ def settled(rules: Rules, state: Any, plies: int, find: Find = _nothing) -> Valu
     It ends in finished states and in those that `find`, asked for canonical ones, knows the value of. Cost: all lines
     of play of that length. Raises GameError at a state that has no actions and is not terminal.
     """
-    return value_within(rules, range_of(rules, state, plies, find))
-
-
-def value_within(rules: Rules, bounds: Range) -> Value | None:
-    """The value of an unfinished state whose merit has these bounds; None where they do not meet."""
-    low, high = bounds
-    if low != high:
-        return None
-    return rules.kind.value(low)
+    low, high = range_of(rules, state, plies, find)
+    return rules.kind.value(low) if low == high else None
 
 
 class Ahead:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from solver.base.errors import GameError, MethodError
-from solver.base.methods import Method
+from solver.base.kinds import Method
 from solver.base.value import Value
 from solver.rules.game import Rules
 from solver.rules.width import outside

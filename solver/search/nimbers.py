@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from solver.base.errors import BudgetExceeded, GameError
-from solver.base.kinds import LOST, NIMBER
-from solver.base.methods import Method
+from solver.base.kinds import LOST, NIMBER, Method
 from solver.rules.game import Rules
 from solver.search import Budget, Result, Table
 from solver.search.alphabeta import Minimax

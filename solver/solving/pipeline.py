@@ -18,8 +18,7 @@ from typing import Any
 
 from solver.base.errors import GameError, MethodError, ResourceError, SolverError
 from solver.base.extras import working_memory
-from solver.base.kinds import NIMBER, kind_asked
-from solver.base.methods import ASKED, AUTO, Method
+from solver.base.kinds import AUTO, METHODS, NIMBER, Method, kind_asked
 from solver.base.options import Options
 from solver.base.progress import Progress, Say, listening, quiet, silent
 from solver.book import Book, Header, check_codec, streaming
@@ -304,8 +303,8 @@ def way_of(job: Job) -> Way:
 def refuse(job: Job, way: Way) -> None:
     """Raise MethodError if this way cannot do the job, or would ignore one of its options."""
     rules, options = job.rules, job.options
-    if options.method not in ASKED:
-        raise MethodError(f"no method {options.method!r}: choose one of {', '.join(ASKED)}")
+    if options.method not in METHODS:
+        raise MethodError(f"no method {options.method!r}: choose one of {', '.join(METHODS)}")
     if options.cluster is not None:
         from solver.cluster import on_ray
 

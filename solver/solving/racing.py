@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from solver.base import system
 from solver.base.errors import BudgetExceeded, MethodError, ResourceError, Unproved
-from solver.base.methods import Method
+from solver.base.kinds import Method
 from solver.base.progress import Progress
 from solver.base.value import Value
 from solver.book.writer import check_target

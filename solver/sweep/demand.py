@@ -6,8 +6,7 @@ import math
 from typing import NamedTuple
 
 from solver.base.errors import ResourceError
-from solver.base.kinds import OUTCOME, WDL
-from solver.base.methods import Method
+from solver.base.kinds import OUTCOME, WDL, Method
 from solver.book.codecs import CODECS, DEFAULT
 from solver.rules import placements
 from solver.rules.game import Rules, own_method

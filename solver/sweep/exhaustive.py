@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from solver.base.errors import ResourceError, UncompiledRules
-from solver.base.methods import Method
+from solver.base.kinds import Method
 from solver.base.options import Options
 from solver.base.parallel import Workers
 from solver.base.system import trim_heap

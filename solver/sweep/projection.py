@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.errors import ResourceError
-from solver.base.methods import Method
+from solver.base.kinds import Method
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
 from solver.base.tiers import SizedTier

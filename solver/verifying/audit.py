@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.errors import DamagedBook, SolverError, UncompiledRules
-from solver.base.methods import Method
+from solver.base.kinds import Method
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
 from solver.book import Book

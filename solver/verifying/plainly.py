@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterator, MutableSequence
 from typing import Any
 
 from solver.base.errors import DamagedBook, SolverError
-from solver.base.estimates import Estimate, is_estimate
-from solver.base.methods import Method
+from solver.base.expectations import Estimate
+from solver.base.kinds import Method
 from solver.base.progress import Progress
 from solver.base.value import Value, lift, merit_of
 from solver.book import Book

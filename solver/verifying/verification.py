@@ -23,12 +23,11 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from solver.base import extras
-from solver.base.errors import DamagedBook, PositionError, ResourceError, UncompiledRules
+from solver.base.errors import DamagedBook, PositionError, ResourceError, UncompiledRules, shortened
 from solver.base.extras import PLAIN_LIMIT, working_memory
-from solver.base.methods import Method
+from solver.base.kinds import Method
 from solver.base.options import Options
 from solver.base.progress import Progress, silent
-from solver.base.shown import shortened
 from solver.base.value import Value
 from solver.book import Book
 from solver.book.check import check_book

@@ -11,8 +11,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from solver.base.errors import DamagedBook, ForeignBook, UncompiledRules
-from solver.base.shown import printable
+from solver.base.errors import DamagedBook, ForeignBook, UncompiledRules, printable
 from solver.rules.fingerprint import Origin, check_origin
 from solver.rules.game import Rules
 from solver.rules.width import words_of

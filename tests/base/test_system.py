@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from solver.base import system
-from solver.base.patience import impatient, not_yet
+from solver.base.signals import impatient, not_yet
 from tests import ROOT
 from tests.ways import until
 

@@ -6,9 +6,10 @@ import itertools
 import pytest
 
 from solver.base.errors import MethodError
-from solver.base.expectations import UNIT_BITS, Expectation, kind_of
+from solver.base.expectations import UNIT_BITS, Expectation
 from solver.base.kinds import CONVERSION, MARGIN, NIMBER, OUTCOME, WDL, Units
 from solver.base.value import WIN, Value, drop, lift, merit_of, value_of
+from solver.rules.game import kind_of
 
 BEST_FIRST = [Value(1, 1), Value(1, 3), Value(1, 100), Value(0), Value(-1, 100), Value(-1, 2), Value(-1, 0)]
 

@@ -18,11 +18,10 @@ from pathlib import Path
 import pytest
 
 from solver.base import errors
-from solver.base.errors import BookError, GameError, ResourceError
+from solver.base.errors import BookError, GameError, ResourceError, excerpt, reason, shortened
 from solver.base.files import replacing, write_whole
-from solver.base.numbers import exact, whole_weights
 from solver.base.progress import listening, quiet, silent
-from solver.base.shown import excerpt, reason, shortened
+from solver.base.text import exact, whole_weights
 from solver.games import tree
 from solver.games.common import description, table
 from solver.learning import engines

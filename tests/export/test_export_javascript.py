@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from solver.base.estimates import Estimate, Estimated
+from solver.base.expectations import Estimate, Estimated
 from solver.base.value import Value
 from solver.book import Book
 from solver.book.codecs.instant import GROUP_STATES

@@ -12,7 +12,7 @@ import pytest
 
 import solver
 from solver.base.errors import BookError, MethodError
-from solver.base.estimates import is_estimate
+from solver.base.value import is_estimate
 from solver.book import Book, shipped
 from solver.export import export
 from solver.export.readers import HEADER, files_of, write_reader

@@ -11,9 +11,9 @@ import pytest
 
 from solver import Book, Player, load_game
 from solver.base.errors import BookError, ForeignBook, MethodError, PositionError
-from solver.base.estimates import Estimate, is_estimate
+from solver.base.expectations import Estimate
 from solver.base.options import Options
-from solver.base.value import merit_of
+from solver.base.value import is_estimate, merit_of
 from solver.compiled.lookahead.evaluation import write
 from solver.edit.comparing import diff, merge
 from solver.play.analysis import Move, nearly_best

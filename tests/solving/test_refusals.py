@@ -14,7 +14,7 @@ from solver.base import extras, options, system
 from solver.base.errors import BookError, GameError, MethodError, ResourceError
 from solver.base.extras import LEAST_MEMORY, MEMORY_SHARE, free_memory
 from solver.base.files import hold
-from solver.base.methods import Method
+from solver.base.kinds import Method
 from solver.book import Book, shipped
 from solver.rules.game import load_game
 from solver.solving import pipeline

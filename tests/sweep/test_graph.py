@@ -7,9 +7,8 @@ import unicodedata
 import pytest
 
 import solver
-from solver.base.errors import BookError, DamagedBook, GameError, ResourceError
+from solver.base.errors import BookError, DamagedBook, GameError, ResourceError, printable
 from solver.base.progress import listening, silent
-from solver.base.shown import printable
 from solver.book import streaming
 from solver.book.streaming import pack
 from solver.games.common.nodes import Draft, unpacked

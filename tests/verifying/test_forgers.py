@@ -13,8 +13,7 @@ import pytest
 from solver import trim
 from solver.base import extras
 from solver.base.errors import BookError, DamagedBook, MethodError
-from solver.base.estimates import Estimate
-from solver.base.expectations import MIDDLE
+from solver.base.expectations import MIDDLE, Estimate
 from solver.base.value import Value, sign_of
 from solver.book import Book, Trim, writer
 from solver.book.solution import PROOF

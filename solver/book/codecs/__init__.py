@@ -20,7 +20,6 @@ from solver.base.value import Value
 from solver.book.solution import Part
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Game, Rules
-from solver.rules.numbering import bound
 from solver.rules.width import USUAL, refuse_wide, words_of
 
 NAMES = {  # and what help says of them: nothing of one that no user chooses
@@ -60,8 +59,14 @@ def unpacked(values: bytes, index_bytes: int) -> Sequence[int]:
     return struct.unpack(f"<{len(values) // index_bytes}{INDEX_FORMATS[index_bytes]}", values)
 
 
+def _bound(function: Callable[..., Any], *helpers: Callable[..., Any]) -> Callable[..., Any]:
+    from solver.rules.numbering import bound
+
+    return bound(function, {helper.__name__: helper for helper in helpers})
+
+
 PLAIN = Machine(
-    compiled=lambda function, *helpers: bound(function, {helper.__name__: helper for helper in helpers}),
+    compiled=_bound,
     new_bytes=bytearray,
     new_integers=lambda size: [0] * size,
     packed=lambda indices, index_bytes: struct.pack(f"<{len(indices)}{INDEX_FORMATS[index_bytes]}", *indices),

@@ -24,8 +24,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from solver.base.errors import DamagedBook
-from solver.base.shown import reason
+from solver.base.errors import DamagedBook, reason
 from solver.book.codecs import OFTEN_WRONG, PLAIN, Codec, Find, Groups, Machine, number_at, population, unpacked
 
 MAX_GROUP_STATES = 6144

@@ -39,8 +39,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from solver.base.errors import BookError, DamagedBook, GameError
-from solver.base.shown import reason
+from solver.base.errors import BookError, DamagedBook, GameError, reason
 from solver.base.value import WIN, Value, lift, merit_of, value_of
 from solver.book.codecs import OFTEN_WRONG, PLAIN, Codec, Find, Groups, Index, Lists, States, unpacked
 from solver.book.codecs.compact import deflated, inflated, whole

@@ -22,9 +22,8 @@ import msgpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solver.base.errors import BookError, DamagedBook, ForeignBook
+from solver.base.errors import BookError, DamagedBook, ForeignBook, reason
 from solver.base.files import open_input, read_input, write_whole
-from solver.base.shown import reason
 from solver.check.soundness import MOST_FEATURES
 from solver.rules.fingerprint import Origin, check_origin, fingerprint
 from solver.rules.game import RULES, Game, game_text, is_built_in, load_game, rules_at_hand

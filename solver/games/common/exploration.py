@@ -18,9 +18,9 @@ from typing import Any
 from solver.base.errors import GameError, ResourceError
 from solver.base.expectations import MOST_WEIGHT
 from solver.base.extras import free_memory
-from solver.base.numbers import whole_weights
 from solver.base.progress import listener
 from solver.base.system import resident_memory
+from solver.base.text import whole_weights
 from solver.games.common.nodes import MOST_NODES, SPACE, Draft, Nodes, short
 
 STEP = 4096  # positions between two looks at the memory, or reports

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from itertools import chain, pairwise, repeat
 from typing import Any, NamedTuple
 
-from solver.base.shown import excerpt, printable
+from solver.base.errors import excerpt, printable
 
 MOST_NODES = (1 << 32) - 2
 MOST_WORTH = 1 << 40

@@ -14,10 +14,9 @@ from typing import NamedTuple
 from solver.base.errors import ResourceError
 from solver.base.expectations import MOST_WEIGHT
 from solver.base.extras import free_memory
-from solver.base.numbers import FORM, exact, whole_weights
 from solver.base.progress import listener
 from solver.base.system import resident_memory
-from solver.base.text import TextError, file_lines, table_rows
+from solver.base.text import FORM, TextError, exact, file_lines, table_rows, whole_weights
 from solver.games.common.nodes import MOST_WORTH, SPACE, Draft, Nodes, short
 
 COLUMNS = ("state", "action", "next", "reward", "player", "weight")

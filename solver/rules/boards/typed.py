@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from solver.base.errors import PositionError
-from solver.base.shown import excerpt
+from solver.base.errors import PositionError, excerpt
 from solver.rules.boards.text import NO_BOARD, Picture, in_rows, is_drawn, lines_of, picture_of, rows_at, rows_of
 from solver.rules.game import Rules, own_method
 from solver.rules.notation import Position, first_position, show

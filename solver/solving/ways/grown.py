@@ -20,9 +20,8 @@ from typing import Any, NamedTuple
 
 from solver.base import extras
 from solver.base.errors import BookError, BudgetExceeded, DamagedBook, ForeignBook, PositionError
-from solver.base.estimates import Estimate
-from solver.base.kinds import Units
-from solver.base.methods import Method
+from solver.base.expectations import Estimate
+from solver.base.kinds import Method, Units
 from solver.base.parallel import Workers
 from solver.base.value import in_plies, merit_of
 from solver.book import Book

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from solver.base.errors import BookError, DamagedBook, MethodError, ResourceError, SolverError
-from solver.base.methods import Method
+from solver.base.errors import BookError, DamagedBook, MethodError, ResourceError, SolverError, excerpt
+from solver.base.kinds import Method
 from solver.base.progress import Progress
-from solver.base.shown import excerpt
 from solver.base.text import TextError, fields_of, file_lines, table_rows
 from solver.base.value import Value, merit_of
 from solver.rules.game import Rules

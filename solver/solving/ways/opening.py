@@ -25,7 +25,7 @@ from solver.base import extras, system
 from solver.base.errors import MethodError, ResourceError, UncompiledRules
 from solver.base.extras import PLAIN_LIMIT
 from solver.base.files import lock
-from solver.base.methods import AUTO, Method
+from solver.base.kinds import AUTO, Method
 from solver.base.options import Options
 from solver.base.value import WIN, Value, merit_of
 from solver.book.writer import check_target

@@ -14,9 +14,8 @@ from typing import Any
 
 from solver.base.errors import BudgetExceeded, MethodError, ResourceError
 from solver.base.extras import PLAIN_LIMIT
-from solver.base.kinds import WDL
-from solver.base.methods import AUTO, Method
-from solver.base.patience import impatient
+from solver.base.kinds import AUTO, WDL, Method
+from solver.base.signals import impatient
 from solver.check.conformance import SLOW, check_table
 from solver.check.playouts import MOST_MOVES, RandomGame, endless, repeated
 from solver.rules.game import Rules, is_built_in

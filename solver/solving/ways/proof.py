@@ -20,8 +20,7 @@ from typing import NamedTuple
 
 from solver.base import extras
 from solver.base.errors import MethodError
-from solver.base.kinds import WDL
-from solver.base.methods import AUTO
+from solver.base.kinds import AUTO, WDL
 from solver.base.progress import Progress
 from solver.base.value import Value, merit_of
 from solver.book.codecs import codec_of, rules_of

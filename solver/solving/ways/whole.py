@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from solver.base import extras
 from solver.base.errors import BudgetExceeded, MethodError, ResourceError, UncompiledRules
 from solver.base.extras import PLAIN_LIMIT
-from solver.base.methods import Method
+from solver.base.kinds import Method
 from solver.check.playouts import RandomGame, states_of
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import load_game, located
