@@ -18,7 +18,7 @@ import gymnasium
 
 from solver.adapters.pettingzoo import AGENTS, ILLEGAL, Opponent, SolverEnv, action_in
 from solver.base.errors import GameError, MissingState, PositionError
-from solver.book.doors import Source
+from solver.book import Source
 from solver.play.player import Player
 
 NAME = "Solverbook-v0"

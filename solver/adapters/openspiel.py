@@ -24,7 +24,7 @@ from open_spiel.python.policy import Policy
 from solver.adapters import theirs
 from solver.adapters.theirs import Reader
 from solver.base.errors import GameError, MissingState, PositionError
-from solver.book.doors import Source, game_of
+from solver.book import Source, game_of
 from solver.export.layout import Layout, layout_of
 from solver.play.player import Player
 from solver.rules.game import Game, Rules, own_method

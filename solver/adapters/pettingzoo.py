@@ -29,8 +29,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from solver.base.errors import GameError, PositionError
-from solver.book import Book
-from solver.book.doors import Source, game_of
+from solver.book import Book, Source, game_of
 from solver.export.layout import layout_of
 from solver.play.player import Player
 from solver.play.practical import level_of

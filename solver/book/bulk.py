@@ -16,7 +16,7 @@ from solver.base.errors import MissingState, StateTypeError, UncompiledRules
 from solver.base.expectations import MIDDLE, Steps
 from solver.base.extras import PLAIN_LIMIT, working_memory
 from solver.base.value import Value
-from solver.book.segments import Segment
+from solver.book.mapping import Segment
 from solver.rules.game import STATE_LIMIT, Rules
 from solver.rules.width import as_integer
 from solver.store.shared import compiled

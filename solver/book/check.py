@@ -10,11 +10,9 @@ from collections.abc import Iterator, Sequence
 
 from solver.base.errors import DamagedBook
 from solver.base.progress import Progress, silent
-from solver.book import pages
-from solver.book.doors import Source
+from solver.book import Book, Source, pages
 from solver.book.format import DIRECTORY_KEY, GAME_KEY, HEADER_KEY, PALETTE_KEY, Header
-from solver.book.reader import Book
-from solver.book.segments import groups_of, segment_of
+from solver.book.mapping import groups_of, segment_of
 from solver.book.solution import TierCount
 from solver.rules.game import GameOrName
 

@@ -3,6 +3,8 @@
 The file is examined as plain bytes before LMDB maps it, and every segment's checksum is verified when it is first
 touched. A mapping is closed when the last look-up that uses it has ended: each look-up holds a reference to the
 `Mapped` that it reads from.
+
+A segment is groups of states behind a head that says where each begins. How a group is encoded, its codec knows.
 """
 
 from __future__ import annotations
@@ -11,10 +13,11 @@ import atexit
 import hashlib
 import itertools
 import os
+import struct
 import sys
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,10 +27,17 @@ from solver.base.errors import BookError, DamagedBook, ForeignBook
 from solver.base.system import after_fork
 from solver.book import pages
 from solver.book.format import DIRECTORY_KEY, GAME_KEY, HEADER_KEY, PALETTE_KEY, Header, part_key, segment_key, unseal
-from solver.book.segments import Segment, segment_of, states_of
 from solver.book.solution import HASH
 
 HASHED = 1 << 20  # bytes at a time
+SEGMENT_HEAD = struct.Struct("<HBB")  # groups, number of the codec, bytes of a palette index
+CHECKSUM = 4
+KEYS_BEGIN = CHECKSUM + SEGMENT_HEAD.size  # where the first states of the groups begin
+PLACE = 2  # bytes that say where a group begins
+SMALLEST = KEYS_BEGIN + PLACE  # of no groups
+
+Segment = tuple[memoryview, Any, memoryview, int]
+"""All bytes, first states of the groups, where groups begin and the last ends, bytes of a palette index."""
 
 
 class Mapped:
@@ -235,3 +245,57 @@ def _identity(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return status.st_dev, status.st_ino, status.st_size
+
+
+def segment_of(path: Path, header: Header, number: int, first_key: int, record: memoryview) -> Segment:
+    """A segment whose checksum holds and that begins with the state `first_key`. Raises DamagedBook."""
+    name = f"{path}: segment {number}"
+    unseal(header.book_id, number, record, name)
+    if len(record) < KEYS_BEGIN:
+        raise DamagedBook(f"{name} is malformed: fetch or solve the book again")
+    count, *layout = SEGMENT_HEAD.unpack_from(record, CHECKSUM)
+    expected = [header.encoding.number, header.index_bytes]
+    size = header.key_bytes
+    group_limit = min(header.encoding.groups, (len(record) - SMALLEST) // (size + PLACE))
+    if layout != expected or not 0 < count <= group_limit:
+        raise DamagedBook(f"{name} is malformed: fetch or solve the book again")
+    firsts, starts = _head(record, count, size)
+    if starts[count] != len(record):
+        raise DamagedBook(f"{name} ends elsewhere than it says: fetch or solve the book again")
+    if firsts[0] != first_key:
+        raise DamagedBook(f"{name} begins elsewhere than the directory says: fetch or solve the book again")
+    return record, firsts, starts, header.index_bytes
+
+
+def _head(record: memoryview, count: int, size: int) -> tuple[Any, memoryview]:
+    """First states of so many groups, of so many bytes each, and where groups begin."""
+    end = KEYS_BEGIN + size * count
+    return states_of(record[KEYS_BEGIN:end], size), record[end : end + PLACE * (count + 1)].cast("H")
+
+
+def states_of(packed: memoryview, size: int) -> Any:
+    """They again: a view, or a list where they are wide."""
+    if size == 8:
+        return packed.cast("Q")
+    return [int.from_bytes(packed[offset : offset + size], "little") for offset in range(0, len(packed), size)]
+
+
+def laid_out(record: bytes, size: int = 8) -> Segment:
+    """A checked segment, whose first states take so many bytes each."""
+    view = memoryview(record)
+    count, _, index_bytes = SEGMENT_HEAD.unpack_from(view, CHECKSUM)
+    return view, *_head(view, count, size), index_bytes
+
+
+def bodies_of(record: bytes, size: int = 8) -> Iterator[tuple[memoryview, int, int]]:
+    """The bytes of each group of a checked segment, its first key, and the bytes of an index."""
+    view, firsts, starts, index_bytes = laid_out(record, size)
+    for first_key, begin, end in zip(firsts, starts, starts[1:], strict=False):
+        yield view[begin:end], first_key, index_bytes
+
+
+def groups_of(header: Header, record: bytes) -> Iterator[tuple[list[int], list[int]]]:
+    """States and palette indices of each group of a checked segment. Raises DamagedBook."""
+    decode = header.encoding.decode
+    for body in bodies_of(record, header.key_bytes):
+        yield decode(*body)

@@ -13,37 +13,16 @@ from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from solver.base.errors import (
-    BookError,
-    DamagedBook,
-    ForeignBook,
-    GameError,
-    MethodError,
-    MissingRules,
-    MissingState,
-    SolverError,
-    reason,
-    shortened,
-)
+from solver.base import errors
+from solver.base.errors import reason, shortened
 from solver.base.value import Value
 from solver.book import shipped
 from solver.book.codecs import OFTEN_WRONG, States, rules_of
-from solver.book.mapping import Mapped, mapped_file, when_unmapped
-from solver.book.segments import groups_of
+from solver.book.mapping import Mapped, groups_of, mapped_file, when_unmapped
 from solver.book.solution import Trim
+from solver.rules import game as games
 from solver.rules.fingerprint import Origin, check_origin
-from solver.rules.game import (
-    RULES,
-    STATE_LIMIT,
-    Game,
-    GameOrName,
-    Rules,
-    game_text,
-    is_built_in,
-    load_game,
-    rules_at_hand,
-    rules_for,
-)
+from solver.rules.game import Game, GameOrName, Rules
 from solver.rules.width import as_integer
 
 if TYPE_CHECKING:
@@ -97,15 +76,15 @@ class Book(Mapping[int, Value]):
         # Where it lies, whatever folder is the current one later
         self._place: Path = self.path.absolute()
         if isinstance(path, Book) and path.header != self.header:
-            raise ForeignBook(f"{self.path} is another book than the one that is open: open it again")
-        self._game: Game | None = named if game is None else rules_for(game, self.header.game)
+            raise errors.ForeignBook(f"{self.path} is another book than the one that is open: open it again")
+        self._game: Game | None = named if game is None else games.rules_for(game, self.header.game)
         if self._game is not None:
             self.check_rules(self._game)
 
     def __getitem__(self, state: int) -> Value:
         value: Value | None = self.get(state)
         if value is None:
-            raise MissingState(f"state {state} is not in {self.path.name}")
+            raise errors.MissingState(f"state {state} is not in {self.path.name}")
         return value
 
     def get(self, state: Any, default: Any = None) -> Any:
@@ -159,8 +138,8 @@ class Book(Mapping[int, Value]):
         """Return the state that a folded book would store for this one, or -1 if this is not a state."""
         try:
             canonical = self.rules.canonical
-        except SolverError as error:
-            raise ForeignBook(f"a state that is not stored may be folded by symmetry: {error}") from None
+        except errors.SolverError as error:
+            raise errors.ForeignBook(f"a state that is not stored may be folded by symmetry: {error}") from None
         try:
             return canonical(state) if 0 <= state < self._limit else -1
         except (ArithmeticError, LookupError, TypeError, ValueError):
@@ -170,7 +149,7 @@ class Book(Mapping[int, Value]):
     @functools.cached_property
     def _limit(self) -> int:
         """An upper limit of all states."""
-        return 1 << 8 * self.header.state_bytes if self.header.state_bytes else STATE_LIMIT
+        return 1 << 8 * self.header.state_bytes if self.header.state_bytes else games.STATE_LIMIT
 
     def _index(self, key: int) -> int | None:
         """The palette index that the book has under a key; None for a state that it lacks."""
@@ -213,7 +192,7 @@ class Book(Mapping[int, Value]):
         """
         self._open()
         if missing not in ("raise", "mask"):
-            raise MethodError(f'missing={missing!r} is no way to tell: choose "raise" or "mask"')
+            raise errors.MethodError(f'missing={missing!r} is no way to tell: choose "raise" or "mask"')
         from solver.base.extras import require_kernels
 
         require_kernels("lookup takes arrays, and ")
@@ -250,13 +229,15 @@ class Book(Mapping[int, Value]):
             mapped.codec.find_all,
         )
 
-    def _malformed(self, error: Exception) -> DamagedBook:
-        return DamagedBook(f"{self.path}: a segment is malformed ({reason(error)}): fetch or solve the book again")
+    def _malformed(self, error: Exception) -> errors.DamagedBook:
+        return errors.DamagedBook(
+            f"{self.path}: a segment is malformed ({reason(error)}): fetch or solve the book again"
+        )
 
     def _open(self) -> Mapped:
         """The mapped file. Raises BookError after `close`."""
         if self._mapped is None:
-            raise BookError(f"{self.path} is closed: open it again")
+            raise errors.BookError(f"{self.path} is closed: open it again")
         return self._mapped
 
     def __contains__(self, state: object) -> bool:
@@ -286,7 +267,9 @@ class Book(Mapping[int, Value]):
             DamagedBook: There is no such key. Checksums can be forged, so this is checked as well.
         """
         if max(indices) >= len(self.header.values) or keys[-1] >= self._limit:
-            raise DamagedBook(f"{self.path}: a value of state {keys[0]} or after is outside the palette: solve again")
+            raise errors.DamagedBook(
+                f"{self.path}: a value of state {keys[0]} or after is outside the palette: solve again"
+            )
         return self.codec_keys.states(keys, indices, self._index)
 
     def group(self, number: int, choose: Callable[[int], int]) -> list[tuple[int, Value]]:
@@ -359,18 +342,18 @@ class Book(Mapping[int, Value]):
             MissingRules: The game is your own, and SOLVER_GAME does not name its rules.
             DamagedBook: The book keeps its game, and the record is damaged.
         """
-        if self._game is not None or is_built_in(self.header.game):
-            return self._game or load_game(self.header.game)
+        if self._game is not None or games.is_built_in(self.header.game):
+            return self._game or games.load_game(self.header.game)
         if self.keeps_game:
             from solver.rules.loading import game_kept
 
             try:
                 stored_game: Game = game_kept(self.header.game, self._open().game())
                 return stored_game
-            except GameError as error:
-                raise DamagedBook(f"{self.path}: {error}: fetch or solve the book again") from None
-        game, header = rules_at_hand(self.header.game), self.header
-        if game is not None and (game_text(game) == header.game or rules_of(game, header.codec) == header.rules):
+            except errors.GameError as error:
+                raise errors.DamagedBook(f"{self.path}: {error}: fetch or solve the book again") from None
+        game, header = games.rules_at_hand(self.header.game), self.header
+        if game is not None and (games.game_text(game) == header.game or rules_of(game, header.codec) == header.rules):
             return game
         name, kind, rest = self.header.game.partition(":")
         is_tree = rest[:1] != ":"
@@ -379,13 +362,13 @@ class Book(Mapping[int, Value]):
         rules_name = name if name.endswith(".py") else f"{name}::{rest[1:].partition(':')[0]}"
         rules = f"{name}{kind}{folder}{rest}" if is_tree else f"{folder}{rules_name}"
         lies = "a tree in a file, which no book opens" if is_tree else "a game outside this package"
-        other_rules = "" if game is None else f", and {RULES} names those of {shortened(game_text(game))}"
-        raise MissingRules(f"{self.path} is of {lies}{other_rules}: name its rules", rules)
+        other_rules = "" if game is None else f", and {games.RULES} names those of {shortened(games.game_text(game))}"
+        raise errors.MissingRules(f"{self.path} is of {lies}{other_rules}: name its rules", rules)
 
     @property
     def keeps_game(self) -> bool:
         """Whether the book stores its game itself, as it does for a graph that has no name to load it by."""
-        return not is_built_in(self.header.game) and self._open().keeps_game()
+        return not games.is_built_in(self.header.game) and self._open().keeps_game()
 
     @property
     def root(self) -> Value:
@@ -436,7 +419,7 @@ class Book(Mapping[int, Value]):
         Raises:
             ForeignBook: It has others.
         """
-        wanted = Origin(game_text(game), rules_of(game, self.header.codec))
+        wanted = Origin(games.game_text(game), rules_of(game, self.header.codec))
         check_origin(str(self.path), self.header.origin, wanted, "solve again")
 
     def close(self) -> None:
@@ -485,7 +468,7 @@ class Book(Mapping[int, Value]):
 def _reopened(path: str, digest: str, game: Game | None = None, sha256: str | None = None) -> Book:
     book = Book(path, game, sha256=sha256)
     if book.header.digest != digest:
-        raise ForeignBook(f"{path} is another book than the one that was pickled: pickle it again")
+        raise errors.ForeignBook(f"{path} is another book than the one that was pickled: pickle it again")
     return book
 
 

@@ -14,10 +14,9 @@ from solver.base import extras
 from solver.base.errors import BookError
 from solver.base.extras import PLAIN_LIMIT
 from solver.base.progress import Progress, silent
-from solver.book import Book, Header, check_codec
+from solver.book import Book, Header, Source, check_codec
 from solver.book.check import checked_groups
 from solver.book.codecs import CODECS, Lists, as_list, rules_of
-from solver.book.doors import Source
 from solver.book.solution import Encoded, Part
 from solver.book.writer import placed, write_book
 from solver.rules.game import GameOrName, Rules

@@ -11,6 +11,7 @@ import errno
 import hashlib
 import os
 import re
+import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate
@@ -23,23 +24,10 @@ from solver.base import system
 from solver.base.errors import BookError, DamagedBook, ForeignBook, ResourceError, excerpt
 from solver.base.files import fullness, open_input, replacing, sweep_up
 from solver.base.progress import Progress, silent
+from solver.book import format as layout
 from solver.book import pages
-from solver.book.format import (
-    BODY,
-    DIRECTORY_KEY,
-    DIRECTORY_PART,
-    GAME_KEY,
-    HEADER_KEY,
-    MAGIC,
-    MOST_VALUES,
-    SEGMENT_SIZE,
-    Header,
-    part_key,
-    seal,
-    segment_key,
-)
-from solver.book.mapping import open_environment
-from solver.book.segments import packed, states_packed
+from solver.book.format import Header
+from solver.book.mapping import PLACE, SEGMENT_HEAD, SMALLEST, open_environment
 from solver.book.solution import Encoded, Part
 
 CHUNK = 1 << 18  # states, of which every BLOCK of a codec is a part
@@ -80,8 +68,8 @@ def _is_ours(path: Path, mark: bytes | None) -> bool:
             edges = [pages.read(file, MARKED, 0), pages.read(file, MARKED, max(0, size - MARKED))]
             return not size or any(re.search(mark or b"", edge) for edge in edges)
         try:
-            headers = [record for record in pages.records(file) if record[0] == HEADER_KEY]
-            return any(MAGIC.encode() in pages.read(file, min(size, MARKED), at) for _, at, size in headers)
+            headers = [record for record in pages.records(file) if record[0] == layout.HEADER_KEY]
+            return any(layout.MAGIC.encode() in pages.read(file, min(size, MARKED), at) for _, at, size in headers)
         except BookError:
             return False
 
@@ -177,8 +165,10 @@ def write_book(
         BookError: The file cannot be written.
     """
     target = check_target(path)
-    if len(header.palette) > MOST_VALUES:
-        raise ResourceError(f"a book holds {MOST_VALUES:,} different values, not {len(header.palette):,}: solve less")
+    if len(header.palette) > layout.MOST_VALUES:
+        raise ResourceError(
+            f"a book holds {layout.MOST_VALUES:,} different values, not {len(header.palette):,}: solve less"
+        )
     sweep_up(target)
     try:
         header = header.identified()
@@ -247,24 +237,73 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], game
 
         firsts: list[int] = []
         batch: list[tuple[bytes, bytes]] = []
-        for first_key, record in packed(header, groups, SEGMENT_SIZE):
-            batch.append((segment_key(len(firsts)), record))
+        for first_key, record in _segments(header, groups, layout.SEGMENT_SIZE):
+            batch.append((layout.segment_key(len(firsts)), record))
             firsts.append(first_key)
             if len(batch) == SEGMENTS_PER_TRANSACTION:
                 put(batch)
                 batch = []
         put(batch)
-        keys_per_part = DIRECTORY_PART * 8 // header.key_bytes
+        keys_per_part = layout.DIRECTORY_PART * 8 // header.key_bytes
         for part_index, begin in enumerate(range(0, len(firsts), keys_per_part)):
-            part_keys = states_packed(firsts[begin : begin + keys_per_part], header.key_bytes)
-            put([(part_key(DIRECTORY_KEY, part_index), seal(header.book_id, part_index, part_keys))])
-        for part_index, begin in enumerate(range(0, len(game), BODY)):
-            put([(part_key(GAME_KEY, part_index), seal(header.book_id, part_index, game[begin : begin + BODY]))])
+            part_keys = _states_packed(firsts[begin : begin + keys_per_part], header.key_bytes)
+            put(
+                [
+                    (
+                        layout.part_key(layout.DIRECTORY_KEY, part_index),
+                        layout.seal(header.book_id, part_index, part_keys),
+                    )
+                ]
+            )
+        for part_index, begin in enumerate(range(0, len(game), layout.BODY)):
+            put(
+                [
+                    (
+                        layout.part_key(layout.GAME_KEY, part_index),
+                        layout.seal(header.book_id, part_index, game[begin : begin + layout.BODY]),
+                    )
+                ]
+            )
         palette = header.palette_records()
         _count(digest, palette)
         header = header._replace(digest=digest.hexdigest())
-        put([(HEADER_KEY, header.pack()), *palette], counted=False)
+        put([(layout.HEADER_KEY, header.pack()), *palette], counted=False)
     return header
+
+
+def _segments(header: Header, groups: Iterable[tuple[int, bytes]], limit: int) -> Iterator[tuple[int, bytes]]:
+    """(first state, record) of each segment, of at most so many bytes, from (first state, bytes) of each group."""
+    most_groups = header.encoding.groups
+    firsts: list[int] = []
+    bodies: list[bytes] = []
+    entry = header.key_bytes + PLACE
+    size = SMALLEST
+    number = 0
+    for first_key, body in groups:
+        if size + entry + len(body) > limit or len(firsts) == most_groups:
+            yield firsts[0], _record(header, number, firsts, bodies)
+            firsts, bodies, size, number = [], [], SMALLEST, number + 1
+        firsts.append(first_key)
+        bodies.append(body)
+        size += entry + len(body)
+    if firsts:
+        yield firsts[0], _record(header, number, firsts, bodies)
+
+
+def _record(header: Header, number: int, firsts: Sequence[int], bodies: Sequence[bytes]) -> bytes:
+    ends = [SMALLEST + (header.key_bytes + PLACE) * len(firsts)]
+    for body in bodies:
+        ends.append(ends[-1] + len(body))
+    head = SEGMENT_HEAD.pack(len(firsts), header.encoding.number, header.index_bytes)
+    places = _states_packed(firsts, header.key_bytes) + struct.pack(f"<{len(ends)}H", *ends)
+    return layout.seal(header.book_id, number, head + places + b"".join(bodies))
+
+
+def _states_packed(states: Sequence[int], size: int) -> bytes:
+    """States of so many bytes each, side by side."""
+    if size == 8:
+        return struct.pack(f"<{len(states)}Q", *states)
+    return b"".join([state.to_bytes(size, "little") for state in states])
 
 
 def _make_room(environment: Any, records: list[tuple[bytes, bytes]]) -> None:
@@ -295,7 +334,7 @@ def _read_back(finished: Path, header: Header) -> None:
     """Read the header of a finished file. Raises BookError if no reader would take it, or read another one."""
     with open_environment(finished, readonly=True) as environment, environment.begin() as transaction:
         try:
-            again = Header.unpack(transaction.get(HEADER_KEY) or b"", transaction.get)
+            again = Header.unpack(transaction.get(layout.HEADER_KEY) or b"", transaction.get)
         except (DamagedBook, ForeignBook) as error:
             raise BookError(f"no reader accepts a book of {header.game!r}, so it was not written: {error}") from error
     if again.pack() != header.pack():

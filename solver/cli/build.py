@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from solver.book.doors import game_of
+from solver.book import game_of
 from solver.cli.common import Bars, output, quiet_option, symmetry_option
 from solver.rules.game import Rules
 

@@ -9,7 +9,7 @@ import click
 
 from solver.base import extras
 from solver.base.errors import UncompiledRules
-from solver.book.doors import game_of
+from solver.book import game_of
 from solver.check.playouts import RandomGame, endless, states_of
 from solver.cli.common import Bars, loading, note, print_options, tell
 from solver.report import checks

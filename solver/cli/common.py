@@ -16,12 +16,12 @@ from typing import Any
 
 import click
 
+from solver import book
 from solver.base import errors
 from solver.base.errors import BookError, PositionError
 from solver.base.progress import listening
-from solver.book import doors, shipped
+from solver.book import Book, Opened, shipped
 from solver.book.codecs import CHOICES
-from solver.book.reader import Book
 from solver.play.analysis import OPPONENTS
 from solver.rules.game import Game, is_built_in, own_method
 from solver.search import SECONDS
@@ -107,7 +107,7 @@ class Seconds(click.FloatRange):
 
 def open_source(
     source: str, own: str | None = None, *, live: bool = False, quiet: bool = False, chance: str | None = None
-) -> doors.Opened:
+) -> Opened:
     """Open the BOOK|GAME argument.
 
     Args:
@@ -123,7 +123,7 @@ def open_source(
     if not is_book and own is not None:
         raise BookError(f"there is no book {source}: --game needs a book")
     with loading(quiet):
-        opened = doors.open_source(source, own, shipped_book=not live)
+        opened = book.open_source(source, own, shipped_book=not live)
     if opened.book is None and own_method(opened.game, "chance"):
         chance = chance or f"not searched live: solver solve {source} -o BOOK, name that"
         raise BookError(f"{source} is a game of chance, {chance}")

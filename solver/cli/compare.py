@@ -6,7 +6,7 @@ import click
 
 from solver.base.errors import PositionError
 from solver.base.kinds import WDL
-from solver.book.doors import game_of
+from solver.book import game_of
 from solver.cli.common import Bars, loading, number, print_options, tell, try_out
 from solver.report import comparisons
 from solver.rules.game import Rules

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from solver.book.doors import game_of
+from solver.book import game_of
 from solver.cli import common
 from solver.estimate.planning import Cluster, parse_cluster
 from solver.report import estimates

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import click
 
 from solver.base.files import lock, write_whole
-from solver.book.doors import Opened, open_source
+from solver.book import Opened, open_source
 from solver.book.writer import check_target
 from solver.cli.common import Bars, game_option, json_option, number, quiet_option, tell
 from solver.profiling import Profile, profile, refuse_chance

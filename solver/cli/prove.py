@@ -61,7 +61,7 @@ def command(
     BOOK.proof.
     """
     from solver.base.options import Options
-    from solver.book.doors import game_of
+    from solver.book import game_of
     from solver.rules.reading import parse_position
     from solver.solving.pipeline import run
     from solver.solving.ways.proof import Proving

@@ -10,7 +10,7 @@ import click
 
 from solver.base.errors import GameError
 from solver.base.kinds import AUTO, METHODS, Method
-from solver.book.doors import game_of
+from solver.book import game_of
 from solver.cli import common
 from solver.cli.info import report
 

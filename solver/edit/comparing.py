@@ -16,8 +16,7 @@ from solver.base.kinds import Method
 from solver.base.options import Options
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
-from solver.book import Book, Header, check_codec, streaming
-from solver.book.doors import Source
+from solver.book import Book, Header, Source, check_codec, streaming
 from solver.book.streaming import recoded
 from solver.book.writer import placed
 from solver.rules.fingerprint import check_origin

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator
 from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
-from solver.book import Book, streaming
-from solver.book.doors import Source
+from solver.book import Book, Source, streaming
 
 Range = tuple[int, int]
 COARSE = 18  # bits of an expectation that are left out where expectations are counted

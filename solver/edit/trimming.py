@@ -23,9 +23,8 @@ from solver.base.kinds import WDL, Kind, Method
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
 from solver.base.value import Value, merit_of
-from solver.book import Book, Header, check_codec, streaming
+from solver.book import Book, Header, Source, check_codec, streaming
 from solver.book.codecs import rules_of
-from solver.book.doors import Source
 from solver.book.solution import MOST_PLIES, PROOF, SIDES, TRIMMED, Part, Trim
 from solver.book.writer import CHUNK, placed
 from solver.rules.game import GameOrName, Rules

@@ -18,12 +18,10 @@ from typing import TextIO
 from solver.base.errors import BookError, MethodError, ResourceError
 from solver.base.files import fullness, replacing
 from solver.base.progress import Progress, silent
-from solver.book import Book
-from solver.book.doors import Source, open_source
+from solver.book import Book, Source, open_source
 from solver.book.writer import UNMARKED, check_target
-from solver.export import bin, listing, site, tables
-from solver.export.columns import COLUMNS, table_of
-from solver.export.training import write_training
+from solver.export import bin, site, tables
+from solver.export.tables import COLUMNS, table_of, write_training
 from solver.puzzles import Puzzle
 from solver.rules.game import Game, Rules, load_game, name_in
 
@@ -111,10 +109,10 @@ def export_all(sources: Sequence[Source], path: str | os.PathLike[str], *, progr
         opened = [stack.enter_context(_opened(source, True)) for source in sources]
         pairs = [(one.game, one) if isinstance(one, Book) else (one, None) for one in opened]
         # Refuse double names before building anything
-        listing.names_of(game for game, _ in pairs)
-        site.check_folder(target, listing.files([]), listing.GAMES_FILE)
+        site.folders_of(game for game, _ in pairs)
+        site.check_folder(target, site.index_files([]), site.GAMES_FILE)
         with replacing(target) as folder:
-            return listing.write(pairs, folder, progress)
+            return site.write_index(pairs, folder, progress)
 
 
 @contextlib.contextmanager

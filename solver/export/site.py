@@ -9,6 +9,13 @@
                                       early, or there is none, the page searches by it. Where it is, it is the rules
 
 The page answers nothing before its rules have agreed with Python's on the records.
+
+Several pages have an index that lists their games with their boards, and a folder for each with its page:
+
+    index.html list.js    the index, as it lies in `web/index`
+    games.js              what it lists: titles, verdicts, boards
+    page.css page.js ...  what all pages share
+    connect-four-4x4/     a page: its own `index.html`, `game.js`, and what it has of `game.wasm` and `book.bin`
 """
 
 from __future__ import annotations
@@ -16,16 +23,18 @@ from __future__ import annotations
 import html
 import json
 import os
+import random
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from solver.base import extras
 from solver.base.errors import BookError, MethodError, SolverError
 from solver.base.kinds import Method
-from solver.base.progress import Progress
+from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.book import Book
 from solver.book.writer import check_target, nameable
@@ -37,9 +46,9 @@ from solver.play.analysis import Move
 from solver.play.player import Player
 from solver.play.showing import drawn
 from solver.puzzles import Puzzle
+from solver.rules import notation
 from solver.rules.boards.text import drawing_of, is_drawn
 from solver.rules.game import Game, Rules, game_text, own_method
-from solver.rules.notation import Position, first_position, format_action, in_words, show, summary_of
 
 BOOK, GAME, MODULE, PAGE, MANIFEST = "book.bin", "game.js", "game.wasm", "index.html", "manifest.webmanifest"
 PREVIEW = "preview.png"
@@ -50,6 +59,9 @@ SILENT = "past the book the page does not search: that wants solverbook[solve], 
 # Comments that take whole lines
 COMMENTS = re.compile(r"^ *(?:/\*(?:(?!\*/).)*\*/ *|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
 SMALL_WORDS = ("and", "of", "the", "to")  # in titles
+GAMES_FILE = "games.js"
+ROOT = "../"  # from a page to the index
+PLAYED = 6  # plies at most before the board that is shown
 
 
 def script_of(rules: Rules, book: Book | None, progress: Progress, puzzles: Sequence[Puzzle] = ()) -> Script:
@@ -58,7 +70,7 @@ def script_of(rules: Rules, book: Book | None, progress: Progress, puzzles: Sequ
         raise MethodError(f"{book.path} does not begin where the game does, as its page would: export a .bin")
     about: dict[str, Any] = {
         "game": rules.name,
-        "summary": summary_of(rules.game),
+        "summary": notation.summary_of(rules.game),
         "scores": rules.scores,
         "adds": rules.reward is not None,
         "drawing": drawing_of(rules.game),
@@ -99,7 +111,7 @@ def write(made: Script, game: Game, book: Book | None, folder: Path, progress: P
     """Write the page of a game and its book into a new folder.
 
     `within` is the way to the index that it belongs to, `../`, which has the files that its pages share
-    (`export.listing`).
+    (`write_index`).
     """
     folder.mkdir()
     copied = files()
@@ -126,7 +138,9 @@ def preview_of(game: Game) -> bytes | None:
     import resvg_py
 
     return bytes(
-        resvg_py.svg_to_bytes(svg_string=str(drawn(Rules(game), first_position(Rules(game)))), width=PREVIEW_WIDTH)
+        resvg_py.svg_to_bytes(
+            svg_string=str(drawn(Rules(game), notation.first_position(Rules(game)))), width=PREVIEW_WIDTH
+        )
     )
 
 
@@ -135,7 +149,7 @@ def manifest_of(game: Game) -> str:
     facts = {
         "name": title_of(game),
         "short_name": family_of(game),
-        "description": summary_of(game),
+        "description": notation.summary_of(game),
         "start_url": "./",
         "display": "standalone",
         "background_color": "#f4f2ee",
@@ -173,8 +187,12 @@ def _adapted(text: str, made: Script, game: Game, book: Book | None, within: str
 def _start(game: Game, book: Book | None) -> dict[str, str]:
     """The parts of the page that show the start."""
     rules = Rules(game) if book is None else book.rules
-    position = first_position(rules)
-    board = str(drawn(rules, position)) if is_drawn(game) else f"<pre>{html.escape(show(game, position.state))}</pre>"
+    position = notation.first_position(rules)
+    board = (
+        str(drawn(rules, position))
+        if is_drawn(game)
+        else f"<pre>{html.escape(notation.show(game, position.state))}</pre>"
+    )
     status, rows = "The start.", []
     if book is not None:
         answer, moves = Player(book, live=False).examine(position.state)
@@ -182,7 +200,7 @@ def _start(game: Game, book: Book | None) -> dict[str, str]:
             status = f"The start: {_badge(answer.value, rules)} for the player who begins."
         rows = [_row(rules, position, move) for move in moves]
     return {
-        "SUMMARY": html.escape(summary_of(game)),
+        "SUMMARY": html.escape(notation.summary_of(game)),
         "VERDICT": "" if book is None else html.escape(f"Solved: {book.header.verdict}."),
         "STATUS": status,
         "BOARD": re.sub(' width="[^"]*" height="[^"]*" role', ' class="picture" role', board, count=1),
@@ -190,9 +208,9 @@ def _start(game: Game, book: Book | None) -> dict[str, str]:
     }
 
 
-def _row(rules: Rules, position: Position, move: Move) -> str:
+def _row(rules: Rules, position: notation.Position, move: Move) -> str:
     """A move of the start as the list has it."""
-    name = html.escape(format_action(rules.game, position.state, move.action))
+    name = html.escape(notation.format_action(rules.game, position.state, move.action))
     star = '<span class="star best">best</span>' if move.best else '<span class="star"></span>'
     value = "" if move.value is None else _badge(move.value, rules)
     return f'<li><span class="move"><span class="name">{name}</span> {value} {star}</span></li>'
@@ -200,7 +218,7 @@ def _row(rules: Rules, position: Position, move: Move) -> str:
 
 def _badge(value: Value, rules: Rules) -> str:
     kind = "win" if value.score > 0 else "loss" if value.score < 0 else "draw"
-    words = in_words(value, rules)
+    words = notation.in_words(value, rules)
     if rules.chance is not None:
         # As the page says expectations: a winning chance, in which a draw counts half, or a margin
         words = f"{value.score:+.2f}" if rules.scores else f"{50 * (1 + value.score):.1f} %"
@@ -310,3 +328,80 @@ def _said(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return name if value else f"without {name}"
     return f"{name} {' '.join(map(str, value)) if isinstance(value, tuple) else value}"
+
+
+def folder_of(game: Game) -> str:
+    """The folder of a game's page: connect-four-4x4."""
+    text = game_text(game).rpartition("::")[2].replace(":", "-").replace(",", "x")
+    return re.sub(r"[^\w.-]", "-", text)
+
+
+def folders_of(games: Iterable[Game]) -> list[str]:
+    """The folders of several games. Raises MethodError where two have the same."""
+    names = [folder_of(game) for game in games]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise MethodError(f"two of these are of {twice}: leave one out, or write its page alone")
+    return names
+
+
+def entry_of(name: str, game: Game, book: Book | None) -> dict[str, Any]:
+    """Return the index's entry of a game whose page lies in the folder `name`."""
+    board, mover = _early_board(game)
+    rules = Rules(game)
+    return {
+        "name": name,
+        "family": family_of(game),
+        "group": group_of(game),
+        # There may be millions: list two at most
+        "several": not rules.everywhere and any(state != game.initial() for state in islice(rules.starts(), 2)),
+        "title": title_of(game),
+        "summary": notation.summary_of(game),
+        "verdict": "searched, without a book" if book is None else book.header.verdict,
+        "states": None if book is None else book.states,
+        "drawing": drawing_of(game),
+        "board": board,
+        "mover": mover,
+    }
+
+
+def index_files(entries: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """The files of an index by their names, but for the pages: those that they share are among them."""
+    web_files = {path.name: path.read_text("utf-8") for path in (WEB / "index").iterdir()}
+    listed = json.dumps(entries, separators=(",", ":"), ensure_ascii=True)
+    return {**files(), **web_files, GAMES_FILE: f"{PAGE_MARK}\nexport const games = {listed};\n"}
+
+
+def write_index(sources: Sequence[tuple[Game, Book | None]], folder: Path, progress: Progress) -> list[str]:
+    """Write an index of games and their books, and their pages, into a new folder; returns notes, a line each.
+
+    Raises the errors of each export.
+    """
+    folder.mkdir()
+    notes, entries = [], []
+    for name, (game, book) in zip(folders_of(game for game, _ in sources), sources, strict=True):
+        notes += [f"{name}: {page_note}" for page_note in write_page(game, book, folder / name, progress)]
+        entries.append(entry_of(name, game, book))
+    for name, text in index_files(entries).items():
+        put(folder / name, text)
+    return notes
+
+
+def write_page(game: Game, book: Book | None, folder: Path, progress: Progress = silent) -> list[str]:
+    """Write a page of an index into a new folder beside the shared files; returns notes, a line each."""
+    page_script = script_of(Rules(game) if book is None else book.rules, book, progress)
+    write(page_script, game, book, folder, progress, ROOT)
+    return page_script.notes
+
+
+def _early_board(game: Game) -> tuple[list[str] | str, int]:
+    """The board a few moves from the start, and who is to move there: an empty one shows little."""
+    rules, chance = Rules(game), random.Random(0)
+    position = notation.first_position(rules)
+    for _ in range(PLAYED if own_method(game, "tier") or rules.chance else 2):
+        after = notation.next_position(rules, position, chance.choice(script.choices(rules, position.state)))
+        if rules.is_terminal(after.state):
+            break
+        position = after
+    mover = int(position.mover or 0)
+    return notation.board_of(game, position.state, mover), mover

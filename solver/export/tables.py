@@ -1,23 +1,184 @@
-"""Tables as files: each function writes the rows of a table to a new file or a stream, none keeps them."""
+"""Tables of a book as files, and training sets: rows of stored states, in the order of the book, none kept.
+
+The columns of a table
+    state     the state's number
+    board     as the game shows it, of several lines for most games
+    value     win, draw or loss, for the side to move; nothing of expectations
+    score     1, 0, -1, the margin, the expectation, or the nimber, -1 for 0
+    distance  plies to the end; nothing for draws and margins
+    tier      what the rules call so: it grows along the game, in many games it is the ply
+    best      the best moves in the game's notation; nothing where the book does not know them
+
+A training set has a row for each stored position where a player moves, in a Parquet file
+    state       the state's number
+    split       train, validation or test: by a hash of the state, so that no position is in two of them
+    planes      0 or 1, planes x rows x columns one after the other (`layout`)
+    legal       0 or 1 for each action of the layout
+    score       1, 0, -1, the margin, or the expectation, for the side to move
+    distance    plies to the end; nothing for draws and margins
+    best        0 or 1 for each action: whether it is a best one, the quickest win and the slowest loss among equals
+    regret      for each action how much of the score it gives away, 0 for one that keeps it; nothing if it is not legal
+    distances   for each action the plies to the end after it, itself included; nothing where that means nothing
+
+The metadata have the shape of the planes, what each is, and the actions as the rules number them.
+"""
 
 from __future__ import annotations
 
 import csv
+import functools
+import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, NamedTuple, TextIO, cast
 
-from solver.base.errors import MethodError, ResourceError
+from solver.base.errors import BookError, DamagedBook, LayoutError, MethodError, ResourceError
 from solver.base.files import fullness
-from solver.export.columns import Table
+from solver.base.progress import Progress
+from solver.base.value import Value, keeps, sign_of
+from solver.book import Book
+from solver.export.layout import Layout, layout_of
+from solver.play.player import Player
+from solver.rules.boards.text import is_drawn
+from solver.rules.game import is_graph, own_method
+from solver.rules.notation import namer, show
 
+COLUMNS = {"state": int, "board": str, "value": str, "score": int, "distance": int, "tier": int, "best": list}
+OF_RULES = {"board", "tier", "best"}  # which are not in the book itself
+STEP = 1024  # rows between two reports
 ROW_GROUP = 1 << 16  # rows that a Parquet file keeps together
 FORMULA = "=+-@\t\r\n"  # how one begins
 TYPES = {int: "INTEGER", float: "REAL", str: "TEXT", list: "TEXT"}
+TRAINING_GROUP = 1 << 14  # rows that the file keeps together
+SPLITS = (("train", 0.8), ("validation", 0.9), ("test", 1.0))  # and the shares up to which they go
+
+Cell = Callable[[int, Value], Any]
+Row = tuple[Any, ...]
+
+
+class Table(NamedTuple):
+    """A table to write.
+
+    It has the columns' names, the rows as tuples, which can be read once, and the book's facts. `number` is the type of
+    scores, and `state` that of states: text if they take more than 63 bits.
+    """
+
+    names: list[str]
+    rows: Iterator[Row]
+    about: dict[str, str]
+    number: type = int
+    state: type = int
+
+    def kinds(self) -> list[type]:
+        """Return the types of the columns: int, float, str, or list of str. Distances and best moves may be None."""
+        own_kinds = {"score": self.number, "state": self.state}
+        return [own_kinds.get(name, COLUMNS[name]) for name in self.names]
+
+
+def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Table:
+    """The table of a book; without names with all columns that say something. Raises MethodError, ForeignBook."""
+    chosen = _fitting(book) if names is None else _checked(names)
+    header = book.header
+    # Databases hold no more than 63 bits
+    kind = str if header.state_bytes else int
+    cells = _cells(book, chosen, kind)
+    about = {
+        "game": header.game,
+        "rules": header.rules,
+        "method": header.method,
+        "scope": header.scope,
+        "symmetry": "folded" if header.symmetry else "none",
+        "states": str(header.stored),
+        "digest": header.digest,
+    }
+    meaning = header.expectation or header.estimate
+    if meaning:
+        about |= {name: str(fact) for name, fact in meaning._asdict().items()}
+
+    def row(state: int, value: Value) -> Row:
+        return tuple([cell(state, value) for cell in cells])
+
+    return Table(chosen, rows_of(book, book.items(), row, progress), about, header.kind.number, kind)
+
+
+def _fitting(book: Book) -> list[str]:
+    rules = book.rules
+    silent = [*book.header.kind.silent, *(() if rules.tiered else ("tier",))]
+    silent += [] if own_method(book.game, "show") or is_drawn(book.game) else ["board"]
+    return [name for name in COLUMNS if name not in silent]
+
+
+def _checked(names: Sequence[str]) -> list[str]:
+    for name in names:
+        if name not in COLUMNS:
+            raise MethodError(f"no column {name!r}: choose from {', '.join(COLUMNS)}")
+    if not names or len(set(names)) < len(names):
+        raise MethodError(f"a table has some columns, each once: choose from {', '.join(COLUMNS)}")
+    return list(names)
+
+
+def _cells(book: Book, names: list[str], kind: type) -> list[Cell]:
+    """Return a function for each column: from a state and its value to the entry. Only some columns load the rules."""
+    cells: dict[str, Cell] = {
+        "state": lambda state, value: kind(state),
+        "value": lambda state, value: value.outcome,
+        "score": lambda state, value: value.score,
+        "distance": lambda state, value: value.distance,
+    }
+    if not OF_RULES.isdisjoint(names):
+        game, rules = book.game, book.rules
+        if "tier" in names and not rules.tiered:
+            raise MethodError(f"the rules of {rules.name} have no tiers: omit the column tier")
+        cells["board"] = lambda state, value: show(game, state)
+        cells["tier"] = lambda state, value: rules.tier(state)
+        cells["best"] = _best_of(book)
+    return [cells[name] for name in names]
+
+
+def _best_of(book: Book) -> Cell:
+    """Return a function that lists the moves known to keep a state's value.
+
+    It returns None if there is none, which in a complete book happens only where chance decides.
+    """
+    player, complete = Player(book, live=False), book.header.scope == "complete" and not book.header.kind.error
+    named, signed = namer(player.game), book.header.kind.signed
+
+    def best(state: int, value: Value) -> list[str] | None:
+        value = sign_of(value) if signed else value
+        _, moves = player.examine(state)
+        known = [(move.action, move.value) for move in moves if move.value is not None]
+        keepers = [action for action, worth in known if (keeps(worth, value) if signed else worth == value)]
+        if moves and not keepers and complete:
+            raise DamagedBook(f"{book.path}: no move from state {state} has its value: verify the book, solve it again")
+        return [named(state, action) for action in keepers] or None
+
+    return best
+
+
+def rows_of(
+    book: Book, pairs: Iterable[tuple[int, Value]], row: Callable[[int, Value], Row | None], progress: Progress
+) -> Iterator[Row]:
+    """Yield the row of each state of a book and its value, where `row` makes one. Raises DamagedBook."""
+    written = 0
+    for state, value in pairs:
+        try:
+            record = row(state, value)
+        except (BookError, LayoutError, MemoryError):
+            raise
+        except Exception as error:
+            # Rules need not bear numbers that are no states
+            name = type(error).__name__
+            raise DamagedBook(f"{book.path}: {state} is not a state of its game ({name}): solve it again") from None
+        if record is not None:
+            yield record
+        written += 1
+        if written % STEP == 0:
+            progress("export", written, len(book))
+    progress("export", written, len(book))
 
 
 def stream_csv(table: Table, file: TextIO) -> None:
@@ -130,3 +291,74 @@ def _flat(table: Table) -> Iterator[tuple[Any, ...]]:
         return table.rows
     place = lists[0]
     return (row[:place] + (row[place] and " ".join(row[place]),) + row[place + 1 :] for row in table.rows)
+
+
+def split_of(state: int) -> str:
+    """Which part a state belongs to, whatever the book: 80 % train, 10 % validation, 10 % test."""
+    share = int.from_bytes(hashlib.sha256(str(state).encode()).digest()[:8], "big") / 2**64
+    return next(name for name, end in SPLITS if share < end or end == 1.0)
+
+
+def write_training(book: Book, path: Path, progress: Progress) -> None:
+    """Write the training set of a book. Raises MethodError without pyarrow and for estimates, DamagedBook."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise MethodError("a training set needs pyarrow: pip install 'solverbook[parquet]'") from None
+    if book.header.estimate is not None:
+        raise MethodError(f"{book.path} holds estimates, which are not exact: learn from a solved book")
+    book.header.kind.refuse("learn", book.path.name)
+    rules = book.rules
+    if is_graph(rules.name):
+        raise MethodError(
+            f"{rules.name} is a graph: a state is a position's number and an action a place in a list, from which"
+            " nothing is learned. Export it as csv, or train in OpenSpiel with PlayerPolicy"
+        )
+    layout = layout_of(rules, book)
+    row = functools.partial(_row, Player(book, live=False), layout, str if book.header.state_bytes else int)
+    write_groups(path, _schema(pyarrow, book, layout), rows_of(book, book.items(), row, progress), TRAINING_GROUP)
+
+
+def _schema(pyarrow: Any, book: Book, layout: Layout) -> Any:
+    number = pyarrow.float64() if book.header.kind.number is float else pyarrow.int64()
+    planes, rows, columns = layout.shape
+    mask = pyarrow.list_(pyarrow.uint8(), len(layout.actions))
+    about = {
+        "game": book.header.game,
+        "rules": book.header.rules,
+        "digest": book.header.digest,
+        "shape": json.dumps([planes, rows, columns]),
+        "planes": json.dumps([*(layout.symbols or ["bits of the state"]), "second player to move"]),
+        "actions": json.dumps(layout.actions),
+    }
+    fields = {
+        "state": pyarrow.string() if book.header.state_bytes else pyarrow.int64(),
+        "split": pyarrow.dictionary(pyarrow.int8(), pyarrow.string()),
+        "planes": pyarrow.list_(pyarrow.uint8(), planes * rows * columns),
+        "legal": mask,
+        "score": number,
+        "distance": pyarrow.int32(),
+        "best": mask,
+        "regret": pyarrow.list_(number, len(layout.actions)),
+        "distances": pyarrow.list_(pyarrow.int32(), len(layout.actions)),
+    }
+    return pyarrow.schema(list(fields.items()), metadata=about)
+
+
+def _row(player: Player, layout: Layout, kind: type, state: int, value: Value) -> Row | None:
+    """A position's row; None where chance decides."""
+    _, moves = player.examine(state)
+    if not moves:
+        return None
+    count = len(layout.actions)
+    legal, best = bytearray(count), bytearray(count)
+    regret: list[Any] = [None] * count
+    distances: list[Any] = [None] * count
+    for move in moves:
+        number = layout.number(move.action)
+        legal[number], best[number] = 1, move.best
+        if move.value is not None:
+            regret[number] = value.score - move.value.score
+            distances[number] = move.value.distance
+    planes = layout.planes(player.rules, state)
+    return kind(state), split_of(state), planes, legal, value.score, value.distance, best, regret, distances

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from solver.base import extras
 from solver.base.progress import Progress, silent
-from solver.book import Book
-from solver.book.doors import Source, open_source
+from solver.book import Book, Source, open_source
 from solver.compiled.lookahead.evaluation import Evaluation, Numbers, identity
 from solver.learning import SOLVE_IT, samples
 from solver.learning.moves import Board, Guess, States, Worths, best_moves, first_moves, guess_of

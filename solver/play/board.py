@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from solver.base.errors import PositionError
-from solver.book.doors import Source, open_source
+from solver.book import Source, open_source
 from solver.play.analysis import Moves
 from solver.play.player import Player
 from solver.play.showing import Board, answered, drawn, labels_of

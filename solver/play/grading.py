@@ -13,7 +13,7 @@ from typing import NamedTuple
 from solver.base.errors import PositionError
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
-from solver.book.doors import Source
+from solver.book import Source
 from solver.play.player import Player
 from solver.rules.game import Rules
 from solver.rules.notation import chances, format_action

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from solver.base.errors import BookError, GameError, PositionError
 from solver.base.kinds import Kind
 from solver.base.value import Value, is_estimate, keeps, lift_value, merit_of, sign_of
-from solver.book.reader import Book
+from solver.book import Book
 from solver.play.analysis import MISSING, Answer, Move, Outcome
 from solver.rules.game import Rules, game_text
 

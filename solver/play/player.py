@@ -32,8 +32,7 @@ from typing import TYPE_CHECKING, Any
 from solver.base.errors import GameError, MethodError, MissingState
 from solver.base.kinds import Method
 from solver.base.value import Value, drop_value, keeps
-from solver.book.doors import Opened, Source, open_source
-from solver.book.reader import Book
+from solver.book import Book, Opened, Source, open_source
 from solver.play import analysis
 from solver.play.analysis import OPPONENT, Answer, Move, Moves, Outcome
 from solver.play.knowledge import Knowledge

@@ -23,8 +23,7 @@ from typing import Any, NamedTuple
 from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
-from solver.book.doors import Source
-from solver.book.reader import Book
+from solver.book import Book, Source
 from solver.play.player import Player
 from solver.play.practical import Practical, Reply
 from solver.rules.game import GameOrName, Rules, game_text

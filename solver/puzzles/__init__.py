@@ -22,8 +22,7 @@ from typing import Any, NamedTuple
 
 from solver.base.errors import DamagedBook, MethodError, MissingState, PositionError
 from solver.base.progress import Progress, silent
-from solver.book.doors import Source
-from solver.book.reader import Book
+from solver.book import Book, Source
 from solver.book.streaming import lists
 from solver.play.analysis import Move
 from solver.play.player import Player

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from solver.base.errors import BookError, GameError, PositionError, SolverError
 from solver.base.kinds import NIMBER, nimber_of
 from solver.base.value import Value, in_plies
-from solver.book.reader import Book
+from solver.book import Book
 from solver.play.analysis import Move
 from solver.play.player import Player
 from solver.report import records

@@ -7,7 +7,7 @@ from typing import Any
 
 from solver.base.errors import MissingState
 from solver.base.value import in_plies
-from solver.book.reader import Book
+from solver.book import Book
 from solver.play.player import Player
 from solver.rules.game import Game, game_text
 from solver.rules.notation import format_end, in_all, in_words, names_of, show

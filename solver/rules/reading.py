@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from solver.base.errors import PositionError, excerpt
-from solver.rules.boards.text import lines_of
-from solver.rules.boards.typed import is_shown, read_board, state_of_array
+from solver.rules.boards.text import is_drawn, lines_of, picture_of
 from solver.rules.game import GameOrName, Rules, load_game, own_method
 from solver.rules.notation import Position, first_position, legal_actions, next_position, parse_action
 
@@ -42,6 +41,8 @@ def position(game: GameOrName | Rules, board: Any, mover: int | None = None) -> 
     """
     rules = game if isinstance(game, Rules) else Rules(load_game(game))
     if not isinstance(board, str):
+        from solver.rules.boards.typed import state_of_array
+
         return state_of_array(rules, board, mover)
     if mover is not None:
         raise PositionError(f"{excerpt(board, 60)}: a text tells who moves itself: write {mover + 1} behind the rows")
@@ -58,7 +59,12 @@ def parse_position(game: Any, text: str, legal: Callable[[int], dict[str, int]] 
         return Position(_number(rules, text), None)
     if text.casefold() in ("start", ""):
         return first_position(rules)
-    board = _own_notation(rules, text) or read_board(rules, text)
+    board = _own_notation(rules, text)
+    is_one_row = is_drawn(rules.game) and len(picture_of(rules.game).rows) == 1
+    if board is None and (is_one_row or "\n" in text or "/" in text):
+        from solver.rules.boards.typed import read_board
+
+        board = read_board(rules, text)
     if board is not None:
         _refuse_stuck(rules, board.state, text)
         return board
@@ -82,6 +88,8 @@ def _own_notation(rules: Rules, text: str) -> Position | None:
     position = first_position(rules, state)
     if "\n" not in text:
         return position
+    from solver.rules.boards.typed import is_shown
+
     sides = [side for side in (0, 1, None) if is_shown(rules, state, side, text)]
     if not sides:
         raise PositionError(f"{excerpt(text, 60)} is read as #{state}, which this game shows in another way")

@@ -7,7 +7,7 @@ from typing import Any
 import anyio.to_thread
 
 from solver.base.errors import MethodError
-from solver.book.reader import Book
+from solver.book import Book
 from solver.export.site import title_of
 from solver.play.analysis import OPPONENTS
 from solver.report import books, lines

@@ -21,7 +21,7 @@ from starlette.responses import FileResponse, RedirectResponse
 
 from solver.base.errors import SolverError
 from solver.base.files import replacing
-from solver.export import listing
+from solver.export import site
 from solver.serve.operations import OPERATIONS, Operation
 from solver.serve.reply import HTML, NO_STORE, REVALIDATE, Refused, Reply, tag_of
 from solver.serve.shelf import Served, Shelf
@@ -125,8 +125,8 @@ class Pages:
     @functools.cached_property
     def _shared(self) -> dict[str, Reply]:
         """Return the files of the index, and those that all pages share."""
-        entries = [listing.entry_of(served.name, served.game, served.book) for served in self._shelf.values()]
-        files = listing.files(entries)
+        entries = [site.entry_of(served.name, served.game, served.book) for served in self._shelf.values()]
+        files = site.index_files(entries)
         files["index.html"] = files["index.html"].replace("<nav>", '<nav>\n        <a href="./docs">Ask by HTTP</a>', 1)
         media = {name: mimetypes.guess_type(name)[0] or "text/plain" for name in files}
         media |= {name: "text/javascript" for name in files if name.endswith(".js")}
@@ -160,7 +160,7 @@ def _written(served: Served, folder: Path) -> dict[str, Path]:
     if not page.is_dir():
         try:
             with replacing(page) as made:
-                listing.write_page(served.game, served.book, made)
+                site.write_page(served.game, served.book, made)
         except SolverError as error:
             raise Refused(404, f"there is no page of {served.name}: {error}") from None
     return {path.name: path for path in page.iterdir()}

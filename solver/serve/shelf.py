@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from solver.base.errors import BookError, GameError
-from solver.book import shipped
-from solver.book.reader import Book
+from solver.book import Book, shipped
 from solver.export.site import title_of
 from solver.play.player import Player
 from solver.report import games

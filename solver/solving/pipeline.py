@@ -21,9 +21,8 @@ from solver.base.extras import working_memory
 from solver.base.kinds import AUTO, METHODS, NIMBER, Method, kind_asked
 from solver.base.options import Options
 from solver.base.progress import Progress, Say, listening, quiet, silent
-from solver.book import Book, Header, check_codec, streaming
+from solver.book import Book, Header, Source, check_codec, game_of, streaming
 from solver.book.codecs import CODECS, codec_of, rules_of
-from solver.book.doors import Source, game_of
 from solver.book.format import is_name
 from solver.book.solution import TRIMMED
 from solver.book.writer import check_target

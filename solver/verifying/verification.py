@@ -29,9 +29,8 @@ from solver.base.kinds import Method
 from solver.base.options import Options
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
-from solver.book import Book
+from solver.book import Book, Source
 from solver.book.check import check_book
-from solver.book.doors import Source
 from solver.rules.game import GameOrName, Rules, is_built_in, is_name_of, is_score_game
 from solver.rules.reading import parse_position
 from solver.search.derive import edges

@@ -14,7 +14,7 @@ parquet = pytest.importorskip("pyarrow.parquet")
 
 
 def test_a_training_set_has_what_every_move_gives_away(tmp_path):
-    from solver.export.training import split_of
+    from solver.export.tables import split_of
 
     with solver.solve("hexapawn", symmetry=False) as book:
         export(book, tmp_path / "hexapawn.parquet", training=True)

@@ -31,7 +31,7 @@ from solver.book.check import check_book
 from solver.book.codecs import CODECS, NAMES, Codec, compact, instant
 from solver.book.codecs.instant import GROUP_STATES
 from solver.book.format import PALETTE_KEY, SEGMENT_SIZE, part_key
-from solver.book.segments import groups_of
+from solver.book.mapping import groups_of
 from solver.book.writer import write_book
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import load_game

@@ -14,7 +14,7 @@ from solver.book import Book
 from solver.book.check import check_book
 from solver.book.codecs import CODECS, compact
 from solver.book.format import seal, segment_key
-from solver.book.segments import groups_of, laid_out, segment_of
+from solver.book.mapping import groups_of, laid_out, segment_of
 from solver.book.writer import write_book
 from tests.books import (
     EVERY_KEYED,

@@ -16,9 +16,8 @@ import pytest
 import solver
 from solver import Book, Player, Trim, check_game, diff, grade, load_game, merge, pack, sample, trim, verify
 from solver.base.errors import BookError, ForeignBook, GameError, MethodError, MissingRules
-from solver.book import shipped
+from solver.book import game_of, open_source, shipped
 from solver.book.check import check_book
-from solver.book.doors import game_of, open_source
 from solver.export import export
 from solver.rules.game import RULES, game_text, rules_for
 from tests.books import RACE

@@ -14,7 +14,7 @@ from solver.base.value import WIN, Value, value_of
 from solver.book import Book, streaming
 from solver.book.codecs import CODECS, ranked
 from solver.book.format import seal
-from solver.book.segments import segment_of
+from solver.book.mapping import segment_of
 from solver.book.solution import Trim
 from solver.check.conformance import check_game
 from solver.edit.trimming import trim

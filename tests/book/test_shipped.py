@@ -18,8 +18,7 @@ import solver
 from solver import Book, Player, load_game, pack
 from solver.base.errors import ForeignBook
 from solver.base.value import Value
-from solver.book import shipped
-from solver.book.doors import open_source
+from solver.book import open_source, shipped
 from solver.games import CATALOGUE
 from solver.play.live import Live
 from solver.rules.fingerprint import fingerprint

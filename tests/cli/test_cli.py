@@ -391,7 +391,7 @@ def test_a_chart_of_a_book(book, tmp_path, name):
     [
         ("cli.check", "game_of", "check nim:2,3 --quick"),
         ("cli.compare", "game_of", "compare nim:2,3"),
-        ("book.doors", "open_source", "query nim:2,3 start"),
+        ("book", "open_source", "query nim:2,3 start"),
     ],
     ids=["check", "compare", "query"],
 )

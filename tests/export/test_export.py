@@ -19,8 +19,7 @@ from solver.book import Book
 from solver.book.format import seal
 from solver.export import COLUMNS, ENDINGS, TABLES, export
 from solver.export.bin import PREFIX
-from solver.export.columns import Table
-from solver.export.tables import write_csv
+from solver.export.tables import Table, write_csv
 from solver.play.player import Player
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import load_game

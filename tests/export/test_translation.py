@@ -4,7 +4,7 @@ import pytest
 
 from solver.base.errors import MethodError
 from solver.export import script
-from solver.export.records import all_of, sampled
+from solver.export.script import all_of, sampled
 from solver.rules.game import Rules, load_game
 from tests.exports import needs_node
 from tests.games import EDGE_GAMES, LARGE_GAMES, MORE_GAMES, SMALL_GAMES

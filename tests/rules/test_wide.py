@@ -19,7 +19,7 @@ from solver.book.check import check_book
 from solver.book.codecs import wide
 from solver.check.conformance import check_game
 from solver.export import export, site
-from solver.export.records import record_of
+from solver.export.script import record_of
 from solver.games.connect_four import ConnectFour
 from solver.play.lookahead import features_of
 from solver.rules.fingerprint import fingerprint

@@ -13,7 +13,7 @@ from solver.base.value import Value, sign_of
 from solver.book import Book
 from solver.book.codecs.ranked import Ranks
 from solver.check.conformance import check_game
-from solver.export import listing
+from solver.export import site
 from solver.export.bin import facts_of
 from solver.export.layout import layout_of as layout_of_rules
 from solver.play.player import Player
@@ -475,7 +475,7 @@ def test_nobody_lists_all_positions_where_each_is_a_start(tmp_path, monkeypatch)
     """Of nine men's morris they are 27 billion."""
     monkeypatch.setattr(Rules, "roots", None)
     game = load_game("nine-mens-morris")
-    assert listing.entry_of("morris", game, None)["several"] is False
+    assert site.entry_of("morris", game, None)["several"] is False
     assert layout_of_rules(Rules(game)) is not None
     assert Ranks.left_out(Rules(game)) in Ranks.LEFT_OUT
 

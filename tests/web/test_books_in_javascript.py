@@ -19,7 +19,7 @@ from solver.book.solution import Trim
 from solver.edit.trimming import trim
 from solver.export import script
 from solver.export.bin import PREFIX
-from solver.export.records import sampled
+from solver.export.script import sampled
 from solver.rules.game import Rules, load_game
 from tests.book.test_ranked import RANKS, reachable, write_rules
 from tests.books import called_acyclic, expectations, sample_values, write_expectations

@@ -11,7 +11,7 @@ from solver.base.errors import GameError, MethodError
 from solver.base.value import lift_value
 from solver.book import Book
 from solver.export import export, script, site
-from solver.export.records import all_of, record_of, sampled
+from solver.export.script import all_of, record_of, sampled
 from solver.games import CATALOGUE, FROM_FILES
 from solver.play.player import Player
 from solver.rules.boards.text import drawing_of

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from solver.base.value import Value, merit_of
-from solver.export.records import sampled
+from solver.export.script import sampled
 from solver.games import CATALOGUE, FROM_FILES
 from solver.rules.boards.text import drawing_of, is_drawn
 from solver.rules.game import Rules, load_game

@@ -21,7 +21,7 @@ from solver.book.check import check_tally, checked_segments
 from solver.book.codecs import Codec, Groups, Machine, States
 from solver.book.codecs.ranked import Ranks
 from solver.book.codecs.ranked_kernels import Compiled, groups_in
-from solver.book.segments import groups_of, laid_out
+from solver.book.mapping import groups_of, laid_out
 from solver.book.writer import CHUNK
 from solver.rules.game import STATE_LIMIT
 from solver.store.shared import compiled, shared

@@ -26,16 +26,8 @@ from bisect import bisect_right
 from functools import partial
 from typing import Any
 
-from solver.book.codecs import Codec, population
-from solver.book.codecs.instant import (
-    GROUP_STATES,
-    decoded,
-    decoded_all,
-    encoder,
-    found_all,
-    from_bytes,
-    place_of_bit,
-)
+from solver.book.codecs import Codec, instant, population
+from solver.book.codecs.instant import from_bytes, place_of_bit
 from solver.rules.numbering import bound
 
 HEAD = 7
@@ -224,14 +216,14 @@ def decode_group(body: Any, first_key: int, index_bytes: int, states: Any, numbe
 CODEC = Codec(
     "fixed",
     3,
-    GROUP_STATES,
+    instant.GROUP_STATES,
     groups=1308,  # of 40 bytes, values all alike, states side by side
-    block=GROUP_STATES,
+    block=instant.GROUP_STATES,
     state_bytes=MOST_STATE_BYTES,
-    encode_chunk=encoder(MOST_STATE_BYTES, put_bits, put_values, put_keys),
+    encode_chunk=instant.encoder(MOST_STATE_BYTES, put_bits, put_values, put_keys),
     finder=lambda: find,
-    decode=partial(decoded, bound(decode_group, {"bits_at": plain_bits_at})),
-    find_all=partial(found_all, (bits_at, head_of, find_offset, value_at)),
-    decode_all=partial(decoded_all, bits_at, decode_group),
+    decode=partial(instant.decoded, bound(decode_group, {"bits_at": plain_bits_at})),
+    find_all=partial(instant.found_all, (bits_at, head_of, find_offset, value_at)),
+    decode_all=partial(instant.decoded_all, bits_at, decode_group),
     is_stepped=True,
 )

@@ -21,7 +21,7 @@ from solver.base.parallel import Workers
 from solver.base.value import WIN
 from solver.book.codecs import ranked
 from solver.book.codecs.ranked import MOST_STEPS, RECOVERED, Ranks, symbols_of, unnumbered, untrue
-from solver.book.segments import bodies_of
+from solver.book.mapping import bodies_of
 from solver.book.solution import Part
 from solver.compiled.binding import bind, compiling, inlined, kernel
 from solver.compiled.inlining import PART
