@@ -132,7 +132,9 @@ def printable(text: str, kept: str = "") -> str:
     """
     if text.isprintable():
         return text
-    return "".join(sign if _is_safe(sign) or sign in kept else sign.encode("unicode_escape").decode() for sign in text)
+    # Of the spaces Python calls only the usual one printable
+    safe = {sign for sign in {*text} if sign.isprintable() or sign in kept or unicodedata.category(sign) == "Zs"}
+    return "".join(sign if sign in safe else sign.encode("unicode_escape").decode() for sign in text)
 
 
 def shortened(text: str, limit: int = MOST_SHOWN) -> str:
@@ -178,8 +180,3 @@ class _Short(reprlib.Repr):
 
 
 _SHORT = _Short()
-
-
-def _is_safe(sign: str) -> bool:
-    """Whether a character is shown, or is a space: of those Python calls only the usual one printable."""
-    return sign.isprintable() or unicodedata.category(sign) == "Zs"

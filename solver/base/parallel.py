@@ -47,7 +47,12 @@ class Workers:
         under_way: deque[Future[Result]] = deque()
         try:
             for argument in items:
-                under_way.append(self._submit(function, argument))
+                try:
+                    under_way.append(self._pool.submit(function, argument))
+                except RuntimeError as error:
+                    # The limits on memory or processes
+                    fault = f"{error}: raise the limits on memory and processes, or take --workers 1"
+                    raise ResourceError(fault) from None
                 if len(under_way) > limit:
                     yield under_way.popleft().result()
             while under_way:
@@ -55,10 +60,3 @@ class Workers:
         finally:
             for future in under_way:
                 future.cancel()
-
-    def _submit(self, function: Callable[[Item], Result], argument: Item) -> Future[Result]:
-        try:
-            return self._pool.submit(function, argument)
-        except RuntimeError as error:
-            # The limits on memory or processes
-            raise ResourceError(f"{error}: raise the limits on memory and processes, or take --workers 1") from None

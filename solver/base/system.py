@@ -272,15 +272,12 @@ def end_family(process: subprocess.Popen[bytes], seconds: float) -> None:
     else:
         with contextlib.suppress(OSError):
             # the process is not reaped before its group is killed: until then no other group gets its number
-            while not _has_ended(process.pid) and time.monotonic() < deadline:
+            ended = os.WEXITED | os.WNOWAIT | os.WNOHANG
+            while not os.waitid(os.P_PID, process.pid, ended) and time.monotonic() < deadline:
                 time.sleep(seconds / 100)
             os.killpg(process.pid, signal.SIGKILL)
     process.kill()
     process.wait()
-
-
-def _has_ended(process: int) -> bool:
-    return bool(os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT | os.WNOHANG))
 
 
 def command_words(command: str) -> list[str] | str:

@@ -349,9 +349,11 @@ class Header(NamedTuple):
         header = cls(**{name: fields[name] for name in cls._fields if name not in optional})
         if type(header.state_bytes) is not int or (header.state_bytes != 0) != header.encoding.is_wide:
             raise ValueError("states of another size than their codec's")
-        if header.state_bytes and header.longest is not None:
+        if header.longest is not None:
             distance, state = fields["longest"]
-            header = header._replace(longest=(distance, int.from_bytes(state, "little")))
+            state = int.from_bytes(state, "little") if header.state_bytes else state
+            distance, state = _integers((distance, state))
+            header = header._replace(longest=(distance, state))
         if header.start is not None:
             header = header._replace(start=int.from_bytes(fields["start"], "little"))
         book_kind = header.kind
@@ -361,7 +363,6 @@ class Header(NamedTuple):
             counts=dict(zip(OUTCOMES, _integers(header.counts[name] for name in OUTCOMES), strict=True)),
             tiers=None if header.tiers is None else [TierCount(*_integers(row)) for row in header.tiers],
             root=book_kind.kept(value_in(header.root, book_kind.types)),
-            longest=None if header.longest is None else _pair(_integers(header.longest)),
         )
 
 
@@ -498,11 +499,6 @@ def _integers(items: Iterable[Any]) -> list[int]:
     if {*map(type, numbers)} - {int}:
         raise ValueError("a count is no whole number")
     return numbers
-
-
-def _pair(numbers: list[int]) -> tuple[int, int]:
-    score_part, distance_part = numbers
-    return score_part, distance_part
 
 
 def _fields(record: bytes) -> dict[str, Any]:

@@ -26,9 +26,9 @@ def command(text: str, file: str, symmetry: bool, ranks: bool, quiet: bool) -> N
     alpha-beta. It also looks a few plies ahead by the rules' own evaluate. The module imports nothing;
     docs/guides/webassembly.md lists its exports. Install solverbook[solve] first.
     """
-    from solver.export.module import write
+    from solver.export.script import write_module
 
     rules = Rules(game_of(text), symmetry)
     with Bars(quiet) as bars:
-        size = write(rules, file, ranks, progress=bars)
+        size = write_module(rules, file, ranks, progress=bars)
     click.echo(f"{file}: {size:,} bytes, {rules.name}, rules {rules.fingerprint[:8]}")

@@ -1,4 +1,4 @@
-"""The game of a page: `game.js`, and the module that tells its numbers.
+"""The game of a page: `game.js`, and the module of WebAssembly that tells its numbers, which `solver build` writes.
 
 Numbers (moves, where they lead, who moves, how it ends) are told by the module where the page has one; else they are
 translated to JavaScript. Text (boards, names of moves) is translated always. A small game that lacks some translation
@@ -17,20 +17,26 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import os
 import random
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from solver.base import extras
 from solver.base.errors import GameError, MethodError, SolverError
-from solver.base.progress import Progress
+from solver.base.files import write_whole
+from solver.base.progress import Progress, silent
 from solver.book.codecs import States
-from solver.export import module as building
+from solver.book.writer import check_target
+from solver.check.conformance import check_game
 from solver.export.javascript import Port
+from solver.play import modules
 from solver.rules import notation
 from solver.rules.boards.text import cell_names, cells_of_move, is_drawn
-from solver.rules.game import Rules, own_method
+from solver.rules.game import Rules, is_built_in, own_method
 
 PAGE_MARK = "// The game of a page of solverbook."  # by which a folder is known to be one that may be replaced
+MODULE_MARK = rb"\x06solver\{"  # the begin of the section that says what a module is
 CHECKED = 64  # positions of random games
 TABLED = 10_000  # positions at most of a game that becomes a table
 NUMBERS = (
@@ -199,13 +205,51 @@ def _told(rules: Rules, refused: MethodError, ranks: bool, progress: Progress) -
             " solver query answers from its book"
         )
     try:
-        return building.at_hand(rules, ranks, "rules", progress)
+        return module_at_hand(rules, ranks, "rules", progress)
     except SolverError as error:
         raise MethodError(f"{refused}, and {error}") from None
 
 
 def _json(value: object) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=True)
+
+
+def write_module(
+    rules: Rules, path: str | os.PathLike[str], ranks: bool = False, *, progress: Progress = silent
+) -> int:
+    """Build the module of a game into a file, and return its size in bytes.
+
+    Raises as `built_module`, and BookError or ResourceError if the file cannot be written.
+    """
+    target = check_target(path, MODULE_MARK)
+    data = built_module(rules, ranks, progress=progress)
+    write_whole(target, data)
+    return len(data)
+
+
+def built_module(rules: Rules, ranks: bool = False, *, progress: Progress = silent) -> bytes:
+    """The module of a game, whose rules are checked as before a solve. `ranks`: with those of ranked books.
+
+    Raises MethodError for a game that has none, and without Numba; GameError for rules that break the protocol,
+    UncompiledRules.
+    """
+    extras.require_kernels(f"{rules.name} needs a module, and Numba compiles it: ")
+    from solver.compiled import agreement
+    from solver.compiled.module.building import build
+
+    if not is_built_in(rules.name) and not rules.plain_only:
+        progress("check", 0, 0)
+        agreement.compare(rules.game, check_game(rules.game), symmetry=rules.symmetry)
+    return build(rules, ranks, progress=progress)
+
+
+def module_at_hand(rules: Rules, ranks: bool, purpose: str, progress: Progress) -> bytes:
+    """The module of a game that comes with the package, else one that is built. Raises the errors of `built_module`."""
+    shipped = None if ranks else modules.data_of(rules)
+    if shipped is not None:
+        return shipped
+    progress(f"building the {purpose}", 0, 0)
+    return built_module(rules, ranks, progress=progress)
 
 
 def record_of(rules: Rules, position: notation.Position, keys: States | None = None) -> Record:

@@ -39,7 +39,6 @@ from solver.base.value import Value
 from solver.book import Book
 from solver.book.writer import check_target, nameable
 from solver.export import bin, script
-from solver.export import module as building
 from solver.export.readers import WEB
 from solver.export.script import PAGE_MARK, Script
 from solver.play.analysis import Move
@@ -240,7 +239,7 @@ def modules_of(name: str) -> list[str]:
 def module_of(rules: Rules, book: Book | None, progress: Progress) -> bytes | None:
     """The module of a game, shipped or built; None where its book needs none, or there is none to be had.
 
-    Without a book it is wanted: raises the errors of `module.built`, and MethodError for games of chance.
+    Without a book it is wanted: raises the errors of `script.built_module`, and MethodError for games of chance.
     """
     if book is None and rules.chance is not None:
         remedy = f"solver solve {rules.name} -o BOOK, export that"
@@ -248,7 +247,7 @@ def module_of(rules: Rules, book: Book | None, progress: Progress) -> bytes | No
     if rules.chance is not None or (book is not None and book.header.is_gapless):
         return None
     try:
-        return building.at_hand(rules, False, "search", progress)
+        return script.module_at_hand(rules, False, "search", progress)
     except (SolverError, RuntimeError) as error:
         # The rules do not compile, or LLVM lacks WebAssembly
         if book is not None:

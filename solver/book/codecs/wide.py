@@ -42,21 +42,16 @@ def encode_chunk(
     keys: Sequence[int], indices: Sequence[int], palette_size: int, index_bytes: int, machine: Machine = PLAIN
 ) -> Groups:
     """The groups of the states one after the other, the states and the bytes of each."""
-    bodies = [
-        _encoded(keys[offset : offset + GROUP_STATES], indices[offset : offset + GROUP_STATES], index_bytes)
-        for offset in range(0, len(keys), GROUP_STATES)
-    ]
-    counts = [min(GROUP_STATES, len(keys) - offset) for offset in range(0, len(keys), GROUP_STATES)]
+    bodies: list[bytes] = []
+    counts: list[int] = []
+    for begin in range(0, len(keys), GROUP_STATES):
+        first_key, *group = keys[begin : begin + GROUP_STATES]
+        size = ((group[-1] if group else first_key) - first_key).bit_length() + 7 >> 3
+        fields = [bytes((len(group), size)), *((key - first_key).to_bytes(size, "little") for key in group)]
+        fields += [index.to_bytes(index_bytes, "little") for index in indices[begin : begin + GROUP_STATES]]
+        bodies.append(b"".join(fields))
+        counts.append(1 + len(group))
     return b"".join(bodies), counts, [len(body) for body in bodies]
-
-
-def _encoded(keys: Sequence[int], indices: Sequence[int], index_bytes: int) -> bytes:
-    first_key = keys[0]
-    size = (keys[-1] - first_key).bit_length() + 7 >> 3
-    fields = [bytes((len(keys) - 1, size))]
-    fields += [(key - first_key).to_bytes(size, "little") for key in keys[1:]]
-    fields += [index.to_bytes(index_bytes, "little") for index in indices]
-    return b"".join(fields)
 
 
 def find(segment: tuple[memoryview, Sequence[int], Sequence[int], int], key: int) -> int | None:
