@@ -23,7 +23,7 @@ from solver.base.errors import DamagedBook, SolverError
 from solver.base.expectations import Estimate
 from solver.base.kinds import Method
 from solver.base.progress import Progress
-from solver.base.value import Value, lift, merit_of
+from solver.base.value import Value, is_estimate, lift, merit_of
 from solver.book import Book
 from solver.book.check import check_counts
 from solver.book.solution import TierCount
