@@ -27,7 +27,7 @@ from solver.base import sharding
 from solver.base.tiers import SizedTier
 from solver.estimate import planning
 from solver.estimate.planning import Cluster, Costs, Plan
-from solver.report.estimates import duration, size
+from solver.report.searches import duration, size
 from solver.rules.game import Rules, load_game
 from solver.sweep import projection
 

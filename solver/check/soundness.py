@@ -61,11 +61,11 @@ class Twins:
         """The values of the states without symmetry; None where they take too long."""
         begun, budget = time.perf_counter(), Budget(COMPARED_NODES, COMPARED_EACH)
         plain, for_cycles = _searches(self.rules)
-        solve = functools.partial(plain.solve, self.rules.game, table=self._table, symmetry=False, budget=budget)
+        solve = functools.partial(plain, self.rules.game, table=self._table, symmetry=False, budget=budget)
         try:
             with contextlib.suppress(MethodError):
                 return [solve(state).value for state in states]
-            solve = functools.partial(for_cycles.solve, self.rules.game, symmetry=False, budget=budget)
+            solve = functools.partial(for_cycles, self.rules.game, symmetry=False, budget=budget)
             return [solve(state).value for state in states]
         except (BudgetExceeded, MethodError):
             return None
@@ -109,7 +109,7 @@ class Hints:
 
         def value(state: Any) -> Value:
             options = {"table": self._table, "symmetry": False, "budget": budget}
-            solved: Value = algorithm.solve(rules.game, state, **options).value
+            solved: Value = algorithm(rules.game, state, **options).value
             return solved
 
         with contextlib.suppress(BudgetExceeded, MethodError):
@@ -207,8 +207,11 @@ def _tried(what: str, ask: Callable[[], Any]) -> Any:
 
 
 def _searches(rules: Rules) -> tuple[Any, Any]:
-    """The plain search for a value of the kind, and the algorithm that cycles do not stop."""
-    from solver.search import alphabeta, expectiminimax, retrograde, value_iteration
+    """The plain search for a value of the kind, and the one that cycles do not stop."""
+    from solver.search import alphabeta, retrograde, value_iteration
 
-    by_method = {"minimax": (alphabeta, retrograde), "expectiminimax": (expectiminimax, value_iteration)}
+    by_method = {
+        "minimax": (alphabeta.solve, retrograde.solve),
+        "expectiminimax": (alphabeta.expectiminimax, value_iteration.solve),
+    }
     return by_method[rules.kind.acyclic]

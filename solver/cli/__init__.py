@@ -27,44 +27,48 @@ from solver import __version__
 from solver.base import errors, signals
 from solver.base.system import open_descriptor
 
-COMMANDS = {
-    "games": ("solver.cli.games", "List the games, or tell their rules."),
-    "books": ("solver.cli.games", "List the books that come with the package."),
-    "check": ("solver.cli.check", "Check rules before you solve."),
-    "solve": ("solver.cli.solve", "Solve a game and write its book."),
-    "cluster": ("solver.cli.cluster", "Check the nodes of a cluster."),
-    "estimate": ("solver.cli.estimate", "Predict the time, memory and disk of a solve."),
-    "prove": ("solver.cli.prove", "Prove who wins a game too large to solve."),
-    "grow": ("solver.cli.grow", "Grow an opening book of a game too large to solve."),
-    "pack": ("solver.cli.copies", "Write a book in another codec."),
-    "trim": ("solver.cli.copies", "Write a smaller copy of a book."),
-    "info": ("solver.cli.info", "Describe a book."),
-    "query": ("solver.cli.query", "Show the value of a position and of its moves."),
-    "line": ("solver.cli.line", "Print best play to the end."),
-    "play": ("solver.cli.play", "Play in the terminal."),
-    "ugi": ("solver.cli.ugi", "Play as an engine: the Universal Game Interface."),
-    "serve": ("solver.cli.serve", "Serve pages, and JSON for scripts."),
-    "puzzles": ("solver.cli.puzzles", "Find positions with one good move."),
-    "sample": ("solver.cli.sample", "Choose stored states at random."),
-    "grade": ("solver.cli.grade", "Judge games move by move."),
-    "profile": ("solver.cli.profile", "Measure a game for its designer."),
-    "learn": ("solver.cli.learn", "Learn to evaluate positions."),
-    "match": ("solver.cli.learn", "Let players meet, and say who is better."),
-    "compare": ("solver.cli.compare", "Compare the searches of the textbook."),
-    "diff": ("solver.cli.copies", "Say how two books differ."),
-    "merge": ("solver.cli.copies", "Write one book with the states of two."),
-    "export": ("solver.cli.export", "Write a table, a file for other languages, or a page."),
-    "build": ("solver.cli.build", "Build a WebAssembly module of a game."),
-    "import": ("solver.cli.copies", "Write a book of values from elsewhere."),
-    "verify": ("solver.cli.verify", "Check a book: structure, checksums, every value."),
+SECTIONS = {  # of the help: commands with the file of each and its line
+    "Solve a game": {
+        "games": ("games", "List the games, or tell their rules."),
+        "check": ("solve", "Check rules before you solve."),
+        "estimate": ("solve", "Predict the time, memory and disk of a solve."),
+        "solve": ("solve", "Solve a game and write its book."),
+        "prove": ("solve", "Prove who wins a game too large to solve."),
+        "grow": ("solve", "Grow an opening book of a game too large to solve."),
+        "cluster": ("solve", "Check the nodes of a cluster."),
+        "compare": ("solve", "Compare the searches of the textbook."),
+    },
+    "Ask a book": {
+        "query": ("ask", "Show the value of a position and of its moves."),
+        "line": ("ask", "Print best play to the end."),
+        "info": ("ask", "Describe a book."),
+        "sample": ("ask", "Choose stored states at random."),
+        "grade": ("ask", "Judge games move by move."),
+        "puzzles": ("ask", "Find positions with one good move."),
+        "profile": ("profile", "Measure a game for its designer."),
+    },
+    "Work on books": {
+        "books": ("games", "List the books that come with the package."),
+        "verify": ("books", "Check a book: structure, checksums, every value."),
+        "pack": ("books", "Write a book in another codec."),
+        "trim": ("books", "Write a smaller copy of a book."),
+        "merge": ("books", "Write one book with the states of two."),
+        "diff": ("books", "Say how two books differ."),
+        "import": ("books", "Write a book of values from elsewhere."),
+        "export": ("programs", "Write a table, a file for other languages, or a page."),
+    },
+    "Play and learn": {
+        "play": ("play", "Play in the terminal."),
+        "match": ("learn", "Let players meet, and say who is better."),
+        "learn": ("learn", "Learn to evaluate positions."),
+    },
+    "Other programs": {
+        "serve": ("programs", "Serve pages, and JSON for scripts."),
+        "ugi": ("programs", "Play as an engine: the Universal Game Interface."),
+        "build": ("programs", "Build a WebAssembly module of a game."),
+    },
 }
-SECTIONS = {  # of the help
-    "Solve a game": ("games", "check", "estimate", "solve", "prove", "grow", "cluster", "compare"),
-    "Ask a book": ("query", "line", "info", "sample", "grade", "puzzles", "profile"),
-    "Work on books": ("books", "verify", "pack", "trim", "merge", "diff", "import", "export"),
-    "Play and learn": ("play", "match", "learn"),
-    "Other programs": ("serve", "ugi", "build"),
-}
+COMMANDS = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
 EXIT_CODES = (
     (errors.MissingState, 3),
     (errors.Unproved, 7),
@@ -95,9 +99,7 @@ class Commands(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        module = importlib.import_module(COMMANDS[name][0])
-        # Commands that are alike share a file
-        command: click.Command = getattr(module, f"{name}_command", None) or module.command
+        command: click.Command = getattr(importlib.import_module(f"{__name__}.{COMMANDS[name][0]}"), f"{name}_command")
         if not gc.isenabled():  # since the program began
             gc.freeze()
             gc.enable()
@@ -105,9 +107,9 @@ class Commands(click.Group):
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, COMMANDS))
-        for title, names in SECTIONS.items():
+        for title, commands in SECTIONS.items():
             with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), COMMANDS[name][1]) for name in names])
+                formatter.write_dl([(name.ljust(width), line) for name, (_, line) in commands.items()])
 
     def main(self, *arguments: Any, **options: Any) -> NoReturn:
         """Run a command and exit. Without arguments this is the program, and signals are its own until it has ended."""

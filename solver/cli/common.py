@@ -20,7 +20,7 @@ from solver import book
 from solver.base import errors
 from solver.base.errors import BookError, PositionError
 from solver.base.progress import listening
-from solver.book import Book, Opened, shipped
+from solver.book import Book, Header, Opened, shipped
 from solver.book.codecs import CHOICES
 from solver.play.analysis import OPPONENTS
 from solver.rules.game import Game, is_built_in, own_method
@@ -160,6 +160,13 @@ def open_book(source: str, own: str | None = None, *, quiet: bool = False) -> Bo
     if not shipped.is_path(source):
         _note_shipped(book, quiet)
     return book
+
+
+def report(header: Header, book: str | None, bars: Bars, as_json: bool) -> None:
+    """Print the contents of a book just made. A book of None was not written."""
+    from solver.report import books
+
+    tell(books.written(header, book, bars.seconds), lambda facts: books.text(facts, header.kind), as_json)
 
 
 class Bars:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from solver.book import Book, shipped
-from solver.cli.common import json_option, tell
+from solver.cli import common
 from solver.games import CATALOGUE
 from solver.report import books, games
 from solver.rules.game import unknown_game
@@ -13,7 +13,7 @@ from solver.rules.game import unknown_game
 
 @click.command("games")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@json_option
+@common.json_option
 def games_command(names: tuple[str, ...], as_json: bool) -> None:
     """List the games, or tell the rules of some.
 
@@ -34,7 +34,7 @@ def games_command(names: tuple[str, ...], as_json: bool) -> None:
             raise unknown_game(name)
     answers = list(map(games.facts, chosen))
     told = (click.style(str(game["name"]), bold=True) + games.told(game) for game in answers)
-    tell(answers, lambda _: "\n\n".join(told) if names else _listed(answers), as_json)
+    common.tell(answers, lambda _: "\n\n".join(told) if names else _listed(answers), as_json)
 
 
 def _listed(answers: list[dict[str, object]]) -> str:
@@ -46,7 +46,7 @@ def _listed(answers: list[dict[str, object]]) -> str:
 
 
 @click.command("books")
-@json_option
+@common.json_option
 def books_command(as_json: bool) -> None:
     """List the books that come with the package.
 
@@ -58,4 +58,4 @@ def books_command(as_json: bool) -> None:
     """
     opened = [Book(path) for path in shipped.paths()]
     facts = [{**books.facts(book.header, book.size), "book": str(book.path)} for book in opened]
-    tell(facts, lambda _: "\n".join(map(books.row, opened)), as_json)
+    common.tell(facts, lambda _: "\n".join(map(books.row, opened)), as_json)

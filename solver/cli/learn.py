@@ -15,8 +15,7 @@ from solver.base.files import write_whole
 from solver.book import Book
 from solver.book.writer import UNMARKED, check_target
 from solver.cli import common
-from solver.cli.common import Bars, note, tell
-from solver.report import evaluations, matches
+from solver.report import players as reports
 from solver.rules.game import Game, Rules
 
 if TYPE_CHECKING:
@@ -79,12 +78,12 @@ def learn_command(
     opened = common.open_source(source, own, live=live, quiet=quiet, chance=f"not learned: {SOLVE_IT}")
     book = opened.book
     if book is not None and book.header.scope != "complete" and not os.path.exists(source):
-        note(f"which holds {book.header.scope} only: states are searched instead", quiet)
+        common.note(f"which holds {book.header.scope} only: states are searched instead", quiet)
         book = None
-    with opened, Bars(quiet) as bars:
+    with opened, common.Bars(quiet) as bars:
         evaluation = _learned(book, opened.game, options, bars, quiet)
     write(output, evaluation)
-    tell(evaluations.facts(evaluation, output), evaluations.text, as_json)
+    common.tell(reports.evaluation_facts(evaluation, output), reports.evaluation_text, as_json)
 
 
 def _check_options(options: dict[str, Any]) -> None:
@@ -98,7 +97,7 @@ def _check_options(options: dict[str, Any]) -> None:
         raise MethodError("--hidden is for a network: add --model network")
 
 
-def _learned(book: Book | None, game: Game, options: dict[str, Any], bars: Bars, quiet: bool) -> Evaluation:
+def _learned(book: Book | None, game: Game, options: dict[str, Any], bars: common.Bars, quiet: bool) -> Evaluation:
     if options["method"] == "evolve":
         from solver.learning.evolution import evolve
 
@@ -110,7 +109,7 @@ def _learned(book: Book | None, game: Game, options: dict[str, Any], bars: Bars,
     if book is not None and options["depth"] is not None:
         raise MethodError("--depth is for searches, a book has values: leave it out, or add --live to a game's name")
     if book is not None and book.header.scope != "complete":
-        note(f"{book.path.name} holds {book.header.scope} only: what lies beyond is learned from nothing", quiet)
+        common.note(f"{book.path.name} holds {book.header.scope} only: what lies beyond is learned from nothing", quiet)
     return learn(
         source,
         hidden=hidden,
@@ -193,12 +192,12 @@ def match_command(first: str, second: str, as_json: bool, quiet: bool, **options
         for number, player in enumerate(both):
             players.append(chooser(player, setting._replace(seed=setting.seed + number)))
             ended.callback(getattr(players[-1], "close", int))
-        bars = ended.enter_context(Bars(quiet))
+        bars = ended.enter_context(common.Bars(quiet))
         played = match(
             rules, *players, games=options["games"], plies=options["plies"], seed=options["seed"], progress=bars
         )
     if len(played.games) < options["games"] - 1:
-        note(f"the game has {len(played.games) // 2} such openings: that is {len(played.games)} games", quiet)
+        common.note(f"the game has {len(played.games) // 2} such openings: that is {len(played.games)} games", quiet)
     tallies = None
     if options["judge"] is not None:
         with common.open_book(options["judge"], own, quiet=quiet) as book:
@@ -209,4 +208,4 @@ def match_command(first: str, second: str, as_json: bool, quiet: bool, **options
             click.echo(lines, nl=False)
         else:
             write_whole(options["save"], lines.encode())
-    tell(matches.facts(rules.name, (first, second), played, tallies), matches.text, as_json)
+    common.tell(reports.match_facts(rules.name, (first, second), played, tallies), reports.match_text, as_json)

@@ -58,7 +58,7 @@ COMMANDS = "hint, undo, swap (sides), help, quit"
 @common.live_option
 @common.game_option
 @common.quiet_option
-def command(
+def play_command(
     source: str,
     second: bool,
     start: str,
@@ -146,9 +146,7 @@ class Opponent:
         if self.method == "heuristic":
             result = self.player.foresight.search(state, self.depth)
         else:
-            from solver.search.deepening import negamax
-
-            result = negamax(self.player.game, state, depth=self.depth)
+            result = heuristic.negamax(self.player.game, state, depth=self.depth)
         assert result.action is not None
         return result.action, True
 

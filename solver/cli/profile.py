@@ -15,7 +15,7 @@ import click
 from solver.base.files import lock, write_whole
 from solver.book import Opened, open_source
 from solver.book.writer import check_target
-from solver.cli.common import Bars, game_option, json_option, number, quiet_option, tell
+from solver.cli import common
 from solver.profiling import Profile, profile, refuse_chance
 from solver.report import profiles
 from solver.rules.fingerprint import fingerprint
@@ -41,11 +41,11 @@ NAMING = ("format_action",)  # what a row shows besides values
     metavar="FILE",
     help="With --table: keep finished rows in FILE, and go on from there.",
 )
-@number("--games", 10, 1_000_000, "Simulate N games for each pair of players, instead of solving the game.")
-@json_option
-@game_option
-@quiet_option
-def command(
+@common.number("--games", 10, 1_000_000, "Simulate N games for each pair of players, instead of solving the game.")
+@common.json_option
+@common.game_option
+@common.quiet_option
+def profile_command(
     source: str,
     table: bool,
     html: str | None,
@@ -86,7 +86,7 @@ def command(
     if target is not None:
         write_whole(target, profiles.page(report, rules).encode())
     if as_json or not html:
-        tell(profiles.facts(report), lambda _: profiles.text(report, rules), as_json)
+        common.tell(profiles.facts(report), lambda _: profiles.text(report, rules), as_json)
 
 
 def _tabulate(
@@ -106,7 +106,7 @@ def _tabulate(
                         journal.write((json.dumps(dict(zip(KEY, (LAYOUT, *key), strict=True)) | row) + "\n").encode())
                         journal.flush()
             rows.append(finished[key])
-    tell([row["facts"] for row in rows], lambda _: profiles.listed([row["row"] for row in rows]), as_json)
+    common.tell([row["facts"] for row in rows], lambda _: profiles.listed([row["row"] for row in rows]), as_json)
 
 
 @contextlib.contextmanager
@@ -159,7 +159,7 @@ def _profiled(opened: Opened, games: int | None, quiet: bool) -> tuple[Profile, 
     """Return the profile of a book or a game, which is solved if no complete book is at hand."""
     refuse_chance(opened.rules)
     source = opened.game if opened.book is None else opened.book
-    with Bars(quiet) as bars:
+    with common.Bars(quiet) as bars:
         if opened.book is not None or games is not None:
             return profile(source, games=games, progress=bars), opened.rules
         with solve(opened.game, progress=bars) as solved:

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from solver.play.live import Live
     from solver.play.lookahead import Foresight
     from solver.play.practical import Practical
-    from solver.play.refuting import Refutation
 
 METHODS = ("best", "practical")
 EXACT_SHARE = 0.75  # of a budget, for exact searches before estimates are made
@@ -116,7 +115,7 @@ class Player:
         self._lead = None
         # Where play may come back to a state, and no value has a distance
         if header is not None and header.method == Method.RETROGRADE and header.kind.scores:
-            from solver.play.headway import Leading
+            from solver.play.practical import Leading
 
             plies = opened.book.plies_to_conversion if opened.book is not None and header.kind.converts else None
             self._lead = Leading(self.knowledge.book_rules, self.knowledge.find, plies)
@@ -357,7 +356,7 @@ class Player:
             visited.add(state)
             max_moves -= 1
 
-    def why(self, state: int, action: int) -> Refutation:
+    def why(self, state: int, action: int) -> analysis.Refutation:
         """Explain a move: what it gives away, and the shortest line that shows it.
 
             player.why(state, action).line      # [(action, state), ...] after the move
@@ -374,10 +373,8 @@ class Player:
             StateTypeError, PositionError: As `check`, and if the action is not legal.
             MissingState: The value of the move, or of the position, is not known.
         """
-        from solver.play.refuting import explained
-
         state = self.check(state)
-        return explained(self, state, action, *self.examine(state))
+        return analysis.explained(self, state, action, *self.examine(state))
 
     def outcomes(self, state: int) -> list[Outcome]:
         """List the outcomes of dice or cards at a state, in the game's order. Empty if a player decides.

@@ -1,4 +1,6 @@
-"""Practical play: among equally good moves, prefer the one that gives a fallible opponent the most chances to go wrong.
+"""Choices among equally good moves: practical play, levels of strength, and moves that get somewhere.
+
+Practical play prefers the move that gives a fallible opponent the most chances to go wrong.
 
 The opponent is a model. It looks k plies ahead: it plays a win that it sees, avoids a loss that it sees, and otherwise
 chooses at random. In games whose moves score, it takes the moves that gain most within k plies. Results count 1, 0 and
@@ -16,6 +18,11 @@ serve to order moves: single ones may be far off. `scripts/bench_practical.py` c
 A `Level` plays like such an opponent in a share of its moves: it sees wins and losses within some plies, and otherwise
 moves at random. All other moves are best. So weaker players err more often and see fewer plies: deep mistakes come
 first, and shallow ones only at the lowest levels.
+
+`Leading` gets somewhere: without distances best moves may go round, where play may come back to a state. A side gains
+more than endless play is worth by moves that raise the tier or end the game, conversions. Of the best moves that one is
+played which gets there soonest, whatever is replied: as the book says, if it has the distances, or by a search of its
+values, one ply deeper each time, as `verifying.plainly` proves them.
 """
 
 from __future__ import annotations
@@ -28,14 +35,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from solver.base.errors import MethodError
-from solver.base.value import Value
-from solver.play.analysis import OPPONENT
+from solver.base.value import Value, merit_of
+from solver.play.analysis import OPPONENT, Move, rank
 from solver.rules.game import Rules
 
 MAX_OPPONENT = 4
 LOOKS = 600  # moves looked at for one choice: 1 ms on average, 7 at most
 MAX_PLIES = 24
 MAX_STATES = 1 << 15  # states whose moves are remembered
+MAX_LEAD = 100  # plies of a way to a conversion
+LEAD_LOOKS = 1 << 16  # moves looked at for one move; then any best one is played
+MAX_LED = 1 << 16  # states whose ways are remembered
 
 
 class Reply(NamedTuple):
@@ -287,3 +297,86 @@ def level_of(text: str) -> Level:
     if text not in LEVELS:
         raise ValueError(f"{text[:40]!r} is no level: choose {', '.join(LEVELS)}, or 1 to {len(NUMBERS)}")
     return LEVELS[text]
+
+
+class Leading:
+    """Choose the move to play, `lead(state, moves)`, by values of canonical states that have no distances.
+
+    `plies`, if there is one, says how far such a state is from a conversion.
+    """
+
+    def __init__(
+        self, rules: Rules, find: Callable[[Any], Value | None], plies: Callable[[Any], int | None] | None = None
+    ) -> None:
+        self.rules, self._find, self._plies = rules, find, plies
+        # Plies that it takes at most, and at least, by state
+        self._soonest: dict[Any, int] = {}
+        self._latest: dict[Any, int] = {}
+        self._left = 0
+
+    def __call__(self, state: Any, moves: list[Move]) -> Move:
+        best = min(moves, key=rank)
+        equal = [move for move in moves if rank(move) == rank(best)]
+        if self.conversion(state, best) is not None:
+            choose = min if best.value and best.value.score > 0 else max
+            return choose(equal, key=lambda move: self.conversion(state, move) or 0)
+        if not self.has_goal(state, best) or len(equal) == 1:
+            return best
+        if len(self._soonest) + len(self._latest) > MAX_LED:
+            self._soonest.clear()
+            self._latest.clear()
+        self._left = LEAD_LOOKS
+        for plies in range(MAX_LEAD):
+            for move in equal:
+                if self._gets_there(state, move.child, plies):
+                    return move
+            if self._left < 0:
+                break
+        return best
+
+    def has_goal(self, state: Any, move: Move) -> bool:
+        """Whether a best move is worth more than endless play: only then there is somewhere to get to."""
+        return move.value is not None and move.value.score > self.rules.endless(state)
+
+    def conversion(self, state: Any, move: Move) -> int | None:
+        """The plies to a conversion by a move. None where no distances are known, or neither side wins."""
+        if self._plies is None or move.value is None or not move.value.score:
+            return None
+        key = self.rules.canonical(move.child)
+        if self.rules.is_terminal(move.child) or self.rules.tier(key) > self.rules.tier(state):
+            return 1
+        return 1 + (self._plies(key) or 0)
+
+    def _gets_there(self, state: Any, child: Any, plies: int) -> bool:
+        """Return whether a move reaches the goal at once, or its child does within so many plies."""
+        key = self.rules.canonical(child)
+        self._left -= 1
+        return self.rules.is_terminal(child) or self.rules.tier(key) > self.rules.tier(state) or self._does(key, plies)
+
+    def _does(self, state: Any, plies: int) -> bool:
+        if plies >= self._soonest.get(state, MAX_LEAD):
+            return True
+        value = self._find(state)
+        if value is None or plies <= self._latest.get(state, -1) or self._left < 0:
+            return False
+        above = value.score - self.rules.endless(state)
+        children = self._children(state, value, above > 0)
+        any_or_all = any if above > 0 else all
+        does = above == 0 or (plies > 0 and any_or_all(self._gets_there(state, child, plies - 1) for child in children))
+        if does:
+            self._soonest[state] = plies
+        elif self._left >= 0:
+            self._latest[state] = plies
+        return does
+
+    def _children(self, state: Any, value: Value, only_best: bool) -> Sequence[Any]:
+        """Return the children of the moves, or of the best moves alone."""
+        rules, children = self.rules, []
+        for action in rules.actions(state):
+            child = rules.result(state, action)
+            if only_best:
+                known = rules.ended(child) if rules.is_terminal(child) else self._find(rules.canonical(child))
+                if known is None or rules.lifted(merit_of(known), state, action, child) != value.score:
+                    continue
+            children.append(child)
+        return children

@@ -1,4 +1,4 @@
-"""A player's answers as facts, in the shape of `query --json`, as lines of JSON, and in words.
+"""A player's answers as facts, in the shape of `query --json`, as lines of JSON, and in words: values, why, best play.
 
 Values at the top and of `moves` are for the side to move now, those of a `child` for its own; an unknown value is
 None, never a number that stands for it.
@@ -6,21 +6,21 @@ None, never a number that stands for it.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import time
 from typing import TYPE_CHECKING, Any
 
-from solver.base.errors import BookError, GameError, PositionError, SolverError
+from solver.base.errors import BookError, GameError, MissingState, PositionError, SolverError
 from solver.base.kinds import NIMBER, nimber_of
 from solver.base.value import Value, in_plies
 from solver.book import Book
-from solver.play.analysis import Move
+from solver.play import analysis
 from solver.play.player import Player
 from solver.report import records
 from solver.report.facts import table
-from solver.report.records import line_of, value_of
-from solver.rules.game import Rules, game_text
-from solver.rules.notation import Position, faces, in_full, in_words, legal_actions, namer, show
+from solver.rules import notation
+from solver.rules.game import Game, Rules, game_text
 from solver.rules.reading import parse_position
 from solver.search import Table
 
@@ -53,16 +53,16 @@ class Answers:
         self._holds_all = self._holds_all and not self._grown and not self._of_nimbers
         self._find, self._canonical = player.solution.get, player.canonical
         self._mover = player.rules.to_move
-        self._action_name = namer(player.game)
-        self._legal = functools.lru_cache(maxsize=1 << 9)(functools.partial(legal_actions, player.rules))
+        self._action_name = notation.namer(player.game)
+        self._legal = functools.lru_cache(maxsize=1 << 9)(functools.partial(notation.legal_actions, player.rules))
         self._worth = functools.lru_cache(maxsize=1 << 16)(_worth)
 
     def line(self, position: str) -> bytes:
         """Return the facts of a position, or its error, as a line of JSON."""
         try:
-            return line_of(self.ask(position))
+            return records.line_of(self.ask(position))
         except SolverError as error:
-            return line_of({"position": position, "error": str(error)})
+            return records.line_of({"position": position, "error": str(error)})
 
     def ask(self, position: str, budget: Any = None) -> records.Position:
         """Return the facts of a position.
@@ -113,7 +113,7 @@ class Answers:
             # Rules need not bear numbers that are no states
             return None
 
-    def _facts(self, text: str, parsed: Parsed, answer: Known, moves: list[Move] | None) -> records.Position:
+    def _facts(self, text: str, parsed: Parsed, answer: Known, moves: list[analysis.Move] | None) -> records.Position:
         state, ply, mover, gained = parsed
         value, exact, source, estimate = answer
         facts = records.Position(
@@ -149,13 +149,13 @@ class Answers:
 
     def _chances(self, state: int) -> list[records.Chance]:
         outcomes = self.player.outcomes(state)
-        shown: list[str | None] = [*faces(self.player.game, len(outcomes))] or [None] * len(outcomes)
+        shown: list[str | None] = [*notation.faces(self.player.game, len(outcomes))] or [None] * len(outcomes)
         return [
             records.Chance(face, probability, *_worth(value), records.Child(child, *_worth(child_value)))
             for face, (probability, value, child, child_value) in zip(shown, outcomes, strict=True)
         ]
 
-    def _moves(self, state: int, moves: list[Move]) -> list[records.Move]:
+    def _moves(self, state: int, moves: list[analysis.Move]) -> list[records.Move]:
         facts, worth_of, name_of = [], self._worth, self._action_name
         for action, value, exact, source, best, child, child_value, estimate, practical in moves:
             after = records.Child(child, *worth_of(child_value))
@@ -181,10 +181,10 @@ class Answers:
         """The nimber of a state, from a book of them or found now; None where that takes too long."""
         if len(self._nimbers) > MOST_NIMBERS:
             self._nimbers.clear()
-        from solver.search.nimbers import nimber
+        from solver.search import alphabeta
 
         stored = self._stored_nimber(state)
-        return nimber(self.player.rules, state, self._nimbers) if stored is None else stored
+        return alphabeta.nimber(self.player.rules, state, self._nimbers) if stored is None else stored
 
     def _stored_nimber(self, state: int) -> int | None:
         """That of a state in a book of nimbers."""
@@ -199,7 +199,7 @@ def _worth(value: Value | None) -> tuple[str | None, float | None, int | None]:
 def text(player: Player, facts: records.Position) -> str:
     """The facts for people: board, value, a table of moves."""
     rules = player.rules
-    lines = [show(player.game, facts.state), "", sentence(rules, facts)]
+    lines = [notation.show(player.game, facts.state), "", sentence(rules, facts)]
     if not facts.terminal:
         guessed = facts.estimate is not None and (rules.scores or abs(facts.estimate) < 1)
         source = f"{facts.source} by {facts.evaluation}" if guessed else facts.source
@@ -208,7 +208,12 @@ def text(player: Player, facts: records.Position) -> str:
     lines += _nimber(facts)
     if facts.moves:
         rows = [
-            ("*" if move.best else " ", move.move, in_words(value_of(move), rules, move.estimate), move.source)
+            (
+                "*" if move.best else " ",
+                move.move,
+                notation.in_words(records.value_of(move), rules, move.estimate),
+                move.source,
+            )
             + ((f"{move.practical:+.2f} in practice",) if isinstance(move.practical, float | int) else ())
             + ((f"conversion in {in_plies(move.conversion)}",) if isinstance(move.conversion, int) else ())
             for move in facts.moves
@@ -216,13 +221,17 @@ def text(player: Player, facts: records.Position) -> str:
         lines += table([(*row, *_nimber(move.child)) for row, move in zip(rows, facts.moves, strict=True)])
     for number, move in enumerate(facts.chances or (), 1):
         shown = "" if move.faces in (None, str(number)) else f" ({move.faces})"
-        lines.append(f"{number:4}{shown}  {100 * move.probability:6.2f} %  {in_words(value_of(move), rules)}")
+        lines.append(
+            f"{number:4}{shown}  {100 * move.probability:6.2f} %  {notation.in_words(records.value_of(move), rules)}"
+        )
     return "\n".join(lines) + "\n"
 
 
 def sentence(rules: Rules, facts: records.Position) -> str:
     """The value of a position and whose it is."""
-    return in_full(rules, facts.to_move, facts.gained, value_of(facts), facts.estimate, over=facts.terminal)
+    return notation.in_full(
+        rules, facts.to_move, facts.gained, records.value_of(facts), facts.estimate, over=facts.terminal
+    )
 
 
 def _nimber(facts: records.Position | records.Child) -> list[str]:
@@ -234,8 +243,124 @@ def picture(player: Player, facts: records.Position) -> Board:
     """Draw the answer of `query --json` for a position: its board, its value, and those of its moves."""
     from solver.play.showing import drawn, labelled
 
-    position = Position(facts.state, facts.ply, facts.to_move, facts.gained)
+    position = notation.Position(facts.state, facts.ply, facts.to_move, facts.gained)
     moves = facts.moves or []
-    actions = legal_actions(player.rules, position.state) if moves else {}
-    labels = ((actions[move.move], value_of(move), move.estimate, move.best) for move in moves)
+    actions = notation.legal_actions(player.rules, position.state) if moves else {}
+    labels = ((actions[move.move], records.value_of(move), move.estimate, move.best) for move in moves)
     return drawn(player.rules, position, labelled(player.rules, position, labels), sentence(player.rules, facts))
+
+
+def explained(player: Player, facts: records.Position) -> records.Position:
+    """Add to a position's facts its refutations, and whether one move alone keeps the value.
+
+    Moves of unknown value are left out, and nothing is added where a position is finished or chance decides.
+    """
+    if not facts.moves:
+        return facts
+    answer, moves = player.examine(facts.state)
+    refutations = []
+    for action in player.game.actions(facts.state):
+        with contextlib.suppress(MissingState):
+            refutations.append(analysis.explained(player, facts.state, action, answer, moves))
+    keepers = sum(refutation.gives == 0 for refutation in refutations)
+    facts.only = keepers == 1 and len(refutations) == len(facts.moves) > 1
+    facts.why = []
+    for refutation in refutations:
+        if refutation.gives:
+            name = notation.format_action(player.game, facts.state, refutation.action)
+            line = line_names(player, facts.state, refutation)
+            facts.why.append(records.Why(name, refutation.gives, line, _gift(player, refutation)))
+    return facts
+
+
+def line_names(player: Player, state: int, refutation: analysis.Refutation) -> list[str]:
+    """Return the moves of a refutation in the game's notation."""
+    child = player.game.result(state, refutation.action)
+    return [*notation.names_of(player.rules, child, (action for action, _ in refutation.line))]
+
+
+def _gift(player: Player, refutation: analysis.Refutation) -> str:
+    """Say in a few words what a move gives away."""
+    if player.rules.scores:
+        return f"gives {refutation.gives:g} away"
+    return f"makes a {_plain(refutation.after)} of a {_plain(refutation.before)}"
+
+
+def _plain(value: Value) -> str:
+    return value.outcome if value.outcome in ("win", "draw", "loss") else "result"
+
+
+def reasons(facts: records.Position) -> str:
+    """Return the explanation for people, a line each; empty without any."""
+    if not isinstance(facts.why, list) or not facts.moves:
+        return ""
+    best = [move.move for move in facts.moves if move.best]
+    lines = [f"{best[0]} is the only move that keeps the value"] if facts.only and best else []
+    for reason in facts.why:
+        line = f": {' '.join(reason.line)}" if reason.line else ""
+        lines.append(f"{reason.move}  {reason.words}{line}")
+    if not facts.why:
+        lines.append("no move gives value away")
+    return "\n".join(lines) + "\n"
+
+
+def best_line(player: Player, position: str, max_moves: int = 1000) -> dict[str, Any]:
+    """Return the facts of a line: its moves, where it ends, and how.
+
+    Raises:
+        MissingState: if the position's value is not known.
+        PositionError: if it is no legal position, or one that play cannot reach.
+    """
+    game = player.game
+    parsed = parse_position(game, position)
+    state = parsed.state
+    value = player.value(state).value
+    if value is None:
+        raise MissingState(f"{position} is not known: {_remedy(player)}")
+    line: list[tuple[int, int]] = []
+    known = False
+    # The moves before one that is not known count
+    with contextlib.suppress(MissingState):
+        for move in player.line(state, max_moves):
+            line.append(move)
+        known = True
+    states = [state, *(child for _, child in line)]
+    if not known:
+        value_text = notation.in_words(player.value(states[-1]).value, player.rules)
+        whose = "the book ends here" if isinstance(player.solution, Book) else "no more is known"
+        ending = f"{whose}: {value_text} for the side to move; {_remedy(player)}"
+    elif game.is_terminal(states[-1]):
+        how = notation.format_end(game, states[-1])
+        ending = f"the game is over: {how}" if how else "the game is over"
+    elif states[-1] in states[:-1]:
+        ending = "the position repeats" + player.rules.kind.repeats
+    else:
+        ending = f"cut off after {in_plies(max_moves)}, the most that was asked for"
+    return {
+        "position": position,
+        "state": state,
+        "score": value.score,
+        "distance": value.distance,
+        "words": notation.in_all(value, player.rules, parsed.gained),
+        "moves": [*notation.names_of(player.rules, state, (action for action, _ in line))],
+        "end": states[-1],
+        "ending": ending,
+    }
+
+
+def line_text(game: Game, line: dict[str, Any]) -> str:
+    """The facts for people: where it begins, its moves, ten in a row, and where it ends."""
+    moves = line["moves"]
+    rows = [f"{index + 1:4}  " + " ".join(moves[index : index + 10]) for index in range(0, len(moves), 10)]
+    begun, ended = notation.show(game, line["state"]), notation.show(game, line["end"])
+    return "\n".join([f"{begun}\n\n{line['words']} for the side to move", *rows, f"\n{ended}\n\n{line['ending']}"])
+
+
+def _remedy(player: Player) -> str:
+    """How to know more than the player does."""
+    solve = f"solver solve {game_text(player.game)} -o BOOK"
+    if player.live:
+        return f"more --budget than {player.seconds:g} s a move, or {solve}"
+    if "live" in player.rules.kind.unfit:
+        return f"{solve} knows all"
+    return f"--budget SECONDS searches on, {solve} knows all"

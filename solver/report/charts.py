@@ -13,7 +13,7 @@ from solver.base.kinds import OUTCOME
 from solver.book.writer import check_target
 from solver.games.tree import Tree, written
 from solver.report.trees import label
-from solver.search.trace import Trace
+from solver.search.comparison import Trace
 
 WIN, DRAW, LOSS = "#2a78d6", "#b9b8b2", "#d6572a"
 LINE, FAINT, PLAYERS = "#55544f", "#8a8983", {"MAX": "#d3e4f8", "MIN": "#f8ddd3", "CHANCE": "#f4efc9"}

@@ -10,7 +10,7 @@ from solver.games.tree import Tree, written
 from solver.report.facts import table
 from solver.rules.game import Rules
 from solver.rules.notation import names_of, show
-from solver.search.trace import Node, Trace, Unfolded
+from solver.search.comparison import Node, Trace, Unfolded
 
 WIDTH = 120  # columns of a drawing
 DRAWN = 300  # nodes of one

@@ -9,6 +9,8 @@ Python's stack. The same algorithms are the judge of the compiled kernels.
 
 from __future__ import annotations
 
+import enum
+import threading
 import time
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
 from dataclasses import dataclass
@@ -17,9 +19,9 @@ from typing import Any, NamedTuple
 from solver.base.errors import BudgetExceeded, GameError, MethodError
 from solver.base.kinds import MARGIN
 from solver.base.progress import Progress, silent
-from solver.base.value import Value, drop, value_of
+from solver.base.value import Value, drop, merit_of, value_of
 from solver.rules.game import Rules
-from solver.rules.width import USUAL, as_integer
+from solver.rules.width import USUAL, as_integer, outside
 
 Table = dict[Hashable, Any]
 Visit = Generator[Any, Any, Any]
@@ -254,6 +256,24 @@ def refuse_chance(rules: Rules, method: str, remedy: str = "use expectiminimax")
         raise MethodError(f"{rules.name} has chance nodes, which {method} cannot take: {remedy}")
 
 
+def require_chance(rules: Rules) -> None:
+    """Raise MethodError if a game has no chance."""
+    if rules.chance is None:
+        raise MethodError(f"{rules.name} has no chance(state): use minimax or alpha-beta")
+
+
+def check_outcomes(rules: Rules, state: Any) -> None:
+    """Raise GameError unless weights and next states of a chance node are sound."""
+    for weight, child in rules.outcomes(state):
+        if type(weight) is not int or weight < 1:
+            raise GameError(
+                f"{rules.name}: chance({state}) has the weight {weight!r}: weights are whole numbers from 1 on, of"
+                " which each one's share in their sum is its probability"
+            )
+        if isinstance(child, int) and not 0 <= child < 1 << rules.bits:
+            raise GameError(f"{rules.name}: chance({state}) leads to {child}: it {outside(rules.bits)}")
+
+
 def cycle(rules: Rules, method: str) -> MethodError:
     """The refusal of a game in which a state comes again."""
     remedy = rules.kind.remedy if rules.bits <= USUAL else "states so wide are searched live alone"
@@ -270,3 +290,74 @@ def stuck(rules: Rules, state: Any) -> GameError:
 def solution_of(table: Mapping[Any, int], score_game: bool) -> dict[Any, Value]:
     """Return the values of a table of merits, of margins in a score game."""
     return {state: value_of(merit, score_game) for state, merit in table.items()}
+
+
+class SearchStatus(enum.IntEnum):
+    """The status at the end of a call. Modules of WebAssembly return the numbers.
+
+    The last two occur within a search alone: moves of a state are left, or one must be searched again.
+    """
+
+    PAUSED = 0  # the call has spent its nodes: call again
+    DONE = 1
+    NO_ROOM = 2  # the arrays of the path have too few rows: call again with more
+    OUTSIDE = 3  # a state is worth more than the search can hold
+    STUCK = 4  # a state has no moves
+    OPENED = 5
+    BETTER = 6
+
+
+class ExactSearch:
+    """Exact values of single states, from a search that finds a merit between two bounds.
+
+    A search defines `_merit(state, low, high, budget)`: the merit if it lies within low..high, else a bound of it on
+    that side.
+
+    Attributes:
+        rules: The rules of the game.
+        win: The merit of a win now.
+        scores: Whether a merit is a score, without a distance.
+    """
+
+    rules: Rules
+    win: int
+    scores: bool
+    _merit: Callable[[int, int, int, Budget], int]
+
+    def value(
+        self,
+        state: int,
+        *,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        stop: threading.Event | None = None,
+    ) -> Value:
+        """Return the value of a state.
+
+        Raises:
+            BudgetExceeded: After that many nodes or seconds, or once `stop` is set. The result is kept.
+            UncompiledRules: The search cannot hold the value, or play is too long for it.
+        """
+        budget = Budget(nodes, seconds, None if stop is None else stop.is_set)
+        return value_of(self._merit(state, *self._range(state), budget), self.scores, self.win)
+
+    def reaches(
+        self,
+        state: int,
+        value: Value,
+        *,
+        strictly: bool = False,
+        nodes: int | None = None,
+        seconds: float | None = None,
+    ) -> bool:
+        """Tell whether a state is worth at least that much (`strictly`: more), by one question. Raises as `value`."""
+        bound: int = merit_of(value, self.win) + strictly
+        return self._merit(state, bound - 1, bound, Budget(nodes, seconds)) >= bound
+
+    def _range(self, state: int) -> tuple[int, int]:
+        """Merits between which a state's lies."""
+        if not (self.rules.scores and self.rules.bounds):
+            return -self.win, self.win
+        low, high = self.rules.bounds(state)
+        # What lies beyond is found out where it is met
+        return max(low, -self.win), min(high, self.win)

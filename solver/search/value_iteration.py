@@ -16,9 +16,8 @@ from solver.base.kinds import Units
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.rules.game import Rules
-from solver.search import Budget, best_action, roots_of, stuck
+from solver.search import Budget, best_action, check_outcomes, require_chance, roots_of, stuck
 from solver.search.derive import edges
-from solver.search.expectiminimax import check_outcomes, require_chance
 from solver.search.nets import NO_BOUND, Net, meet, narrow, turns, unmet
 
 Child = tuple[int, Any, bool, int, int]

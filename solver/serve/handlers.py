@@ -10,7 +10,7 @@ from solver.base.errors import MethodError
 from solver.book import Book
 from solver.export.site import title_of
 from solver.play.analysis import OPPONENTS
-from solver.report import books, lines
+from solver.report import answers, books
 from solver.report.facts import facts_of
 from solver.serve.batch import Batch
 from solver.serve.operations import MOST_LINE, MOST_TEXT, document
@@ -94,7 +94,7 @@ class Handlers:
         """Best play by a book."""
         served, _ = self.any_book(request)
         text, most = position_in(request), _whole(request, "most", 1, MOST_LINE)
-        facts = await anyio.to_thread.run_sync(lines.facts, served.player, text, most)
+        facts = await anyio.to_thread.run_sync(answers.best_line, served.player, text, most)
         return reply_of(facts, FOREVER, "line", served.digest, text, str(most))
 
     async def book_positions(self, request: Any) -> Batch:

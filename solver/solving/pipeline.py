@@ -31,7 +31,7 @@ from solver.check.conformance import blamed
 from solver.rules.game import Rules, check_parameters, game_text
 from solver.rules.loading import graph_in
 from solver.rules.width import refuse_wide
-from solver.search import nimbers
+from solver.search.alphabeta import check_nimbers
 from solver.solving.job import Job, Outcome, Way, contents_of
 from solver.solving.ways import imported, opening, plain, whole
 from solver.solving.ways.grown import Growing
@@ -311,7 +311,7 @@ def refuse(job: Job, way: Way) -> None:
     if options.max_ply is not None and options.method not in (AUTO, Method.ALPHABETA):
         raise MethodError(f"an opening book is made by alpha-beta: --method alphabeta, not {options.method}")
     if rules.kind is NIMBER:
-        nimbers.check(rules)
+        check_nimbers(rules)
     some_heed = sorted(set().union(*(each_way.heeds for each_way in WAYS)))
     refuse_ignored(way.name, way.heeds, job.target is not None, {name: getattr(options, name) for name in some_heed})
     reason = way.refuses(job)

@@ -15,8 +15,7 @@ from solver.base.errors import DamagedBook, ForeignBook, UncompiledRules, printa
 from solver.rules.fingerprint import Origin, check_origin
 from solver.rules.game import Rules
 from solver.rules.width import words_of
-from solver.search import Budget, Result
-from solver.search.running import ExactSearch, SearchStatus, ended, looked
+from solver.search import Budget, ExactSearch, Result, SearchStatus, heuristic
 from solver.wasm import exports
 from solver.wasm.binary import facts_of
 from solver.wasm.watch import watch
@@ -192,7 +191,7 @@ class Module(ExactSearch):
         """The best that can be seen so many plies ahead, as `Lookahead.look`; UncompiledRules beyond MAX_LOOK_DEPTH."""
         rules = self.rules
         if rules.is_terminal(state):
-            return ended(rules, state)
+            return heuristic.ended(rules, state)
         if depth > MAX_LOOK_DEPTH:
             raise UncompiledRules(f"{rules.name}: a module looks {MAX_LOOK_DEPTH} plies ahead at most, not {depth}")
         self.ask("look", state, depth, -1 if first_action is None else first_action)
@@ -201,7 +200,7 @@ class Module(ExactSearch):
         merit = self.ask("merit")
         if not math.isfinite(merit):
             raise UncompiledRules(f"{rules.name}: the module's estimate of {state} is no number")
-        return looked(rules, depth, merit, self.ask("choice"), bool(self.ask("cut")), nodes)
+        return heuristic.looked(rules, depth, merit, self.ask("choice"), bool(self.ask("cut")), nodes)
 
 
 def _reason(error: Exception) -> str:

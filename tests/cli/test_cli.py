@@ -360,7 +360,7 @@ def test_a_line_is_the_best_play_to_the_end(book):
 def test_a_line_without_a_book_is_searched_to_its_end_or_says_why_not(monkeypatch):
     assert json.loads(ok("line", "mu-torere", "--json", "--live"))["ending"] == "the position repeats: a draw"
     assert "loss in 11 for the side to move" in ok("line", "coins", "--live")
-    monkeypatch.setattr("solver.cli.line.SECONDS", 0.1)
+    monkeypatch.setattr("solver.cli.ask.SECONDS", 0.1)
     code, out, err = run("line", "teeko")
     assert (code, out) == (3, "") and "solver solve teeko -o BOOK" in err
 
@@ -389,8 +389,8 @@ def test_a_chart_of_a_book(book, tmp_path, name):
 @pytest.mark.parametrize(
     ("module", "opening", "arguments"),
     [
-        ("cli.check", "game_of", "check nim:2,3 --quick"),
-        ("cli.compare", "game_of", "compare nim:2,3"),
+        ("cli.solve", "game_of", "check nim:2,3 --quick"),
+        ("cli.solve", "game_of", "compare nim:2,3"),
         ("book", "open_source", "query nim:2,3 start"),
     ],
     ids=["check", "compare", "query"],

@@ -11,7 +11,7 @@ from solver.base.errors import MethodError
 from solver.base.extras import PROCESS
 from solver.base.options import Options
 from solver.estimate import estimation
-from solver.report import estimates
+from solver.report import searches
 from solver.report.facts import facts_of
 from solver.rules import placements
 from solver.rules.game import Rules, load_game
@@ -174,7 +174,7 @@ def test_an_estimate_without_time_says_what_it_left_out(small):
     with Work() as work, Steps(1) as team:
         one = next(team.forward(load_game("connect-four:4,4"), work, symmetry=True))
         assert not projection.estimated(one, 0.0).whole
-    text = estimates.sweep(facts_of(estimation.Sweep(5, 5, 5, 5, False, False, False, 2, 1.0, 1, 1, 1, False)))
+    text = searches.sweep_text(facts_of(estimation.Sweep(5, 5, 5, 5, False, False, False, 2, 1.0, 1, 1, 1, False)))
     assert "more than 5 states" in text
 
 
@@ -210,7 +210,7 @@ def test_an_opening_of_more_plies_than_there_is_time_for(monkeypatch):
     monkeypatch.setattr(estimation, "time", clock)
     estimate = estimation.of_opening(load_game("connect-four"), 25, seconds=0.2)
     assert (len(estimate.plies), estimate.counted, estimate.plies[:3]) == (26, False, [1, 4, 25])
-    assert estimate.sample > 0 and "for want of time" in estimates.opening(facts_of(estimate))
+    assert estimate.sample > 0 and "for want of time" in searches.opening_text(facts_of(estimate))
 
 
 def test_plies_stop_when_there_are_enough():
@@ -322,7 +322,7 @@ def test_a_game_of_captures_and_cycles_is_estimated(monkeypatch, seconds):
     ],
 )
 def test_ranges_are_round(low, high, text):
-    assert estimates.between(low, high) == text
+    assert searches.between(low, high) == text
 
 
 def disk_of(text, folder, monkeypatch, memory):
@@ -381,7 +381,7 @@ def test_keys_are_measured_where_no_state_lies_below_the_first_splitter(small):
 
 def test_memory_that_is_too_little_is_named():
     facts = facts_of(estimation.of_sweep(load_game("tic-tac-toe"), memory=768 << 20))
-    text = estimates.sweep({**facts, "least_memory": 2 << 30})
+    text = searches.sweep_text({**facts, "least_memory": 2 << 30})
     assert "memory   about 2,048 MiB are needed, 768 MiB are allowed: give more with --memory" in text
 
 
@@ -393,7 +393,7 @@ def test_a_solve_of_all_positions_takes_less_without_distances():
         outcomes.least_memory - PROCESS < (whole.least_memory - PROCESS) / 8
         and outcomes.book_bytes < whole.book_bytes / 4
     )
-    assert f"memory   about {outcomes.memory / 2**20:,.0f} MiB\n" in estimates.sweep(facts_of(outcomes))
+    assert f"memory   about {outcomes.memory / 2**20:,.0f} MiB\n" in searches.sweep_text(facts_of(outcomes))
     with pytest.raises(MethodError, match="for games of all positions: omit --wdl"):
         estimation.of_sweep(load_game("nim"), wdl=True)
 
@@ -432,4 +432,4 @@ def test_the_times_of_work_on_the_book_have_a_line():
         (None, "verify 50 seconds, pack 2 seconds"),
     ):
         sweep = estimation.Sweep(*sizes, book_times=estimation.BookTimes(50.0, trim, 2.0))
-        assert f"then about: {words}" in estimates.sweep(facts_of(sweep))
+        assert f"then about: {words}" in searches.sweep_text(facts_of(sweep))

@@ -10,7 +10,7 @@ import pytest
 
 from solver.base.errors import BudgetExceeded, GameError, MethodError
 from solver.rules.game import load_game
-from solver.search import Budget, expectiminimax, value_iteration
+from solver.search import Budget, alphabeta, value_iteration
 from tests import chance, dice_games
 from tests.games import CHANCE_ACYCLIC, CHANCE_CYCLIC, CHANCE_GAMES
 from tests.oracles import CHANCE_ORACLES, LAST_CHECKERS, PIGLET
@@ -69,7 +69,7 @@ def test_folding_keeps_every_value(text):
 def test_expectiminimax_is_exact(text):
     game = load_game(text)
     values = chance.solve(game, symmetry=True)
-    found = expectiminimax.solve(game)
+    found = alphabeta.expectiminimax(game)
     assert found.table == values
     assert found.value.score == values[game.canonical(game.initial())]
 
@@ -97,7 +97,7 @@ def test_the_last_checkers_against_one_that_is_off_next():
     game = load_game("backgammon-bearoff:2")
     table = {}
     for checkers, throws in LAST_CHECKERS.items():
-        found = expectiminimax.solve(game, game.parse_position(f"{checkers}-1"), table=table)
+        found = alphabeta.expectiminimax(game, game.parse_position(f"{checkers}-1"), table=table)
         assert wins(found.value.score) == Fraction(throws, 36)
 
 
@@ -243,23 +243,23 @@ class Ways(NamedTuple):
                 yield weight, 2 + weight
 
 
-@pytest.mark.parametrize("search", [expectiminimax, value_iteration])
-def test_unsound_chance_is_named(search):
+@pytest.mark.parametrize("solve", [alphabeta.expectiminimax, value_iteration.solve])
+def test_unsound_chance_is_named(solve):
     with pytest.raises(GameError, match=r"chance\(1\) has the weight 0: weights are whole numbers from 1 on"):
-        search.solve(Ways((0,)), 1)
+        solve(Ways((0,)), 1)
     with pytest.raises(GameError, match=r"chance\(1\) has the weight 0.5: weights are whole"):
-        search.solve(Ways((0.5,)), 1)
+        solve(Ways((0.5,)), 1)
     with pytest.raises(GameError, match=r"chance\(1\) leads to 9223372036854775810: it is outside \[0, 2\*\*63\)"):
-        search.solve(Ways((1 << 63,)), 1)
+        solve(Ways((1 << 63,)), 1)
     with pytest.raises(MethodError, match=r"no chance\(state\): use minimax"):
-        search.solve(load_game("coins"))
+        solve(load_game("coins"))
     with pytest.raises(BudgetExceeded):
-        search.solve(load_game("einstein:3,2"), budget=Budget(nodes=100))
+        solve(load_game("einstein:3,2"), budget=Budget(nodes=100))
 
 
 def test_play_that_need_not_end_is_refused():
     with pytest.raises(MethodError, match="has cycles, which expectiminimax cannot solve: use value iteration"):
-        expectiminimax.solve(Ways())
+        alphabeta.expectiminimax(Ways())
     with pytest.raises(MethodError, match="need not end, whatever the dice"):
         value_iteration.solve(Ways())
     assert not chance.ends_surely(chance.nodes_of(Ways()))

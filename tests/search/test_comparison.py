@@ -10,9 +10,9 @@ from solver.base.kinds import WDL
 from solver.base.value import Value
 from solver.games.tree import Tree
 from solver.rules.game import Rules, load_game
-from solver.search import comparison, deepening, heuristic
+from solver.search import comparison, heuristic
 from solver.search.comparison import MINIMAX, TRIALS, Trial, compare
-from solver.search.deepening import looks
+from solver.search.heuristic import looks
 from tests import naive
 from tests.commands import ok, run
 
@@ -104,7 +104,7 @@ def test_the_order_of_moves_decides_between_all_leaves_and_knuth_and_moores_leas
 def test_deeper_looks_see_what_searches_of_that_depth_see(text, depth):
     game = load_game(text)
     for look in looks(game, depth=depth):
-        full = deepening.negamax(game, game.initial(), depth=look.depth)
+        full = heuristic.negamax(game, game.initial(), depth=look.depth)
         pruned = heuristic.search(game, game.initial(), depth=look.depth)
         assert (look.value, look.exact, look.minimax) == (full.value, full.exact, full.counts.nodes)
         assert look.value == pruned.value and look.alphabeta <= look.minimax

@@ -9,7 +9,7 @@ from solver.base.errors import BudgetExceeded, GameError, MethodError
 from solver.base.value import Value
 from solver.games.tree import Tree
 from solver.rules.game import Rules, is_score_game, load_game
-from solver.search import Budget, alphabeta, deepening, expectiminimax, heuristic, retrograde, solution_of
+from solver.search import Budget, alphabeta, heuristic, retrograde, solution_of
 from tests import naive
 from tests.games import ACYCLIC, MORE_GAMES, SMALL_GAMES
 from tests.ways import slow, slowly
@@ -22,12 +22,12 @@ DECIDED, MORE_DECIDED = (
 )
 
 
-@pytest.mark.parametrize("search", [alphabeta.minimax, alphabeta.solve, deepening.negamax, heuristic.search])
+@pytest.mark.parametrize("search", [alphabeta.minimax, alphabeta.solve, heuristic.negamax, heuristic.search])
 def test_a_search_takes_numbers_of_numpy_as_pythons(search):
     """Wrapped in 16 bits the rules of this game see other lines drawn."""
     np = pytest.importorskip("numpy")
     game, start = load_game("dots-and-boxes:2,1"), 100
-    options = {"depth": 3} if search in (deepening.negamax, heuristic.search) else {}
+    options = {"depth": 3} if search in (heuristic.negamax, heuristic.search) else {}
     for kind in (np.int8, np.int16, np.int64):
         assert search(game, kind(start), **options)[:2] == search(game, start, **options)[:2]
 
@@ -162,7 +162,7 @@ def test_depth_limited_search_sees_wins_within_its_depth():
 def test_searches_to_the_end_are_exact():
     game = load_game("tic-tac-toe:3,2,2")
     truth = naive.solve(game)
-    for search in (heuristic.search, deepening.negamax):
+    for search in (heuristic.search, heuristic.negamax):
         for state, value in truth.items():
             if not game.is_terminal(state):
                 found = search(game, state, depth=9)
@@ -171,7 +171,7 @@ def test_searches_to_the_end_are_exact():
 
 def test_estimates_are_marked():
     game = load_game("tic-tac-toe")
-    for search in (heuristic.search, deepening.negamax):
+    for search in (heuristic.search, heuristic.negamax):
         found = search(game, 0, depth=2)
         assert not found.exact
         assert -1 < found.value.score < 1
@@ -184,7 +184,7 @@ def test_depth_limited_alphabeta_is_depth_limited_negamax():
     for state in random.Random(3).sample(naive.enumerate_states(game), 200):
         if not game.is_terminal(state):
             for depth in (1, 2, 3):
-                pruned, full = heuristic.search(game, state, depth=depth), deepening.negamax(game, state, depth=depth)
+                pruned, full = heuristic.search(game, state, depth=depth), heuristic.negamax(game, state, depth=depth)
                 assert pruned.value == full.value
                 assert pruned.counts.nodes <= full.counts.nodes
 
@@ -222,7 +222,7 @@ def test_games_without_evaluate_are_refused():
 
 
 def test_negamax_counts_the_bound_as_a_draw_without_evaluate():
-    found = deepening.negamax(load_game("coins:21,3,false"), 21, depth=2)
+    found = heuristic.negamax(load_game("coins:21,3,false"), 21, depth=2)
     assert (found.value, found.exact) == (Value(0), False)
 
 
@@ -259,4 +259,4 @@ def test_states_may_be_tuples(solve):
 
 def test_expectiminimax_refuses_games_without_chance():
     with pytest.raises(MethodError, match="no chance"):
-        expectiminimax.solve(load_game("coins"))
+        alphabeta.expectiminimax(load_game("coins"))

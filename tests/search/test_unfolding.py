@@ -6,7 +6,7 @@ from solver.base.errors import MethodError
 from solver.games.tree import Tree
 from solver.rules.game import Rules, load_game
 from solver.rules.reading import parse_position
-from solver.search.trace import trace, unfolded
+from solver.search.comparison import trace, unfolded
 from tests.commands import ok, run
 from tests.naive import solve
 

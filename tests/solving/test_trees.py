@@ -9,8 +9,8 @@ import pytest
 
 from solver.games.tree import Tree, written
 from solver.report import trees
-from solver.search import alphabeta, expectiminimax
-from solver.search.trace import trace
+from solver.search import alphabeta
+from solver.search.comparison import trace
 from solver.solving import pipeline
 from tests.commands import ok, run
 from tests.search.test_search import TEXTBOOK, random_tree
@@ -120,7 +120,7 @@ def test_chance_is_written_as_it_is_read(tmp_path):
         tree = Tree.from_lists(nodes)
         found = trace(tree, tree.payoff)
         assert tuple(written(found.nodes[child].value) for child in tree.children[0]) == worths
-        assert expectiminimax.solve(tree).value.score == found.nodes[0].value
+        assert alphabeta.expectiminimax(tree).value.score == found.nodes[0].value
         book = pipeline.solve(tree)
         assert book.root.score == pytest.approx(float(found.nodes[0].value), abs=1e-6)
     path = tmp_path / "dice.json"

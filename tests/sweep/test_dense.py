@@ -8,7 +8,7 @@ import pytest
 from solver import load_game
 from solver.base.errors import GameError, ResourceError
 from solver.estimate import estimation
-from solver.report import estimates
+from solver.report import searches
 from solver.report.facts import facts_of
 from solver.rules.game import Rules
 from solver.solving import pipeline
@@ -219,7 +219,7 @@ def test_a_checkpoint_of_arrays_wants_the_memory_for_them(tmp_path):
 def test_an_estimate_knows_of_arrays():
     dense = estimation.of_sweep(load_game("dots-and-boxes:2,2"), symmetry=False, seconds=math.inf)
     assert (dense.stored, dense.memory, dense.disk) == (4095, (150 << 20) + 3 * 4096, round(1.5 * 4095))
-    assert dense.by_state and "less with --memory, and then more time and disk" in estimates.sweep(facts_of(dense))
+    assert dense.by_state and "less with --memory, and then more time and disk" in searches.sweep_text(facts_of(dense))
 
 
 def test_rules_know_their_size():

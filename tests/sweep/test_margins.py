@@ -210,7 +210,7 @@ def test_best_moves_get_somewhere(maze, tmp_path, game):
     if "awari" in game_text(game):
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("solver.play.headway.Leading", lambda *given: None)
+        patch.setattr("solver.play.practical.Leading", lambda *given: None)
         with pytest.raises(DamagedBook, match="played by the .* player"):
             verification.verify(tmp_path / "book.lmdb", game, play=True)
 

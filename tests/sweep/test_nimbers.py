@@ -14,7 +14,7 @@ from solver.export import export
 from solver.games.kayles import Kayles
 from solver.rules.game import Rules, load_game
 from solver.rules.notation import format_action
-from solver.search.nimbers import nimber
+from solver.search.alphabeta import nimber
 from solver.solving.ways import plain
 from solver.verifying import verification
 from tests import naive

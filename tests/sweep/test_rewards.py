@@ -14,7 +14,7 @@ from solver.check.conformance import check_game
 from solver.play.player import Player
 from solver.rules.game import Rules, load_game
 from solver.rules.reading import parse_position
-from solver.search import alphabeta, deepening, expectiminimax, heuristic
+from solver.search import alphabeta, heuristic
 from solver.solving import pipeline
 from solver.solving.ways import opening
 from solver.verifying import verification
@@ -119,7 +119,7 @@ def test_every_algorithm_values_every_state_as_play_goes(game):
         assert cut.table.get(state, value.score) == value.score
         assert alphabeta.solve(game, state, table=table).value == value
         if not game.is_terminal(state):
-            for search in (deepening.negamax, heuristic.search):
+            for search in (heuristic.negamax, heuristic.search):
                 found = search(game, state, depth=game.goal)
                 assert (found.value, found.exact) == (value, True)
     layers = opening.plies(Rules(game), 2)
@@ -131,7 +131,7 @@ def test_every_algorithm_values_every_state_as_play_goes(game):
 @each_game
 def test_limited_searches_agree_and_best_actions_attain_the_value(game):
     for depth in range(1, 6):
-        one, other = (search(game, 0, depth=depth) for search in (deepening.negamax, heuristic.search))
+        one, other = (search(game, 0, depth=depth) for search in (heuristic.negamax, heuristic.search))
         assert (one.value, one.action) == (other.value, other.action)
     truth, rules = naive.solve(game), Rules(game)
     for action in (alphabeta.minimax(game).action, alphabeta.solve(game).action, Player(truth, game).best(0)):
@@ -225,7 +225,7 @@ def test_expectations_have_rewards():
                 yield 3, "heads"
                 yield 1, "tails"
 
-    result = expectiminimax.solve(Throw())
+    result = alphabeta.expectiminimax(Throw())
     assert (result.value.score, result.action) == (4, 1)
 
 

@@ -25,7 +25,7 @@ from solver.compiled.binding import inlined, kernel
 from solver.compiled.exact.moves import FAR, end_merit, key_of, lifted, look_at, settle_first
 from solver.compiled.exact.table import IDLE, LIMIT, WIN, bucket_of, busy_place, find, high_of, keep, low_of
 from solver.compiled.states import BEYOND, COLUMNS, folded, is_missing, put_state, state_at
-from solver.search.running import SearchStatus
+from solver.search import SearchStatus
 from solver.store.addresses import borrowed, prefetch_at
 
 game: Any = None  # constants of the bound copies

@@ -27,7 +27,7 @@ from solver.compiled.exact.alphabeta import FULL, WIDE, Move, list_children
 from solver.compiled.exact.moves import FAR, key_of, settle_first
 from solver.compiled.exact.table import LIMIT, bucket_of, has_key, mixed_with, size_of, write_key
 from solver.compiled.states import BEYOND, COLUMNS, put_state, state_at, state_in
-from solver.search.running import SearchStatus
+from solver.search import SearchStatus
 from solver.store.addresses import borrowed
 
 game: Any = None  # constants of the bound copies

@@ -24,8 +24,7 @@ from solver.compiled.exact.proof import FIELDS, SURE, Field, Frame
 from solver.compiled.exact.table import new_table
 from solver.compiled.states import columns, doubled, more_of, packed, read_state, write_state
 from solver.rules.game import Rules, is_built_in
-from solver.search import alphabeta
-from solver.search.running import SearchStatus
+from solver.search import SearchStatus, alphabeta
 
 CALL = 1 << 20  # nodes of a call: about a second
 Watch = Callable[["Prover"], None]

@@ -39,9 +39,8 @@ from solver.compiled.exact.moves import SLOW
 from solver.compiled.exact.table import GROWTH, IDLE, LIMIT, LOAD, WIN, Words, exact_entries, new_table, spread
 from solver.compiled.states import columns, doubled, more_of, places, read_state, write_state
 from solver.rules.game import Game, Rules, is_built_in
-from solver.search import Budget, cycle, refuse_chance
+from solver.search import Budget, ExactSearch, SearchStatus, cycle, refuse_chance
 from solver.search import alphabeta as plain_search
-from solver.search.running import ExactSearch, SearchStatus
 
 TABLE_BYTES = 64 << 20  # bytes
 SMALLEST = 128 << 10

@@ -25,7 +25,7 @@ from solver.compiled.lookahead.bounds import ACTION_SHIFT, OWN_IMAGE, WHOLE_WIND
 from solver.compiled.lookahead.depth import INFINITY, TAKEN, Field, Frame, Move, Path, Window, lifted, list_moves_at
 from solver.compiled.lookahead.model import Model
 from solver.compiled.states import BEYOND, COLUMNS, put_state, state_at, state_in
-from solver.search.running import SearchStatus
+from solver.search import SearchStatus
 from solver.store.addresses import borrowed
 from solver.store.shared import shared
 

@@ -30,7 +30,7 @@ from solver.compiled.lookahead.model import MODEL, Model, weighed
 from solver.compiled.states import put_state, state_at, state_in, told
 from solver.rules.game import Rules
 from solver.rules.width import USUAL
-from solver.search.running import SearchStatus
+from solver.search import SearchStatus
 from solver.store.addresses import borrowed
 
 game: Any = None  # constants of the bound copies

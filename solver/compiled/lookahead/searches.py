@@ -29,8 +29,7 @@ from solver.compiled.lookahead.depth import FIELDS, FRAME, MOVE, WINDOW, Compile
 from solver.compiled.lookahead.model import Model, new_model
 from solver.compiled.states import columns, doubled, more_of, packed, read_state, write_state
 from solver.rules.game import Game, Rules, is_built_in
-from solver.search import Budget, Counts, Result, heuristic, refuse_chance, stuck
-from solver.search.running import SearchStatus, ended, looked
+from solver.search import Budget, Counts, Result, SearchStatus, heuristic, refuse_chance, stuck
 
 TABLE_BYTES = 32 << 20  # bytes, of a search of one state
 SMALL_TABLE_BYTES = 1 << 20  # bytes for each thread of searches of many
@@ -94,7 +93,7 @@ class Lookahead:
         """Search at one depth at once, after shallower depths were searched. `first_action` is tried first."""
         rules, before = self.rules, self.nodes
         if rules.is_terminal(state):
-            return ended(rules, state)
+            return heuristic.ended(rules, state)
         self._set_out(depth, first_action)
         with compiling(rules.game):
             deepening.begin(self._path, depth)
@@ -102,7 +101,7 @@ class Lookahead:
         self._run(lambda allowance: deepening.look(*self._work(), allowance), budget)
         frames, windows, _, search = self._path
         merit, action, is_cut = float(windows[0, Window.BEST]), int(search[Field.CHOICE]), bool(frames[0, Frame.CUT])
-        return looked(rules, depth, merit, action, is_cut, self.nodes - before)
+        return heuristic.looked(rules, depth, merit, action, is_cut, self.nodes - before)
 
     def choose(self, states: States, depth: int, found: Choices) -> None:
         """Search unfinished states, an array of them, each deepened to `depth`, into `found`."""

@@ -19,7 +19,7 @@ from solver.base.signals import impatient
 from solver.check.conformance import SLOW, check_table
 from solver.check.playouts import MOST_MOVES, RandomGame, endless, repeated
 from solver.rules.game import Rules, is_built_in
-from solver.search import Budget, alphabeta, nimbers, retrograde, value_iteration
+from solver.search import Budget, alphabeta, retrograde, value_iteration
 from solver.solving.job import Job, Outcome, Table, solved_by
 
 name = "rules that run in plain Python only"
@@ -37,7 +37,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     Method.RETROGRADE: retrograde.solve,
     Method.ALPHABETA: alphabeta.solve,
     Method.EXPECTIMINIMAX: value_iteration.solve,
-    Method.NIMBERS: nimbers.solve,
+    Method.NIMBERS: alphabeta.nimbers,
 }
 
 

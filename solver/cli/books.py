@@ -1,4 +1,4 @@
-"""`solver pack`, `trim`, `merge`, `diff` and `import`: books made from books or from values, and how two differ."""
+"""`solver verify`, `pack`, `trim`, `merge`, `diff` and `import`: books as files."""
 
 from __future__ import annotations
 
@@ -6,12 +6,65 @@ from typing import Any
 
 import click
 
+from solver.base.errors import DamagedBook, ForeignBook, MissingRules
 from solver.book.codecs import CHOICES, NAMES
 from solver.book.solution import SIDES, Trim
 from solver.cli import common
-from solver.cli.info import report
 from solver.edit.comparing import diff, merge
-from solver.report import differences
+from solver.report import books
+from solver.report.facts import facts_of
+from solver.verifying.verification import CONSISTENT, SEARCH, WRONG, verify
+
+NOT_PROVED = 7  # the exit code of a consistent book
+
+
+@click.command("verify")
+@click.argument("book", type=click.Path(), metavar="BOOK|GAME")
+@common.game_option
+@common.workers_option
+@common.memory_option
+@click.option(
+    "--search",
+    type=common.Seconds(min=0),
+    default=SEARCH,
+    show_default=True,
+    metavar="SECONDS",
+    help="Seconds to search for values of partial books that do not follow from others.",
+)
+@click.option("--play", is_flag=True, help="Also play the book against every reply, for each side that it serves.")
+@common.print_options
+def verify_command(book: str, own: str | None, as_json: bool, quiet: bool, **means: Any) -> None:
+    """Check a book: structure, checksums, every value against its children, every count.
+
+    \b
+    solver verify connect-four-5x5.lmdb
+    solver verify first-player.lmdb --play
+
+    The verdict is a word and an exit code:
+
+    \b
+    proved      0  every value is that of perfect play, whoever wrote the book
+    consistent  7  no fault was found and the values agree with each other, but some are not proved
+    wrong       5  the book is damaged, foreign, or has a false value, which is named
+
+    So `solver verify BOOK && publish BOOK` publishes only proved books. The rules run compiled, and as plain Python on
+    a sample of the states, or on all of a small book. If compiled rules fail, or differ from Python, plain Python
+    judges alone; a second line says why, and so does `note` in --json. The error of expectations is bounded anew:
+    --json calls it `within`.
+    """
+    try:
+        with common.Bars(quiet) as bars:
+            answer = facts_of(verify(book, own, progress=bars, **means))
+    except MissingRules:
+        # This error says nothing about the book
+        raise
+    except (DamagedBook, ForeignBook) as error:
+        if as_json:
+            common.tell({"verdict": WRONG, "basis": str(error)}, str, as_json)
+        raise type(error)(f"{WRONG}: {error}") from None
+    common.tell(answer, lambda facts: f"{book}: {books.verified(facts)}", as_json)
+    if answer["verdict"] == CONSISTENT:
+        click.get_current_context().exit(NOT_PROVED)
 
 
 @click.command("pack")
@@ -43,7 +96,7 @@ def pack_command(
 
     with common.Bars(quiet) as bars:
         header = pack(book, target, codec, own, workers=workers, progress=bars)
-    report(header, target, bars.seconds, as_json)
+    common.report(header, target, bars, as_json)
 
 
 @click.command("trim")
@@ -82,7 +135,7 @@ def trim_command(book: str, target: str, own: str | None, as_json: bool, quiet: 
     wanted = Trim(plies=options.pop("plies") or 0, **limits)
     with common.Bars(quiet) as bars:
         header = trim(book, target, wanted, own, progress=bars, **options)
-    report(header, target, bars.seconds, as_json)
+    common.report(header, target, bars, as_json)
 
 
 @click.command("merge")
@@ -107,7 +160,7 @@ def merge_command(
     """
     with common.Bars(quiet) as bars:
         header = merge(first, second, target, codec, workers=workers, progress=bars)
-    report(header, target, bars.seconds, as_json)
+    common.report(header, target, bars, as_json)
 
 
 @click.command("diff")
@@ -128,7 +181,7 @@ def diff_command(context: click.Context, first: str, second: str, most: int, as_
     """
     with common.Bars(quiet) as bars:
         found = diff(first, second, most, progress=bars)
-    common.tell(differences.facts(found), differences.text, as_json)
+    common.tell(books.diff_facts(found), books.diff_text, as_json)
     context.exit(0 if found.equal else 1)
 
 
@@ -161,4 +214,4 @@ def import_command(
         header = import_values(game, file, book, symmetry=symmetry, verified=not no_verify, progress=bars)
     if header.scope != "complete":
         common.note(f"{file} is not all of the game that play can reach: not every value could be verified", quiet)
-    report(header, book, bars.seconds, as_json)
+    common.report(header, book, bars, as_json)

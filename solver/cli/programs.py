@@ -1,24 +1,30 @@
-"""`solver export`."""
+"""`solver export`, `build`, `serve` and `ugi`: books and games for other programs."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from solver import __version__
+from solver.base import extras, system
 from solver.base.errors import MethodError, MissingState
 from solver.base.progress import Progress
-from solver.book import Book, shipped
+from solver.book import Book, doors, shipped
 from solver.cli import common
-from solver.rules.game import Game, Rules
+from solver.games import CATALOGUE
+from solver.play.player import METHODS, Player
+from solver.rules.game import Game, Rules, is_built_in
 
 if TYPE_CHECKING:
     from solver.puzzles import Puzzle
+    from solver.serve.shelf import Served
 
 STREAMED = ("csv", "jsonl")  # forms of a table that standard output takes
 
@@ -55,7 +61,7 @@ STREAMED = ("csv", "jsonl")  # forms of a table that standard output takes
 @common.live_option
 @common.game_option
 @common.quiet_option
-def command(
+def export_command(
     sources: tuple[str, ...],
     file: str,
     columns: str | None,
@@ -190,3 +196,129 @@ def _opened(
         return common.open_book(source, own, quiet=quiet)
     opened = common.open_source(source, own, live=live, quiet=quiet)
     return contextlib.nullcontext(opened.game) if opened.book is None else opened.book
+
+
+@click.command("build")
+@click.argument("text", metavar="GAME")
+@common.output("file", "Write the module here: FILE.wasm.", "FILE")
+@common.symmetry_option
+@click.option("--ranks", is_flag=True, help="Add the functions that readers of a ranked book need.")
+@common.quiet_option
+def build_command(text: str, file: str, symmetry: bool, ranks: bool, quiet: bool) -> None:
+    """Build a game's rules and searches as a WebAssembly module.
+
+    \b
+    solver build connect-four -o connect-four.wasm
+    solver build my_game.py::Hexapawn:4,4 -o hexapawn.wasm
+
+    Pages, Node and other hosts run the module. If the game has tiers and no chance, it finds exact values by
+    alpha-beta. It also looks a few plies ahead by the rules' own evaluate. The module imports nothing;
+    docs/guides/webassembly.md lists its exports. Install solverbook[solve] first.
+    """
+    from solver.export.script import write_module
+
+    rules = Rules(doors.game_of(text), symmetry)
+    with common.Bars(quiet) as bars:
+        size = write_module(rules, file, ranks, progress=bars)
+    click.echo(f"{file}: {size:,} bytes, {rules.name}, rules {rules.fingerprint[:8]}")
+
+
+@click.command("serve")
+@click.argument("sources", nargs=-1, metavar="[BOOK|GAME]...")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    metavar="ADDRESS",
+    help="Address to listen on. Default: 127.0.0.1, this machine only.",
+)
+@common.number("--port", 0, 65535, "Port. Default: 8000; 0 takes a free one.", metavar=None, default=8000)
+@common.seconds("--live", 0.001, 3600, "Seconds of search for an answer that no book has. Default: no search.")
+@common.number("--workers", 1, 256, "Processes that answer. Default: one for each core.")
+@click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
+@common.game_option
+@common.quiet_option
+def serve_command(
+    sources: tuple[str, ...],
+    host: str,
+    port: int,
+    live: float | None,
+    workers: int | None,
+    opens: bool,
+    own: str | None,
+    quiet: bool,
+) -> None:
+    """Serve books and games over HTTP: pages for browsers, JSON for scripts.
+
+    \b
+    solver serve --open
+    solver serve connect-four-5x5.lmdb hex --port 9000
+    solver serve connect-four --live 5 --workers 2
+    curl http://127.0.0.1:8000/v1/books/connect-four:4,4/positions/11242
+
+    Each BOOK is served under the name of its game. Without arguments the server has all games and all books of the
+    package. A GAME without a book needs --live for its values. /v1/openapi.json describes the interface, and
+    docs/reference/http.md explains it. Install solverbook[serve] first.
+    """
+    if not extras.has_serving():
+        raise MethodError(f"the server's packages are missing: {extras.SERVE}")
+    from solver.serve import application, pages, running, shelf
+
+    served = shelf.Shelf(_named(sources, own) if sources else shelf.all_shipped(CATALOGUE))
+    count = (workers or system.cores()) if system.CAN_FORK else 1
+    if workers is not None and workers > count:
+        click.echo("Note: this system does not fork, so there is one worker", err=True)
+    sockets = running.bound(host, port, count)
+    url = running.url_of(sockets[0])
+    with tempfile.TemporaryDirectory(prefix="solver-serve-") as folder:
+        if not quiet:
+            click.echo(f"{url}  {len(served)} games, {len(served.books)} with books, {count} workers")
+        if opens:
+            click.launch(url)
+        make = lambda: application.Application(served, pages.Pages(served, Path(folder)), live)  # noqa: E731
+        running.run(make, sockets, count, live or 0)
+
+
+def _named(sources: tuple[str, ...], own: str | None) -> Iterator[Served]:
+    """Yield the sources that the command line names."""
+    from solver.serve.shelf import Served
+
+    for source in sources:
+        foreign = own is not None and shipped.is_path(source) and not is_built_in(Book(source).header.game)
+        opened = common.open_source(source, own if foreign else None, quiet=True)
+        yield Served(opened.game, opened.book)
+
+
+@click.command("ugi")
+@click.argument("source", metavar="BOOK|GAME")
+@common.choice(
+    "--method", METHODS, "best: of equal moves the first. practical: the one that is hardest to answer.", default="best"
+)
+@common.search_options
+def ugi_command(source: str, method: str, live: bool, own: str | None, **search: Any) -> None:
+    """Play as an engine, by the Universal Game Interface: UCI for any game.
+
+    \b
+    solver ugi connect-four
+    solver match engine:"solver ugi breakthrough:5,5" evaluate@6 --game breakthrough:5,5
+
+    The engine reads standard input and writes standard output. It answers from a book, and searches where the book has
+    no answer. `go` takes movetime, p1time and p2time with p1inc and p2inc, depth, nodes or infinite; a bare `go` takes
+    --budget. Lines with `info` give score, depth, nodes and the expected line. `stop` ends a search at once. Send
+    `isready` first: it loads the compiled search. At the end of the input a search with a limit is finished.
+    """
+    from solver.base.text import text_lines
+    from solver.play.ugi import Session
+
+    opened = common.open_source(source, own, live=live, quiet=True)
+    player = Player(opened, method=method, **search)
+    session = Session(player, lambda line: click.echo(line), search["seconds"], f"solverbook {__version__}")
+    goes_on = True
+    try:
+        for line in text_lines(sys.stdin.buffer, "replace"):
+            goes_on = session.obey(line)
+            if not goes_on:
+                break
+    except BaseException:
+        session.stop()
+        raise
+    session.end(at_once=not goes_on)

@@ -1,0 +1,381 @@
+"""`solver query`, `line`, `info`, `sample`, `grade` and `puzzles`: questions to a book.
+
+A query is over in the time that more imports would take: what only the others need they import themselves.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any, BinaryIO
+
+import click
+
+from solver.base.errors import MissingState, PositionError
+from solver.cli import common
+from solver.play.analysis import OPPONENT
+from solver.play.player import Player
+from solver.report import answers, records
+from solver.rules.game import is_built_in
+from solver.search import SECONDS
+
+
+@click.command("query")
+@click.argument("source", metavar="BOOK|GAME")
+@click.argument("positions", nargs=-1, required=True, metavar="POSITION...")
+@common.json_option
+@click.option(
+    "--svg",
+    type=click.Path(),
+    metavar="FILE",
+    help="Also draw the board with the value of every move: an SVG file, for slides and papers. One POSITION.",
+)
+@click.option("--no-moves", is_flag=True, help="Show the value of the position only, not of its moves.")
+@click.option("--book-only", is_flag=True, help="Do not search. If the book has no answer, the exit code is 3.")
+@click.option("--explain", is_flag=True, help="Refute every move that gives value away, by the shortest line.")
+@common.opponent_option
+@common.search_options
+@common.quiet_option
+def query_command(
+    source: str,
+    positions: tuple[str, ...],
+    as_json: bool,
+    svg: str | None,
+    no_moves: bool,
+    book_only: bool,
+    explain: bool,
+    opponent: int | None,
+    live: bool,
+    own: str | None,
+    quiet: bool,
+    **search: Any,
+) -> None:
+    """Show the value of a position and of all its moves, best first.
+
+    \b
+    solver query connect-four-5x5.lmdb 4453
+    solver query connect-four-5x5.lmdb 4453 --explain
+    solver query connect-four-5x5.lmdb --no-moves - < positions.txt
+
+    POSITION is one of
+
+    \b
+    4453, "a2a3 b7b6"    the moves from the start
+    start                the start
+    X.o/.X./..o          the rows of a board from the top, and 1 or 2 behind them if either side may be to move
+    #12345               a state's number
+    -                    one position a line from standard input; the answers are JSON lines
+
+    a board as it is shown here, and for chess endings a FEN. A GAME is answered from the book that comes with the
+    package (solver books). Without such a book a live search answers, within the budget; the first search also
+    compiles. A complete book refuses a position that play cannot reach (exit code 4).
+
+    In JSON a value that is not known exactly is null. Then "estimate" is the result of a search of limited depth: from
+    -1 (lost) to 1 (won), or a margin. "evaluation" names its judge: "evaluate", the rules' own, or the FILE of
+    --evaluate. Unknown moves come before moves that lose.
+
+    In a game of chance a value is an expectation from -1 to 1, with the winning chance that it stands for. Dice and
+    cards are listed as numbered outcomes; POSITION takes such a number as a move.
+
+    With --opponent each move also has an estimate of its result, from -1 to 1 or as a margin, against an opponent that
+    sees so many plies and errs beyond them. It comes from a look ahead at 600 moves at most, so it may be far off:
+    the drawn move with the highest number is probably the hardest to answer.
+
+    If moves score (dots-and-boxes, kalah), a value is the margin still to come. "gained" is the margin so far for the
+    side to move. It is null if POSITION does not tell the moves so far, and in other games.
+    """
+    if search["evaluate"] is not None and book_only:
+        raise click.UsageError("--book-only makes no estimates, so --evaluate has no part in it: leave one out")
+    if search["module"] is not None and book_only:
+        raise click.UsageError("--book-only does not search, so --module has no part in it: leave one out")
+    if explain and (no_moves or "-" in positions):
+        raise click.UsageError("--explain is about the moves of one position at a time: leave --no-moves and - out")
+    if svg is not None:
+        if len(positions) > 1 or positions[0] == "-":
+            raise click.UsageError("--svg draws one position: name one POSITION")
+        from solver.play.showing import checked_svg
+
+        checked_svg(svg)
+    player = Player(
+        common.open_source(source, own, live=live, quiet=quiet),
+        live=not book_only,
+        method="best" if opponent is None else "practical",
+        opponent=OPPONENT if opponent is None else opponent,
+        **search,
+    )
+    asked = answers.Answers(player, moves=not no_moves)
+    missing, inexact = 0, 0
+    for position in positions:
+        if position == "-":
+            _answer_lines(asked, sys.stdin.buffer)
+            continue
+        with common.thinking(search["seconds"], quiet=not sys.stderr.isatty()):
+            facts = asked.ask(position)
+            if explain:
+                facts = answers.explained(player, facts)
+        if svg is not None:
+            answers.picture(player, facts).save(svg)
+        if as_json:
+            click.echo(json.dumps(records.plain(facts)))
+        else:
+            common.echo_values(answers.text(player, facts))
+            if explain:
+                common.echo_values(answers.reasons(facts))
+        missing += facts.source == "missing"
+        inexact += not facts.exact
+    if missing and book_only:
+        raise MissingState(f"{missing} of {len(positions)} positions not in {source}: leave out --book-only to search")
+    if inexact and player.live:
+        from solver.solving.ways.proof import refusal
+
+        name = player.rules.name
+        prove = "" if refusal(player.rules) else f", or solver prove {name} --from POSITION, which says who wins"
+        common.note(f"not known within the budget: more --budget, or solver solve {name} -o BOOK{prove}", quiet=False)
+
+
+def _answer_lines(asked: answers.Answers, stream: BinaryIO) -> None:
+    """One JSON line for each line, sent before more lines are waited for: a program may ask and read in turns."""
+    from solver.base.text import TextError, waiting_lines
+
+    output, live = sys.stdout.buffer, asked.player.live
+    try:
+        for lines in waiting_lines(stream, "surrogateescape"):
+            for line in lines:
+                output.write(asked.line(line.strip()))
+                if live:
+                    output.flush()
+            output.flush()
+    except TextError as error:
+        raise PositionError(str(error)) from None
+
+
+@click.command("line")
+@click.argument("source", metavar="BOOK|GAME")
+@click.argument("position", default="start", metavar="[POSITION]")
+@click.option("--longest", is_flag=True, help="Start from the longest win of the book.")
+@common.number("--most", 1, 100_000, "Stop after this many plies. Default: 1000.", default=1000)
+@common.seconds(
+    "--budget",
+    0.001,
+    1e6,
+    f"Seconds of search for each move. Default: {SECONDS:g} without a book, no search with one.",
+)
+@common.json_option
+@common.module_option
+@common.live_option
+@common.game_option
+@common.quiet_option
+def line_command(
+    source: str,
+    position: str,
+    longest: bool,
+    most: int,
+    budget: float | None,
+    as_json: bool,
+    module: str | None,
+    live: bool,
+    own: str | None,
+    quiet: bool,
+) -> None:
+    """Print best play from a position to the end: quick wins, slow losses.
+
+    \b
+    solver line connect-four-5x5.lmdb
+    solver line connect-four-5x5.lmdb 4453
+    solver line krk.lmdb --longest
+    solver line connect-four --budget 10
+
+    If a position comes back, the line ends there as a draw. In a game of chance the line takes the outcome whose value
+    is closest to the expectation. A GAME without a book of its own is searched live. Past the end of a book the line is
+    searched only with --budget. If the next move is not known, the line ends and says so.
+    """
+    opened = common.open_source(source, own, live=live, quiet=quiet)
+    if longest:
+        if opened.book is None or opened.book.header.longest is None:
+            raise PositionError(f"{source} has no longest win: name a position")
+        position = f"#{opened.book.header.longest[1]}"
+    seconds = budget or SECONDS
+    goes_on = opened.book is None or budget is not None
+    player = Player(opened, seconds=seconds, live=goes_on, module=module)
+    with common.thinking(seconds, quiet=not sys.stderr.isatty()):
+        facts = answers.best_line(player, position, most)
+    common.tell(facts, lambda answer: answers.line_text(player.game, answer), as_json)
+
+
+@click.command("info")
+@click.argument("source", metavar="BOOK|GAME")
+@click.option("--counts", is_flag=True, help="Also count by tier and by distance.")
+@click.option(
+    "--plot",
+    type=click.Path(),
+    metavar="FILE",
+    help="Draw wins, draws and losses by tier and distance, or expectations, as .png or .svg.",
+)
+@common.print_options
+def info_command(source: str, counts: bool, plot: str | None, as_json: bool, quiet: bool) -> None:
+    """Describe a book: game, value, counts, longest win and its line, size.
+
+    \b
+    solver info connect-four-5x5.lmdb
+    solver info connect-four:4,4                    the book that comes with the package
+    solver info connect-four-5x5.lmdb --counts
+    solver info connect-four-5x5.lmdb --plot connect-four.svg
+    """
+    from solver.report import books
+
+    with common.open_book(source, quiet=quiet) as opened:
+        facts = books.facts(opened.header, opened.size)
+        kind = opened.header.kind
+        numbers = None
+        if plot is not None and kind.error:
+            from solver.edit.sampling import expectations
+
+            numbers = expectations(opened)
+        gaps = opened.header.trim is not None and not opened.header.is_gapless
+        if facts["longest"] and is_built_in(opened.header.game) and not gaps:
+            # What is not in the book is not needed
+            player = Player(opened, live=False)
+            facts["longest"]["line"] = answers.best_line(player, facts["longest"]["position"])["moves"]
+    if plot is not None:
+        from solver.report import charts
+
+        charts.draw(facts, plot, numbers)
+    common.tell(facts, lambda answer: books.text(answer, kind, counts), as_json)
+
+
+@click.command("sample")
+@click.argument("source", metavar="BOOK|GAME")
+@common.number("-n number", 1, 10_000_000, "Number of states. Default: 10.", default=10)
+@click.option("--seed", type=int, default=0, metavar="S", help="Choose other states. Default: 0.")
+@common.choice("--value outcome", ["win", "draw", "loss"], "Only states of this value, for the side to move.")
+@click.option(
+    "--distance", type=common.SPAN, metavar="M..N", help="Only states so many plies from the end: 5..9, 5.., ..9 or 5."
+)
+@click.option(
+    "--ply", "tier", type=common.SPAN, metavar="M..N", help="Only states of these tiers; in most games a tier is a ply."
+)
+@common.json_option
+@common.game_option
+@common.quiet_option
+def sample_command(source: str, number: int, as_json: bool, own: str | None, quiet: bool, **wanted: Any) -> None:
+    """Choose stored states at random.
+
+    \b
+    solver sample connect-four-5x5.lmdb -n 1000 --value win --distance 5..9
+    solver sample connect-four-5x5.lmdb --ply 8 --seed 7 | solver query connect-four-5x5.lmdb -
+
+    All states that match are equally likely, and none comes twice. Each line is a state, as `query` takes it, in random
+    order: the first lines are a sample too. The same seed chooses the same states. Books store no finished positions,
+    and of positions that are equal by symmetry one.
+    """
+    from solver.edit.sampling import sample
+    from solver.report.facts import worth
+
+    with common.open_book(source, own, quiet=quiet) as opened, common.Bars(quiet) as bars:
+        chosen = sample(opened, number, progress=bars, **wanted)
+    if not chosen:
+        raise MissingState(f"{source} has no such state: solver info --counts lists what it stores")
+    for state, value in chosen:
+        common.tell({"position": f"#{state}", "state": state, **worth(value)}, lambda facts: facts["position"], as_json)
+    if len(chosen) < number:
+        common.note(f"only {len(chosen):,} states match", quiet)
+
+
+@click.command("grade")
+@click.argument("source", metavar="BOOK|GAME")
+@click.argument("games", type=click.Path(allow_dash=True))
+@common.json_option
+@common.game_option
+@common.quiet_option
+def grade_command(source: str, games: str, as_json: bool, own: str | None, quiet: bool) -> None:
+    """Judge games move by move.
+
+    \b
+    solver grade connect-four-5x5.lmdb games.txt
+    solver grade connect-four-5x5.lmdb - --json < games.txt
+
+    GAMES is a file, or - for standard input. Each line is one game: its moves from the start, written as for `query`.
+    Empty lines, and remarks behind # or ;, are skipped.
+
+    \b
+    perfect    keeps value and distance
+    keeps      keeps the value; may win later or lose sooner
+    blunder    any other move
+
+    Moves that the book does not know are counted separately.
+    """
+    from solver.play.grading import grade
+    from solver.report import players
+
+    with common.open_book(source, own, quiet=quiet) as opened, common.Bars(quiet) as bars:
+        player = Player(opened, live=False)
+        found = grade(player, common.games_of(games), progress=bars)
+        facts = players.grade_facts(found, player)
+    common.tell(facts, lambda facts: players.grade_text(facts, player.rules), as_json)
+
+
+@click.command("puzzles")
+@click.argument("source", metavar="BOOK|GAME")
+@common.number("-n number", 1, 100_000, "Puzzles. Default: 10.", default=10)
+@common.choice(
+    "--goal", ["win", "draw", "margin"], "What one move alone reaches. Default: win, or margin where moves score."
+)
+@click.option("--win-in", type=common.SPAN, metavar="M..N", help="Only wins in so many plies: 5..9, 5.., ..9 or 5.")
+@common.choice(
+    "--unique",
+    ["first", "all"],
+    "first: one winning move now. all: one after every longest defence, too.",
+    default="first",
+)
+@common.choice(
+    "--format form",
+    ["text", "csv", "tasks"],
+    "text: boards. csv: a table. tasks: prompts for language models, a line of JSON each.",
+    default="text",
+)
+@click.option("--html", type=click.Path(), metavar="FILE", help="Write a sheet to print: boards, and solutions behind.")
+@common.json_option
+@common.game_option
+@common.quiet_option
+def puzzles_command(
+    source: str, number: int, form: str, html: str | None, as_json: bool, own: str | None, quiet: bool, **wanted: Any
+) -> None:
+    """Find puzzles in a book: positions in which one move alone is good.
+
+    \b
+    solver puzzles connect-four-5x5.lmdb -n 50 --win-in 5..9 --unique all
+    solver puzzles connect-four-5x5.lmdb -n 12 --html sheet.html
+    solver puzzles connect-four-5x5.lmdb --format tasks > tasks.jsonl
+
+    The hardest come first: long wins, and many wrong moves that look good four plies deep. No two are alike by symmetry
+    or by a move or two. The same command prints the same bytes. The rules alone prove every win before it
+    is printed; draws and margins rest on the book. If the book has no such puzzle the exit code is 3.
+    """
+    import csv
+
+    from solver.base.files import write_whole
+    from solver.book.writer import check_target
+    from solver.puzzles import find_puzzles
+    from solver.report import puzzles
+
+    target = check_target(html, puzzles.MARK.encode()) if html else None
+    with common.open_book(source, own, quiet=quiet) as book, common.Bars(quiet) as bars:
+        rules = book.rules
+        wanted["goal"] = wanted["goal"] or ("margin" if rules.scores else "win")
+        selected = find_puzzles(book, number, game=own, progress=bars, **wanted)
+    if not selected:
+        raise MissingState(f"{source} has no such puzzle: widen --win-in, or choose another --goal")
+    if target is not None:
+        write_whole(target, puzzles.sheet(rules, selected).encode())
+    form = "json" if as_json else "sheet" if target is not None else form
+    if form == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(puzzles.COLUMNS)
+        writer.writerows(map(puzzles.row, selected))
+    for index, puzzle in enumerate(selected, 1):
+        if form == "text":
+            click.echo(puzzles.text(rules, puzzle, index))
+        elif form in ("json", "tasks"):
+            click.echo(json.dumps(puzzles.facts(puzzle) if form == "json" else puzzles.task(rules, puzzle)))
+    if len(selected) < number:
+        common.note(f"only {len(selected):,} puzzles", quiet)
