@@ -16,7 +16,7 @@ from solver import __version__
 from solver.base import extras, system
 from solver.base.errors import MethodError, MissingState
 from solver.base.progress import Progress
-from solver.book import Book, doors, shipped
+from solver.book import Book, game_of, shipped
 from solver.cli import common
 from solver.games import CATALOGUE
 from solver.play.player import METHODS, Player
@@ -217,7 +217,7 @@ def build_command(text: str, file: str, symmetry: bool, ranks: bool, quiet: bool
     """
     from solver.export.script import write_module
 
-    rules = Rules(doors.game_of(text), symmetry)
+    rules = Rules(game_of(text), symmetry)
     with common.Bars(quiet) as bars:
         size = write_module(rules, file, ranks, progress=bars)
     click.echo(f"{file}: {size:,} bytes, {rules.name}, rules {rules.fingerprint[:8]}")

@@ -20,7 +20,7 @@ from solver.base import extras
 from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
 from solver.compiled.lookahead.evaluation import LIMIT, Evaluation, identity
-from solver.learning import SOLVE_IT, contest, samples
+from solver.learning import SOLVE_IT, moves, training
 from solver.learning.matches import standing
 from solver.learning.moves import Board, States, Worths, best_moves, guess_of
 from solver.learning.players import Greedy, Random
@@ -54,7 +54,7 @@ class _Field:
 
     def __init__(self, rules: Rules, seed: int) -> None:
         self.board = Board(rules)
-        drawn = samples.by_play(self.board, SCALING, seed=seed)
+        drawn = training.by_play(self.board, SCALING, seed=seed)
         self.board.compare(drawn)
         spread = self.board.tabulate(drawn).std(axis=0, dtype=np.float64)
         self.spread = np.where(spread == 0, 1.0, spread)
@@ -62,9 +62,9 @@ class _Field:
         if rules.scores:
             # The largest margin of random games is what an estimate of 1 stands for
             starts = drawn[:POOL]
-            games = contest.play(self.board, starts, np.zeros((len(starts), 2), np.int64), [Random(seed)])
+            games = moves.play(self.board, starts, np.zeros((len(starts), 2), np.int64), [Random(seed)])
             self.scale = float(np.abs(games.scores).max()) or 1.0
-        opened = samples.openings(Board(rules, rules.symmetry), POOL, seed=seed)
+        opened = training.openings(Board(rules, rules.symmetry), POOL, seed=seed)
         if len(opened) < 3:
             raise MethodError(f"{rules.name} is over too soon to evolve by play: solve it")
         self.judged, self.held, self.pool = np.array_split(opened, 3)
@@ -74,7 +74,7 @@ class _Field:
         seats = np.repeat(np.concatenate([pairs, pairs[:, ::-1]]), len(starts), axis=0)
         begun = np.tile(starts, 2 * len(pairs))
         crowd = _Crowd(self, models)
-        played = contest.play(self.board, begun, seats, [crowd] * len(models))
+        played = moves.play(self.board, begun, seats, [crowd] * len(models))
         points = (np.sign(played.scores) + 1) / 2
         both = points.reshape(2, len(pairs), len(starts)).mean(axis=2)
         points_of_first: Worths = (both[0] + 1 - both[1]) / 2
@@ -89,7 +89,7 @@ class _Crowd:
         weights = np.array(models)
         self.weights, self.biases = (weights[:, :-1] / field.spread).astype(np.float32), weights[:, -1]
 
-    def choose(self, turn: contest.Turn) -> NDArray[np.int64]:
+    def choose(self, turn: moves.Turn) -> NDArray[np.int64]:
         children = turn.children
         models = turn.movers[children.parents[~children.ended]]
 
@@ -200,8 +200,8 @@ def _figures(field: _Field, whole: Evaluation, weights: Weights, first: list[Wei
     """
     board, guess = field.board, guess_of(field.board, whole)
 
-    def share(other: contest.Chooser) -> float:
-        pairs, _ = contest.both_colours(board, field.judged, (Greedy(board, guess), other))
+    def share(other: moves.Chooser) -> float:
+        pairs, _ = moves.both_colours(board, field.judged, (Greedy(board, guess), other))
         return standing(pairs).share
 
     pairs = np.array([(0, model) for model in range(1, len(first) + 1)])

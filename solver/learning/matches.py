@@ -25,9 +25,8 @@ from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
 from solver.book import Book
 from solver.learning import SOLVE_IT
-from solver.learning.contest import Chooser, both_colours, openings
-from solver.learning.engines import Forfeit
-from solver.learning.moves import Board
+from solver.learning.moves import Board, Chooser, both_colours, openings
+from solver.learning.players import Forfeit
 from solver.play.grading import Tally, graded
 from solver.play.player import Player
 from solver.rules.game import Rules
@@ -114,7 +113,7 @@ def match(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Match:
-    """Play so many games, half as many openings, fewer if the game has no more; `plies` as `contest.openings` has it.
+    """Play so many games, half as many openings, fewer if the game has no more; `plies` as `moves.openings` has it.
 
     The same seed plays the same, if the players do. Raises MethodError for games of chance, or without openings.
     """

@@ -45,7 +45,7 @@ def _parameter(name: str, about: str, schema: Schema, example: Any, place: str =
 
 
 class Operation(NamedTuple):
-    """A method and a path, which `serve.handlers.Handlers` has a method of this `name` for."""
+    """A method and a path, which `serve.application.Handlers` has a method of this `name` for."""
 
     name: str
     path: str

@@ -24,7 +24,7 @@ from solver.base.progress import listening, quiet, silent
 from solver.base.text import exact, whole_weights
 from solver.games import tree
 from solver.games.common import description, table
-from solver.learning import engines
+from solver.learning import players
 from solver.rules.game import load_game
 from tests import ROOT
 from tests.commands import ok, run
@@ -224,7 +224,7 @@ def test_an_engine_that_leaves_a_child_with_its_pipe_is_not_waited_for(tmp_path)
     """Neither by `close` nor at the interpreter's end."""
     (tmp_path / "engine.py").write_text(LINGERS)
     command = command_line(sys.executable, "-SE", tmp_path / "engine.py", tmp_path / "child")
-    script = f"from solver.learning.engines import Process; Process({command!r}).close(); print('closed')"
+    script = f"from solver.learning.players import Process; Process({command!r}).close(); print('closed')"
     try:
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=550, cwd=ROOT)
         assert (done.returncode, done.stdout, done.stderr) == (0, "closed\n", "")
@@ -235,7 +235,7 @@ def test_an_engine_that_leaves_a_child_with_its_pipe_is_not_waited_for(tmp_path)
 @pytest.mark.posix("forks")
 def test_an_engine_ends_with_its_children(tmp_path):
     (tmp_path / "engine.py").write_text(LINGERS.replace("os.setsid()", "pass"))
-    engine = engines.Process(command_line(sys.executable, "-SE", tmp_path / "engine.py", tmp_path / "child"))
+    engine = players.Process(command_line(sys.executable, "-SE", tmp_path / "engine.py", tmp_path / "child"))
     until(lambda: (tmp_path / "child").exists() and len((tmp_path / "child").read_text("utf-8").split()) > 1)
     engine.close()
     child = int((tmp_path / "child").read_text("utf-8").split()[1])

@@ -11,7 +11,7 @@ from solver.base import extras
 from solver.base.errors import ForeignBook, MethodError
 from solver.book import Book, Trim
 from solver.compiled.lookahead.evaluation import read, write
-from solver.learning import contest, samples
+from solver.learning import moves, training
 from solver.learning.evolution import evolve
 from solver.learning.matches import Z, elo, interval, judged, match, standing
 from solver.learning.moves import Board
@@ -84,13 +84,13 @@ def test_two_perfect_players_get_what_the_opening_is_worth(name, tmp_path):
     """Wins, margins, who moves again, and what moves score: the score of a game is the value of where it began."""
     rules = Rules(load_game(name))
     with pipeline.solve(rules.game, tmp_path / "a.lmdb") as book:
-        opened = contest.openings(rules, 20, plies=2)
+        opened = moves.openings(rules, 20, plies=2)
         board = Board(rules)
         seats = np.tile([[0, 1]], (len(opened), 1))
         starts = np.array([opening.state for opening in opened])
         perfect = ByBook(board, book)
         lines = [opening.actions for opening in opened]
-        played = contest.play(board, starts, seats, [perfect, ByBook(board, book)], lines=lines)
+        played = moves.play(board, starts, seats, [perfect, ByBook(board, book)], lines=lines)
         for opening, score, actions in zip(opened, played.scores.tolist(), played.actions, strict=True):
             assert np.sign(score) == np.sign(book[rules.canonical(opening.state)].score)
             if rules.scores:
@@ -116,8 +116,8 @@ def test_a_trimmed_book_plays_perfectly(plies, tmp_path):
 
 def test_openings_are_distinct_and_the_seeds():
     rules = Rules(load_game("connect-four:5,5"))
-    found = contest.openings(rules, 60, seed=3)
-    assert found == contest.openings(rules, 60, seed=3) != contest.openings(rules, 60, seed=4)
+    found = moves.openings(rules, 60, seed=3)
+    assert found == moves.openings(rules, 60, seed=3) != moves.openings(rules, 60, seed=4)
     assert len({rules.canonical(opening.state) for opening in found}) == 60
     for opening in found:
         state = rules.game.initial()
@@ -129,14 +129,14 @@ def test_openings_are_distinct_and_the_seeds():
 
 def test_a_game_with_few_openings_gives_what_it_has():
     rules = Rules(load_game("tic-tac-toe"))
-    assert len(contest.openings(rules, 1000, plies=2)) == 12  # distinct up to symmetry: 3 + 2 + ... (5 + 5 + 2)
+    assert len(moves.openings(rules, 1000, plies=2)) == 12  # distinct up to symmetry: 3 + 2 + ... (5 + 5 + 2)
     with pytest.raises(MethodError, match="over within 9 plies"):
-        contest.openings(rules, 10, plies=9)
+        moves.openings(rules, 10, plies=9)
 
 
 @pytest.mark.interpreted
 def test_games_in_circles_are_drawn(monkeypatch):
-    monkeypatch.setattr(contest, "MOST_PLIES", 6)
+    monkeypatch.setattr(moves, "MOST_PLIES", 6)
     rules = Rules(load_game("mu-torere"))
     played = match(rules, Random(0), Random(1), games=20)
     assert sum((played.standing.wins, played.standing.draws, played.standing.losses)) == len(played.games)
@@ -164,7 +164,7 @@ def test_a_match_is_the_same_again_and_its_games_can_be_graded():
 def test_samples_are_spread_over_plies_and_values():
     book = book_of("connect-four:4,4")
     board = Board(Rules(book.game), symmetry=True)
-    sample = samples.from_book(book, board, 2000, seed=1)
+    sample = training.from_book(book, board, 2000, seed=1)
     assert len(np.unique(sample.states)) == len(sample.states) == 2000
     assert [book[state].score for state in sample.states.tolist()] == sample.scores.tolist()
     key = 3 * board.tiers(sample.states) + sample.scores.astype(int) + 1
@@ -175,14 +175,14 @@ def test_samples_are_spread_over_plies_and_values():
         there[place] = there.get(place, 0) + 1
     share = max(counts.values())
     assert all(counts.get(place, 0) in (number, share, share - 1) for place, number in there.items())
-    again = samples.from_book(book, board, 2000, seed=1)
+    again = training.from_book(book, board, 2000, seed=1)
     assert np.array_equal(again.states, sample.states)
-    assert not np.array_equal(samples.from_book(book, board, 2000, seed=2).states, sample.states)
+    assert not np.array_equal(training.from_book(book, board, 2000, seed=2).states, sample.states)
 
 
 def test_states_of_random_play_are_unfinished_and_distinct():
     rules = Rules(load_game("connect-four:4,3"))
-    found = samples.by_play(Board(rules, symmetry=True), 500, seed=1)
+    found = training.by_play(Board(rules, symmetry=True), 500, seed=1)
     assert len(np.unique(found)) == len(found) == 500
     assert not any(rules.is_terminal(state) for state in found.tolist())
     assert all(rules.canonical(state) == state for state in found.tolist())
@@ -207,7 +207,7 @@ def test_learning_from_a_book_beats_the_rules_own_evaluate(hidden, tmp_path):
 def test_figures_of_a_perfect_guess_are_perfect():
     book = book_of("tic-tac-toe")
     board = Board(Rules(book.game), symmetry=True)
-    sample, truth = samples.from_book(book, board, 300), truth_of(book)
+    sample, truth = training.from_book(book, board, 300), truth_of(book)
     perfect = figures(board, lambda states: truth(states)[0] * 0.9, sample, truth)
     assert perfect == {"sign": 1.0, "correlation": pytest.approx(1.0), "best_moves": 1.0}
     wrong = figures(board, lambda states: truth(states)[0] * -0.9, sample, truth)

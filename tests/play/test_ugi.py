@@ -8,10 +8,9 @@ import pytest
 from solver import Player, load_game
 from solver.base.errors import MethodError
 from solver.base.value import Value
-from solver.learning import engines
-from solver.learning.engines import Engine, Forfeit, Limits
+from solver.learning import players
 from solver.learning.matches import match
-from solver.learning.players import Random
+from solver.learning.players import Engine, Forfeit, Limits, Random
 from solver.play import ugi
 from solver.play.analysis import Answer
 from solver.play.ugi import Session, score
@@ -177,14 +176,14 @@ PATIENT = 600.0  # seconds, which no engine takes that answers at all
 
 @pytest.fixture(autouse=True)
 def engines_have_time_to_start(monkeypatch):
-    monkeypatch.setattr(engines, "GREETING", PATIENT)
+    monkeypatch.setattr(players, "GREETING", PATIENT)
 
 
 def scripted(*words):
     return command_line(sys.executable, "-SE", SCRIPTED, *words)
 
 
-class Impatient(engines.Process):
+class Impatient(players.Process):
     """Waits for an answer but where it knows that none comes."""
 
     def tell(self, line):
@@ -222,12 +221,12 @@ def test_an_engine_plays_what_it_says():
         assert game.is_terminal(state)
 
 
-@pytest.mark.parametrize("reason", engines.REASONS)
+@pytest.mark.parametrize("reason", players.REASONS)
 def test_games_are_lost_by_rule(reason, monkeypatch):
     """With three stones on the board, one of the opening, it is to move where it was second behind the opening."""
-    monkeypatch.setattr(engines, "LAST", 0.01)
+    monkeypatch.setattr(players, "LAST", 0.01)
     if reason == "silence":
-        monkeypatch.setattr(engines, "Process", Impatient)
+        monkeypatch.setattr(players, "Process", Impatient)
     found, engine = played(reason, 2)
     said = found.games[1].split()[0] if reason == "illegal" else ""
     assert sorted(engine.forfeits)[0] == Forfeit(1, reason, said)
@@ -252,8 +251,8 @@ def test_an_engine_that_does_not_start_or_speaks_something_else_is_refused(monke
     for command, message in {**refused, f"{sys.executable} -Sc 0": "crash before"}.items():
         with pytest.raises(MethodError, match=message):
             Engine(Rules(load_game("tic-tac-toe")), command, Limits())
-    monkeypatch.setattr(engines, "GREETING", 0.01)
-    monkeypatch.setattr(engines, "LAST", 0.01)
+    monkeypatch.setattr(players, "GREETING", 0.01)
+    monkeypatch.setattr(players, "LAST", 0.01)
     with pytest.raises(MethodError, match="silence before ugiok"):
         Engine(Rules(load_game("tic-tac-toe")), scripted("mute"), Limits())
 

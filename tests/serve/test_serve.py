@@ -21,7 +21,8 @@ from solver.games import CATALOGUE
 from solver.play.player import Player
 from solver.report.answers import Answers
 from solver.rules.game import load_game
-from solver.serve import batch, handlers, operations, searches
+from solver.serve import application, operations
+from solver.serve import shelf as shelves
 from solver.serve.application import Application
 from solver.serve.pages import Pages
 from solver.serve.reply import FOREVER, Kept, Reply
@@ -155,15 +156,15 @@ def test_a_batch_has_a_line_for_each(client, monkeypatch):
     assert client.post(f"{BOOK}/positions", b"").lines == []
     many = client.post(f"{BOOK}/positions?moves=false", b'"start"\n' * 1_000)
     assert len(many.lines) == 1_000
-    monkeypatch.setattr(batch, "MOST_QUESTIONS", 2)
+    monkeypatch.setattr(operations, "MOST_QUESTIONS", 2)
     assert client.post(f"{BOOK}/positions", asked.encode()).status == 413
-    monkeypatch.setattr(batch, "MOST_BYTES", 10)
+    monkeypatch.setattr(operations, "MOST_BYTES", 10)
     assert client.post(f"{BOOK}/positions", asked.encode()).status == 413
 
 
 def test_a_batch_is_answered_line_by_line_and_its_end_told_by_a_line(client, monkeypatch):
     """The client writes a line, waits for its answer, and writes the next, past the limit in the end."""
-    monkeypatch.setattr(batch, "MOST_QUESTIONS", 2)
+    monkeypatch.setattr(operations, "MOST_QUESTIONS", 2)
     heard, lines = [], [b'"1', b'"\n', b'"2"\n"', b'3"\n', b"dropped\n", b""]
     answered = asyncio.Queue()
 
@@ -233,7 +234,7 @@ def test_what_breaks_is_said_in_a_line_and_no_more(client, monkeypatch):
     def breaks(header, size):
         raise ValueError("secret")
 
-    monkeypatch.setattr(handlers.books, "facts", breaks)
+    monkeypatch.setattr(application.books, "facts", breaks)
     with pytest.raises(ValueError, match="secret"):  # for the server's log
         client.get(BOOK)
     start, body = client.heard
@@ -261,7 +262,7 @@ def test_a_queue_that_is_full_and_clients_that_go():
     found = []
 
     async def ask():
-        pool = searches.Searches(3, most=2)
+        pool = shelves.Searches(3, most=2)
         begun, gone = asyncio.Event(), asyncio.Event()
         loop = asyncio.get_running_loop()
 
@@ -281,7 +282,7 @@ def test_a_queue_that_is_full_and_clients_that_go():
         second = asyncio.ensure_future(pool.run(Request(), search))
         while pool.under_way < 2:
             await asyncio.sleep(0)
-        with pytest.raises(searches.Refused) as refused:
+        with pytest.raises(shelves.Refused) as refused:
             await pool.run(Request(), search)
         gone.set()
         return refused.value, await first, await asyncio.gather(second, return_exceptions=True), pool.under_way
@@ -289,7 +290,7 @@ def test_a_queue_that_is_full_and_clients_that_go():
     refused, first, (second,), left = asyncio.run(asyncio.wait_for(ask(), 600))
     assert refused.status == 503 and refused.headers == {"Retry-After": "6"} and "ask again" in refused.message
     assert (first, found, left) == ("half", ["stopped"], 0)  # the second has never begun
-    assert isinstance(second, searches.Refused)
+    assert isinstance(second, shelves.Refused)
 
 
 def test_a_search_ends_when_it_is_told_to(monkeypatch):
@@ -303,9 +304,9 @@ def test_a_search_ends_when_it_is_told_to(monkeypatch):
 
 
 def test_searchers_and_replies_are_kept_as_far_as_there_is_room(monkeypatch):
-    monkeypatch.setattr(searches, "MAX_SEARCHES", 2)
-    monkeypatch.setattr(searches, "ANSWERS", 2)
-    pool = searches.Searches(1)
+    monkeypatch.setattr(shelves, "MAX_SEARCHES", 2)
+    monkeypatch.setattr(shelves, "ANSWERS", 2)
+    pool = shelves.Searches(1)
     first, second, third = (Served(load_game(name), None) for name in ("teeko", "hex", "nim"))
     player = pool.player_of(first)
     assert pool.player_of(first) is player and pool.player_of(first) is not player

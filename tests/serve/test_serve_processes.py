@@ -32,7 +32,9 @@ pytestmark = pytest.mark.posix("signals and forks")
 @contextlib.contextmanager
 def serving(*arguments, head_time=None):
     """A server, and where it is."""
-    code = f"from solver.__main__ import main; from solver.serve import heads; heads.HEAD_TIME = {head_time}; main()"
+    code = (
+        f"from solver.__main__ import main; from solver.serve import running; running.HEAD_TIME = {head_time}; main()"
+    )
     program = ["-m", "solver"] if head_time is None else ["-c", code]
     command = [sys.executable, *program, "serve", *arguments, "--port", "0"]
     own = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
