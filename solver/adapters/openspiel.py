@@ -6,14 +6,17 @@
     bot = PlayerBot(player)
 
 Any player answers for the states of `load_game("solverbook", ...)`. For OpenSpiel's own states answer books solved from
-`openspiel:NAME`, and players of the four games that both have (`solver.adapters.theirs`).
+`openspiel:NAME`, which know positions by their texts, and players of the four games that both have, by the moves of a
+state's history: `SHARED` gives for each the name of ours and our names of its moves.
 `pip install 'solverbook[openspiel]'`.
 """
 
 from __future__ import annotations
 
+import functools
 import random
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pyspiel
@@ -21,20 +24,21 @@ from open_spiel.python.algorithms.mcts import Evaluator
 from open_spiel.python.observation import IIGObserverForPublicInfoGame
 from open_spiel.python.policy import Policy
 
-from solver.adapters import theirs
-from solver.adapters.theirs import Reader
-from solver.base.errors import GameError, MissingState, PositionError
+from solver.base.errors import ForeignBook, GameError, MissingState, PositionError
 from solver.book import Source, game_of
 from solver.export.layout import Layout, layout_of
+from solver.games import OPENSPIEL
+from solver.games.common.exploration import SECOND
 from solver.play.player import Player
-from solver.rules.game import Game, Rules, own_method
-from solver.rules.notation import Position, format_action, next_position, show
+from solver.rules.game import Game, Rules, game_text, load_game, own_method
+from solver.rules.notation import Position, format_action, legal_actions, next_position, show
 from solver.rules.reading import parse_position
 
 NAME = "solverbook"
 MAX_GAME_LENGTH = 1000  # moves after which a game of ours without an end is a draw to OpenSpiel
 LARGEST = float(1 << 20)  # a bound of margins, which rules do not tell
 MOST_OUTCOMES = 1 << 10  # of chance, a bound that rules do not tell either
+EXPLORED = f"graph:{OPENSPIEL}"  # how the name of an explored game begins
 DEFAULTS = {"game": "tic-tac-toe", "longest": MAX_GAME_LENGTH}
 
 
@@ -220,13 +224,35 @@ def register() -> None:
         pyspiel.register_game(_kind(Rules(game_of(DEFAULTS["game"]))), SolverGame)  # type: ignore[arg-type]
 
 
+class Reader(Protocol):
+    """How a player of ours reads the states of one game of OpenSpiel."""
+
+    def number(self, state: Any) -> int:
+        """The player's state. Raises PositionError where there is none."""
+
+    def actions(self, state: Any) -> dict[int, int]:
+        """OpenSpiel's legal actions in its order, each with the player's."""
+
+    def mover(self, state: Any) -> int:
+        """Who is to move, 0 or 1."""
+
+
 def reader_of(player: Player, game: Any) -> Reader:
     """Return how a player reads the states of a game of OpenSpiel. Raises ForeignBook for a player of another game."""
-    if not isinstance(game, SolverGame):
-        return theirs.reader_of(player, game)
-    rules = game.shared.rules
-    player.rules.check_same("the player", rules, f"take a player or a book of {rules.name}", "the game by")
-    return OUR_GAME
+    if isinstance(game, SolverGame):
+        rules = game.shared.rules
+        player.rules.check_same("the player", rules, f"take a player or a book of {rules.name}", "the game by")
+        return _Ours()
+    name = game_text(player.game)
+    if name.startswith(EXPLORED):
+        if _spelled(name.removeprefix(EXPLORED)) == str(game):
+            return _Explored(player)
+    elif game.get_type().short_name in SHARED:
+        shared = SHARED[game.get_type().short_name]
+        ours = _rules(shared.name(game.get_parameters()))
+        player.rules.check_same("the player", ours, f"take a player of {ours.name}", f"{game} is played by")
+        return _Replayed(player.rules, shared)
+    raise ForeignBook(f"the player is of {name}, the state of {game}: solve {OPENSPIEL}{game}")
 
 
 class _Ours:
@@ -242,7 +268,99 @@ class _Ours:
         return state.mover
 
 
-OUR_GAME = _Ours()
+@functools.lru_cache(maxsize=64)
+def _rules(name: str) -> Rules:
+    return Rules(load_game(name))
+
+
+@functools.lru_cache(maxsize=64)
+def _spelled(text: str) -> str:
+    """A game of OpenSpiel as it writes it itself."""
+    return str(pyspiel.load_game(text))
+
+
+class _Explored:
+    """By the texts of positions."""
+
+    def __init__(self, player: Player) -> None:
+        self.rules, self.find = player.rules, own_method(player.game, "parse_position")
+
+    def number(self, state: Any) -> int:
+        text = str(state)
+        node = self.find(text + SECOND) if state.current_player() == 1 else None
+        node = self.find(text) if node is None else node
+        if node is None:
+            raise PositionError(f"{text[:60]!r} is not a position of the player's book: solve {self.rules.name}")
+        return int(node)
+
+    def actions(self, state: Any) -> dict[int, int]:
+        return {action: index for index, action in enumerate(state.legal_actions())}
+
+    def mover(self, state: Any) -> int:
+        player = state.current_player()
+        return int(player) if player >= 0 else self.rules.mover(self.number(state))
+
+
+class Shared(NamedTuple):
+    """A game that both have: ours by OpenSpiel's parameters, and our name of a move by theirs."""
+
+    name: Callable[[dict[str, Any]], str]
+    move: Callable[[str, int], str]  # of their name, and the number of rows
+
+
+def _turned(move: str, rows: int) -> str:
+    """Squares with their rows counted from the other edge: theirs begins at the top."""
+    squares = move.removesuffix("*")
+    if squares == "pass":
+        return squares
+    pairs = zip(squares[::2], squares[1::2], strict=True)
+    return "".join(f"{column}{rows + 1 - int(row)}" for column, row in pairs)
+
+
+def _breakthrough(options: dict[str, Any]) -> str:
+    return f"breakthrough:{options['columns']},{options['rows']},{2 if options['rows'] >= 6 else 1}"
+
+
+SHARED = {
+    "connect_four": Shared(
+        lambda said: f"connect-four:{said['columns']},{said['rows']},{said.get('x_in_row', 4)}",
+        lambda move, rows: str(int(move[1:]) + 1),  # x0
+    ),
+    "tic_tac_toe": Shared(
+        lambda said: "tic-tac-toe",
+        lambda move, rows: f"{'abc'[int(move[4])]}{3 - int(move[2])}",  # x(0,1)
+    ),
+    "breakthrough": Shared(_breakthrough, _turned),  # a7b6, a7b6* if it takes
+    "othello": Shared(lambda said: "othello:8,8", _turned),  # d3, pass
+}
+
+
+class _Replayed:
+    """By the moves of a state's history."""
+
+    def __init__(self, rules: Rules, shared: Shared) -> None:
+        self.rules, self.shared = rules, shared
+
+    def number(self, state: Any) -> int:
+        state_there, number = state.get_game().new_initial_state(), self.rules.game.initial()
+        for action in state.history():
+            number = self.rules.result(number, self._ours(state_there, number)[action])
+            state_there.apply_action(action)
+        if str(state_there) != str(state):
+            raise PositionError("the state did not come from the start by its moves: play it from there")
+        return int(number)
+
+    def actions(self, state: Any) -> dict[int, int]:
+        return self._ours(state, self.number(state))
+
+    def mover(self, state: Any) -> int:
+        return int(state.current_player())
+
+    def _ours(self, state: Any, number: int) -> dict[int, int]:
+        """OpenSpiel's legal actions, each with ours, at the same position."""
+        rows, ours = state.get_game().get_parameters().get("rows", 8), legal_actions(self.rules, number)
+        names = {action: self.shared.move(state.action_to_string(action), rows) for action in state.legal_actions()}
+        return {action: ours[name] for action, name in names.items()}
 
 
 def policy_at(player: Player, state: Any) -> dict[int, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -17,9 +17,6 @@ from solver.book.writer import UNMARKED, check_target
 from solver.cli import common
 from solver.report import players as reports
 from solver.rules.game import Game, Rules
-
-if TYPE_CHECKING:
-    from solver.compiled.lookahead.evaluation import Evaluation
 
 STATES, DEPTH, GENERATIONS, HIDDEN = 200_000, 4, 400, "32"
 
@@ -97,7 +94,7 @@ def _check_options(options: dict[str, Any]) -> None:
         raise MethodError("--hidden is for a network: add --model network")
 
 
-def _learned(book: Book | None, game: Game, options: dict[str, Any], bars: common.Bars, quiet: bool) -> Evaluation:
+def _learned(book: Book | None, game: Game, options: dict[str, Any], bars: common.Bars, quiet: bool) -> Any:
     if options["method"] == "evolve":
         from solver.learning.evolution import evolve
 

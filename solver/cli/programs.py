@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 import click
 
@@ -21,10 +21,6 @@ from solver.cli import common
 from solver.games import CATALOGUE
 from solver.play.player import METHODS, Player
 from solver.rules.game import Game, Rules, is_built_in
-
-if TYPE_CHECKING:
-    from solver.puzzles import Puzzle
-    from solver.serve.shelf import Served
 
 STREAMED = ("csv", "jsonl")  # forms of a table that standard output takes
 
@@ -137,7 +133,7 @@ def export_command(
         click.echo("\n".join([f"{file}: {content}, {_size(Path(file)):,} bytes", *notes]))
 
 
-def _puzzles(opened: Book | Game, number: int, progress: Progress) -> list[Puzzle]:
+def _puzzles(opened: Book | Game, number: int, progress: Progress) -> list[Any]:
     """The hardest puzzles of a book, the easiest of them first: wins or, if there are none, draws; or margins."""
     from solver.puzzles import find_puzzles
 
@@ -263,7 +259,12 @@ def serve_command(
         raise MethodError(f"the server's packages are missing: {extras.SERVE}")
     from solver.serve import application, pages, running, shelf
 
-    served = shelf.Shelf(_named(sources, own) if sources else shelf.all_shipped(CATALOGUE))
+    named = []
+    for source in sources:
+        foreign = own is not None and shipped.is_path(source) and not is_built_in(Book(source).header.game)
+        opened = common.open_source(source, own if foreign else None, quiet=True)
+        named.append(shelf.Served(opened.game, opened.book))
+    served = shelf.Shelf(named if sources else shelf.all_shipped(CATALOGUE))
     count = (workers or system.cores()) if system.CAN_FORK else 1
     if workers is not None and workers > count:
         click.echo("Note: this system does not fork, so there is one worker", err=True)
@@ -276,16 +277,6 @@ def serve_command(
             click.launch(url)
         make = lambda: application.Application(served, pages.Pages(served, Path(folder)), live)  # noqa: E731
         running.run(make, sockets, count, live or 0)
-
-
-def _named(sources: tuple[str, ...], own: str | None) -> Iterator[Served]:
-    """Yield the sources that the command line names."""
-    from solver.serve.shelf import Served
-
-    for source in sources:
-        foreign = own is not None and shipped.is_path(source) and not is_built_in(Book(source).header.game)
-        opened = common.open_source(source, own if foreign else None, quiet=True)
-        yield Served(opened.game, opened.book)
 
 
 @click.command("ugi")

@@ -26,9 +26,7 @@ from solver.rules.width import USUAL
 from solver.search import comparison, heuristic
 from solver.solving import pipeline
 from solver.solving.job import Job, contents_of
-from solver.solving.ways import plain, whole
-from solver.solving.ways.grown import Growing
-from solver.solving.ways.proof import Proving
+from solver.solving.ways import grown, plain, proof, whole
 
 
 @click.command("solve")
@@ -333,7 +331,7 @@ def prove_command(
     options = Options(progress=bars, say=functools.partial(common.note, quiet=quiet), **raw)
     played = None if position is None else parse_position(game_of(game), position)
     with bars:
-        header = pipeline.run(game, book, options, Proving(side, method, seconds, played and played.state))
+        header = pipeline.run(game, book, options, proof.Proving(side, method, seconds, played and played.state))
     if book is not None:
         common.report(header, book, bars, as_json)
         return
@@ -385,7 +383,9 @@ def grow_command(game: str, book: str, add: str | None, as_json: bool, quiet: bo
         raise click.UsageError("give a limit: --positions N, --time 2h, or both")
     bars, say = common.Bars(quiet), functools.partial(common.note, quiet=quiet)
     games = () if add is None else tuple(common.games_of(add))
-    way = Growing(games=games, **{name: asked.pop(name) for name in Growing.__annotations__ if name in asked})
+    way = grown.Growing(
+        games=games, **{name: asked.pop(name) for name in grown.Growing.__annotations__ if name in asked}
+    )
     options = Options(progress=bars, say=say, **asked)
     with bars:
         header = pipeline.grow(game, book, way, options)

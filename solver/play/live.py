@@ -20,7 +20,7 @@ from solver.base.value import Value
 from solver.play.analysis import Answer
 from solver.play.lookahead import QUICK, Compiled, Foresight, in_turn
 from solver.rules.game import Rules, is_built_in
-from solver.search import SECONDS, Budget, Result
+from solver.search import SECONDS, Budget, Result, alphabeta, retrograde, solution_of
 
 PLAYOUTS = 20  # random games in which a user's rules are checked
 RULES_TIMEOUT = 60.0  # seconds of computing beyond the budget after which the rules are given up
@@ -149,8 +149,6 @@ class Live:
         return value
 
     def _plain(self, state: int, budget: Budget) -> Result:
-        from solver.search import alphabeta
-
         return alphabeta.solve(self.game, state, table=self._table, symmetry=self.rules.symmetry, budget=budget)
 
     def attains(self, state: int, action: int, child: int, value: Value, same_mover: bool, budget: Budget) -> bool:
@@ -194,8 +192,6 @@ class Live:
         Among cycles no single state has a value before the others. An attempt that failed is repeated only with half as
         much time again.
         """
-        from solver.search import retrograde, solution_of
-
         seconds = budget.seconds_left
         if seconds is not None and seconds < 1.5 * self._seconds_wasted:
             return {}

@@ -11,10 +11,8 @@ from typing import Any
 from solver.base.errors import MethodError
 from solver.base.files import write_whole
 from solver.book.writer import check_target
+from solver.rules.boards import looks, scene, text
 from solver.rules.boards.labels import Label, label_of
-from solver.rules.boards.looks import CARD, FAINT, INK, VALUES
-from solver.rules.boards.scene import scene
-from solver.rules.boards.text import cells_of_move
 from solver.rules.game import Rules, game_text
 from solver.rules.notation import Position, board_of, first_position, format_action, in_full
 
@@ -52,7 +50,7 @@ def checked_svg(path: str | os.PathLike[str]) -> Path:
 def drawn(rules: Rules, position: Position, labels: Sequence[Label] = (), caption: str = "") -> Board:
     """Draw a position with the values of moves, best first, and a line of text below."""
     title = f"{game_text(rules.game)}, state {position.state}{f': {caption}' if caption else ''}"
-    return Board(scene(rules, position, labels, [caption] if caption else []).svg(title))
+    return Board(scene.scene(rules, position, labels, [caption] if caption else []).svg(title))
 
 
 def labelled(rules: Rules, position: Position, moves: Iterable[tuple[int, Any, Any, bool]]) -> list[Label]:
@@ -61,7 +59,7 @@ def labelled(rules: Rules, position: Position, moves: Iterable[tuple[int, Any, A
     board = board_of(game, state, int(position.mover or 0))
     labels = []
     for action, value, estimate, best in moves:
-        name, cells = str(format_action(game, state, action)), cells_of_move(game, state, action, board)
+        name, cells = str(format_action(game, state, action)), text.cells_of_move(game, state, action, board)
         labels.append(label_of(name, cells, rules, value, estimate, best))
     return labels
 
@@ -81,7 +79,9 @@ def answered(rules: Rules, position: Position, answer: Any, labels: Sequence[Lab
 def html_of_answer(rules: Rules, state: int, answer: Any) -> str:
     """Return the board of a state, its value and where that is from."""
     board = answered(rules, first_position(rules, state), answer)
-    return f'<div style="{CARD}">{board}<div style="color:{FAINT}">from: {escape(answer.source)}</div></div>'
+    return (
+        f'<div style="{looks.CARD}">{board}<div style="color:{looks.FAINT}">from: {escape(answer.source)}</div></div>'
+    )
 
 
 def html_of_moves(rules: Rules, state: int, answer: Any, moves: Sequence[Any]) -> str:
@@ -93,12 +93,14 @@ def html_of_moves(rules: Rules, state: int, answer: Any, moves: Sequence[Any]) -
     rows = [
         f'<tr style="background:none"><td style="{cell}">{"&#9733;" if label.best else ""}</td>'
         f'<td style="{cell}">{escape(label.name)}</td>'
-        f'<td style="{cell}"><span style="{CHIP}{VALUES[label.kind]}">{escape(label.words)}</span></td>'
-        f'<td style="{cell};color:{FAINT}">{escape(move.source)}</td></tr>'
+        f'<td style="{cell}"><span style="{CHIP}{looks.VALUES[label.kind]}">{escape(label.words)}</span></td>'
+        f'<td style="{cell};color:{looks.FAINT}">{escape(move.source)}</td></tr>'
         for label, move in zip(labels, moves, strict=True)
     ]
-    style = f"border-collapse:collapse;color:{INK};margin:0"
+    style = f"border-collapse:collapse;color:{looks.INK};margin:0"
     table = f'<table style="{style}">{"".join(rows)}</table>' if rows else ""
     flex = "display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start"
     side = "max-height:26em;overflow:auto"
-    return f'<div style="{CARD}"><div style="{flex}"><div>{board}</div><div style="{side}">{table}</div></div></div>'
+    return (
+        f'<div style="{looks.CARD}"><div style="{flex}"><div>{board}</div><div style="{side}">{table}</div></div></div>'
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from solver.base.errors import BookError, GameError, MissingState, PositionError, SolverError
 from solver.base.kinds import NIMBER, nimber_of
@@ -23,9 +23,6 @@ from solver.rules import notation
 from solver.rules.game import Game, Rules, game_text
 from solver.rules.reading import parse_position
 from solver.search import Table
-
-if TYPE_CHECKING:
-    from solver.play.showing import Board
 
 Parsed = tuple[int, int | None, int | None, int | None]  # as `notation.Position`
 Known = tuple[Value | None, bool, str, float | None]  # as `analysis.Answer`
@@ -239,7 +236,7 @@ def _nimber(facts: records.Position | records.Child) -> list[str]:
     return [f"nimber {facts.nimber}"] if isinstance(facts.nimber, int) else []
 
 
-def picture(player: Player, facts: records.Position) -> Board:
+def picture(player: Player, facts: records.Position) -> Any:
     """Draw the answer of `query --json` for a position: its board, its value, and those of its moves."""
     from solver.play.showing import drawn, labelled
 

@@ -13,24 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from solver import search as core
 from solver.base.errors import BudgetExceeded, GameError, MethodError
 from solver.base.progress import Progress, silent
 from solver.base.value import Value, value_of
 from solver.rules.game import Rules
-from solver.search import (
-    INFINITY,
-    Budget,
-    Counts,
-    Result,
-    Search,
-    Visit,
-    best_move,
-    ordered_actions,
-    plain_state,
-    refuse_chance,
-    stuck,
-    window,
-)
 
 Evaluate = Callable[[Any], Any]
 
@@ -47,8 +34,8 @@ def search(
     depth: int,
     evaluate: Evaluate | None = None,
     symmetry: bool = True,
-    budget: Budget | None = None,
-) -> Result:
+    budget: core.Budget | None = None,
+) -> core.Result:
     """The best that can be seen `depth` plies ahead; `evaluate` takes the place of the game's own.
 
     The value is exact where the end of the game decided it, else an estimate (score, None). A cutoff may hide a quicker
@@ -56,25 +43,25 @@ def search(
     again is searched again, so exact values hold there, too. Raises MethodError without `evaluate`, with chance or
     with a depth below 1, GameError where an estimate is out of bounds, BudgetExceeded.
     """
-    state, rules = plain_state(state), Rules(game, symmetry)
-    refuse_chance(rules, "a search of limited depth")
+    state, rules = core.plain_state(state), Rules(game, symmetry)
+    core.refuse_chance(rules, "a search of limited depth")
     if evaluate is None:
         evaluate = estimates_of(rules)
     check_depth(depth)
     searcher = Limited(rules, evaluate, budget)
     action: int | None = None
     if rules.is_terminal(state):
-        merit = searcher.run(searcher.visit(state, depth, -INFINITY, INFINITY))
+        merit = searcher.run(searcher.visit(state, depth, -core.INFINITY, core.INFINITY))
     else:
         searcher.count()
-        merit, action = best_move(
-            rules, state, lambda action, alpha: searcher.run(searcher.worth(state, action, depth, alpha, INFINITY))
+        merit, action = core.best_move(
+            rules, state, lambda action, alpha: searcher.run(searcher.worth(state, action, depth, alpha, core.INFINITY))
         )
     value = estimated_value(merit, rules.scores)
-    return Result(value, action, is_exact(value, depth, searcher.cut), searcher.counts, {})
+    return core.Result(value, action, is_exact(value, depth, searcher.cut), searcher.counts, {})
 
 
-class Limited(Search):
+class Limited(core.Search):
     """A search of limited depth. The table holds merits by canonical state and plies that are left."""
 
     method = "a search of limited depth"
@@ -83,9 +70,9 @@ class Limited(Search):
     def __init__(self, rules: Rules, evaluate: Evaluate, *arguments: Any) -> None:
         super().__init__(rules, None, *arguments)
         self.evaluate = evaluate
-        self.ordered = ordered_actions(rules)
+        self.ordered = core.ordered_actions(rules)
 
-    def visit(self, state: Any, left: int, alpha: Any, beta: Any) -> Visit:
+    def visit(self, state: Any, left: int, alpha: Any, beta: Any) -> core.Visit:
         """The merit of a state, or its estimate from some plies ahead; a bound outside the window, as alpha-beta's."""
         self.count()
         if self.rules.is_terminal(state):
@@ -97,7 +84,7 @@ class Limited(Search):
         if key in self.table:
             self.counts.hits += 1
             return self.table[key]
-        best, floor = -INFINITY, alpha
+        best, floor = -core.INFINITY, alpha
         for action in self.ordered(state):
             merit = yield from self.worth(state, action, left, floor, beta)
             if merit > best:
@@ -107,17 +94,17 @@ class Limited(Search):
                     break
                 if best > floor:
                     floor = best
-        if best == -INFINITY:
-            raise stuck(self.rules, state)
+        if best == -core.INFINITY:
+            raise core.stuck(self.rules, state)
         if alpha < best < beta:
             self.table[key] = best
         return best
 
-    def worth(self, state: Any, action: int, left: int, alpha: Any, beta: Any) -> Visit:
+    def worth(self, state: Any, action: int, left: int, alpha: Any, beta: Any) -> core.Visit:
         """Return the value of an action within its window."""
         rules = self.rules
         child = rules.result(state, action)
-        merit = yield child, left - 1, *window(rules, state, action, child, alpha, beta)
+        merit = yield child, left - 1, *core.window(rules, state, action, child, alpha, beta)
         return back_up(rules, merit, state, action, child)
 
 
@@ -140,7 +127,7 @@ def checked(rules: Rules, state: Any, guess: Any) -> Any:
         if not -1 < guess < 1:
             raise GameError(f"evaluate({state}) is {guess}: an estimate must lie strictly between -1 and 1")
         return guess
-    lowest, highest = rules.bounds(state) if rules.bounds else (-INFINITY, INFINITY)
+    lowest, highest = rules.bounds(state) if rules.bounds else (-core.INFINITY, core.INFINITY)
     if not lowest <= guess <= highest:
         raise GameError(f"evaluate({state}) is {guess}: an estimate must lie within {lowest} and {highest}")
     return guess
@@ -169,15 +156,15 @@ def is_exact(value: Value, depth: int, is_cut: bool) -> bool:
     return not is_cut or (value.distance is not None and value.distance <= depth + 1)
 
 
-def ended(rules: Rules, state: int) -> Result:
+def ended(rules: Rules, state: int) -> core.Result:
     """Return the result of a search of limited depth at a finished state."""
-    return Result(estimated_value(rules.end(state), rules.scores), None, True, Counts(1), {})
+    return core.Result(estimated_value(rules.end(state), rules.scores), None, True, core.Counts(1), {})
 
 
-def looked(rules: Rules, depth: int, merit: float, action: int, is_cut: bool, nodes: int) -> Result:
+def looked(rules: Rules, depth: int, merit: float, action: int, is_cut: bool, nodes: int) -> core.Result:
     """Return the result of a search of `depth` plies. `is_cut`: it cut a state off."""
     value = estimated_value(merit if -1 < merit < 1 or merit % 1 else int(merit), rules.scores)
-    return Result(value, action, is_exact(value, depth, is_cut), Counts(nodes), {})
+    return core.Result(value, action, is_exact(value, depth, is_cut), core.Counts(nodes), {})
 
 
 class Look(NamedTuple):
@@ -205,19 +192,19 @@ class Look(NamedTuple):
     deepening: int
 
 
-def negamax(game: Any, state: Any, *, depth: int, budget: Budget | None = None) -> Result:
+def negamax(game: Any, state: Any, *, depth: int, budget: core.Budget | None = None) -> core.Result:
     """The value of all lines of `depth` plies from a state; `exact` as in `search`.
 
     Knuth and Moore, An Analysis of Alpha-Beta Pruning, 1975, section 2. States at the bound count as the game's
     estimate, or as a draw where it has none. Time grows with the branching factor to the power of the depth. Raises
     MethodError with chance or with a depth below 1, GameError where an estimate is out of bounds, BudgetExceeded.
     """
-    state, rules = plain_state(state), Rules(game)
-    refuse_chance(rules, "negamax")
+    state, rules = core.plain_state(state), Rules(game)
+    core.refuse_chance(rules, "negamax")
     check_depth(depth)
     search = _WithLine(rules, rules.evaluate or even, False, {}, budget)
     value, exact, line = search.look(state, depth)
-    return Result(value, line[0] if line else None, exact, search.counts, {})
+    return core.Result(value, line[0] if line else None, exact, search.counts, {})
 
 
 def looks(
@@ -230,13 +217,13 @@ def looks(
         GameError: An estimate is out of bounds.
     """
     rules = Rules(game)
-    refuse_chance(rules, "a search of limited depth")
+    core.refuse_chance(rules, "a search of limited depth")
     evaluate = estimates_of(rules)
-    state = game.initial() if state is None else plain_state(state)
+    state = game.initial() if state is None else core.plain_state(state)
     best: dict[Any, int] = {}
     total = 0
     for plies in range(1, depth + 1):
-        deepened = _WithLine(rules, evaluate, True, best, Budget(nodes), progress)
+        deepened = _WithLine(rules, evaluate, True, best, core.Budget(nodes), progress)
         try:
             value, exact, line = deepened.look(state, plies)
         except BudgetExceeded:
@@ -249,7 +236,7 @@ def looks(
         counts: list[int | None] = []
         for prune in (False, True):
             # With moves as they come
-            plain = _WithLine(rules, evaluate, prune, {}, Budget(nodes), progress)
+            plain = _WithLine(rules, evaluate, prune, {}, core.Budget(nodes), progress)
             try:
                 plain.look(state, plies)
             except BudgetExceeded:
@@ -272,11 +259,11 @@ class _WithLine(Limited):
 
     def look(self, state: Any, depth: int) -> tuple[Value, bool, tuple[int, ...]]:
         """Return a state's value so many plies ahead, whether it is exact, and the line that leads there."""
-        merit, line = self.run(self.visit(state, depth, -INFINITY, INFINITY))
+        merit, line = self.run(self.visit(state, depth, -core.INFINITY, core.INFINITY))
         value = estimated_value(merit, self.rules.scores)
         return value, is_exact(value, depth, self.cut), line
 
-    def visit(self, state: Any, left: int, alpha: Any, beta: Any) -> Visit:
+    def visit(self, state: Any, left: int, alpha: Any, beta: Any) -> core.Visit:
         """Return the merit of a state, or its estimate from some plies ahead, and the line that leads there."""
         self.count()
         rules = self.rules
@@ -285,7 +272,7 @@ class _WithLine(Limited):
         if left == 0:
             self.cut = True
             return checked(rules, state, self.evaluate(state)), ()
-        best: Any = (-INFINITY, ())
+        best: Any = (-core.INFINITY, ())
         for action in self.best_first(state):
             merit, line = yield from self.worth(state, action, left, alpha, beta)
             if merit > best[0]:
@@ -296,7 +283,7 @@ class _WithLine(Limited):
                     self.counts.cutoffs += 1
                     break
         if not best[1]:
-            raise stuck(rules, state)
+            raise core.stuck(rules, state)
         self.best[state] = best[1][0]
         return best
 
@@ -308,10 +295,10 @@ class _WithLine(Limited):
             return actions
         return [first_action, *(action for action in actions if action != first_action)]
 
-    def worth(self, state: Any, action: int, left: int, alpha: Any, beta: Any) -> Visit:
+    def worth(self, state: Any, action: int, left: int, alpha: Any, beta: Any) -> core.Visit:
         """Return the merit of an action within its window, and the line from there."""
         rules = self.rules
         child = rules.result(state, action)
-        below = window(rules, state, action, child, alpha, beta) if self.prune else (-INFINITY, INFINITY)
+        below = core.window(rules, state, action, child, alpha, beta) if self.prune else (-core.INFINITY, core.INFINITY)
         merit, line = yield child, left - 1, *below
         return back_up(rules, merit, state, action, child), line

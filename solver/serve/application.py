@@ -18,7 +18,6 @@ from collections import deque
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-import anyio
 import anyio.to_thread
 from starlette.requests import Request
 

@@ -10,7 +10,7 @@ from solver.base.errors import ForeignBook, GameError, MissingState, PositionErr
 pyspiel = pytest.importorskip("pyspiel")
 np = pytest.importorskip("numpy")
 
-from solver.adapters import openspiel, theirs  # noqa: E402
+from solver.adapters import openspiel  # noqa: E402
 from tests.ways import slow  # noqa: E402
 
 openspiel.register()
@@ -157,7 +157,7 @@ SHARED = {
 @pytest.mark.parametrize(("text", "ours"), SHARED.items(), ids=SHARED.values())
 def test_moves_and_results_of_shared_games_are_the_same(text, ours):
     game, player, chance = pyspiel.load_game(text), solver.Player({}, ours, live=False), random.Random(0)
-    reader, rules = theirs.reader_of(player, game), player.game
+    reader, rules = openspiel.reader_of(player, game), player.game
     for _ in range(3):
         state, number = game.new_initial_state(), rules.initial()
         while not state.is_terminal():

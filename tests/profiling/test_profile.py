@@ -15,7 +15,7 @@ import solver
 from solver.base.errors import MethodError
 from solver.base.files import lock
 from solver.book.solution import Trim
-from solver.cli.profile import variants
+from solver.cli.measure import variants
 from solver.play.player import Player
 from solver.profiling import PLAYERS
 from tests.commands import ok, run
@@ -221,16 +221,16 @@ def test_a_table_leaves_a_file_of_yours_alone(tmp_path):
 
 @pytest.mark.posix("removes open files")
 def test_a_kill_leaves_no_temporary_book(tmp_path, monkeypatch):
-    from solver.cli import profile
+    from solver.cli import measure
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    usual, seen = profile.profile, []
+    usual, seen = measure.profile, []
 
     def looked(*arguments, **options):
         seen.append([*tmp_path.iterdir()])
         return usual(*arguments, **options)
 
-    monkeypatch.setattr(profile, "profile", looked)
+    monkeypatch.setattr(measure, "profile", looked)
     assert run("profile", "nim:1,2", "-q")[0] == 0 and seen == [[]]
 
 

@@ -86,11 +86,11 @@ def journals():
 
 
 def rows():
-    from solver.cli import profile
+    from solver.cli import measure
     from solver.profiling import Profile
     from solver.report.profiles import COLUMNS
 
-    return shape(Profile), COLUMNS, profile.KEY
+    return shape(Profile), COLUMNS, measure.KEY
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def rows():
         ("solver.compiled.lookahead.evaluation", evaluations, 1, "a1fc30cf"),
         ("solver.wasm.exports", modules, 1, "5d145213"),
         ("solver.solving.ways.opening", journals, 1, "cb09713a"),
-        ("solver.cli.profile", rows, 1, "3f58d8a6"),
+        ("solver.cli.measure", rows, 1, "3f58d8a6"),
     ],
 )
 def test_a_layout_number_is_that_of_its_records(module, records, layout, digest):

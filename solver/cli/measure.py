@@ -1,26 +1,33 @@
-"""`solver profile`."""
+"""`solver sample`, `grade`, `puzzles` and `profile`: whole books and games looked through."""
 
 from __future__ import annotations
 
 import contextlib
+import csv
 import itertools
 import json
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import click
 
+from solver.base.errors import MissingState
 from solver.base.files import lock, write_whole
 from solver.book import Opened, open_source
 from solver.book.writer import check_target
 from solver.cli import common
+from solver.edit.sampling import sample
+from solver.play.grading import grade
+from solver.play.player import Player
 from solver.profiling import Profile, profile, refuse_chance
-from solver.report import profiles
+from solver.puzzles import find_puzzles
+from solver.report import players, profiles, puzzles
+from solver.report.facts import worth
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules
-from solver.solving.pipeline import solve
 
 RANGE = re.compile(r"([0-9]{1,4})\.\.([0-9]{1,4})")
 MAX_VARIANTS = 200
@@ -28,6 +35,131 @@ LAYOUT = 1  # of the rows that -o keeps
 KEY = ("solver profile", "variant", "rules", "games")  # how a row begins
 JOURNAL = rb'\A\{"(solver profile|variant)": '  # and how a file of them does; the second before there were layouts
 NAMING = ("format_action",)  # what a row shows besides values
+
+
+@click.command("sample")
+@click.argument("source", metavar="BOOK|GAME")
+@common.number("-n number", 1, 10_000_000, "Number of states. Default: 10.", default=10)
+@click.option("--seed", type=int, default=0, metavar="S", help="Choose other states. Default: 0.")
+@common.choice("--value outcome", ["win", "draw", "loss"], "Only states of this value, for the side to move.")
+@click.option(
+    "--distance", type=common.SPAN, metavar="M..N", help="Only states so many plies from the end: 5..9, 5.., ..9 or 5."
+)
+@click.option(
+    "--ply", "tier", type=common.SPAN, metavar="M..N", help="Only states of these tiers; in most games a tier is a ply."
+)
+@common.json_option
+@common.game_option
+@common.quiet_option
+def sample_command(source: str, number: int, as_json: bool, own: str | None, quiet: bool, **wanted: Any) -> None:
+    """Choose stored states at random.
+
+    \b
+    solver sample connect-four-5x5.lmdb -n 1000 --value win --distance 5..9
+    solver sample connect-four-5x5.lmdb --ply 8 --seed 7 | solver query connect-four-5x5.lmdb -
+
+    All states that match are equally likely, and none comes twice. Each line is a state, as `query` takes it, in random
+    order: the first lines are a sample too. The same seed chooses the same states. Books store no finished positions,
+    and of positions that are equal by symmetry one.
+    """
+    with common.open_book(source, own, quiet=quiet) as opened, common.Bars(quiet) as bars:
+        chosen = sample(opened, number, progress=bars, **wanted)
+    if not chosen:
+        raise MissingState(f"{source} has no such state: solver info --counts lists what it stores")
+    for state, value in chosen:
+        common.tell({"position": f"#{state}", "state": state, **worth(value)}, lambda facts: facts["position"], as_json)
+    if len(chosen) < number:
+        common.note(f"only {len(chosen):,} states match", quiet)
+
+
+@click.command("grade")
+@click.argument("source", metavar="BOOK|GAME")
+@click.argument("games", type=click.Path(allow_dash=True))
+@common.json_option
+@common.game_option
+@common.quiet_option
+def grade_command(source: str, games: str, as_json: bool, own: str | None, quiet: bool) -> None:
+    """Judge games move by move.
+
+    \b
+    solver grade connect-four-5x5.lmdb games.txt
+    solver grade connect-four-5x5.lmdb - --json < games.txt
+
+    GAMES is a file, or - for standard input. Each line is one game: its moves from the start, written as for `query`.
+    Empty lines, and remarks behind # or ;, are skipped.
+
+    \b
+    perfect    keeps value and distance
+    keeps      keeps the value; may win later or lose sooner
+    blunder    any other move
+
+    Moves that the book does not know are counted separately.
+    """
+    with common.open_book(source, own, quiet=quiet) as opened, common.Bars(quiet) as bars:
+        player = Player(opened, live=False)
+        found = grade(player, common.games_of(games), progress=bars)
+        facts = players.grade_facts(found, player)
+    common.tell(facts, lambda facts: players.grade_text(facts, player.rules), as_json)
+
+
+@click.command("puzzles")
+@click.argument("source", metavar="BOOK|GAME")
+@common.number("-n number", 1, 100_000, "Puzzles. Default: 10.", default=10)
+@common.choice(
+    "--goal", ["win", "draw", "margin"], "What one move alone reaches. Default: win, or margin where moves score."
+)
+@click.option("--win-in", type=common.SPAN, metavar="M..N", help="Only wins in so many plies: 5..9, 5.., ..9 or 5.")
+@common.choice(
+    "--unique",
+    ["first", "all"],
+    "first: one winning move now. all: one after every longest defence, too.",
+    default="first",
+)
+@common.choice(
+    "--format form",
+    ["text", "csv", "tasks"],
+    "text: boards. csv: a table. tasks: prompts for language models, a line of JSON each.",
+    default="text",
+)
+@click.option("--html", type=click.Path(), metavar="FILE", help="Write a sheet to print: boards, and solutions behind.")
+@common.json_option
+@common.game_option
+@common.quiet_option
+def puzzles_command(
+    source: str, number: int, form: str, html: str | None, as_json: bool, own: str | None, quiet: bool, **wanted: Any
+) -> None:
+    """Find puzzles in a book: positions in which one move alone is good.
+
+    \b
+    solver puzzles connect-four-5x5.lmdb -n 50 --win-in 5..9 --unique all
+    solver puzzles connect-four-5x5.lmdb -n 12 --html sheet.html
+    solver puzzles connect-four-5x5.lmdb --format tasks > tasks.jsonl
+
+    The hardest come first: long wins, and many wrong moves that look good four plies deep. No two are alike by symmetry
+    or by a move or two. The same command prints the same bytes. The rules alone prove every win before it
+    is printed; draws and margins rest on the book. If the book has no such puzzle the exit code is 3.
+    """
+    target = check_target(html, puzzles.MARK.encode()) if html else None
+    with common.open_book(source, own, quiet=quiet) as book, common.Bars(quiet) as bars:
+        rules = book.rules
+        wanted["goal"] = wanted["goal"] or ("margin" if rules.scores else "win")
+        selected = find_puzzles(book, number, game=own, progress=bars, **wanted)
+    if not selected:
+        raise MissingState(f"{source} has no such puzzle: widen --win-in, or choose another --goal")
+    if target is not None:
+        write_whole(target, puzzles.sheet(rules, selected).encode())
+    form = "json" if as_json else "sheet" if target is not None else form
+    if form == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(puzzles.COLUMNS)
+        writer.writerows(map(puzzles.row, selected))
+    for index, puzzle in enumerate(selected, 1):
+        if form == "text":
+            click.echo(puzzles.text(rules, puzzle, index))
+        elif form in ("json", "tasks"):
+            click.echo(json.dumps(puzzles.facts(puzzle) if form == "json" else puzzles.task(rules, puzzle)))
+    if len(selected) < number:
+        common.note(f"only {len(selected):,} puzzles", quiet)
 
 
 @click.command("profile")
@@ -157,6 +289,8 @@ def variants(text: str) -> list[str]:
 
 def _profiled(opened: Opened, games: int | None, quiet: bool) -> tuple[Profile, Rules]:
     """Return the profile of a book or a game, which is solved if no complete book is at hand."""
+    from solver.solving.pipeline import solve
+
     refuse_chance(opened.rules)
     source = opened.game if opened.book is None else opened.book
     with common.Bars(quiet) as bars:
