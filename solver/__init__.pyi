@@ -21,7 +21,7 @@ from solver.book.streaming import pack as pack
 from solver.cli.common import Bars as Bars
 from solver.edit.comparing import diff as diff
 from solver.edit.comparing import merge as merge
-from solver.edit.sampling import sample as sample
+from solver.edit.comparing import sample as sample
 from solver.edit.trimming import trim as trim
 from solver.play.analysis import Answer as Answer
 from solver.play.analysis import Move as Move

@@ -128,9 +128,10 @@ class Hints:
                 return self.rules.kind.unfit[name]
         if self._followup is not None and self.rules.outlook is None:
             return "has followup without outlook, which it stands for: name it outlook"
-        outlook = self._outlook(state)
-        if self.rules.outlook is not None and outlook != self._foreseen(state):
-            return f"has outlook {outlook}, by two plies of play {self._foreseen(state)}: they must be equal"
+        outlook, value = self._outlook(state), None if self.rules.outlook is None else settled(self.rules, state, 2)
+        foreseen = 1 if value == Value(1, 1) else -1 if value == Value(-1, 2) else 0
+        if self.rules.outlook is not None and outlook != foreseen:
+            return f"has outlook {outlook}, by two plies of play {foreseen}: they must be equal"
         fault = None if self.rules.features is None else self._look_at_features(list(self.rules.features(state)), state)
         if outlook or fault is not None:
             return fault
@@ -185,11 +186,6 @@ class Hints:
             if self._followup is not None and self._followup(child) != self._outlook(child):
                 return f"leads to {child}, whose followup is not its outlook: they must be equal after a reply"
         return None
-
-    def _foreseen(self, state: Any) -> int:
-        """Return the outlook by two plies of play."""
-        value = settled(self.rules, state, 2)
-        return 1 if value == Value(1, 1) else -1 if value == Value(-1, 2) else 0
 
     def _merit(self, state: Any, action: int, child: Any, value: Callable[[Any], Value]) -> int:
         merit = self.rules.end(child) if self.rules.is_terminal(child) else merit_of(value(child))

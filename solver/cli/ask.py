@@ -228,7 +228,7 @@ def info_command(source: str, counts: bool, plot: str | None, as_json: bool, qui
         kind = opened.header.kind
         numbers = None
         if plot is not None and kind.error:
-            from solver.edit.sampling import expectations
+            from solver.edit.comparing import expectations
 
             numbers = expectations(opened)
         gaps = opened.header.trim is not None and not opened.header.is_gapless

@@ -19,7 +19,7 @@ from solver.base.files import lock, write_whole
 from solver.book import Opened, open_source
 from solver.book.writer import check_target
 from solver.cli import common
-from solver.edit.sampling import sample
+from solver.edit.comparing import sample
 from solver.play.grading import grade
 from solver.play.player import Player
 from solver.profiling import Profile, profile, refuse_chance

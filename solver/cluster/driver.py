@@ -27,22 +27,15 @@ from solver.base.kinds import NIMBER, Method
 from solver.base.options import Options
 from solver.base.sharding import AHEAD, BYTES
 from solver.book.solution import Solved as Solution
-from solver.cluster import nodes, tasks
+from solver.cluster import nodes, on_ray, ordering, rounds, shards, tasks
 from solver.cluster.blocks import block_count
 from solver.cluster.engine import Engine
-from solver.cluster.history import Closing, Found, ShardedTier, Solved, StartedOver, events_of, owned, tier_of
-from solver.cluster.on_ray import is_local
-from solver.cluster.ordering import Merged
-from solver.cluster.rounds import LISTING, Rounds
-from solver.cluster.shards import MAIL, Shards
 from solver.cluster.store import LEASE, Damaged, File, Store
 from solver.cluster.tasks import Advanced, Folded, Job, Run, Segment, Spent
 from solver.compiled import agreement
 from solver.compiled.edges import CompiledMoves
 from solver.rules.game import Rules, located
-from solver.sweep.expansion import Stays
-from solver.sweep.finish import finish
-from solver.sweep.forward import refuse_staying
+from solver.sweep import expansion, finish, forward
 from solver.sweep.scale import Scale, TooWide, first_scale, refuse_long, wider
 
 RESOLVING = 128  # bytes of memory that a state takes where its whole tier is resolved by one task
@@ -55,7 +48,7 @@ ALL_CHILDREN, UNFINISHED_CHILDREN = Scale(0, "", 0), Scale(1, "", 0)
 Result = TypeVar("Result")
 
 
-class Driver(Shards):
+class Driver(shards.Shards):
     """A solve under way, tier by tier. `remove` deletes all its files."""
 
     def __init__(self, rules: Rules, url: str, engine: Engine, options: Options) -> None:
@@ -74,7 +67,7 @@ class Driver(Shards):
         ResourceError where the store or the cluster fail.
         """
         begun_at, rules, job = time.monotonic(), self.rules, self.job
-        if not is_local(self.options.cluster or ""):
+        if not on_ray.is_local(self.options.cluster or ""):
             examined = nodes.look(self.engine, nodes.Wanted(job.game, job.fingerprint, job.url))
             for node in examined:
                 self.tell(nodes.line(node))
@@ -90,10 +83,10 @@ class Driver(Shards):
         return self.mending(functools.partial(self._solution, begun_at))
 
     def _solution(self, begun_at: float) -> Solution:
-        start, merged = self.rules.canonical(self.rules.game.initial()), Merged(self, self.tier)
+        start, merged = self.rules.canonical(self.rules.game.initial()), ordering.Merged(self, self.tier)
         merged.check(start)
         try:
-            return finish(self.rules, merged, self.options, begun_at)._replace(encoded=merged.encoded)
+            return finish.finish(self.rules, merged, self.options, begun_at)._replace(encoded=merged.encoded)
         except SolverError:
             # What the solution was held against the plain rules by had no digest
             merged.check()
@@ -105,7 +98,7 @@ class Driver(Shards):
             return False
         try:
             if not isinstance(error, Damaged):
-                Merged(self, self.tier).check()
+                ordering.Merged(self, self.tier).check()
                 return False
         except Damaged as damaged:
             error = damaged
@@ -126,7 +119,7 @@ class Driver(Shards):
         """Take over committed work. Returns whether there is any. Raises ResourceError if it is of another solve."""
         while (facts := self.store.committed(self._commits)) is not None:
             try:
-                events = events_of(facts, identity)
+                events = shards.events_of(facts, identity)
             except (ValueError, KeyError):
                 raise ResourceError(f"{self.store.url} is of another solve or version: --restart discards it") from None
             for event in events:
@@ -134,14 +127,14 @@ class Driver(Shards):
             self._commits += 1
         self.identity = identity
         if self.course.begun:
-            self.store.remove([name for name in self.store.listed() if name.startswith(MAIL)])
+            self.store.remove([name for name in self.store.listed() if name.startswith(shards.MAIL)])
         return self.course.begun
 
     def run(self) -> None:
         """Do all that has not been done."""
         course, rules = self.course, self.rules
         if not (self.job.tiers and rules.tiered):
-            refuse_staying(self.cyclic, f"{rules.name} has no tier")
+            forward.refuse_staying(self.cyclic, f"{rules.name} has no tier")
         if not course.begun:
             self.mending(self._begin)
         while (tier := course.first()) is not None:
@@ -186,36 +179,33 @@ class Driver(Shards):
         for _ in range(self.engine.workers):
             self.engine.submit(tasks.warm, self.job)
         handles = self.here.submit(tasks.begin, self.job, 0)
-        self.done(Found(None, self.gathered(None, [handles], 0, self.here), 1, GROWTH))
+        self.done(shards.Found(None, self.gathered(None, [handles], 0, self.here), 1, GROWTH))
 
     def _advance(self, tier: int) -> None:
         """Find the states of a tier and their children."""
         started, course, rules = time.monotonic(), self.course, self.rules
         if course.under_way is None and self.job.tiers and rules.tiered:
+            segments = course.pending(tier)
+            total = sum(segment.end - segment.begin for segment in segments) // 8
+            bits, later = self.bits_for(total), self.bits_for(total * course.growth * AHEAD)
+            each = [(shards.owned(segments, bits, owner), later) for owner in range(1 << bits)]
             try:
-                self._complete(*self._advanced(tier), started)
+                results, runs = self._dealt(tasks.advance, tier, each, total, later)
+                highest = max(segment.highest for segment in results)
+                self._complete(shards.tier_of(tier, bits, results, highest, False), results, runs, started)
                 return
-            except Stays as stays:
-                refuse_staying(self.cyclic, f"state {stays.state} has a move that stays in its tier")
+            except expansion.Stays as stays:
+                forward.refuse_staying(self.cyclic, f"state {stays.state} has a move that stays in its tier")
         under_way = course.under_way
-        closing = under_way if isinstance(under_way, Closing) else begun(tier, course.pending(tier))
+        closing = under_way if isinstance(under_way, shards.Closing) else begun(tier, course.pending(tier))
         while closing.front:
             closing = self.generation(closing)
             self.done(closing)
             self.progress("forward", course.stored + closing.reached, None)
         states = closing.reached
         later = self.bits_for(states * course.growth * AHEAD) if closing.highest > tier else 0
-        bits = self.bits_for(states, LISTING if self._goes_by_rounds(states) else BYTES)
+        bits = self.bits_for(states, rounds.LISTING if self._goes_by_rounds(states) else BYTES)
         self._complete(*self._closed(closing, max(bits, closing.bits), later), started)
-
-    def _advanced(self, tier: int) -> tuple[ShardedTier, list[Advanced], list[Run]]:
-        """Return a tier's shards and their children. Raises Stays if some moves stay inside the tier."""
-        segments = self.course.pending(tier)
-        total = sum(segment.end - segment.begin for segment in segments) // 8
-        bits, later = self.bits_for(total), self.bits_for(total * self.course.growth * AHEAD)
-        each = [(owned(segments, bits, owner), later) for owner in range(1 << bits)]
-        results, runs = self._dealt(tasks.advance, tier, each, total, later)
-        return tier_of(tier, bits, results, max(segment.highest for segment in results), False), results, runs
 
     def _dealt(
         self, task: Callable[..., Any], tier: int, arguments: Sequence[tuple[Any, ...]], states: int, later: int
@@ -235,13 +225,13 @@ class Driver(Shards):
         runs = self.gathered(tier, [handles[1:] for handles in submitted], later, engine)
         return [engine.result(handles[0]) for handles in submitted], runs
 
-    def generation(self, closing: Closing) -> Closing:
+    def generation(self, closing: shards.Closing) -> shards.Closing:
         """Take a tier one generation further, or some; its shards may split."""
         number = closing.number
         total = closing.reached + sum(segment.end - segment.begin for segment in closing.front) // 8
         bits = max(closing.bits, self.bits_for(total))
         visited = [closing.seen[owner >> bits - closing.bits] for owner in range(1 << bits)]
-        each = [(owned(closing.front, bits, owner), files, bits, ALONE) for owner, files in enumerate(visited)]
+        each = [(shards.owned(closing.front, bits, owner), files, bits, ALONE) for owner, files in enumerate(visited)]
         results, runs = self._dealt(tasks.explore, number, each, total, bits)
         for owner, (kept, (name, length), *_) in enumerate(results):
             visited[owner] = visited[owner][:kept]
@@ -249,28 +239,31 @@ class Driver(Shards):
                 visited[owner].append(Segment(name, 0, 8 * length, name.rpartition(".")[2], bits, owner))
         front = [run.segments[number] for run in runs]
         reached = closing.reached + sum(segment.reached for segment in results)
-        return Closing(number, bits, visited, front, reached, max(closing.highest, *(one.highest for one in results)))
+        highest = max(closing.highest, *(one.highest for one in results))
+        return shards.Closing(number, bits, visited, front, reached, highest)
 
-    def _closed(self, closing: Closing, bits: int, later: int) -> tuple[ShardedTier, list[Advanced], list[Run]]:
+    def _closed(
+        self, closing: shards.Closing, bits: int, later: int
+    ) -> tuple[shards.ShardedTier, list[Advanced], list[Run]]:
         """Complete a tier whose states were all visited: 2**`bits` shards, their children in 2**`later` shards."""
         number, leads = closing.number, closing.highest > closing.number
         # Shards that were split share some
         visited = list(dict.fromkeys(file for files in closing.seen for file in files))
-        each = [(owned(visited, bits, owner), later, leads) for owner in range(1 << bits)]
+        each = [(shards.owned(visited, bits, owner), later, leads) for owner in range(1 << bits)]
         results, runs = self._dealt(tasks.close, number, each, closing.reached, later)
-        return tier_of(number, bits, results, closing.highest, True), results, runs
+        return shards.tier_of(number, bits, results, closing.highest, True), results, runs
 
-    def _complete(self, tier: ShardedTier, results: list[Advanced], runs: list[Run], started: float) -> None:
+    def _complete(self, tier: shards.ShardedTier, results: list[Advanced], runs: list[Run], started: float) -> None:
         """Commit a tier whose states are found."""
         led = sum(segment.end - segment.begin for run in runs for segment in run.segments.values()) // 8
         if self.inspect is not None:
             self.inspect([state for segment in results for state in segment.sample])
         largest = max(segment.largest for segment in results)
-        self.done(Found(tier, runs, largest, led / max(1, tier.reached)))
+        self.done(shards.Found(tier, runs, largest, led / max(1, tier.reached)))
         self.progress("forward", self.course.stored, None)
         self._tell("forward", tier, started, [segment.spent for segment in results])
 
-    def _solve(self, tier: ShardedTier) -> None:
+    def _solve(self, tier: shards.ShardedTier) -> None:
         """Find the values of a tier."""
         started, course = time.monotonic(), self.course
         places, results, gap = self._valued(tier)
@@ -284,17 +277,17 @@ class Driver(Shards):
         for owner, result in zip(places, results, strict=True):
             values[owner] = result.values
         slowest = min((result.slowest for result in results if result.slowest is not None), default=None)
-        self.done(Solved(values, tally, slowest, gap))
+        self.done(shards.Solved(values, tally, slowest, gap))
         self.progress("backward", course.tally.values.total(), course.stored)
         self._tell("backward", tier, started, [result.spent for result in results])
 
-    def _valued(self, tier: ShardedTier) -> tuple[list[int], list[Folded], int]:
+    def _valued(self, tier: shards.ShardedTier) -> tuple[list[int], list[Folded], int]:
         """The shards of a tier that have states, their values, and how far apart the bounds of expectations are."""
         scale, engine = self.course.scale, self.engine_for(tier.kept)
         assert scale is not None
         if not tier.cyclic:
             bits, children, answers = self.asked(tier, tier.parts)
-            folds = engine.submit_each(
+            handles = engine.submit_each(
                 tasks.fold,
                 [
                     (self.job, tier.number, (tier.bits, owner), tier.states[owner], scale, block, bits, *values)
@@ -303,29 +296,29 @@ class Driver(Shards):
                 memory=self.bytes_for(tier.kept, tier.bits),
             )
             self.ask_ahead(tier)
-            return tier.filled, list(engine.results(handle for [handle] in folds)), 0
+            return tier.filled, list(engine.results(handle for [handle] in handles)), 0
         if not tier.filled:
             return [], [], 0
         if self._goes_by_rounds(tier.kept):
-            return tier.filled, Rounds(self, tier, scale, tier.filled).run(), 0
+            return tier.filled, rounds.Rounds(self, tier, scale, tier.filled).run(), 0
         # One task, which must have the memory for all of the tier
         most = self.engine.memory
         memory = min(most, RESOLVING * tier.kept)
         bits, [children], [answers] = self.asked(tier, [tier.states], memory)
         given = self.job, tier.number, tier.states, scale, most // 2, children, bits, *answers
-        shards, gap = engine.result(engine.submit(tasks.resolve, *given, memory=memory)[0])
-        return tier.filled, shards, gap
+        folds, gap = engine.result(engine.submit(tasks.resolve, *given, memory=memory)[0])
+        return tier.filled, folds, gap
 
     def _goes_by_rounds(self, states: int) -> bool:
         """Whether a tier with cycles has too many states for one worker, which a game of chance needs all the same."""
         return self.rules.kind.cyclic == Method.RETROGRADE and RESOLVING * states > self.engine.memory
 
-    def _tell(self, step: str, tier: ShardedTier, started: float, spent: list[Spent | None]) -> None:
+    def _tell(self, step: str, tier: shards.ShardedTier, started: float, spent: list[Spent | None]) -> None:
         """A line about a tier that took a while, and the node of its slowest task, unless that is this one."""
-        seconds, shards = time.monotonic() - started, 1 << tier.bits
+        seconds, count = time.monotonic() - started, 1 << tier.bits
         if seconds < REPORTED_TIER_SECONDS:
             return
-        shares = "1 shard" if shards == 1 else f"{shards:,} shards"
+        shares = "1 shard" if count == 1 else f"{count:,} shards"
         known = [duration for duration in spent if duration is not None]
         slowest = max(known, key=lambda duration: duration.seconds, default=None)
         where = ""
@@ -337,10 +330,10 @@ class Driver(Shards):
         """Compute again the files of the tier that one is of. Raises ResourceError if that comes out otherwise."""
         kind, number, (bits, _) = tasks.origin(name)
         if self.course.under_way is not None and name in self.course.under_way.names:
-            self.done(StartedOver())
+            self.done(shards.StartedOver())
             return
         # A file of mail or of visited states belongs to a step that runs again and writes it anew
-        if kind in ("seen", "part", MAIL):
+        if kind in ("seen", "part", shards.MAIL):
             return
         tiers = {tier.number: tier for tier in self.course.tiers}
         if kind == "run":
@@ -357,11 +350,11 @@ class Driver(Shards):
     def _starts(self, bits: int) -> list[Any]:
         return self.engine.submit(tasks.begin, self.job, bits, returns=block_count(bits))
 
-    def _leading(self, tier: ShardedTier, which: Scale, bits: int, only: int | None) -> list[list[Any]]:
+    def _leading(self, tier: shards.ShardedTier, which: Scale, bits: int, only: int | None) -> list[list[Any]]:
         """Return blocks of the states that each shard of a tier leads to."""
         return [self.requested(tier, files, which, bits, only=only)[1:] for files in tier.parts]
 
-    def _states_again(self, tier: ShardedTier) -> list[File]:
+    def _states_again(self, tier: shards.ShardedTier) -> list[File]:
         """Return the files of a tier's states, from all earlier tiers that lead there."""
         dealt = [self._starts(tier.bits)]
         for earlier in self.course.tiers:
@@ -375,9 +368,9 @@ class Driver(Shards):
         return [result.states for result in results]
 
 
-def begun(number: int, front: Sequence[Segment]) -> Closing:
+def begun(number: int, front: Sequence[Segment]) -> shards.Closing:
     """A tier that was led to, of which nothing has been seen."""
-    return Closing(number, 0, [[]], list(front), 0, number)
+    return shards.Closing(number, 0, [[]], list(front), 0, number)
 
 
 def url_of(rules: Rules, store: str) -> str:

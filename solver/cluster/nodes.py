@@ -130,13 +130,6 @@ def _node(host: str, engine: Engine, handle: Any, wanted: Wanted, sent: float) -
     clock = facts["clock"]
     ahead = max(0.0, clock - time.time()) or min(0.0, clock - sent)
     read = {name: facts.get(name) for name in ("version", "fingerprint", "written", "memory")}
-    return Examined(
-        host, **read, sees_store=bool(facts.get("sees_store")), ahead=ahead, faults=tuple(_faults(facts, wanted))
-    )
-
-
-def _faults(facts: dict[str, Any], wanted: Wanted) -> list[str]:
-    """Why a node can take no part, each with its remedy."""
     faults = []
     if facts["version"] != __version__:
         faults.append(
@@ -153,4 +146,4 @@ def _faults(facts: dict[str, Any], wanted: Wanted) -> list[str]:
             f"does not see what {socket.gethostname()} writes to {wanted.url}: mount it there, or name a --store that"
             " all nodes reach"
         )
-    return faults
+    return Examined(host, **read, sees_store=bool(facts.get("sees_store")), ahead=ahead, faults=tuple(faults))

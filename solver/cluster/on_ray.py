@@ -210,8 +210,14 @@ def opened(where: str, memory: int | None) -> RayEngine:
             ray = _start(started, int(count[1] or cores()), memory or free_memory())
         else:
             ray = _join(started, where)
-            if not where.startswith(CLIENT):
-                _leave_with_raylet(ray, started)
+            # Ray itself misses now and then that it is gone on this machine, and waits for ever
+            socket_name = "_private.worker._global_node.raylet_socket_name"
+            unwatched = where.startswith(CLIENT)
+            path = None if unwatched else private_part(ray, socket_name, "if Ray ends, the solve may wait for ever")
+            if path:
+                ended = threading.Event()
+                started.callback(ended.set)
+                threading.Thread(target=watch, args=(path, ended, lambda: os._exit(1)), daemon=True).start()
         return RayEngine(ray, started.pop_all())
 
 
@@ -255,19 +261,6 @@ def _join(started: contextlib.ExitStack, where: str) -> Any:
             return _connected(started, address=where, **paths)
         except (OSError, RuntimeError, ValueError, ImportError) as error:
             raise ResourceError(f"no cluster at {where}: {one_line(error)}") from None
-
-
-def _leave_with_raylet(ray: Any, started: contextlib.ExitStack) -> None:
-    """End this process once Ray on this machine is gone, which Ray itself misses now and then and waits for ever.
-
-    Tried with Ray 2.60.0. Without its name for the socket this process may wait for ever, too.
-    """
-    socket_name = "_private.worker._global_node.raylet_socket_name"
-    path = private_part(ray, socket_name, "if Ray ends, the solve may wait for ever")
-    if path:
-        ended = threading.Event()
-        started.callback(ended.set)
-        threading.Thread(target=watch, args=(path, ended, lambda: os._exit(1)), daemon=True).start()
 
 
 def watch(path: str, ended: threading.Event, leave: Callable[[], Any], pause: float = CONNECT_SECONDS) -> None:

@@ -84,23 +84,19 @@ def arrange(job: Job, number: int, shards: Sequence[tuple[File, File]], kind: st
     store = bench_of(job).store
     runs = Table([store.get(states, np.int64) for states, _ in shards])
     values = [store.get(file, kind) for _, file in shards]
-    inner, sheets = splitters(runs, PART), []
+    inner, counts, sheets = splitters(runs, PART), list[int](), list[NDArray[Any]]()
     for low, high in spans(np.array(keys, np.int64)):
         between = inner[(inner > low) & (inner <= high)].tolist()
         ends = [*(key - 1 for key in between), high]
-        sheets.append(_sheet([in_order(runs, values, *span) for span in zip([low, *between], ends, strict=True)]))
-    counts, arrays = zip(*sheets, strict=True)
-    return Arranged(np.array(counts), store.put_parts(labelled("part", number, (0, 0)), arrays))
-
-
-def _sheet(pieces: list[Piece]) -> tuple[int, NDArray[np.int64]]:
-    """How many states there are in ordered pieces, and they with their values as one array."""
-    states, values = (np.concatenate(column) for column in zip(*pieces, strict=True))
-    run, size = packed(states), -(-values.nbytes // 8) * 8
-    padded = np.zeros(size, np.uint8)
-    padded[: values.nbytes] = values.view(np.uint8)
-    head = np.array([len(states), len(run.blocks), len(run.words)])
-    return len(states), np.concatenate([head, run.blocks.reshape(-1), run.words.view(np.int64), padded.view(np.int64)])
+        states, merits = _joined([in_order(runs, values, *span) for span in zip([low, *between], ends, strict=True)])
+        run, size = packed(states), -(-merits.nbytes // 8) * 8
+        padded = np.zeros(size, np.uint8)
+        padded[: merits.nbytes] = merits.view(np.uint8)
+        head = np.array([len(states), len(run.blocks), len(run.words)])
+        parts = head, run.blocks.reshape(-1), run.words.view(np.int64), padded.view(np.int64)
+        counts.append(len(states))
+        sheets.append(np.concatenate(parts))
+    return Arranged(np.array(counts), store.put_parts(labelled("part", number, (0, 0)), sheets))
 
 
 def ordered(store: Store, shares: Sequence[Share], kind: str) -> Iterator[Callable[[], Piece]]:
@@ -108,20 +104,15 @@ def ordered(store: Store, shares: Sequence[Share], kind: str) -> Iterator[Callab
     runs, values = [], []
     for share in shares:
         if share.states:
-            run, slice_of = _opened(store.read(*share.part), kind)
-            runs.append(run)
-            values.append(slice_of)
+            array = np.frombuffer(store.read(*share.part), np.int64)
+            states, blocks, words = array[:SLICE_HEADER].tolist()
+            begin = SLICE_HEADER + 3 * blocks
+            index = array[SLICE_HEADER:begin].reshape(-1, 3)
+            runs.append(Packed(index, array[begin : begin + words].view(np.uint64)))
+            values.append(array[begin + words :].view(kind)[:states])
     table = Table(runs)
     for span in spans(splitters(table, PART)):
         yield functools.partial(in_order, table, values, *span)
-
-
-def _opened(data: bytes, kind: str) -> tuple[Packed, NDArray[Any]]:
-    """The packed states of a share, and their values."""
-    array = np.frombuffer(data, np.int64)
-    states, blocks, words = array[:SLICE_HEADER].tolist()
-    index, end = array[SLICE_HEADER : SLICE_HEADER + 3 * blocks].reshape(-1, 3), SLICE_HEADER + 3 * blocks + words
-    return Packed(index, array[SLICE_HEADER + 3 * blocks : end].view(np.uint64)), array[end:].view(kind)[:states]
 
 
 def bind(job: Job, shares: Sequence[Share], kind: str, form: Form, before: int) -> Bound:
@@ -195,7 +186,11 @@ class Merged:
         self.stored: int = course.stored
         self.values: list[list[File]] = list(reversed(course.values))
         self.rows: dict[int, int] = {tier.number: row for row, tier in enumerate(course.tiers)}
-        self._read = functools.lru_cache(maxsize=256)(self._read_near)
+        self._read = functools.lru_cache(maxsize=256)(
+            lambda file, begin, end, kind: np.frombuffer(
+                self.store.read(file.name, begin * kind.itemsize, end * kind.itemsize), kind
+            )
+        )
 
     def merit_of(self, key: int) -> int | None:
         files = self._files_of(key) if 0 <= key < 1 << 63 else None
@@ -218,9 +213,6 @@ class Merged:
     def _at(self, file: File, index: int, kind: np.dtype[Any]) -> int:
         begin = index - index % READ_STATES
         return int(self._read(file, begin, min(begin + READ_STATES, file.length), kind)[index - begin])
-
-    def _read_near(self, file: File, begin: int, end: int, kind: np.dtype[Any]) -> NDArray[Any]:
-        return np.frombuffer(self.store.read(file.name, begin * kind.itemsize, end * kind.itemsize), kind)
 
     def sample(self, chance: np.random.Generator, limit: int) -> list[int]:
         tiers = [tier for tier in self.course.tiers if tier.kept]
@@ -286,21 +278,18 @@ class Merged:
         bits, ranges = (shards.bits_for(self.stored, bytes_per_state) for bytes_per_state in (ARRANGED, BOUND))
         keys = cuts([(tier.sample, tier.kept) for tier in self.course.tiers], 1 << ranges)
         engine, memory = shards.engine_for(self.stored), shards.bytes_for(self.stored, bits, ARRANGED)
+        # The files, in shares of about so many states
+        groups, count, limit = [list[tuple[File, File]]()], 0, self.stored >> bits
+        for pair in self._pairs():
+            if groups[-1] and count + pair[0].length // 2 > limit:
+                groups.append([])
+                count = 0
+            groups[-1].append(pair)
+            count += pair[0].length
         tasks = [
-            engine.submit(arrange, shards.job, number, shares_of_range, kind, keys, memory=memory)[0]
-            for number, shares_of_range in enumerate(self._shares(self.stored >> bits))
+            engine.submit(arrange, shards.job, number, group, kind, keys, memory=memory)[0]
+            for number, group in enumerate(groups)
         ]
         arranged = list(engine.results(tasks))
         for number in range(len(keys) + 1):
             yield [piece.share(number) for piece in arranged]
-
-    def _shares(self, states: int) -> Iterator[list[tuple[File, File]]]:
-        """The files, in shares of about so many states."""
-        share, count = list[tuple[File, File]](), 0
-        for pair in self._pairs():
-            if share and count + pair[0].length // 2 > states:
-                yield share
-                share, count = [], 0
-            share.append(pair)
-            count += pair[0].length
-        yield share

@@ -21,19 +21,9 @@ from numpy.typing import NDArray
 from solver.base import options, value
 from solver.base.errors import GameError
 from solver.base.sharding import HASHED
-from solver.cluster.blocks import (
-    EMPTY_BLOCK,
-    Block,
-    Part,
-    block_count,
-    block_for,
-    dealt,
-    in_blocks,
-    miniature,
-    owners_of,
-)
-from solver.cluster.history import Resolving, ShardedTier
-from solver.cluster.shards import Shards
+from solver.cluster import blocks
+from solver.cluster.blocks import Block, block_for, dealt, miniature, owners_of
+from solver.cluster.shards import Resolving, ShardedTier, Shards
 from solver.cluster.store import File
 from solver.cluster.tasks import Folded, Job, bench_of, labelled, valued
 from solver.compiled.binding import compiling
@@ -220,7 +210,7 @@ def link(
     known = miniature(tier, own_states, children, queried, answers, np.dtype(scale.kind))
     size = len(own_states)
     left, merits, due = np.zeros(size, np.int32), np.full(size, NO_MERIT, np.int16), np.empty(size, np.int16)
-    links: list[Part] = []
+    links: list[blocks.Part] = []
     with compiling(bench.game):
         endless = narrow_endless(bench.rules, bench.compiled.endless(own_states))
         cursor, moves, others = 0, bench.compiled.valued(scale.win), known.beyond(0)
@@ -234,7 +224,7 @@ def link(
             rows = np.stack((keys, batch.edges.weights[:count]), axis=1)
             links += dealt(tier, rows, owners_of(keys, shard[0]), shard[0])
     settle(left, merits, 0, size, due)
-    return [int(due[due > 0].min(initial=WIN)) % WIN, left, merits, *in_blocks(links, shard[0])]
+    return [int(due[due > 0].min(initial=WIN)) % WIN, left, merits, *blocks.in_blocks(links, shard[0])]
 
 
 def index(job: Job, tier: ShardedTier, owner: int, *mails: Block) -> list[Array]:
@@ -244,7 +234,7 @@ def index(job: Job, tier: ShardedTier, owner: int, *mails: Block) -> list[Array]
     """
     bench = bench_of(job)
     states = bench.store.get(tier.states[owner], np.int64)
-    known = miniature(tier.number, states, EMPTY_BLOCK, 0, [], np.dtype(np.int16))
+    known = miniature(tier.number, states, blocks.EMPTY_BLOCK, 0, [], np.dtype(np.int16))
     begins = np.zeros(len(states) + 1, np.int64)
     links = []
     for source, mail in zip(tier.filled, mails, strict=True):
@@ -284,7 +274,7 @@ def step(
     front, following = front_of(distance, scores, left, merits)
     owners, sent = tell(front, begins, parents, scores, merits)
     result = Told(len(front), len(sent), int(following))
-    return [result, left, merits, *in_blocks(dealt(0, sent, owners, shard[0]), shard[0])]
+    return [result, left, merits, *blocks.in_blocks(dealt(0, sent, owners, shard[0]), shard[0])]
 
 
 def keep(job: Job, tier: int, shard: tuple[int, int], arrays: Sequence[str], *arrays_given: Array) -> list[File]:
@@ -322,7 +312,7 @@ class Rounds:
         self.shards, self.engine, self.job = shards, shards.engine, shards.job
         self.tier, self.scale, self.places = tier, scale, places
         self.memory: int = shards.bytes_for(tier.kept, tier.bits, LISTING)
-        self.blocks: int = block_count(tier.bits)
+        self.blocks: int = blocks.block_count(tier.bits)
         self.arrays: dict[str, list[Any]] = {}
         # Kept files of begins and parents
         self.index: list[list[File]] = []

@@ -43,6 +43,7 @@ LOOKED = 10.0  # seconds in which one must be seen of a holder who seems silent:
 EXPIRED = 60.0  # seconds without one after which a lease has ended
 DIGITS = 24  # of a digest in a file's name
 LEASE = "lease"
+HOLDER = {"host": str, "process": int, "token": str, "time": float}  # what a lease says
 OURS = re.compile(rf"\.?(lease|commit-\d{{6}}|[a-z]+[_0-9a-z-]+\.[0-9a-f]{{{DIGITS}}})(\.[0-9a-f]{{32}})?")
 # What no second try will pass; stores give EINVAL for what was damaged on its way
 FATAL = NO_PLACE - {errno.EINVAL} | {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EEXIST}
@@ -88,11 +89,6 @@ class Damaged(SolverError):
         return f"{self.name} is damaged or lost, as {self.args[1]} sees it"
 
 
-def bytes_of(array: NDArray[Any]) -> memoryview:
-    """The bytes of an array that is not empty."""
-    return np.ascontiguousarray(array).data.cast("B")
-
-
 def digest_of(data: Any) -> str:
     """The digest of bytes, as names of files and segments have it."""
     return hashlib.sha256(data).hexdigest()[:DIGITS]
@@ -113,10 +109,12 @@ class Store:
         except (ImportError, ValueError) as error:
             raise ResourceError(f"--store {url}: {one_line(error)}") from None
         self.root: str = root.rstrip("/")
+        protocol = self.files.protocol
+        protocols = {protocol} if isinstance(protocol, str) else set(protocol)
         # For workers in other folders
-        self.url: str = self.root if "file" in _protocols(self.files) else url.rstrip("/")
+        self.url: str = self.root if "file" in protocols else url.rstrip("/")
         # where a file appears under its name before it is whole, it is given the name when it is
-        self.renames: bool = not {"s3", "s3a", "gs", "gcs", "abfs", "az", "memory"} & set(_protocols(self.files))
+        self.renames: bool = not {"s3", "s3a", "gs", "gcs", "abfs", "az", "memory"} & protocols
         self._lease: Lease | None = None
 
     def path(self, name: str) -> str:
@@ -126,7 +124,7 @@ class Store:
         """Keep an array in a file; an array of the same bytes is the same file, and an empty one needs none."""
         if not array.size:
             return File("", 0)
-        data = bytes_of(array)
+        data = np.ascontiguousarray(array).data.cast("B")
         file = File(f"{label}.{digest_of(data)}", array.size)
         self.write(file.name, data)
         return file
@@ -340,12 +338,7 @@ class Lease:
 
         def once() -> dict[str, Any]:
             found = json.loads(self.store.files.cat_file(self.store.path(LEASE)))
-            return {
-                "host": str(found["host"]),
-                "process": int(found["process"]),
-                "token": str(found["token"]),
-                "time": float(found["time"]),
-            }
+            return {name: kind(found[name]) for name, kind in HOLDER.items()}
 
         try:
             return self.store._patiently(once, wrong=WRONG)
@@ -371,8 +364,3 @@ _held: set[Any] = set()  # the tokens of this process
 def one_line(error: BaseException) -> str:
     """Return the message of an error, in one line."""
     return " ".join(str(error).split())[:200].rstrip(".: ") or type(error).__name__
-
-
-def _protocols(files: Any) -> tuple[str, ...]:
-    protocol = files.protocol
-    return (protocol,) if isinstance(protocol, str) else tuple(protocol)

@@ -38,13 +38,8 @@ from solver.store.directory import END
 from solver.store.runs import PIECE_STATES, runs_of, united, without
 from solver.store.window import ALL_KEYS
 from solver.store.work import Work
-from solver.sweep.backward import Backward
-from solver.sweep.batch import refuse
-from solver.sweep.exhaustive import PASSES
+from solver.sweep import backward, batch, exhaustive, expectation, forward, retrograde
 from solver.sweep.expansion import STATES_PER_CALL, Expansion, scattered_runs
-from solver.sweep.expectation import Bounds
-from solver.sweep.forward import MERGE_FACTOR, starts_of
-from solver.sweep.retrograde import Resolver, Solve
 from solver.sweep.scale import Scale, slowest_win, tallied
 
 LABEL = re.compile(r"([a-z]+)(?:_(-?\d+)|-starts)-(\d+)-(\d+)\.")
@@ -150,32 +145,6 @@ class Explored(NamedTuple):
     highest: int
 
 
-class Pile:
-    """Sorted states seen, in few arrays: newer ones are merged with the older where those are not much larger.
-
-    The first `kept` have stayed as they were.
-    """
-
-    def __init__(self, arrays: list[States]) -> None:
-        self.arrays, self.kept = arrays, len(arrays)
-
-    def new(self, states: States) -> States:
-        """Those of sorted states that were not seen before."""
-        for known in self.arrays:
-            states = without(states, known)
-        return states
-
-    def add(self, states: States) -> None:
-        """Enter new states."""
-        pieces, size = [states], len(states)
-        while self.arrays and size * MERGE_FACTOR > len(self.arrays[-1]):
-            pieces.append(self.arrays.pop())
-            size += len(pieces[-1])
-        self.kept = min(self.kept, len(self.arrays))
-        if size:
-            self.arrays.append(united(pieces))
-
-
 class Bench:
     """A process's own copy of a job: its rules, compiled, and its store."""
 
@@ -217,7 +186,7 @@ def begin(job: Job, bits: int) -> Any:
     """The starts, in blocks for 2**`bits` shards."""
     bench = bench_of(job)
     with compiling(bench.game):
-        runs = [run for part in starts_of(bench.compiled, PIECE_STATES) for run in runs_of(*part)]
+        runs = [run for part in forward.starts_of(bench.compiled, PIECE_STATES) for run in runs_of(*part)]
     return several(blocks_of(by_tiers(runs), bits))
 
 
@@ -255,19 +224,27 @@ def explore(
     bench = bench_of(job)
     store = bench.store
     states = read_segments(store, front, *shard)
-    pile = Pile([read_segments(store, [segment], *shard) for segment in visited])
-    reached, highest = 0, tier
+    # Few arrays of states seen: newer ones are merged with the older where those are not much larger
+    seen = [read_segments(store, [segment], *shard) for segment in visited]
+    kept, reached, highest = len(seen), 0, tier
     with compiling(bench.game):
         while True:
-            states = pile.new(states)
+            for known in seen:
+                states = without(states, known)
             expanded = bench.expansion.expand(tier, states, True)
-            pile.add(states)
+            pieces, size = [states], len(states)
+            while seen and size * forward.MERGE_FACTOR > len(seen[-1]):
+                pieces.append(seen.pop())
+                size += len(pieces[-1])
+            kept = min(kept, len(seen))
+            if size:
+                seen.append(united(pieces))
             reached, highest = reached + len(states), max(highest, expanded.highest)
             states = united([run for later, run in expanded.runs if later == tier])
             if shard[0] or not len(states) or reached > limit:
                 break
-    file = store.put(labelled("seen", tier, shard), united(pile.arrays[pile.kept :]))
-    return [Explored(pile.kept, file, reached, highest), *blocks_of([(tier, states)], bits)]
+    file = store.put(labelled("seen", tier, shard), united(seen[kept:]))
+    return [Explored(kept, file, reached, highest), *blocks_of([(tier, states)], bits)]
 
 
 def close(job: Job, tier: int, shard: tuple[int, int], visited: Sequence[Segment], bits: int, leads: bool) -> list[Any]:
@@ -358,11 +335,12 @@ def fold(
     own_states = bench.store.get(states, np.int64)
     known = miniature(tier, own_states, children, bits, answers, kind)
     values = np.full(len(own_states), np.iinfo(kind).min, kind)
-    moves, value = bench.compiled.valued(scale.win), PASSES.get(bench.rules.kind.name, Backward).value
+    moves = bench.compiled.valued(scale.win)
+    value = exhaustive.PASSES.get(bench.rules.kind.name, backward.Backward).value
     with compiling(bench.game):
         for begin in range(0, len(values), STATES_PER_CALL):
             end = min(begin + STATES_PER_CALL, len(values))
-            refuse(bench.rules, *value(moves, known, begin, end, ALL_KEYS, scale.point, values[begin:end]))
+            batch.refuse(bench.rules, *value(moves, known, begin, end, ALL_KEYS, scale.point, values[begin:end]))
     return valued(bench, tier, shard, scale, own_states, values)._replace(spent=spent(begun))
 
 
@@ -381,13 +359,15 @@ def resolve(
     known = miniature(tier, united(tier_states), children, queried, answers, kind)
     states = known.states[: known.table[0, END]]
     with compiling(bench.game), Work() as work, Workers(1) as team:
-        solve = Solve(bench.rules, bench.compiled.valued(scale.win), bench.compiled, work, memory, silent, scale)
+        solve = retrograde.Solve(
+            bench.rules, bench.compiled.valued(scale.win), bench.compiled, work, memory, silent, scale
+        )
         if scale.point:
-            bounds = Bounds(solve, 0, known)
+            bounds = expectation.Bounds(solve, 0, known)
             bounds.build(team)
             values, gap = bounds.narrowed(team), bounds.gap
         else:
-            resolver = Resolver(solve, 0, known)
+            resolver = retrograde.Resolver(solve, 0, known)
             resolver.count(team, None)
             values, gap = np.concatenate(list(resolver.resolve(team))), 0
     resolved_files, bits = [], len(files).bit_length() - 1

@@ -1,17 +1,19 @@
-"""Two books side by side, in ascending order of their states: their differences, and their union.
+"""Two books side by side, in ascending order of their states: their differences, and their union; and samples of one.
 
-Both are read a piece at a time, so that memory does not depend on their sizes.
+All are read a piece at a time, so that memory does not depend on their sizes.
 """
 
 from __future__ import annotations
 
+import operator
 import os
+import random
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from solver.base.errors import BookError, DamagedBook
+from solver.base.errors import BookError, DamagedBook, MethodError
 from solver.base.kinds import Method
 from solver.base.options import Options
 from solver.base.progress import Progress, silent
@@ -20,13 +22,13 @@ from solver.book import Book, Header, Source, check_codec, streaming
 from solver.book.streaming import recoded
 from solver.book.writer import placed
 from solver.rules.fingerprint import check_origin
-from solver.solving import pipeline
-from solver.solving.ways.grown import Growing
 
 UNCOMPARED = {"palette", "numbers", "tiers", "codec", "sparse", "state_bytes", "book_id", "digest"}
 FACTS = [name for name in Header._fields if name not in UNCOMPARED]
+COARSE = 18  # bits of an expectation that are left out where expectations are counted
 VERIFY = "verify both, one of them was solved wrongly"
 
+Range = tuple[int, int]
 Column = tuple[list[int], list[Value]]
 EMPTY: Column = ([], [])
 
@@ -132,6 +134,9 @@ def merge(
     with placed(target, first, second) as path, Book(first) as left_book, Book(second) as right_book:
         _check_alike(left_book, right_book)
         if left_book.header.estimate is not None or right_book.header.estimate is not None:
+            from solver.solving import pipeline
+            from solver.solving.ways.grown import Growing
+
             options = Options(codec=codec or left_book.header.codec, symmetry=left_book.header.symmetry, restart=True)
             way = Growing(books=(str(left_book.path), str(right_book.path)))
             return pipeline.grow(left_book.game, target, way, options._replace(workers=workers, progress=progress))
@@ -236,3 +241,74 @@ def _columns(book: Book, known: dict[Value, Value]) -> Iterator[Column]:
     values = [known.setdefault(value, value) for value in book.header.outcomes] or book.header.values
     for states, indices in streaming.lists(book):
         yield states, [values[index] for index in indices]
+
+
+def sample(
+    book: Source,
+    number: int,
+    *,
+    seed: int = 0,
+    outcome: str | None = None,
+    distance: Range | None = None,
+    tier: Range | None = None,
+    progress: Progress = silent,
+) -> list[tuple[int, Value]]:
+    """Draw stored states at random, uniformly among those that match, none twice.
+
+    The same `seed` gives the same states of the same book, whatever its codec.
+
+    Args:
+        book: A book or its path.
+        number: How many states to draw. If fewer match, all of them are returned.
+        seed: Seed of the random choice.
+        outcome: "win", "draw" or "loss" for the side to move. None for any.
+        distance: Range of distances in plies, both ends included. None for any.
+        tier: Range of tiers, both ends included. None for any.
+        progress: Called as the work goes on.
+
+    Returns:
+        The states with their values, in random order.
+
+    Raises:
+        MethodError: `tier` was given, but the rules have no tiers.
+        ForeignBook: `tier` was given, and the book's rules are not at hand.
+        DamagedBook: The book is damaged.
+    """
+    number, chance = operator.index(number), random.Random(operator.index(seed))
+    chosen: list[tuple[int, Value]] = []
+    with Book(book) as opened:
+        values, before = opened.header.values, 0
+        if not (outcome is None and distance is None):
+            opened.header.kind.refuse("choose", opened.path.name)
+        wanted = [
+            outcome in (None, value.outcome) and _is_within(value.distance, distance)
+            for value in opened.header.outcomes
+        ]
+        if tier is not None and not opened.rules.tiered:
+            raise MethodError(f"the rules of {opened.rules.name} have no tiers: choose by value and distance")
+        tier_of: Callable[[int], int] | None = None if tier is None else opened.rules.tier
+        for states, indices in streaming.lists(opened, progress):
+            for state, index in zip(states, indices, strict=True):
+                if (wanted and not wanted[index]) or (tier_of is not None and not _is_within(tier_of(state), tier)):
+                    continue
+                if before < number:
+                    chosen.append((state, values[index]))
+                elif (replaced := int(chance.random() * (before + 1))) < number:
+                    # Each so far is kept as likely as any other
+                    chosen[replaced] = state, values[index]
+                before += 1
+    # So that the first of them are such a sample, too
+    chance.shuffle(chosen)
+    return chosen
+
+
+def expectations(book: Book) -> dict[float, int]:
+    """How many stored states have an expectation, of those four digits or so. Raises DamagedBook."""
+    numbers: Counter[int] = Counter()
+    for _, indices in streaming.lists(book):
+        numbers.update(index >> COARSE << COARSE for index in indices)
+    return {book.header.values[number].score: count for number, count in numbers.items()}
+
+
+def _is_within(number: int | None, limits: Range | None) -> bool:
+    return limits is None or (number is not None and limits[0] <= number <= limits[1])

@@ -11,7 +11,7 @@ import itertools
 import os
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, MutableSequence, Sequence
+from collections.abc import Iterable, Iterator, MutableSequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from solver.base import extras
 from solver.base.errors import DamagedBook, MethodError, ResourceError
 from solver.base.extras import PLAIN_LIMIT, working_memory
 from solver.base.files import replacing
-from solver.base.kinds import WDL, Kind, Method
+from solver.base.kinds import WDL, Method
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
 from solver.base.value import Value, merit_of
@@ -105,7 +105,11 @@ def trim(
         wanted = wanted._replace(source=header.digest, scope=header.scope)
         codec = codec or header.codec
         check_codec(codec, rules, header.scope)
-        small = _header(header, wanted, kind)._replace(codec=codec, rules=rules_of(book.game, codec))
+        small = header.of_kind(kind)._replace(
+            root=kind.kept(header.root), codec=codec, rules=rules_of(book.game, codec)
+        )
+        if wanted != Trim(wanted.source, wanted.scope):
+            small = small._replace(scope=TRIMMED, trim=wanted, states=None, terminal=None, tiers=None, counts={})
         task = Task(book, rules, wanted, workers, progress)
         if wanted.max_bytes is None:
             # no name for the states here, so that their memory is free as soon as they are copied
@@ -152,14 +156,19 @@ def _kept(task: Task) -> Kept:
         return False
 
     if wanted.max_ply is not None:
-        layers = (
-            opening.plies(rules, wanted.max_ply, passed)
-            if task.book.header.estimate is None
-            else _plies_within(task.book, rules, wanted.max_ply)
-        )
+        # Play comes to those of a grown book within it
+        find = task.book.find
+        holds = None if task.book.header.estimate is None else lambda state: find(state) is not None
+        layers = opening.plies(rules, wanted.max_ply, passed, holds)
         keys = sorted(int(state) for layer in layers for state in layer)
     if wanted.side is not None:
-        return _needed(task, keys)
+        allowed, find = None if keys is None else set(keys), task.book.find
+
+        def known(state: int) -> Value | None:
+            return find(state) if allowed is None or state in allowed else None
+
+        sides = range(2) if wanted.side == "both" else (SIDES.index(wanted.side),)
+        return _found(task, sorted(needed(rules, known, sides, wanted.plies, task.progress)))
     stored = task.none()
     for states, indices in _unsettled(task, keys):
         stored.states.extend(states)
@@ -168,31 +177,9 @@ def _kept(task: Task) -> Kept:
     return stored
 
 
-def _plies_within(book: Book, rules: Rules, max_ply: int) -> Iterator[list[int]]:
-    """The states of a grown book, by the plies after which play within it first comes to them."""
-    layer = {rules.canonical(state) for state in rules.roots()}
-    visited: set[int] = set()
-    for _ in range(max_ply + 1):
-        layer = {state for state in layer - visited if not rules.is_terminal(state) and book.find(state) is not None}
-        visited |= layer
-        yield sorted(layer)
-        layer = {rules.canonical(rules.result(state, action)) for state in layer for action in rules.actions(state)}
-
-
 def _refuse_beyond(count: int, limit: int) -> None:
     if count > limit:
         raise ResourceError(f"more than {limit:,} states remain, more than fit in memory: drop more")
-
-
-def _needed(task: Task, keys: list[int] | None) -> Kept:
-    """Return the states that the sides need, of a book or of some of its states."""
-    allowed, wanted = None if keys is None else set(keys), task.wanted
-
-    def find(state: int) -> Value | None:
-        return task.book.find(state) if allowed is None or state in allowed else None
-
-    sides = range(2) if wanted.side == "both" else (SIDES.index(wanted.side or ""),)
-    return _found(task, sorted(needed(task.rules, find, sides, wanted.plies, task.progress)))
 
 
 def _found(task: Task, keys: Iterable[int]) -> Kept:
@@ -253,21 +240,20 @@ def _wrong(book: Book, state: int) -> DamagedBook:
     return DamagedBook(f"{book.path}: state {state} has another value than a search gives it: verify it, solve again")
 
 
-def _header(header: Header, wanted: Trim, kind: Kind) -> Header:
-    """The facts that do not depend on which states are left."""
-    header = header.of_kind(kind)._replace(root=kind.kept(header.root))
-    if wanted == Trim(wanted.source, wanted.scope):
-        return header
-    return header._replace(scope=TRIMMED, trim=wanted, states=None, terminal=None, tiers=None, counts={})
-
-
 def _write(task: Task, target: str | os.PathLike[str], header: Header, kept: Kept) -> Header:
     """Write the states left, whose indices are into the palette of the book."""
     values = list(map(header.kind.kept, task.book.header.palette))
     stored: Counter[Value] = Counter()
     examples: dict[Value, int] = {}
-    numbers, firsts = _tallied(task.rules, kept, len(values))
-    for index in sorted((index for index, number in enumerate(numbers) if number), key=firsts.__getitem__):
+    # Of each index how many states have it, and the first of them
+    if _runs_plainly(task.rules, len(kept.states)):
+        numbers: Any = Counter(kept.indices)
+        firsts: Any = dict(zip(reversed(kept.indices), reversed(kept.states), strict=True))
+    else:
+        from solver.book.codecs.arrays import tallied
+
+        numbers, firsts = tallied(kept.states, kept.indices, len(values))
+    for index in sorted(filter(numbers.__getitem__, range(len(values))), key=firsts.__getitem__):
         stored[values[index]] += numbers[index]
         examples.setdefault(values[index], firsts[index])
     longest = max(((value.distance or 0, examples[value]) for value in stored if value.is_win), default=None)
@@ -277,17 +263,6 @@ def _write(task: Task, target: str | os.PathLike[str], header: Header, kept: Kep
     # The parts have them, until all are copied
     del kept
     return streaming.write(target, header, chunks, task.rules, workers=task.workers, progress=task.progress)
-
-
-def _tallied(rules: Rules, stored: Kept, values: int) -> tuple[list[int], list[int]]:
-    """Of each index below `values` how many states have it, and the first of them, 0 if there is none."""
-    if not _runs_plainly(rules, len(stored.states)):
-        from solver.book.codecs.arrays import tallied
-
-        return tallied(stored.states, stored.indices, values)
-    numbers = Counter(stored.indices)
-    firsts = dict(zip(reversed(stored.indices), reversed(stored.states), strict=True))
-    return [numbers[index] for index in range(values)], [firsts.get(index, 0) for index in range(values)]
 
 
 def _renumbered(rules: Rules, stored: Kept, table: list[int]) -> Iterator[Part]:
@@ -302,19 +277,16 @@ def _renumbered(rules: Rules, stored: Kept, table: list[int]) -> Iterator[Part]:
         yield stored.states[begin : begin + CHUNK], take(table, stored.indices[begin : begin + CHUNK])
 
 
-def _by_tier(rules: Rules, states: Sequence[int]) -> list[int]:
-    """The places of the states, those of the first tiers first."""
-    if _runs_plainly(rules, len(states)):
-        tiers = [rules.tier(state) for state in states]
-        return sorted(range(len(states)), key=tiers.__getitem__)
-    from solver.compiled.exact.settling import Settling
-
-    return Settling(rules).by_tier(states)
-
-
 def _fitted(task: Task, path: Path, header: Header, stored: Kept, limit: int) -> Header:
     """Write the states of the first tiers, as many as fit into the size, or nearly; tried out by writing."""
-    order = _by_tier(task.rules, stored.states)
+    # The places of the states, those of the first tiers first
+    if _runs_plainly(task.rules, len(stored.states)):
+        tiers = [task.rules.tier(state) for state in stored.states]
+        order = sorted(range(len(tiers)), key=tiers.__getitem__)
+    else:
+        from solver.compiled.exact.settling import Settling
+
+        order = Settling(task.rules).by_tier(stored.states)
 
     def write(number: int) -> tuple[Header, int]:
         places = sorted(order[:number])

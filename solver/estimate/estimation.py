@@ -21,6 +21,7 @@ from solver.base.errors import BudgetExceeded, MethodError
 from solver.base.extras import PROCESS, working_memory
 from solver.base.kinds import OUTCOME, WDL
 from solver.base.progress import Progress, silent
+from solver.base.system import cores
 from solver.rules import placements
 from solver.rules.game import STATE_LIMIT, Game, Rules
 from solver.rules.placements import Placements
@@ -145,7 +146,6 @@ def of_opening(
     """
     rules = Rules(game, symmetry)
     need_kernels(rules)
-    from solver.base.system import cores
     from solver.compiled.exact.searcher import TABLE_BYTES, Searcher
 
     refuse_chance(rules, "an opening book", "leave --max-ply out")
@@ -257,7 +257,6 @@ def of_sweep(
     need_kernels(rules)
     if rules.everywhere:
         return _of_all_numbers(rules, budget, workers)
-    from solver.base.system import cores
     from solver.compiled.edges import CompiledMoves
     from solver.sweep import demand, projection
 
@@ -298,7 +297,6 @@ def of_sweep(
 
 def _of_all_numbers(rules: Rules, budget: int, workers: int | None) -> Sweep:
     """Return the estimate of a game all of whose positions count: they are numbered, so that none need be reached."""
-    from solver.base.system import cores
     from solver.sweep import demand
 
     assert rules.numbering is not None

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 import random
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -170,9 +169,15 @@ def _simulated(player: Player, games: int, progress: Progress) -> Profile:
     matrix, branching = [], list[Ply]()
     for index, (first, second) in enumerate((first, second) for first in players for second in players):
         played = simulation.play(start, 0, 0.0, (first, second))
-        matrix.append(_counted(first, second, played))
+        plies, signs = [len(moves) for moves in played.moves], [_lead(result) for result in played.results]
+        lengths = [plies.count(length) / games for length in range(max(plies) + 1)]
+        wins, draws, losses = (signs.count(sign) / games for sign in (1, 0, -1))
+        length, error = sum(plies) / games, played.unfinished / games
+        matrix.append(
+            Outcomes(first, second, played.mean, wins, draws, losses, length, lengths, None, error, played.interval)
+        )
         if first == second == "random":
-            for ply in range(max(map(len, played.moves))):
+            for ply in range(max(plies)):
                 counts = [moves[ply] for moves in played.moves if len(moves) > ply]
                 branching.append(Ply(ply, len(counts) / games, sum(counts) / len(counts), None))
         progress("profile", index + 1, len(players) ** 2)
@@ -184,16 +189,6 @@ def _simulated(player: Player, games: int, progress: Progress) -> Profile:
         expected = simulation.play(child, mover, float(rules.gain(start, move.action)), ("sees 2", "sees 2")).mean
         rated.append((format_action(player.game, start, move.action), move.value, expected))
     return Profile(game_text(player.game), answer.value, None, None, matrix, branching, rated, games)
-
-
-def _counted(first: str, second: str, played: Simulated) -> Outcomes:
-    results, plies = played.results, list(map(len, played.moves))
-    games, counts = len(results), Counter(plies)
-    lengths = [counts[length] / games for length in range(max(plies) + 1)]
-    wins, draws, losses = (sum(_lead(result) == lead for result in results) / games for lead in (1, 0, -1))
-    error = played.unfinished / games
-    mean_length = sum(plies) / games
-    return Outcomes(first, second, played.mean, wins, draws, losses, mean_length, lengths, None, error, played.interval)
 
 
 def _unfolded(rules: Rules) -> int | None:

@@ -179,18 +179,18 @@ def _unique(player: Player, state: int, is_winner: bool) -> bool:
 
 def _different(player: Player, puzzles: list[Puzzle], number: int) -> list[Puzzle]:
     """Return the first puzzles that are not alike, proved and with their lines."""
-    chosen: list[Puzzle] = []
+    chosen, rules, game = list[Puzzle](), player.rules, player.game
     near: set[Any] = set()
     for puzzle in puzzles:
         if len(chosen) == number:
             break
         around = _around(player, puzzle)
-        if puzzle.state in near or not near.isdisjoint(around):
-            continue
-        if not _is_proved(player.rules, puzzle):
-            continue
-        near |= around
-        chosen.append(puzzle._replace(line=_line(player, puzzle)))
+        if near.isdisjoint(around) and _is_proved(rules, puzzle):
+            near |= around
+            child = game.result(puzzle.state, puzzle.solution)
+            line = () if game.is_terminal(child) else player.line(child, (puzzle.distance or 12) - 1)
+            names = names_of(rules, child, (action for action, _ in line))
+            chosen.append(puzzle._replace(line=[puzzle.move, *names]))
     return chosen
 
 
@@ -202,12 +202,6 @@ def _around(player: Player, puzzle: Puzzle) -> set[Any]:
     if not game.is_terminal(child):
         around |= {rules.canonical(game.result(child, action)) for action in game.actions(child)}
     return around
-
-
-def _line(player: Player, puzzle: Puzzle) -> list[str]:
-    child = player.game.result(puzzle.state, puzzle.solution)
-    line = () if player.game.is_terminal(child) else player.line(child, (puzzle.distance or 12) - 1)
-    return [puzzle.move, *names_of(player.rules, child, (action for action, _ in line))]
 
 
 def _is_proved(rules: Rules, puzzle: Puzzle) -> bool:

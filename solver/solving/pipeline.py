@@ -27,15 +27,12 @@ from solver.book.format import is_name
 from solver.book.solution import TRIMMED
 from solver.book.writer import check_target
 from solver.check import conformance
-from solver.check.conformance import blamed
 from solver.rules.game import Rules, check_parameters, game_text
 from solver.rules.loading import graph_in
 from solver.rules.width import refuse_wide
 from solver.search.alphabeta import check_nimbers
 from solver.solving.job import Job, Outcome, Way, contents_of
-from solver.solving.ways import imported, opening, plain, whole
-from solver.solving.ways.grown import Growing
-from solver.solving.ways.proof import Proving
+from solver.solving.ways import grown, imported, opening, plain, proof, whole
 
 WAYS: tuple[Way, ...] = (whole.SWEEP, whole.CLUSTER, whole.ENTRIES, opening, plain, whole.TABLE)
 KEPT_BESIDE_A_BOOK = ("restart", "checkpoint", "cluster")  # they mean nothing without one
@@ -234,11 +231,11 @@ def prove(
         progress=progress,
         say=say,
     )
-    run(game, check_target(path), options, Proving(side, method, seconds))
+    run(game, check_target(path), options, proof.Proving(side, method, seconds))
     return Book(path, game_of(game))
 
 
-def grow(game: Source, path: str | os.PathLike[str], way: Growing, options: Options) -> Header:
+def grow(game: Source, path: str | os.PathLike[str], way: grown.Growing, options: Options) -> Header:
     """Write a grown book, or let the one at `path` grow further (`ways.grown`); its header as it is in the end.
 
     It is written now and then, too, so that an interrupted run goes on there. Raises the errors of `solve`, BookError
@@ -365,7 +362,7 @@ def _blaming() -> Iterator[None]:
     except SolverError:
         raise
     except (Exception, SystemExit) as error:
-        fault = blamed(error)
+        fault = conformance.blamed(error)
         if fault is None:
             raise
         raise fault from error

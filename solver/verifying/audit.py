@@ -77,9 +77,16 @@ def _read(book: Book, work: Work, memory: int, progress: Progress) -> tuple[Sort
     count, index, cell = len(book), 0, -1
     chunks = read_parts(book, progress)
     first_chunk = next(chunks, (np.empty(0, np.int64), np.empty(0, np.int32)))
-    last_state = int(first_chunk[0][-1]) if len(first_chunk[0]) == count > 0 else _last(book)
+    if len(first_chunk[0]) == count > 0:
+        last_state = int(first_chunk[0][-1])
+    else:
+        group_count = len(book.directory)
+        last_state = book.group(group_count - 1, lambda count: count - 1)[-1][0] if group_count else 0
     shift, dtype = layout(last_state, count)
-    kinds, begins = (dtype, _index_dtype(book)), np.zeros((last_state >> shift) + 2, np.int64)
+    # The smallest that holds a palette index, or a number of steps
+    largest = len(book.header.values) - 1
+    index_dtype = next((kind for kind in (np.uint8, np.int32) if largest <= np.iinfo(kind).max), np.int64)
+    kinds, begins = (dtype, index_dtype), np.zeros((last_state >> shift) + 2, np.int64)
     in_files = count * sum(np.dtype(kind).itemsize for kind in kinds) + begins.nbytes > memory // 2
     columns = [work.column(name, kind) for name, kind in zip(("states", "indices"), kinds, strict=True) if in_files]
     arrays = [np.empty(0 if in_files else count, kind) for kind in kinds]
@@ -98,18 +105,6 @@ def _read(book: Book, work: Work, memory: int, progress: Progress) -> tuple[Sort
     lows, indices = [column.view() for column in columns] if in_files else arrays
     # One type, wherever they lie
     return Sorted(begins, read_only(lows), shift), read_only(indices)
-
-
-def _last(book: Book) -> int:
-    """The last state of a book whose keys are states."""
-    number = len(book.directory)
-    return book.group(number - 1, lambda count: count - 1)[-1][0] if number else 0
-
-
-def _index_dtype(book: Book) -> Any:
-    """The smallest that holds a palette index, or a number of steps."""
-    values = len(book.header.values)
-    return next((kind for kind in (np.uint8, np.int32) if values - 1 <= np.iinfo(kind).max), np.int64)
 
 
 def layout(greatest_key: int, count: int) -> tuple[int, Any]:

@@ -67,8 +67,13 @@ def bound(book: Book, rules: Rules, options: Options, *, compiled: bool = True) 
     needed, reason = STATE_BYTES * len(book), None
     fits = options.memory is None or needed <= options.memory
     if compiled and len(book) > PLAIN_LIMIT and not rules.plain_only and extras.has_kernels():
+        from solver.sweep import anew
+
         try:
-            return _solved_anew(book, rules, options), None
+            worst = anew.compare(book, rules, options)
+            if worst.off - worst.error > book.header.kind.error:
+                raise farther(book, worst.state, worst.off - worst.error)
+            return Fraction(worst.off) + Fraction(worst.error), None
         except MethodError as error:
             return None, str(error)
         except UncompiledRules as error:
@@ -148,7 +153,9 @@ class _Intervals:
                 f"{self.book.path}: moves score where play comes back to state {self.states[component[0]]}, which"
                 f" {self.book.header.method} does not solve: solve again"
             )
-        largest = max(map(self._worst, moves))
+        # The most that a move may be worth to either side if it ends play among the states under way
+        most = [0 if move.child == FINISHED else max(-self.lows[move.child], self.highs[move.child]) for move in moves]
+        largest = max(worth + abs(move.constant) for worth, move in zip(most, moves, strict=True))
         for number in component:
             self.lows[number], self.highs[number] = -largest, largest
         for order in itertools.cycle((component, component[::-1])):
@@ -164,12 +171,6 @@ class _Intervals:
             if gap <= MAX_GAP or not moved or self.visits > MOST_VISITS:
                 return
             self.progress("bound", self.done, len(self.states), f"{float(gap * self.step / (1 << FINE)):.1e} apart")
-
-    def _worst(self, move: Move) -> int:
-        """The most that a move may be worth to either side if it ends play among the states under way."""
-        if move.child == FINISHED:
-            return abs(move.constant)
-        return max(abs(self.lows[move.child]), abs(self.highs[move.child])) + abs(move.constant)
 
     def _seen(self, number: int) -> tuple[int, int]:
         """A state's interval by those of its children."""
@@ -215,25 +216,8 @@ def components(children: list[list[int]]) -> Iterator[list[int]]:
                 if path:
                     lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[state])
                 if lowest[state] == index[state]:
-                    component = list(_popped(under_way, state))
-                    for one in component:
-                        open_states[one] = False
+                    component = list[int]()
+                    while open_states[state]:
+                        component.append(under_way.pop())
+                        open_states[component[-1]] = False
                     yield component
-
-
-def _popped(stack: list[int], bottom: int) -> Iterator[int]:
-    """Yield the items of the stack down to `bottom`, and remove them."""
-    popped = -1
-    while popped != bottom:
-        popped = stack.pop()
-        yield popped
-
-
-def _solved_anew(book: Book, rules: Rules, options: Options) -> Fraction:
-    """How far the book's values are from those of the compiled sweep, and these from the truth, together."""
-    from solver.sweep import anew
-
-    worst = anew.compare(book, rules, options)
-    if worst.off - worst.error > book.header.kind.error:
-        raise farther(book, worst.state, worst.off - worst.error)
-    return Fraction(worst.off) + Fraction(worst.error)

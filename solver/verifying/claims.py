@@ -110,8 +110,11 @@ def _has_no_gaps(book: Book, rules: Rules, memory: int, progress: Progress) -> b
     lacks_some = trim is not None and (trim.plies > 0 or last_tier is not None)
     visited: set[int] = set()
     for count, state in enumerate(_reached(rules, _limit(scope, trim), last_tier, visited)):
-        if lacks_some and book.find(state) is None and not _may_lack(book, rules, state, last_tier):
-            raise _gap(book, state)
+        if lacks_some and book.find(state) is None:
+            assert trim is not None
+            is_late = last_tier is not None and rules.tier(state) >= last_tier
+            if not is_late and (not trim.plies or settled(rules, state, trim.plies) is None):
+                raise _gap(book, state)
         if not lacks_some and len(visited) > len(book):
             break
         if len(visited) * REACHED_BYTES > memory:
@@ -128,13 +131,6 @@ def _has_no_gaps(book: Book, rules: Rules, memory: int, progress: Progress) -> b
 
 def _gap(book: Book, state: int) -> errors.DamagedBook:
     return errors.DamagedBook(f"{book.path} lacks state {state}, which its header says it stores: solve again")
-
-
-def _may_lack(book: Book, rules: Rules, state: int, last_tier: int | None) -> bool:
-    """Whether a trimmed book says that it leaves a state out; `last_tier` is the tier in which it was cut off."""
-    assert book.trim is not None
-    late = last_tier is not None and rules.tier(state) >= last_tier
-    return late or (book.trim.plies > 0 and settled(rules, state, book.trim.plies) is not None)
 
 
 def _reached(rules: Rules, limit: int | None, last_tier: int | None, visited: set[int]) -> Iterator[int]:
@@ -181,7 +177,7 @@ def _played(book: Book, rules: Rules, progress: Progress) -> playing.Proof | Non
         return None
     for side, name in enumerate(SIDES[:2]):
         if trim.side in (name, SIDES[2]):
-            _Side(book, rules, side, limit).follow()
+            _follow(book, rules, side, limit, trim.depth)
     return None
 
 
@@ -193,43 +189,32 @@ def _limit(scope: str, trim: Trim | None) -> int | None:
     return min(limits, default=None)
 
 
-class _Side:
-    """One side that plays by a book which goes to some ply."""
+def _follow(book: Book, rules: Rules, side: int, limit: int, depth: int) -> None:
+    """Follow the play of a side by a book that goes to some ply, against every reply.
 
-    def __init__(self, book: Book, rules: Rules, side: int, limit: int) -> None:
-        assert book.trim is not None
-        self.book, self.rules, self.side, self.limit = book, rules, side, limit
-        self.plies = book.trim.depth
+    In each state the book must know a move that keeps the value and to whose replies answers are known, but at its end.
+    Raises DamagedBook where it does not.
+    """
 
-    def follow(self) -> None:
-        """Follow its play against every reply. Raises DamagedBook where the book does not know enough."""
-        rules = self.rules
-        roots = [state for state in rules.roots() if not rules.is_terminal(state)]
-        movers = [rules.mover(state) for state in roots]
-        layer = {(rules.canonical(state), mover == self.side) for state, mover in zip(roots, movers, strict=True)}
-        visited = set(layer)
-        for ply in range(self.limit + 1):
-            following = set()
-            for state, is_own in layer:
-                for action in self._chosen(state, ply) if is_own else rules.actions(state):
-                    child = rules.result(state, action)
-                    if not rules.is_terminal(child):
-                        following.add((rules.canonical(child), is_own == rules.same_mover(state, action, child)))
-            layer = following - visited
-            visited |= layer
-
-    def _chosen(self, state: int, ply: int) -> list[int]:
-        """A move that keeps the state's value and to whose replies answers are known; none at the book's end."""
-        value = assured(self.rules, state, self.plies, self.book.find)
-        if value is None:
-            raise self._gap(state)
-        action = played(self.rules, state, value, self.plies + 1, self.book.find)
-        if action is None and ply + 2 <= self.limit:
-            raise self._gap(state)
+    def chosen(state: int, ply: int) -> list[int]:
+        value = assured(rules, state, depth, book.find)
+        action = None if value is None else played(rules, state, value, depth + 1, book.find)
+        if value is None or (action is None and ply + 2 <= limit):
+            raise errors.DamagedBook(f"{book.path} lacks what its side needs at state {state}: solve again")
         return [] if action is None else [action]
 
-    def _gap(self, state: int) -> errors.DamagedBook:
-        return errors.DamagedBook(f"{self.book.path} lacks what its side needs at state {state}: solve again")
+    roots = [state for state in rules.roots() if not rules.is_terminal(state)]
+    layer = {(rules.canonical(state), rules.mover(state) == side) for state in roots}
+    visited = set(layer)
+    for ply in range(limit + 1):
+        following = set()
+        for state, is_own in layer:
+            for action in chosen(state, ply) if is_own else rules.actions(state):
+                child = rules.result(state, action)
+                if not rules.is_terminal(child):
+                    following.add((rules.canonical(child), is_own == rules.same_mover(state, action, child)))
+        layer = following - visited
+        visited |= layer
 
 
 def _start(book: Book, rules: Rules) -> dict[int, Value]:

@@ -89,7 +89,27 @@ class Plain:
     def check(self, state: int, value: Value) -> None:
         """Check a state's value against its children. Raises DamagedBook."""
         with failing(self.book.path, f"at state {state}"):
-            self._check(state, value)
+            if self.rules.is_terminal(state) or self.canonical(state) != state:
+                raise self._wrong(state, "is terminal or not canonical and should not be stored")
+            if self.rules.vanishing is not None and self.rules.vanishing(state):
+                raise self._wrong(state, "vanishes and should not be stored")
+            if self.book.header.estimate is not None:
+                self._check_grown(state, value, self.book.header.estimate)
+                return
+            best, is_complete, rises = self._derived(state)
+            if is_complete and best is None:
+                raise self._wrong(state, "has no moves")
+            if self.closed and not is_complete:
+                raise self._wrong(state, "has a child that the book lacks")
+            if best is not None and not self.kind.agrees(best, value) and (is_complete or best > merit_of(value)):
+                raise self._wrong(state, "has another value than its children give it")
+            if self.kind.converts and value.score:
+                self._check_conversion(state, int(value.score))
+            if self.closed:
+                return
+            self.outcomes[value.leaning] += 1
+            if not (is_complete and (rises or self.by_distance)):
+                self.unproved.append(state)
 
     def check_again(self, state: int) -> None:
         """Check a state of a complete book that the kernels call wrong. Raises DamagedBook if it is."""
@@ -102,29 +122,6 @@ class Plain:
         """Look for a start of a complete book. Raises DamagedBook if it is missing."""
         if value_in(self.book, self.rules, self.canonical(state)) is None:
             raise DamagedBook(f"{self.book.path}: the start {state} is missing: solve again")
-
-    def _check(self, state: int, value: Value) -> None:
-        if self.rules.is_terminal(state) or self.canonical(state) != state:
-            raise self._wrong(state, "is terminal or not canonical and should not be stored")
-        if self.rules.vanishing is not None and self.rules.vanishing(state):
-            raise self._wrong(state, "vanishes and should not be stored")
-        if self.book.header.estimate is not None:
-            self._check_grown(state, value, self.book.header.estimate)
-            return
-        best, is_complete, rises = self._derived(state)
-        if is_complete and best is None:
-            raise self._wrong(state, "has no moves")
-        if self.closed and not is_complete:
-            raise self._wrong(state, "has a child that the book lacks")
-        if best is not None and not self.kind.agrees(best, value) and (is_complete or best > merit_of(value)):
-            raise self._wrong(state, "has another value than its children give it")
-        if self.kind.converts and value.score:
-            self._check_conversion(state, int(value.score))
-        if self.closed:
-            return
-        self.outcomes[value.leaning] += 1
-        if not (is_complete and (rises or self.by_distance)):
-            self.unproved.append(state)
 
     def _check_grown(self, state: int, value: Value, kind: Estimate) -> None:
         """Check a value of a grown book against its moves, if all are known. Nothing proves an estimate."""
@@ -179,7 +176,15 @@ class Plain:
                 raise DamagedBook(
                     f"{self.book.path}: no move leads to state {state}, and play does not start there: solve again"
                 )
-        check_counts(self.book, self._counted())
+        tallies = {tier.tier: [0] * 5 for tier in self.book.header.tiers or ()} or {0: [0] * 5}
+        for state in self.reached:
+            value = value_in(self.book, self.rules, state)
+            assert value is not None
+            tally = tallies[self._row(state)]
+            tally[0] += 1
+            tally[1] += self.rules.is_terminal(state)
+            tally[2 if value.score > 0 else 4 if value.score < 0 else 3] += 1
+        check_counts(self.book, [TierCount(number, *tally) for number, tally in tallies.items()])
 
     def _derived(self, state: int, lifted: Lifted | None = None) -> tuple[Any, bool, bool]:
         """The merit that the children give a state; whether all were known, and all moves raise the tier."""
@@ -219,19 +224,6 @@ class Plain:
             return self._settled(child)
         floor = tier(state)
         return settled(self.rules, child, trim.depth, lambda key: find(key) if tier(key) > floor else None)
-
-    def _counted(self) -> list[TierCount]:
-        """All states that were met, by tier if the header lists tiers, counted."""
-        rules, listed = self.rules, self.book.header.tiers
-        tallies = {tier.tier: [0] * 5 for tier in listed} if listed else {0: [0] * 5}
-        for state in self.reached:
-            value = value_in(self.book, rules, state)
-            assert value is not None
-            tally = tallies[self._row(state)]
-            tally[0] += 1
-            tally[1] += rules.is_terminal(state)
-            tally[2 if value.score > 0 else 4 if value.score < 0 else 3] += 1
-        return [TierCount(number, *tally) for number, tally in tallies.items()]
 
     def _row(self, state: int) -> int:
         """The tier of a state, 0 where the header lists none. Raises DamagedBook if the header does not list it."""

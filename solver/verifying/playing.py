@@ -146,21 +146,14 @@ def _shown(book: Book, played: _Played, table: Any, node: Any, stated: Value, go
         line.append(format_action(game, state[0], action))
     start = "" if state == played.initial() else f" from #{state[0]}"
     line.reverse()
-    after = _worst(played, table, node)
+    # The player's moves and the best replies to them, to the end of the game or to where it repeats
+    rules, after, visited = Rules(played), list[str](), set[Any]()
+    while node not in visited and (action := best_action(rules, node, table.__getitem__)) is not None:
+        visited.add(node)
+        after.append(format_action(game, node[0], action))
+        node = played.result(node, action)
     moves_text = " ".join(line) or "the start"
     return (
         f"{book.path}: played by the {PLAYERS[played.side]} player{start}, {moves_text} is said to be {stated.words()}"
         f" for the side to move, but becomes {got.words()} by {' '.join(after)}: solve again"
     )
-
-
-def _worst(played: _Played, table: Any, node: Any) -> list[str]:
-    """The player's moves and the best replies to them, to the end of the game or to where it repeats."""
-    rules = Rules(played)
-    line: list[str] = []
-    visited = set()
-    while node not in visited and (action := best_action(rules, node, table.__getitem__)) is not None:
-        visited.add(node)
-        line.append(format_action(played.rules.game, node[0], action))
-        node = played.result(node, action)
-    return line

@@ -19,8 +19,7 @@ from solver.book import Book
 from solver.book.check import check_book
 from solver.book.solution import Trim
 from solver.book.streaming import pack
-from solver.edit.comparing import diff, merge
-from solver.edit.sampling import sample
+from solver.edit.comparing import diff, merge, sample
 from solver.edit.trimming import trim
 from solver.export import export
 from solver.games.connect_four import ConnectFour

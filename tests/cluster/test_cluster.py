@@ -25,7 +25,7 @@ import numpy as np  # noqa: E402
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from solver.cluster import blocks, driver, history, on_ray, ordering, shards, store  # noqa: E402
+from solver.cluster import blocks, driver, on_ray, ordering, shards, store  # noqa: E402
 from solver.cluster.store import Store  # noqa: E402
 
 # A graph like any other, in tiers: moves stay in two of three of them, lead to the next, or to the one behind
@@ -225,7 +225,7 @@ def test_restart_begins_anew(tmp_path, monkeypatch):
 def test_damaged_files_are_made_again(tmp_path, ladder, monkeypatch, rounds, game):
     """After each commit, one of the files that are needed is cut short."""
     game = game.replace("LADDER", ladder)
-    apply, kinds = history.Course.apply, Counter()
+    apply, kinds = shards.Course.apply, Counter()
 
     def damaging(self, event):
         obsolete = apply(self, event)
@@ -240,7 +240,7 @@ def test_damaged_files_are_made_again(tmp_path, ladder, monkeypatch, rounds, gam
             kinds[kind] += 1
         return obsolete
 
-    monkeypatch.setattr(history.Course, "apply", damaging)
+    monkeypatch.setattr(shards.Course, "apply", damaging)
     assert together(game, tmp_path / "cluster.lmdb") == alone(game)
     of_rounds = {"begins", "parents", "left", "merits"} if "Ladder" in game else set()
     assert kinds.keys() == {"run", "seen", "states", "values"} | of_rounds and min(kinds.values()) > 4
@@ -264,8 +264,8 @@ def test_a_file_that_is_needed_again_is_not_removed(tmp_path, ladder, monkeypatc
 
     def again(self, event):
         done(self, event)
-        if isinstance(event, history.Closing):
-            done(self, history.StartedOver())
+        if isinstance(event, shards.Closing):
+            done(self, shards.StartedOver())
             done(self, event)
             self.commit()
             needed = self.course.names - {""}

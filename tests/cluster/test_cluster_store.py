@@ -24,7 +24,7 @@ from solver import __version__  # noqa: E402
 from solver.base import extras, sharding  # noqa: E402
 from solver.base.errors import GameError, MethodError, ResourceError  # noqa: E402
 from solver.book import streaming  # noqa: E402
-from solver.cluster import driver, history, on_ray, shards, store, tasks  # noqa: E402
+from solver.cluster import driver, on_ray, shards, store, tasks  # noqa: E402
 from solver.cluster.engine import Node  # noqa: E402
 from solver.cluster.store import Store  # noqa: E402
 from solver.cluster.tasks import Bench, Job  # noqa: E402
@@ -481,10 +481,10 @@ def test_a_commit_of_another_version_is_refused(tmp_path, monkeypatch, change):
 def test_exact_values_may_not_be_off_on_a_cluster():
     """Only expectations round; else a wrong value would pass for a right one."""
     for scale, error in ((Scale(127, "|i1", 0), 0), (Scale(1, "<i8", 1 << 20), 3)):
-        course = history.Course()
-        tier = history.ShardedTier(0, 2, 1, 0, [store.File("states_0-0-0.0", 1)], [])
-        solved = history.Solved([store.File("", 0)], Counter({1: 1}), None, 2)
-        for event in (history.Found(tier, [], 1, 1.0), scale, solved):
+        course = shards.Course()
+        tier = shards.ShardedTier(0, 2, 1, 0, [store.File("states_0-0-0.0", 1)], [])
+        solved = shards.Solved([store.File("", 0)], Counter({1: 1}), None, 2)
+        for event in (shards.Found(tier, [], 1, 1.0), scale, solved):
             course.apply(event)
         assert course.tally.error == error
 

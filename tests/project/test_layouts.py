@@ -54,7 +54,7 @@ def works():
 
 def commits():
     pytest.importorskip("fsspec")  # of the extra [cluster]
-    from solver.cluster.history import EVENTS
+    from solver.cluster.shards import EVENTS
 
     return {name: shape(kind) for name, kind in EVENTS.items()}
 
@@ -98,7 +98,7 @@ def rows():
     [
         ("solver.solving.racing", proofs, 3, "8383541b"),
         ("solver.store.work", works, 2, "d01ca6c2"),
-        ("solver.cluster.history", commits, 2, "8535a6a7"),
+        ("solver.cluster.shards", commits, 2, "8535a6a7"),
         ("solver.compiled.lookahead.evaluation", evaluations, 1, "a1fc30cf"),
         ("solver.wasm.exports", modules, 1, "5d145213"),
         ("solver.solving.ways.opening", journals, 1, "cb09713a"),

@@ -11,7 +11,7 @@ from solver.base.expectations import DROPPED, MIDDLE, UNIT, number_of
 from solver.base.value import Value
 from solver.book import Book, Header, streaming
 from solver.book.writer import write_book
-from solver.edit.sampling import expectations as expectations_of
+from solver.edit.comparing import expectations as expectations_of
 from solver.play.player import Player
 from solver.report import books, charts
 from solver.rules.game import load_game

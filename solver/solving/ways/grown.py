@@ -242,7 +242,12 @@ class Growing:
         if self.books:
             yield self._grown(_together(rules, self.books))
             return
-        evaluation = None if self.evaluate is None else _read(self.evaluate, rules)
+        evaluation = None
+        if self.evaluate is not None:
+            from solver.compiled.lookahead.evaluation import game_of, read
+
+            evaluation = read(self.evaluate)
+            game_of(evaluation, rules.game)
         played = positions_of(rules, self.games)
         kind, earlier = self._begun(job)
         tree = Tree(rules, kind)
@@ -350,15 +355,6 @@ def _together(rules: Rules, paths: Sequence[str]) -> Tree:
 def _width(tree: Tree) -> int:
     """The leaves of a round."""
     return max(ROUND, min(WIDEST, len(tree.merits) // (4 * WIDEST)))
-
-
-def _read(path: str, rules: Rules) -> Any:
-    """An evaluation of these rules. Raises BookError, ForeignBook."""
-    from solver.compiled.lookahead.evaluation import game_of, read
-
-    evaluation = read(path)
-    game_of(evaluation, rules.game)
-    return evaluation
 
 
 def positions_of(rules: Rules, games: Iterable[str]) -> list[list[Any]]:

@@ -113,7 +113,9 @@ def _rows(header: str, lines: Iterator[str], number: int) -> Iterator[tuple[int,
             raise TextError(f"line {number}: {len(row)} fields under {len(names)} columns")
         fields: dict[str, Any] = dict(zip(names, row, strict=True))
         for name in {"score", "distance"} & fields.keys():
-            fields[name] = _number(fields[name])
+            # The whole number that a cell holds, None of an empty one; any other text as it is
+            cell = fields[name].strip()
+            fields[name] = int(cell) if re.fullmatch("-?[0-9]{1,20}", cell, re.ASCII) else cell or None
         yield number, fields
 
 
@@ -122,11 +124,6 @@ def _integer(text: str) -> int:
     if len(text) > MOST_DIGITS:
         raise ValueError(f"a number of {len(text):,} digits")
     return int(text)
-
-
-def _number(text: str) -> Any:
-    """The whole number that a cell holds, None of an empty one; any other text as it is."""
-    return int(text) if re.fullmatch("-?[0-9]{1,20}", text.strip(), re.ASCII) else text.strip() or None
 
 
 def _entry(rules: Rules, fields: Any, number: int) -> tuple[int, int]:

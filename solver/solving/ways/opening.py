@@ -46,6 +46,7 @@ STATE_BYTES = 400  # of memory that a state takes in dictionaries; assumed
 SHARED = 1.75  # plies behind the deepest
 MOVES_COUNTED = 1000  # states of a ply, at most, whose moves are counted
 Enough = Callable[[int], bool]
+Holds = Callable[[int], bool]
 Pairs = list[tuple[int, Value]]  # states with their values
 
 
@@ -93,14 +94,17 @@ def merits_to(job: Job) -> dict[int, int]:
     return merits
 
 
-def plies(rules: Rules, max_ply: int, enough: Enough = lambda count: False) -> list[list[int]]:
+def plies(
+    rules: Rules, max_ply: int, enough: Enough = lambda count: False, holds: Holds | None = None
+) -> list[list[int]]:
     """The unfinished states first reached after 0, 1, ... max_ply plies, each in ascending order.
 
     Once `enough` of the number of states so far, which is asked now and then and may raise, only the plies that are
-    complete. Plies of PLAIN_LIMIT states are expanded by compiled rules, if there are any.
+    complete. If `holds` is given, play goes on in states that a book holds alone. Plies of PLAIN_LIMIT states are
+    expanded by compiled rules, if there are any.
     """
     layers = [sorted({rules.canonical(state) for state in rules.roots() if not rules.is_terminal(state)})]
-    following, compiles = _plainly(rules, layers, enough), _may_compile(rules)
+    following, compiles = _plainly(rules, layers, enough, holds), holds is None and _may_compile(rules)
     while len(layers) <= max_ply:
         if compiles and len(layers[-1]) >= PLAIN_LIMIT:
             from solver.sweep.plies import further
@@ -110,7 +114,7 @@ def plies(rules: Rules, max_ply: int, enough: Enough = lambda count: False) -> l
             layer = next(following, None)
         except UncompiledRules:
             # The search will say why
-            following = _plainly(rules, layers, enough)
+            following = _plainly(rules, layers, enough, holds)
             continue
         if layer is None:
             break
@@ -118,7 +122,7 @@ def plies(rules: Rules, max_ply: int, enough: Enough = lambda count: False) -> l
     return layers
 
 
-def _plainly(rules: Rules, layers: Sequence[list[int]], enough: Enough) -> Iterator[list[int]]:
+def _plainly(rules: Rules, layers: Sequence[list[int]], enough: Enough, holds: Holds | None) -> Iterator[list[int]]:
     """The plies behind the given ones, as `sweep.plies.further`."""
     canonical, layer, visited = rules.canonical, layers[-1], set().union(*layers)
     while True:
@@ -126,7 +130,9 @@ def _plainly(rules: Rules, layers: Sequence[list[int]], enough: Enough) -> Itera
         for searched, state in enumerate(layer):
             for action in rules.actions(state):
                 child = canonical(rules.result(state, action))
-                if child not in visited and child not in reached and not rules.is_terminal(child):
+                if child in visited or child in reached or rules.is_terminal(child):
+                    continue
+                if holds is None or holds(child):
                     reached.add(child)
             if searched % 256 == 0 and enough(len(visited) + len(reached)):
                 return

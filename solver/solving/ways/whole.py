@@ -164,10 +164,7 @@ class TableWithChance:
 
     name = "a table with chance"
     heeds = {"memory", "workers"}
-
-    def refuses(self, job: Job) -> str | None:
-        """Refuse what the plain algorithms do."""
-        return plain.refuses(job)
+    refuses = staticmethod(plain.refuses)
 
     def solve(self, job: Job) -> Outcome:
         """Solve a table whole."""
@@ -197,10 +194,7 @@ class Entries:
 
     name = "--method alphabeta"
     heeds = {"table"}
-
-    def refuses(self, job: Job) -> str | None:
-        """Refuse what the plain algorithms do."""
-        return plain.refuses(job)
+    refuses = staticmethod(plain.refuses)
 
     def solve(self, job: Job) -> Outcome:
         """The entries that one search leaves in its table."""
