@@ -33,16 +33,12 @@ def games_command(names: tuple[str, ...], as_json: bool) -> None:
         if name not in CATALOGUE:
             raise unknown_game(name)
     answers = list(map(games.facts, chosen))
-    told = (click.style(str(game["name"]), bold=True) + games.told(game) for game in answers)
-    common.tell(answers, lambda _: "\n\n".join(told) if names else _listed(answers), as_json)
-
-
-def _listed(answers: list[dict[str, object]]) -> str:
-    groups = []
-    for group, members in games.grouped(answers).items():
-        lines = [click.style(str(game["name"]), bold=True) + games.about(game) for game in members]
-        groups.append("\n".join([f"{group}: {games.GROUPS[group]}", "", *lines]))
-    return "\n\n".join(groups)
+    bold = {game["name"]: click.style(str(game["name"]), bold=True) for game in answers}
+    paragraphs = [bold[game["name"]] + games.told(game) for game in answers if names]
+    for group, members in games.grouped(answers).items() if not names else ():
+        lines = [bold[game["name"]] + games.about(game) for game in members]
+        paragraphs.append("\n".join([f"{group}: {games.GROUPS[group]}", "", *lines]))
+    common.tell(answers, lambda _: "\n\n".join(paragraphs), as_json)
 
 
 @click.command("books")

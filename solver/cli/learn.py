@@ -68,7 +68,7 @@ def learn_command(
     extras.require_learning()
     _check_options(options)
     from solver.compiled.lookahead.evaluation import MAGIC, write
-    from solver.learning import SOLVE_IT
+    from solver.learning.moves import SOLVE_IT
 
     check_target(output, rb"\A" + MAGIC)
     live = live or options["method"] == "evolve"
@@ -174,31 +174,32 @@ def match_command(first: str, second: str, as_json: bool, quiet: bool, **options
     """
     extras.require_kernels()
     from solver.compiled.lookahead.evaluation import read
-    from solver.learning.matches import judged, match
-    from solver.learning.players import Setting, chooser, contender, game_between
+    from solver.learning import matches, players
 
     own = options["named"]
     if options["save"] not in (None, "-"):
         check_target(options["save"], UNMARKED)
-    both = contender(first, own), contender(second, own)
-    rules = Rules(game_between(both, options["named"]))
+    both = players.contender(first, own), players.contender(second, own)
+    rules = Rules(players.game_between(both, options["named"]))
     evaluation = None if options["evaluate"] is None else read(options["evaluate"])
-    setting = Setting(rules, options["depth"], options["seed"], options["budget"], options["workers"], evaluation)
+    setting = players.Setting(
+        rules, options["depth"], options["seed"], options["budget"], options["workers"], evaluation
+    )
     with contextlib.ExitStack() as ended:
-        players = []
+        choosers = []
         for number, player in enumerate(both):
-            players.append(chooser(player, setting._replace(seed=setting.seed + number)))
-            ended.callback(getattr(players[-1], "close", int))
+            choosers.append(players.chooser(player, setting._replace(seed=setting.seed + number)))
+            ended.callback(getattr(choosers[-1], "close", int))
         bars = ended.enter_context(common.Bars(quiet))
-        played = match(
-            rules, *players, games=options["games"], plies=options["plies"], seed=options["seed"], progress=bars
+        played = matches.match(
+            rules, *choosers, games=options["games"], plies=options["plies"], seed=options["seed"], progress=bars
         )
     if len(played.games) < options["games"] - 1:
         common.note(f"the game has {len(played.games) // 2} such openings: that is {len(played.games)} games", quiet)
     tallies = None
     if options["judge"] is not None:
         with common.open_book(options["judge"], own, quiet=quiet) as book:
-            tallies = judged(rules, played, book)
+            tallies = matches.judged(rules, played, book)
     if options["save"] is not None:
         lines = "".join(f"{line}\n" for line in played.games)
         if options["save"] == "-":

@@ -24,7 +24,7 @@ from solver.play.grading import grade
 from solver.play.player import Player
 from solver.profiling import Profile, profile, refuse_chance
 from solver.puzzles import find_puzzles
-from solver.report import players, profiles, puzzles
+from solver.report import measures, players
 from solver.report.facts import worth
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules
@@ -139,7 +139,7 @@ def puzzles_command(
     or by a move or two. The same command prints the same bytes. The rules alone prove every win before it
     is printed; draws and margins rest on the book. If the book has no such puzzle the exit code is 3.
     """
-    target = check_target(html, puzzles.MARK.encode()) if html else None
+    target = check_target(html, measures.PUZZLE_MARK.encode()) if html else None
     with common.open_book(source, own, quiet=quiet) as book, common.Bars(quiet) as bars:
         rules = book.rules
         wanted["goal"] = wanted["goal"] or ("margin" if rules.scores else "win")
@@ -147,17 +147,18 @@ def puzzles_command(
     if not selected:
         raise MissingState(f"{source} has no such puzzle: widen --win-in, or choose another --goal")
     if target is not None:
-        write_whole(target, puzzles.sheet(rules, selected).encode())
+        write_whole(target, measures.sheet(rules, selected).encode())
     form = "json" if as_json else "sheet" if target is not None else form
     if form == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(puzzles.COLUMNS)
-        writer.writerows(map(puzzles.row, selected))
+        writer.writerow(measures.PUZZLE_COLUMNS)
+        writer.writerows(map(measures.puzzle_row, selected))
     for index, puzzle in enumerate(selected, 1):
         if form == "text":
-            click.echo(puzzles.text(rules, puzzle, index))
+            click.echo(measures.puzzle_text(rules, puzzle, index))
         elif form in ("json", "tasks"):
-            click.echo(json.dumps(puzzles.facts(puzzle) if form == "json" else puzzles.task(rules, puzzle)))
+            facts = measures.puzzle_facts(puzzle) if form == "json" else measures.puzzle_task(rules, puzzle)
+            click.echo(json.dumps(facts))
     if len(selected) < number:
         common.note(f"only {len(selected):,} puzzles", quiet)
 
@@ -212,13 +213,13 @@ def profile_command(
     if table:
         _tabulate(variants(source), kept, games, as_json, own, quiet)
         return
-    target = check_target(html, profiles.MARK.encode()) if html else None
+    target = check_target(html, measures.MARK.encode()) if html else None
     with open_source(source, own) as opened:
         report, rules = _profiled(opened, games, quiet)
     if target is not None:
-        write_whole(target, profiles.page(report, rules).encode())
+        write_whole(target, measures.page(report, rules).encode())
     if as_json or not html:
-        common.tell(profiles.facts(report), lambda _: profiles.text(report, rules), as_json)
+        common.tell(measures.facts(report), lambda _: measures.text(report, rules), as_json)
 
 
 def _tabulate(
@@ -233,12 +234,12 @@ def _tabulate(
                 key = name, fingerprint(opened.game, NAMING), games
                 if key not in finished:
                     report, rules = _profiled(opened, games, quiet)
-                    row = finished[key] = {"row": profiles.row(report, rules), "facts": profiles.facts(report)}
+                    row = finished[key] = {"row": measures.row(report, rules), "facts": measures.facts(report)}
                     if journal is not None:
                         journal.write((json.dumps(dict(zip(KEY, (LAYOUT, *key), strict=True)) | row) + "\n").encode())
                         journal.flush()
             rows.append(finished[key])
-    common.tell([row["facts"] for row in rows], lambda _: profiles.listed([row["row"] for row in rows]), as_json)
+    common.tell([row["facts"] for row in rows], lambda _: measures.listed([row["row"] for row in rows]), as_json)
 
 
 @contextlib.contextmanager

@@ -13,10 +13,8 @@ from solver.play.analysis import OPPONENT, nearly_best
 from solver.play.live import SHORT
 from solver.play.player import METHODS, Player
 from solver.play.practical import LEVELS, Level, level_of
-from solver.rules import notation
-from solver.rules.game import Rules, game_text
-from solver.rules.notation import Position
-from solver.rules.reading import parse_position
+from solver.rules import notation, reading
+from solver.rules.game import game_text
 from solver.search import heuristic
 
 WHITE = " \t\r\n\ufeff"  # moves may come from a file with a byte-order mark
@@ -158,7 +156,11 @@ class Table:
         self.player = player
         self.opponent = opponent
         self.game = player.game
-        self.positions: list[Position] = [_begun(player.rules, parse_position(self.game, start))]
+        position, rules = reading.parse_position(self.game, start), player.rules
+        # Unknown facts about the moves before count as none
+        mover = rules.mover(position.state) if position.mover is None else position.mover
+        gained = 0 if position.gained is None and rules.reward is not None else position.gained
+        self.positions: list[notation.Position] = [position._replace(mover=mover, gained=gained)]
         player.check(self.state)
         self.computer: int = computer
         self.dice = dice
@@ -196,8 +198,11 @@ class Table:
 
     def _show(self) -> None:
         click.echo(notation.show(self.game, self.state, self.mover))
-        if self.positions[-1].gained is not None:
-            click.echo(self._score())
+        gained = self.positions[-1].gained
+        if gained is not None:
+            leader = self.mover if gained > 0 else 1 - self.mover
+            who = "the computer is" if leader == self.computer else "you are"
+            click.echo(f"{who} {abs(gained)} ahead" if gained else "level so far")
 
     def _apply(self, action: int) -> None:
         self.positions.append(notation.next_position(self.player.rules, self.positions[-1], action))
@@ -277,14 +282,6 @@ class Table:
         del self.positions[earlier[-1] + 1 :]
         self._show()
 
-    def _score(self) -> str:
-        """Say the score so far."""
-        gained = self.positions[-1].gained or 0
-        if gained == 0:
-            return "level so far"
-        leader = self.mover if gained > 0 else 1 - self.mover
-        return f"{'the computer is' if leader == self.computer else 'you are'} {abs(gained)} ahead"
-
     def _result(self) -> str:
         margin = self.game.utility(self.state) + (self.positions[-1].gained or 0)
         how = notation.format_end(self.game, self.state)
@@ -294,11 +291,3 @@ class Table:
         winner = self.mover if margin > 0 else 1 - self.mover
         by = f" by {abs(margin)}" if self.player.rules.margins else ""
         return f"{'the computer wins' if winner == self.computer else 'you win'}{by}{told}"
-
-
-def _begun(rules: Rules, position: Position) -> Position:
-    """Return a position to begin play from. Unknown facts about the moves before it count as none."""
-    mover, gained = position.mover, position.gained
-    if mover is None:
-        mover = rules.mover(position.state)
-    return position._replace(mover=mover, gained=0 if gained is None and rules.reward is not None else gained)

@@ -20,7 +20,7 @@ from solver.base import extras
 from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
 from solver.compiled.lookahead.evaluation import LIMIT, Evaluation, identity
-from solver.learning import SOLVE_IT, moves, training
+from solver.learning import moves, training
 from solver.learning.matches import standing
 from solver.learning.moves import Board, States, Worths, best_moves, guess_of
 from solver.learning.players import Greedy, Random
@@ -138,7 +138,7 @@ def evolve(game: Game, *, generations: int = 400, seed: int = 0, progress: Progr
     """
     extras.require_learning()
     rules = Rules(game)
-    refuse_chance(rules, "evolution", SOLVE_IT)
+    refuse_chance(rules, "evolution", moves.SOLVE_IT)
     field = _Field(rules, seed)
     first, evolved = _evolve(field, generations, seed, progress)
     weights = evolved.weights

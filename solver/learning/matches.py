@@ -24,8 +24,7 @@ import numpy as np
 from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
 from solver.book import Book
-from solver.learning import SOLVE_IT
-from solver.learning.moves import Board, Chooser, both_colours, openings
+from solver.learning.moves import SOLVE_IT, Board, Chooser, both_colours, openings
 from solver.learning.players import Forfeit
 from solver.play.grading import Tally, graded
 from solver.play.player import Player

@@ -24,6 +24,7 @@ from solver.play.lookahead import features_of
 from solver.rules.game import Rules
 
 MOVES_PER_CALL = 1 << 16  # moves listed at a time
+SOLVE_IT = "solve it and play from its book"  # what to do with games of chance
 COMPARED = 64  # states whose compiled features are held against the plain ones
 States = NDArray[Any]  # int64; of a game whose states are wide Python's ints
 Worths = NDArray[np.float64]

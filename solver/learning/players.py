@@ -31,7 +31,7 @@ from solver.book.pages import is_lmdb
 from solver.compiled.lookahead import searches
 from solver.compiled.lookahead.evaluation import Evaluation, game_of, is_evaluation, read
 from solver.compiled.lookahead.model import model_of
-from solver.learning import SOLVE_IT, moves
+from solver.learning import moves
 from solver.learning.moves import FORFEIT, Board, Chooser, Numbers, Turn
 from solver.play.player import Player
 from solver.play.practical import LEVELS, Level
@@ -375,7 +375,7 @@ def chooser(one: Contender, setting: Setting) -> Chooser:
     Raises MethodError for games of chance, where the rules have no `evaluate`, and for an engine that does not start.
     """
     rules, depth = setting.rules, one.depth or setting.depth
-    refuse_chance(rules, "a match", SOLVE_IT)
+    refuse_chance(rules, "a match", moves.SOLVE_IT)
     if setting.evaluation is not None:
         game_of(setting.evaluation, rules.game)
     if one.name.startswith(ENGINE):

@@ -27,8 +27,7 @@ from solver.base.progress import Progress, silent
 from solver.book import Book, Source, open_source, streaming
 from solver.compiled.lookahead.evaluation import Evaluation, Numbers, identity
 from solver.compiled.lookahead.searches import Chooser
-from solver.learning import SOLVE_IT
-from solver.learning.moves import Board, Guess, States, Worths, best_moves, first_moves, guess_of
+from solver.learning.moves import SOLVE_IT, Board, Guess, States, Worths, best_moves, first_moves, guess_of
 from solver.rules.game import Rules, game_text
 from solver.search import refuse_chance
 

@@ -19,9 +19,8 @@ from solver.play import analysis
 from solver.play.player import Player
 from solver.report import records
 from solver.report.facts import table
-from solver.rules import notation
+from solver.rules import notation, reading
 from solver.rules.game import Game, Rules, game_text
-from solver.rules.reading import parse_position
 from solver.search import Table
 
 Parsed = tuple[int, int | None, int | None, int | None]  # as `notation.Position`
@@ -74,7 +73,7 @@ class Answers:
         started = time.perf_counter()
         facts = self._stored(position, budget)
         if facts is None:
-            parsed = parse_position(self.player.rules, position, self._legal)
+            parsed = reading.parse_position(self.player.rules, position, self._legal)
             try:
                 if self.moves:
                     facts = self._facts(position, parsed, *self.player.examine(parsed.state, budget))
@@ -309,7 +308,7 @@ def best_line(player: Player, position: str, max_moves: int = 1000) -> dict[str,
         PositionError: if it is no legal position, or one that play cannot reach.
     """
     game = player.game
-    parsed = parse_position(game, position)
+    parsed = reading.parse_position(game, position)
     state = parsed.state
     value = player.value(state).value
     if value is None:

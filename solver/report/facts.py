@@ -1,10 +1,8 @@
-"""Results as plain facts, ready for JSON, tables of words, and pages."""
+"""Results as plain facts, ready for JSON, and tables of words."""
 
 from __future__ import annotations
 
-import string
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from solver.base.value import Value
@@ -35,10 +33,3 @@ def table(rows: Sequence[Sequence[str]], align: str = "<") -> list[str]:
     formats = [f"{side}{max(map(len, column))}" for side, column in zip(aligned, zip(*rows, strict=True), strict=True)]
     padded = ([f"{cell:{form}}" for cell, form in zip(row, formats, strict=True)] for row in rows)
     return ["  ".join(row).rstrip() for row in padded]
-
-
-def filled(page: str, /, **parts: str | Sequence[str]) -> str:
-    """Return a page: the template of that name beside this file, with its parts; several of one become lines."""
-    text = Path(__file__).with_name(page).read_text("utf-8")
-    lines = {part: content if isinstance(content, str) else "\n".join(content) for part, content in parts.items()}
-    return string.Template(text).substitute(lines)

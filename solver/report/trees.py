@@ -69,13 +69,17 @@ def unseen(tree_facts: dict[str, Any]) -> list[str]:
 
 
 def steps(tree: Tree, trace: Trace) -> list[str]:
-    """The visit as a table: a numbered line where a node is entered, one without a number where it is left."""
+    """The visit as a table: a numbered line where a node is entered, one without a number where it is left.
+
+    A node is named by its probability, by who moves there, and by the moves that lead there.
+    """
     rows = [["step", "node", "alpha", "beta", "value", ""]]
     number = 0
     for node, entered in trace.steps:
         number += entered
         alpha, beta = map(written, node.before if entered else node.after)
-        name = "  " * node.depth + _titled(node)
+        share = "" if node.share is None else f"{written(node.share)}: "
+        name = "  " * node.depth + f"{share}{node.player} {'.'.join(map(str, node.path))}".rstrip()
         worth = written(node.value) if node.player == "leaf" else "" if entered else worth_of(node)
         rows.append([str(number) if entered else "", name, alpha, beta, worth, "" if entered else _remark(tree, node)])
     return table(rows, "><>>><")
@@ -146,12 +150,6 @@ def _topped(name: str, lines: list[str], width: int, centre: int) -> Block:
     width, centre = left + width + right, left + centre
     top = " " * (centre - len(name) // 2) + name
     return [f"{top:<{width}}", *lines], width, centre
-
-
-def _titled(node: Node) -> str:
-    """A node in a line of the steps: its probability, who moves, and the moves that lead there."""
-    share = "" if node.share is None else f"{written(node.share)}: "
-    return f"{share}{node.player} {'.'.join(map(str, node.path))}".rstrip()
 
 
 def _remark(tree: Tree, node: Node) -> str:

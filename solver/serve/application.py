@@ -57,7 +57,12 @@ class Application:
         self.searches: Searches = Searches(seconds)
         self.kept: reply.Kept = reply.Kept()
         handlers = Handlers(shelf, self.searches)
-        self.routes: list[Route] = [_operation(one, getattr(handlers, one.name)) for one in operations.OPERATIONS]
+        self.routes: list[Route] = []
+        for operation in operations.OPERATIONS:
+            # It takes the parameters that it lists and no others
+            queries = frozenset(part["name"] for part in operation.parameters if part["in"] == "query")
+            route = _route(operation.path, getattr(handlers, operation.name), operation.method)
+            self.routes.append(route._replace(queries=queries))
         self.routes += [_route(path, answer) for path, answer in pages.routes()]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -95,12 +100,6 @@ class Application:
             raise reply.Refused(404, "nothing is here: /v1/openapi.json says what there is")
         names = ", ".join(sorted(allowed))
         raise reply.Refused(405, f"not by {scope['method']}: by {names}", {"Allow": names})
-
-
-def _operation(operation: operations.Operation, answer: Any) -> Route:
-    """The route of an operation of `/v1`, which takes the parameters that it lists and no others."""
-    queries = frozenset(part["name"] for part in operation.parameters if part["in"] == "query")
-    return _route(operation.path, answer, operation.method)._replace(queries=queries)
 
 
 def _check_queries(query: bytes, known: frozenset[str]) -> None:

@@ -88,7 +88,7 @@ def journals():
 def rows():
     from solver.cli import measure
     from solver.profiling import Profile
-    from solver.report.profiles import COLUMNS
+    from solver.report.measures import COLUMNS
 
     return shape(Profile), COLUMNS, measure.KEY
 

@@ -1,16 +1,21 @@
-"""The profile of a game as facts, for people, as a page with plots, and as a row of a table of variants."""
+"""The profile of a game, and puzzles: as facts, for people, as rows of a table, as pages, and as tasks for models."""
 
 from __future__ import annotations
 
+import string
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from solver.base.value import Value
+from solver.play.showing import drawn
 from solver.profiling import Profile
-from solver.report.facts import facts_of, filled, table, worth
-from solver.rules.game import Rules
-from solver.rules.notation import in_words
+from solver.puzzles import Puzzle
+from solver.report.facts import facts_of, table, worth
+from solver.rules.boards.text import drawing_of, is_drawn, mover_of
+from solver.rules.game import Rules, game_text
+from solver.rules.notation import first_position, format_action, in_words, show, summary_of
 
 MARK = '<meta name="generator" content="solver profile">'  # by which its pages are known
 COLUMNS = (
@@ -24,6 +29,9 @@ COLUMNS = (
     "plies",
     "moves",
 )
+PUZZLE_MARK = '<meta name="generator" content="solver puzzles">'  # by which its sheets are known
+PUZZLE_COLUMNS = ("position", "goal", "distance", "move", "line", "tempting", "difficulty")
+GOALS = {"win": "wins in {}", "draw": "holds the draw", "margin": "keeps the best margin"}
 
 
 def facts(profile: Profile) -> dict[str, Any]:
@@ -201,3 +209,82 @@ def _bars(heights: Sequence[float], title: str, outcome: str) -> str:
         f'<figure role="img" aria-label="{escape(title)}"><figcaption>{escape(title)}</figcaption>'
         f'<div class="bars"><b>{most:.3g}</b>{"".join(bars)}</div></figure>'
     )
+
+
+def puzzle_facts(puzzle: Puzzle) -> dict[str, Any]:
+    """Return the facts of a puzzle."""
+    return {"position": f"#{puzzle.state}", **{name: getattr(puzzle, name) for name in PUZZLE_COLUMNS[1:]}}
+
+
+def puzzle_row(puzzle: Puzzle) -> list[Any]:
+    """Return the columns of a puzzle, those of PUZZLE_COLUMNS."""
+    return [" ".join(value) if isinstance(value, list) else value for value in puzzle_facts(puzzle).values()]
+
+
+def puzzle_text(rules: Rules, puzzle: Puzzle, number: int) -> str:
+    """Return a puzzle for people: the board, the task, and the solution below it."""
+    task = GOALS[puzzle.goal].format(puzzle.distance)
+    return (
+        f"{number}. One move {task}. #{puzzle.state}, difficulty {puzzle.difficulty}\n\n"
+        f"{show(rules.game, puzzle.state)}\n\nsolution: {' '.join(puzzle.line)}\n"
+    )
+
+
+def puzzle_task(rules: Rules, puzzle: Puzzle) -> dict[str, Any]:
+    """Return a puzzle as a task for a language model: a prompt, the legal answers and the right one.
+
+    `solver.score_answer(book, state, answer)` scores an answer.
+    """
+    legal = [format_action(rules.game, puzzle.state, action) for action in rules.actions(puzzle.state)]
+    about = " ".join((type(rules.game).__doc__ or "").split())
+    prompt = (
+        f"This is a position of the game {game_text(rules.game)}. {about}\n\n{show(rules.game, puzzle.state)}\n\n"
+        f"It is your turn. One move {GOALS[puzzle.goal].format(puzzle.distance)}. Legal moves: {', '.join(legal)}."
+        " Answer with one move."
+    )
+    return {
+        "game": game_text(rules.game),
+        "state": puzzle.state,
+        "prompt": prompt,
+        "legal": legal,
+        "answer": puzzle.move,
+        "difficulty": puzzle.difficulty,
+    }
+
+
+def sheet(rules: Rules, puzzles: Sequence[Puzzle]) -> str:
+    """Return puzzles as a page: boards with their tasks, and the solutions on a sheet of their own.
+
+    It holds no scripts and needs no other files; the same puzzles give the same bytes.
+    """
+    cards = []
+    for number, puzzle in enumerate(puzzles, 1):
+        position = first_position(rules, puzzle.state)._replace(mover=mover_of(rules.game, puzzle.state))
+        plies = "" if puzzle.distance is None else " plies"
+        is_picture = is_drawn(rules.game)
+        board = str(drawn(rules, position)) if is_picture else f"<pre>{escape(show(rules.game, position.state))}</pre>"
+        # The side to move, by the colour that the picture gives it
+        sides, mover = drawing_of(rules.game).get("sides"), position.mover
+        side = "You are" if mover is None or sides is None else f"{str(sides[mover]).capitalize()} is"
+        cards.append(
+            f'<section class="puzzle"><h2>{number}</h2>{board}<p>{side} to move.'
+            f" One move {GOALS[puzzle.goal].format(puzzle.distance)}{plies}.</p></section>"
+        )
+    solutions = "".join(
+        f"<li>{escape(' '.join(puzzle.line) or puzzle.move)} <small>#{puzzle.state}</small></li>" for puzzle in puzzles
+    )
+    return filled(
+        "puzzles.html",
+        mark=PUZZLE_MARK,
+        name=escape(game_text(rules.game)),
+        about=escape(summary_of(rules.game)),
+        cards=cards,
+        solutions=solutions,
+    )
+
+
+def filled(page: str, /, **parts: str | Sequence[str]) -> str:
+    """Return a page: the template of that name beside this file, with its parts; several of one become lines."""
+    text = Path(__file__).with_name(page).read_text("utf-8")
+    lines = {part: content if isinstance(content, str) else "\n".join(content) for part, content in parts.items()}
+    return string.Template(text).substitute(lines)
