@@ -6,8 +6,6 @@ man slides to the empty point beside it; who cannot move loses. Repetition is a 
 A state is that of `men`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -11,8 +11,6 @@ arrows in both; their number tells who is to move. An action is the square moved
 square of the arrow, digits of as many as there are squares, the arrow's lowest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

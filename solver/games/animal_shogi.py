@@ -15,8 +15,6 @@ hand and in the other's. An action is 12 times the cell moved from plus the cell
 dropped kind (0 Chick, 1 Giraffe, 2 Elephant) plus the cell. Captured men come back, so there is no `tier`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

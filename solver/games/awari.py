@@ -12,8 +12,6 @@ A state is the seeds in the houses, the mover's first, each row in the order of 
 seeds take. Captured seeds do not influence later play; the seeds on the board tell the tier.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -15,8 +15,6 @@ many bits a point as the number of checkers has, the lowest point first), and th
 where dice are thrown.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple

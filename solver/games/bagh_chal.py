@@ -15,8 +15,6 @@ An action is 25 times the point moved from plus the point moved to. The tier is 
 cycles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

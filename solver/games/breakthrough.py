@@ -7,8 +7,6 @@ who leaves the other without a move.
 A state is that of `pawns`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

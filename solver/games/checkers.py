@@ -10,8 +10,6 @@ move. An action is the square moved from, and above it the directions of its ste
 are up left, up right, down left, down right, as the board is printed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 

@@ -11,8 +11,6 @@ square, a1 = 0, b1 = 1. A move is 512 for the piece, 0 for the king, plus the sq
 The tier grows as pawns advance, promote and are taken, and has cycles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -34,7 +32,7 @@ class ChessDuel(NamedTuple):
             raise ValueError("pieces are two digits 1 to 5, White's and Black's: 54 is KQKR, 41 KRKP, 11 KPKP")
 
     @classmethod
-    def from_text(cls, text: str) -> ChessDuel:
+    def from_text(cls, text: str) -> "ChessDuel":
         """The ending of a name: KQKR, or KPKP."""
         letters = text.upper() or "KQKR"
         if not (len(letters) == 4 and letters[::2] == "KK" and set(letters[1::2]) <= set(LETTERS[1:])):

@@ -10,8 +10,6 @@ to move, six bits a square, a1 = 0, b1 = 1. A move is the piece's number, 0 for 
 times 8, plus the kind it becomes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -31,7 +29,7 @@ class ChessEnding(NamedTuple):
             raise ValueError("pieces are one or two digits 1 to 5, the larger first: 5 is KQK, 1 KPK, 33 KBBK, 32 KBNK")
 
     @classmethod
-    def from_text(cls, text: str) -> ChessEnding:
+    def from_text(cls, text: str) -> "ChessEnding":
         """The ending of a name: KQK, or KBNK."""
         letters = text.upper()
         if not (3 <= len(letters) <= 4 and letters[0] == letters[-1] == "K" and set(letters[1:-1]) <= set("PNBRQ")):

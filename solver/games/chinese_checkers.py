@@ -14,8 +14,6 @@ move; cells are numbered row by row from the first player's tip, and take as man
 the cell moved from, times the number of cells, plus the cell moved to. Men go back and forth, so there is no `tier`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

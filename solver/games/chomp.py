@@ -14,8 +14,6 @@ across a column, a 0 for a step down. The edge takes 32 bits on 16 x 16, the hei
     x o o
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -11,8 +11,6 @@ alike. An action is 0 to 3 to tap, twice the own hand plus the other's (0 the on
 fingers of the lesser hand after a shift.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple

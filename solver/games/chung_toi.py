@@ -10,8 +10,6 @@ one for the men that stand aslant, and a bit for the side to move. An action is 
 man) plus 9 if it stands aslant afterwards plus its cell; 180 is to pass.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -8,8 +8,6 @@ A state is the first player's stones, row by row from the bottom left, and the s
 tells who is to move. An action is four times the cell moved from plus the direction: 0 left, 1 right, 2 down, 3 up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

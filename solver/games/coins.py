@@ -6,8 +6,6 @@ are those with coins % (most + 1) == 1; without it they are the multiples of mos
 A state is the coins left.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -7,8 +7,6 @@ cell is a neighbour of none but its own image, and the second player has won on 
 A state is that of `colours`.
 """
 
-from __future__ import annotations
-
 from solver.games.common import colours
 from solver.games.common.colouring import Colouring
 

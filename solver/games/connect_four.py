@@ -13,8 +13,6 @@ position, 4 wide and 4 high after the moves 2 2 3, second player to move:
     bits, highest row first    00001  00110  00010  00001
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator
 from typing import NamedTuple

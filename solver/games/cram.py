@@ -9,8 +9,6 @@ cell of the domino, and one more if it stands upright. `canonical` covers cells 
 which change nothing; `tier` counts them among the covered.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -9,8 +9,6 @@ A state is the first player's men, cell by cell from the bottom left, the second
 move. An action is 8 times the cell moved from plus the direction. Men never leave the board, so there is no `tier`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

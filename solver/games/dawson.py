@@ -10,8 +10,6 @@ A state has a bit for each column that can still be picked, the first lowest; an
 the runs of such columns by length, the longest lowest, one gap behind each.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -16,8 +16,6 @@ move. An action is three times the cell moved from, plus 0 ahead, 1 and 2 across
 tier, how far all have come, never falls.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

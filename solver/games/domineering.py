@@ -8,8 +8,6 @@ A state has a bit for each cell that is covered, row by row from the bottom left
 action is the lower or left cell of the domino.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

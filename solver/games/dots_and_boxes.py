@@ -17,8 +17,6 @@ So the edges of a box lie `width`, `width + 1` and `2 * width + 1` above its low
 state find all boxes at once. An edge is written as the dot at its lower left end, a1 bottom left, and `h` or `v`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -23,8 +23,6 @@ the states of three stones on 3 x 3). Every throw and every move raise the tier:
 away from their corner, those that are gone farther than any, and one more where the die is thrown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -8,8 +8,6 @@ A state is the second number above the first, each in as many bits as the larger
 smaller is taken. `canonical` has the larger number first.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

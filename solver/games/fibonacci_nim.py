@@ -8,8 +8,6 @@ A state is the coins left, and in as many bits how many may be taken at most, wh
 action is the coins taken.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -16,8 +16,6 @@ forth, so there is no `tier`. A man stays on the points of one colour, as bishop
 one colour the men of either may be mirrored alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

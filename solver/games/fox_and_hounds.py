@@ -7,8 +7,6 @@ hounds to move. An action is the number of squares times the square moved from p
 back, so the game ends: the tier is twice the steps that they have come, and one while they are to move.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

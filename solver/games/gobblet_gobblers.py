@@ -12,8 +12,6 @@ moved from plus the cell moved to, or 81 plus 9 times the size of a new man, 0 t
 leave the board: the tier is how many are there, and has cycles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

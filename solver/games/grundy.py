@@ -9,8 +9,6 @@ a heap ends. An action is such a place; of two that divide a heap alike the firs
 heaps in descending order.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple

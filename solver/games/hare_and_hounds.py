@@ -11,8 +11,6 @@ are numbered A, B1 to B3, C1 to C3, D1 to D3, E. A state is the hounds' points, 
 and down for ever, so there is no `tier`: repetition is a draw.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

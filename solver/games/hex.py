@@ -6,8 +6,6 @@ by stealing the second's strategy; there is no swap. A state is the first player
 row; their number tells who is to move.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -6,8 +6,6 @@ row wins; who cannot move loses, pawns or none. On Gardner's board of 3 x 3 the 
 A state is that of `pawns`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -17,8 +17,6 @@ never stored. `tier` counts the checkers that are off, of both, and then of who 
 placements.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple

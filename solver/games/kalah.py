@@ -13,8 +13,6 @@ zeros as it has seeds, and a one: kalah:6,4 begins as 10000 10000 ... 10000, 60 
 moves seeds forward within the mover's side. So it counts the seeds in stores first, and then how far the others are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -9,8 +9,6 @@ plus how many. `canonical` has the rows by length, the longest lowest, one gap b
 three rows: .||.|.|||. is the same as |||.||.|...
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 

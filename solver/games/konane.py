@@ -11,8 +11,6 @@ times 128, plus 32 times the direction (0 left, 1 right, 2 down, 3 up), plus the
 stone is taken away at the start.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 

@@ -9,8 +9,6 @@ the side to move; cells are numbered row by row from the bottom left. An action 
 plus 0, or 1 plus 16 times which neutral man (0 the lower) plus its new cell.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -16,8 +16,6 @@ action is 20 times the cell left plus the cell entered, or 400 plus 40 times the
 over, plus the cell. Captured men come back, so there is no `tier`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -16,8 +16,6 @@ the second, the right board's likewise, then a bit for the side to move. An acti
 no `tier`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

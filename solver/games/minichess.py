@@ -16,8 +16,6 @@ left, plus 6 times the square entered, plus the kind of a promotion. The tier gr
 promote, and has cycles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -45,7 +43,7 @@ class Minichess(NamedTuple):
             raise ValueError("pieces are up to seven digits 1 to 5, White's, 0 and Black's: 4104 is KRPKR, 0 all men")
 
     @classmethod
-    def from_text(cls, text: str) -> Minichess:
+    def from_text(cls, text: str) -> "Minichess":
         """The ending of a name: KQK, KRPKR; or all positions."""
         name = text.upper() or "KRPKR"
         if name == "ALL":

@@ -7,8 +7,6 @@ A state is the first player's points, the second's (0-7 the ring, 8 the centre),
 cycles, so no `tier`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

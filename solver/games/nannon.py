@@ -15,8 +15,6 @@ mover's spots and the other's, both as the mover counts them, the checkers at th
 the game cyclic; `tier` counts the checkers in safety, which never leave it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple

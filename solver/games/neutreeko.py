@@ -6,8 +6,6 @@ as far as it can, one step at least. Repetition is a draw.
 A state is that of `five`. Men never leave the board, so the game has cycles and no `tier`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

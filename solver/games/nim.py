@@ -5,8 +5,6 @@ number of heaps is odd. A state is the heaps side by side, the first lowest, eac
 An action is the heap above the coins taken, which has the bits of the largest heap.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ turn, and may go anywhere. Three of one's own in a row or a column win, also whi
 A state is that of `men`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -20,8 +20,6 @@ the point moved to, plus 25 times the point moved from (24: a new man), plus 625
 taken (24: none). Placing raises the tier and so does taking; sliding does not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -12,8 +12,6 @@ second, 6 the latter under the former. An action is nine times the cell moved fr
 way, 3 times up from 0 to 2, plus 0 to 2 across; 4 is over the edge. Men go back and forth, so there is no `tier`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -9,8 +9,6 @@ A state is the black stones, a bit for each cell, row by row from the bottom lef
 action is twice the cell, and one more for a white stone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -9,8 +9,6 @@ A state has nine bits for each board, row by row from the bottom left. An action
 board as full.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -11,8 +11,6 @@ A state has three bits a cell from the first on, 0 for none, then White's king, 
 taken, never placed: the tier is how many are gone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

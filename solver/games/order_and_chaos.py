@@ -8,8 +8,6 @@ A state is the cells with X, row by row from the bottom left, and those with O a
 move. An action is twice the cell, and one more for an O.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

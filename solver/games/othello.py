@@ -7,8 +7,6 @@ players strictly alternate, as a pass is a move. `tier` is twice the discs, plus
 a position in which the mover must pass has no such mark, the one after it has.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

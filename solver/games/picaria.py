@@ -13,8 +13,6 @@ a bit for the side to move. An action is 25 times the cell moved from plus the c
 new man. The tier is how many men are on the board, and has cycles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -7,8 +7,6 @@ goal with the points of the turn wins at once. Neller and Presser, Optimal Play 
 A state is that of `jeopardy`, which says why nobody may hold nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple

@@ -6,8 +6,6 @@ the goal wins at once. Small enough to be solved by hand: to 2 points the first 
 A state is that of `jeopardy`, which says why nobody may hold nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

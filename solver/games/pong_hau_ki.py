@@ -8,8 +8,6 @@ A state is the first player's points (at first the top), the second's five bits 
 cycles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -10,8 +10,6 @@ it a bit is set where the stone belongs to the side to move, as in connect-four.
 move. An action is the column, plus `width` where it is popped. The game has cycles, so no `tier`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

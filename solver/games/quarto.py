@@ -12,8 +12,6 @@ times the cell plus the piece that is given, 1 to 8, or 0 where the game is over
 `canonical` takes all images of the board, properties exchanged for each other, and the piece in hand as the first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

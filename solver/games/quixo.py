@@ -10,8 +10,6 @@ move: taking the cube of cell 0 (bottom left) and pushing it in at the right shi
 cycles and no `tier`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

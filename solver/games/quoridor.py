@@ -18,8 +18,6 @@ moved to, or the number of cells plus twice the crossing, plus 1 for a wall that
 board, never falls.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple

@@ -10,8 +10,6 @@ and a bit for the side to move. An action is 9 times the point moved from plus t
 of a new man.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

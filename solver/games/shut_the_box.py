@@ -11,8 +11,6 @@ first player's result (7 bits), and the mover. An action is the tiles to shut, a
 raise the tier.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple

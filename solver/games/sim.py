@@ -10,8 +10,6 @@ j < i, counted from 0, is number i * (i - 1) / 2 + j. `canonical` is the least o
 the order of keys, which tell what lines they have, and those that they join: few of the 720 are looked at.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple

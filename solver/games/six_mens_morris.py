@@ -18,8 +18,6 @@ side to move 36 bits on. An action is the point moved to, plus 17 times the poin
 times the point of the man that is taken (16: none). Placing raises the tier and so does taking; sliding does not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

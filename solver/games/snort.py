@@ -7,8 +7,6 @@ of two odd sides the first player wins by the middle cell and then by playing op
 A state is that of `colours`.
 """
 
-from __future__ import annotations
-
 from solver.games.common import colours
 from solver.games.common.colouring import Colouring
 

@@ -7,8 +7,6 @@ Conway and Guy, Winning Ways, chapter 4).
 A state is the coins left, and an action the coins taken.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

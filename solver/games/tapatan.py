@@ -7,8 +7,6 @@ they began; who cannot move loses. Repetition is a draw.
 A state is that of `men`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

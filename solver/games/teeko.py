@@ -8,8 +8,6 @@ A state is that of `five`. The tier is the number of men: it grows while they ar
 on the board.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -7,8 +7,6 @@ A state holds two boards, the mover's in the low bits, of height rows of width +
 empty, keeps lines from running over an edge. Whose turn it is follows from the number of marks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 

@@ -9,8 +9,6 @@ A state is the places of the toads, the first one lowest, those of the frogs abo
 move; an action is the place moved from. `tier` counts the places that all have come.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

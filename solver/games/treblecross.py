@@ -9,8 +9,6 @@ mark any more loses.
 A state has a bit for each cell that is marked, the first one lowest; an action is the cell.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -10,8 +10,6 @@ A state is the first player's points, the second's seven bits on, and a bit for 
 placed on, or 7 plus the point moved from.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -21,8 +21,6 @@ the throw is passed through, and never stored. `tier` counts the men that are of
 Of the states in which the mover throws, lost ones included, 137,892,016, 41,254,034 and 500,981,472 are published.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -11,8 +11,6 @@ and one more for an O.
 # mypy: disable-error-code="attr-defined"
 # What another game gives is not seen
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from solver.games.common import like

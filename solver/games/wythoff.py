@@ -10,8 +10,6 @@ the first heap and, in as many bits, from the second: 3 and 3 is a diagonal step
 first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 

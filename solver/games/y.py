@@ -10,8 +10,6 @@ last row ends with its first cell, and a board takes size * (size - 1) + 1 bits.
 it, and those up to the left and down to the right.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

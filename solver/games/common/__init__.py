@@ -1,7 +1,5 @@
 """Code that games share, no games: boards of five by five, men that slide, pawns, throws, choices of cells."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Boards as rows of characters: how games read them back for `from_cells`, and numbers as characters."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Squares and FEN, as the endings of chess have them: a1 = 0, b1 = 1."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Callable

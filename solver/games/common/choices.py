@@ -3,8 +3,6 @@
 A set of cells is an int, a bit for each. Choices of equally many cells are ordered like these ints.
 """
 
-from __future__ import annotations
-
 
 def choose(items: int, some: int) -> int:
     """How many choices of so many items there are."""

@@ -6,8 +6,6 @@ A game inherits the parameters and the methods. Its fingerprint is that of a cla
 # mypy: disable-error-code="attr-defined,no-any-return"
 # `_allowed` is not declared here: two of that name in a class would change the fingerprint
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

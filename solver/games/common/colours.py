@@ -4,8 +4,6 @@ A state is the first player's cells, and the second's above them; their number t
 cell.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from solver.games.common import grid

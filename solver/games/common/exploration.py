@@ -4,8 +4,6 @@ The games to explore have the methods of OpenSpiel's games: `new_initial_state()
 `legal_actions()` and the like of its states. Most of the cost is in those calls.
 """
 
-from __future__ import annotations
-
 import random
 import time
 from collections import Counter

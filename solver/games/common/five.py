@@ -5,8 +5,6 @@ bit for the side to move. An action is 25 times the point moved from plus the po
 new man.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from solver.games.common.boards import cells_of, check_placed

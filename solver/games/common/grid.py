@@ -4,8 +4,6 @@ Cells are numbered row by row from the bottom left. A set of cells is an int, a 
 of them, one above the other. Images are of all planes at once, and of nothing above them.
 """
 
-from __future__ import annotations
-
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 

@@ -9,8 +9,6 @@ Losing a turn leaves the scores as they were and hands the turn to the other, wh
 cycles. `tier` is the sum of both scores, which only holding raises.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 THROW, HOLD = 0, 1

@@ -6,8 +6,6 @@ a new man. `slides`: 0 along rows and columns, 1 also between the centre and the
 point. The games have cycles; repetition is a draw.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from solver.games.common.boards import cells_of, check_placed

@@ -1,7 +1,5 @@
 """Code that the games of mills share."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

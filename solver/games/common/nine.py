@@ -1,7 +1,5 @@
 """Planes of 3 x 3 cells, nine bits each, row by row from the bottom left; and their symmetries."""
 
-from __future__ import annotations
-
 NAMES = ("a1", "b1", "c1", "a2", "b2", "c2", "a3", "b3", "c3")
 
 

@@ -5,8 +5,6 @@ often) would come out wrong: random games, and positions that were met twice, ar
 difference is an error.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from solver.base.errors import GameError

@@ -4,8 +4,6 @@ A state is the first player's board, the second's, and a bit for the side to mov
 times 3, plus 0, 1 or 2 for a step to the left, straight or right, as the board is printed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from solver.games.common.boards import cells_of

@@ -3,8 +3,6 @@
 `docs/guides/other-games.md` describes the columns. Reading takes some 10 microseconds a line.
 """
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections.abc import Iterator, Set
