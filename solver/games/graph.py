@@ -1,8 +1,8 @@
 """A game that somebody has as a graph: a table of positions and moves, or rules of others, explored.
 
 `graph:moves.csv` is the table of a file (`common.table`), `graph:rules.kif` a game in the game description language
-(`common.described`), `graph:openspiel:breakthrough(rows=4,columns=4)` one of OpenSpiel (`common.openspiel`). A state is
-the number of a position, in the order in which it was met; the texts of all positions and moves are kept, so that
+(`common.described`), `graph:openspiel:breakthrough(rows=4,columns=4)` one of OpenSpiel (`common.exploration`). A state
+is the number of a position, in the order in which it was met; the texts of all positions and moves are kept, so that
 positions are asked for by them.
 """
 
@@ -35,7 +35,7 @@ class Graph(NamedTuple):
     def from_text(cls, text: str) -> Graph:
         """The graph of `moves.csv`, `rules.kif` or `openspiel:tic_tac_toe`. Raises ValueError."""
         if text.startswith(OPENSPIEL):
-            from solver.games.common.openspiel import explored
+            from solver.games.common.exploration import explored
 
             return graph_of(text, explored(text.removeprefix(OPENSPIEL)))
         if not text:

@@ -10,25 +10,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from solver.base.text import read_text
-from solver.games.common.description import (
-    DOES,
-    GOAL,
-    IMPLIED,
-    INIT,
-    LEGAL,
-    NEXT,
-    ROLE,
-    TERMINAL,
-    TRUE,
-    Ground,
-    Grounding,
-    Rule,
-    Term,
-    read,
-    said,
-)
-from solver.games.common.exploration import TERMINAL as OVER
-from solver.games.common.exploration import Exploration
+from solver.games.common.description import IMPLIED, Ground, Grounding, Rule, Term, read, said
+from solver.games.common.exploration import TERMINAL, Exploration
 from solver.games.common.nodes import Nodes, short
 
 MOST_BYTES = 1 << 22  # of a description
@@ -37,6 +20,7 @@ MOST_ATOMS = 1 << 15  # that a position decides
 MOST_MASK_BYTES = 1 << 28  # of all rules' masks
 MOST_LOOKS = 1 << 24  # at rules in one position: some 3 s
 GOALS = re.compile("[0-9]{1,2}|100", re.ASCII)
+NEEDED = ("role", "init", "legal", "next", "terminal", "goal")  # of every game
 IDLE = ("noop", "no-op", "nop", "wait", "idle", "skip")  # of who is not to move; asked only where all moves are forced
 Masks = tuple[int, int, int]  # of a rule: the bit of its head, the bits that it needs, and those that it must not have
 Step = tuple[bool, dict[int, list[Masks]]]
@@ -65,11 +49,11 @@ class Play:
         groups = _groups(rules, below)
         names = {name for group in groups for name in group}
         ground = [*Grounding([rule for rule in rules if rule.head[0] in names]).rules]
-        varying = {TRUE, DOES, LEGAL, TERMINAL, GOAL, NEXT}
+        varying = {"true", "does", "legal", "terminal", "goal", "next"}
         static = [group for group in groups if not varying & group.union(*(below[name] for name in group))]
         self.true = _fixed(static, _by_relation(ground))
         self.static = {name for group in static for name in group}
-        self.roles = [rule.head[1] for rule in ground if rule.head in self.true and rule.head[0] == ROLE]
+        self.roles = [rule.head[1] for rule in ground if rule.head in self.true and rule.head[0] == "role"]
         self.roles = [*dict.fromkeys(self.roles)]
         if len(self.roles) != 2:
             raise ValueError(f"a game of {len(self.roles)} roles: what is solved here has two players")
@@ -87,25 +71,25 @@ class Play:
         for group in groups:
             if group not in static:
                 needed = set[str]().union(*(below[name] for name in group))
-                after = DOES in needed or NEXT in group
+                after = "does" in needed or "next" in group
                 (self.moved if after else self.seen).append(self._step(by_relation, group, group <= needed))
-                if after and group & {LEGAL, GOAL, TERMINAL}:
+                if after and group & {"legal", "goal", "terminal"}:
                     raise ValueError(f"{min(group)} depends on the moves that are made: let it ask what is true")
         self._ask()
 
     def _ask(self) -> None:
         """Note the later questions about positions."""
-        self.facts = sorted((said(atom[1]), bit) for atom, bit in self.bits.items() if atom[0] == TRUE)
-        self.start = sum(self.bits[TRUE, atom[1]] for atom in self.true if atom[0] == INIT)
-        self.over = self.bits.get((TERMINAL,), 0)
+        self.facts = sorted((said(atom[1]), bit) for atom, bit in self.bits.items() if atom[0] == "true")
+        self.start = sum(self.bits["true", atom[1]] for atom in self.true if atom[0] == "init")
+        self.over = self.bits.get(("terminal",), 0)
         self.moves: list[tuple[str, int]] = []  # the name of each action, and its bit
         self.legal: list[list[tuple[int, int]]] = [[], []]  # of each role bits, and the actions that they allow
         self.goals: list[list[tuple[int, int]]] = [[], []]
         for atom, bit in sorted(self.bits.items(), key=lambda item: said(item[0])):
-            if atom[0] == LEGAL and atom[1] in self.roles:
+            if atom[0] == "legal" and atom[1] in self.roles:
                 self.legal[self.roles.index(atom[1])].append((bit, len(self.moves)))
-                self.moves.append((said(atom[2]), self.bits[(DOES, *atom[1:])]))
-            elif atom[0] == GOAL and atom[1] in self.roles:
+                self.moves.append((said(atom[2]), self.bits[("does", *atom[1:])]))
+            elif atom[0] == "goal" and atom[1] in self.roles:
                 if not isinstance(atom[2], str) or not GOALS.fullmatch(atom[2]):
                     raise ValueError(f"{said(atom)[:60]} is no goal: they are numbers from 0 to 100")
                 self.goals[self.roles.index(atom[1])].append((bit, int(atom[2])))
@@ -115,7 +99,7 @@ class Play:
     def _number(self, head: Term) -> None:
         """Give bits to an atom that the position decides, and to what it makes of the next."""
         implied = IMPLIED.get(head[0])
-        if head[0] not in self.static and head[0] != NEXT:
+        if head[0] not in self.static and head[0] != "next":
             self.bits.setdefault(head, 1 << len(self.bits))
         if implied:
             self.bits.setdefault((implied, *head[1:]), 1 << len(self.bits))
@@ -131,10 +115,10 @@ class Play:
     def _step(self, rules: dict[str, list[Ground]], group: frozenset[str], repeats: bool) -> Step:
         step: dict[int, list[Masks]] = {}
         for head, needs, nots in (rule for name in sorted(group) for rule in rules.get(name, ())):
-            head = (TRUE, head[1]) if head[0] == NEXT else head
+            head = ("true", head[1]) if head[0] == "next" else head
             needed = sum(self.bits[atom] for atom in set(needs) if atom[0] not in self.static)
             never = sum(self.bits.get(atom, 0) for atom in set(nots))
-            move = next((self.bits[atom] for atom in needs if atom[0] == DOES), 0)
+            move = next((self.bits[atom] for atom in needs if atom[0] == "does"), 0)
             step.setdefault(move, []).append((self.bits[head], needed, never))
         return repeats, step
 
@@ -189,7 +173,7 @@ class State:
 
     def __init__(self, play: Play, bits: int) -> None:
         self.play, self.bits, self.holding = play, bits, play.holding(bits)
-        self.player, self.idle = OVER, 0
+        self.player, self.idle = TERMINAL, 0
         self.actions: list[int] = []
         if self.holding & play.over:
             return
@@ -266,24 +250,24 @@ def _below(rules: list[Rule]) -> dict[str, set[str]]:
 def _groups(rules: list[Rule], below: dict[str, set[str]]) -> list[frozenset[str]]:
     """Relations that need each other, those of a game that need any other behind it. Raises ValueError."""
     heads = {rule.head[0] for rule in rules}
-    for name in (ROLE, INIT, LEGAL, NEXT, TERMINAL, GOAL):
+    for name in NEEDED:
         if name not in heads:
             raise ValueError(f"no rule says what {name} is: a game has role, init, legal, next, terminal and goal")
     if "sees" in heads:
         raise ValueError("it has hidden information (sees): what is solved here has players who see everything")
-    wanted = set().union(*(below[name] | {name} for name in (ROLE, INIT, LEGAL, NEXT, TERMINAL, GOAL))) & heads
+    wanted = set().union(*(below[name] | {name} for name in NEEDED)) & heads
     for rule in rules:
-        if NEXT in {atom[0] for atom in rule.needs + rule.nots}:
+        if "next" in {atom[0] for atom in rule.needs + rule.nots}:
             raise ValueError(f"line {rule.line}: no position knows its next one: ask what is true in place of next")
         for name in (atom[0] for atom in rule.nots):
             if rule.head[0] in below.get(name, ()):
                 raise ValueError(f"line {rule.line}: {rule.head[0]} needs itself negated: that settles nothing")
     order = sorted(wanted, key=lambda name: (len(below[name] | {name}), name))
     groups = [frozenset({name} | {other for other in below[name] & wanted if name in below[other]}) for name in order]
-    for name in (ROLE, INIT):
-        if below[name] & {TRUE, DOES}:
+    for name in ("role", "init"):
+        if below[name] & {"true", "does"}:
             raise ValueError(f"{name} depends on the position: it holds for all")
-    return [group for group in dict.fromkeys(groups) if NEXT not in group] + [frozenset({NEXT})]
+    return [group for group in dict.fromkeys(groups) if "next" not in group] + [frozenset({"next"})]
 
 
 def _fixed(groups: list[frozenset[str]], rules: dict[str, list[Ground]]) -> set[Term]:

@@ -20,10 +20,8 @@ from itertools import product
 from typing import Any, NamedTuple
 
 TOKEN = re.compile(r"\n|;[^\n]*|[()]|[^\s();]+")
-ROLE, INIT, LEGAL, NEXT, TRUE, DOES = "role", "init", "legal", "next", "true", "does"
-TERMINAL, GOAL = "terminal", "goal"
-IMPLIED = {INIT: TRUE, NEXT: TRUE, LEGAL: DOES}  # what may be true, or done, and why
-ARITIES = {ROLE: 1, INIT: 1, LEGAL: 2, NEXT: 1, TRUE: 1, DOES: 2, TERMINAL: 0, GOAL: 2, "distinct": 2}
+IMPLIED = {"init": "true", "next": "true", "legal": "does"}  # what may be true, or done, and why
+ARITIES = {"role": 1, "init": 1, "legal": 2, "next": 1, "true": 1, "does": 2, "terminal": 0, "goal": 2, "distinct": 2}
 DEEPEST = 40  # terms within terms
 LONGEST = 1000  # words of a term, or parts of a rule
 MOST_WAYS = 1 << 10  # that a rule's alternatives may be chosen
@@ -118,7 +116,7 @@ def _terms(text: str) -> Iterator[tuple[int, Term]]:
 def _rules(line: int, term: Term, budget: Budget) -> Iterator[Rule]:
     """The rules that a term is, one for each choice among alternatives. Raises ValueError."""
     head, *body = term[1:] if _name(term) == "<=" and len(term) > 1 else (term,)
-    if _name(head) in (TRUE, DOES, "distinct", "not", "or", "and"):
+    if _name(head) in ("true", "does", "distinct", "not", "or", "and"):
         raise ValueError(f"no rule says what {_name(head)} is")
     for literals in _together([_alternatives(part) for part in body]):
         if len(literals) > LONGEST:
