@@ -7,9 +7,10 @@ A state is that of `men`.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import like, men
+from solver.games.common.boards import placed
 from solver.games.three_mens_morris import ThreeMensMorris
 
 GROUP = "alignment"
@@ -18,6 +19,8 @@ GROUP = "alignment"
 @like(ThreeMensMorris, "initial", "result", "utility", "canonical", "cells", "layout", "place")
 class Achi(NamedTuple):
     """Place four men each, then slide, also between centre and corners; three in a row wins; who cannot move loses."""
+
+    drawing = men.drawing(1)
 
     def actions(self, state: int) -> Iterator[int]:
         if men.is_placing(state, 4):
@@ -38,7 +41,4 @@ class Achi(NamedTuple):
         return not men.is_placing(state, 4) and not men.can_move(state, 1)
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        return men.from_cells(rows, mover, 4)
-
-    def drawing(self) -> dict[str, Any]:
-        return men.drawing(1)
+        return placed(rows, mover, 4)

@@ -12,12 +12,13 @@ square of the arrow, digits of as many as there are squares, the arrow's lowest.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import grid
 from solver.games.common.boards import cells_of
 
 GROUP = "blocking"
+MEN = {"X": ["queen", 0], "o": ["queen", 1], "#": ["block", 2]}
 
 
 class Amazons(NamedTuple):
@@ -30,6 +31,8 @@ class Amazons(NamedTuple):
     height: int = 3
     each: int = 1
     everything: bool = False
+
+    drawing = {"board": "checks", "sides": ["white", "black"], "men": MEN}
 
     def check(self) -> None:
         grid.refuse(self.width, self.height, 31)
@@ -123,10 +126,6 @@ class Amazons(NamedTuple):
         cells = self.width * self.height
         squares = (action // cells // cells, action // cells % cells, action % cells)
         return [grid.place(self.width, self.height, square) for square in squares]
-
-    def drawing(self) -> dict[str, Any]:
-        men = {"X": ["queen", 0], "o": ["queen", 1], "#": ["block", 2]}
-        return {"board": "checks", "sides": ["white", "black"], "men": men}
 
     def _own(self, state: int) -> int:
         """The mover's amazons."""

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import limits
-from solver.games.common.boards import counts
+from solver.games.common.boards import counts, pits, seeds_of
 
 GROUP = "scoring"
 HOUSES = 6
@@ -83,27 +83,14 @@ class Awari(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         return str(action + 1)
 
-    def cells(self, state: int, mover: int) -> Iterator[str]:
-        """The second player's houses, the last one first, and the first player's.
-
-        A number of seeds is the character so many places behind "0".
-        """
-        counts = [chr(48 + self._count(state, house)) for house in range(2 * HOUSES)]
-        own, other = counts[:HOUSES], counts[HOUSES:]
-        above, below = (own, other) if mover else (other, own)
-        yield "".join(reversed(above))
-        yield "".join(below)
+    def cells(self, state: int, mover: int) -> list[str]:
+        return pits([self._count(state, house) for house in range(2 * HOUSES)], mover)
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        whole = rows[1] + rows[0][::-1]
-        state, total = 0, 0
-        for place in range(2 * HOUSES):
-            count = ord(whole[place]) - 48
-            house = (place + HOUSES) % (2 * HOUSES) if mover else place
-            state |= count << house * self._bits()
-            total += count
-        if total > self.seeds:
-            raise ValueError(f"there are {total} seeds on the board, of {self.seeds}")
+        seeds = seeds_of(rows, mover)
+        if sum(seeds) > self.seeds:
+            raise ValueError(f"there are {sum(seeds)} seeds on the board, of {self.seeds}")
+        state = sum(count << house * self._bits() for house, count in enumerate(seeds))
         if not self._has_moved(state):
             raise ValueError("who has just moved has left a house empty")
         return state

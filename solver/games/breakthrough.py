@@ -116,7 +116,9 @@ class Breakthrough(NamedTuple):
                 yield pawns.count(self.width, self.height, others, row, column, not upwards)
 
     def format_end(self, state: int) -> str:
-        return pawns.end_in_words(self.width, self.height, state)
+        second = state >> 2 * self.width * self.height == 1
+        row = pawns.theirs(self.width, self.height, state) >> (self.width * (self.height - 1) if second else 0)
+        return "a pawn has reached the last row" if row & (1 << self.width) - 1 else "no move is left"
 
     def cells(self, state: int, mover: int) -> list[str]:
         return grid.board(self.width, self.height, state, "Wb")

@@ -140,14 +140,11 @@ class Checkers(NamedTuple):
 
     def cells(self, state: int, mover: int) -> Iterator[str]:
         squares, half = self._squares(), self.size // 2
+        marks = ["b" if state >> i & 1 else "w" if state >> squares + i & 1 else "-" for i in range(squares)]
+        marks = [mark.upper() if state >> 2 * squares + i & 1 else mark for i, mark in enumerate(marks)]
         for row in range(self.size):
-            line = ""
-            for column in range(self.size):
-                square = row * half + column // 2
-                mark = "b" if state >> square & 1 else "w" if state >> squares + square & 1 else "-"
-                mark = mark.upper() if state >> 2 * squares + square & 1 else mark
-                line += mark if column % 2 == 1 - row % 2 else "."
-            yield line
+            line = ".".join(marks[row * half : (row + 1) * half])
+            yield f"{line}." if row % 2 else f".{line}"
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return men, kings and empty dark squares; steps, and paths of jumps that take each piece once."""

@@ -13,11 +13,12 @@ fingers of the lesser hand after a shift.
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import limits
 
 GROUP = "capture"
+MEN = {"ABCDEFGHI"[i]: [str(i + 1), 0] for i in range(9)} | {"abcdefghi"[i]: [str(i + 1), 1] for i in range(9)}
 
 
 class Chopsticks(NamedTuple):
@@ -25,6 +26,8 @@ class Chopsticks(NamedTuple):
 
     fingers: int = 5
     wrapping: bool = False
+
+    drawing = {"board": "squares", "sides": ["blue", "red"], "men": MEN, "turns": True}
 
     def check(self) -> None:
         limits(self, fingers=(3, 9))
@@ -97,10 +100,6 @@ class Chopsticks(NamedTuple):
     def place(self, state: int, action: int) -> list[int]:
         """The own hand and the one that is tapped, as the mover sees them; shifts are chosen by their names."""
         return [2 + action // 2, action % 2] if action < 4 else []
-
-    def drawing(self) -> dict[str, Any]:
-        men = {"ABCDEFGHI"[i]: [str(i + 1), 0] for i in range(9)} | {"abcdefghi"[i]: [str(i + 1), 1] for i in range(9)}
-        return {"board": "squares", "sides": ["blue", "red"], "men": men, "turns": True}
 
     def _mark(self, state: int, hand: int, player: int) -> str:
         mark = ".ABCDEFGHI"[self._hand(state, hand)]

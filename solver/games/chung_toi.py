@@ -13,7 +13,7 @@ man) plus 9 if it stands aslant afterwards plus its cell; 180 is to pass.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import men, nine
+from solver.games.common import Filling, grid, like, men, nine
 from solver.games.common.boards import cells_of, check_placed
 
 GROUP = "alignment"
@@ -21,15 +21,14 @@ PLANES = 1 | 1 << 9 | 1 << 18
 STRAIGHT = (0o116, 0o225, 0o443, 0o161, 0o252, 0o434, 0o611, 0o522, 0o344)  # what an upright man may come to
 ASLANT = (0o420, 0o050, 0o120, 0o202, 0o505, 0o202, 0o024, 0o050, 0o021)
 PASS = 180
+MEN = {"X": ["+", 0], "x": ["+", 1], "A": ["\u00d7", 0], "a": ["\u00d7", 1], "+": ["+", 2], "*": ["\u00d7", 2]}
 
 
+@like(Filling, "initial", "utility")
 class ChungToi(NamedTuple):
     """Three in a row, with men that move along rows and columns, or, turned, along diagonals; passing is a move."""
 
     passing: bool = True
-
-    def initial(self) -> int:
-        return 0
 
     def actions(self, state: int) -> Iterator[int]:
         empty = 511 & ~(state | state >> 9)
@@ -62,9 +61,6 @@ class ChungToi(NamedTuple):
     def is_terminal(self, state: int) -> bool:
         return men.has_line(self._men(state, 1), 8)
 
-    def utility(self, state: int) -> int:
-        return -1
-
     def tier(self, state: int) -> int:
         """The men on the board."""
         return (state & (1 << 18) - 1).bit_count()
@@ -79,7 +75,7 @@ class ChungToi(NamedTuple):
             return "pass"
         source, cell = action // 18, action % 9
         way = "+x"[action // 9 & 1]
-        return (nine.NAMES[source] if source not in (9, cell) else "") + nine.NAMES[cell] + way
+        return (grid.name(3, source) if source not in (9, cell) else "") + grid.name(3, cell) + way
 
     def show(self, state: int) -> str:
         rows = []
@@ -118,15 +114,12 @@ class ChungToi(NamedTuple):
         if action == PASS:
             return []
         source, cell = action // 18, action % 9
-        ends = [nine.place(cell)] if source in (9, cell) else [nine.place(source), nine.place(cell)]
+        ends = [grid.place(3, 3, cell)] if source in (9, cell) else [grid.place(3, 3, source), grid.place(3, 3, cell)]
         return [*ends, 11 if action // 9 & 1 else 9]
 
     def drawing(self) -> dict[str, Any]:
-        marks = {"X": "+", "A": "\u00d7"}
-        kinds = {(mark.lower() if side else mark): [name, side] for mark, name in marks.items() for side in (0, 1)}
-        kinds |= {"+": ["+", 2], "*": ["\u00d7", 2]}
-        names = [nine.NAMES[3 * row + column] for row in (2, 1, 0) for column in range(3)]
-        return {"board": "squares", "sides": ["red", "white"], "men": kinds, "names": [*names, "+", "", "\u00d7"]}
+        names = [grid.name(3, 3 * row + column) for row in (2, 1, 0) for column in range(3)]
+        return {"board": "squares", "sides": ["red", "white"], "men": MEN, "names": [*names, "+", "", "\u00d7"]}
 
     def _men(self, state: int, other: int) -> int:
         """The mover's men (0) or the other's (1)."""

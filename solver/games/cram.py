@@ -12,12 +12,13 @@ which change nothing; `tier` counts them among the covered.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver.games.common import grid
+from solver.games.common import Filling, grid, like
 from solver.games.common.boards import cells_of
 
 GROUP = "impartial"
 
 
+@like(Filling, "initial", "utility")
 class Cram(NamedTuple):
     """Put a domino on two free cells, either way round; who cannot loses."""
 
@@ -29,9 +30,6 @@ class Cram(NamedTuple):
 
     def check(self) -> None:
         grid.refuse(self.width, self.height, 62)
-
-    def initial(self) -> int:
-        return 0
 
     def actions(self, state: int) -> Iterator[int]:
         free = grid.full(self.width, self.height) & ~state
@@ -49,9 +47,6 @@ class Cram(NamedTuple):
 
     def is_terminal(self, state: int) -> bool:
         return self._open(state) == 0
-
-    def utility(self, state: int) -> int:
-        return -1
 
     def tier(self, state: int) -> int:
         return self.width * self.height - self._open(state).bit_count()

@@ -13,13 +13,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from solver.games.common import grid
-from solver.games.common.boards import cells_of
+from solver.games.common.boards import standing
 
 GROUP = "alignment"
 WAYS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
 CORNERS = (0x0001, 0x0008, 0x1000, 0x8000)
 AROUND = (0x0032, 0x00C4, 0x2300, 0x4C00)  # the cells around each
-NAMES = ("a1", "b1", "c1", "d1", "a2", "b2", "c2", "d2", "a3", "b3", "c3", "d3", "a4", "b4", "c4", "d4")
 BOTH = 1 | 1 << 16
 
 
@@ -85,14 +84,10 @@ class Dao(NamedTuple):
         return grid.board(4, 4, state, "Xo")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        first, second = cells_of(rows, "X"), cells_of(rows, "o")
-        if first.bit_count() != 4 or second.bit_count() != 4:
-            raise ValueError("each has four men, all of the time")
-        return first | second << 16 | mover << 32
+        return standing(rows, mover, 4)
 
     def place(self, state: int, action: int) -> list[int]:
-        ends = (action // 8, self._end(state, action // 8, action % 8))
-        return [(3 - cell // 4) * 4 + cell % 4 for cell in ends]
+        return [grid.place(4, 4, cell) for cell in (action // 8, self._end(state, action // 8, action % 8))]
 
     def _men(self, state: int, other: int) -> int:
         """The mover's men (0) or the other's (1)."""

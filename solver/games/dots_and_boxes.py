@@ -18,11 +18,12 @@ state find all boxes at once. An edge is written as the dot at its lower left en
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from solver.games.common import Filling, like, limits
+from solver.games.common import Filling, grid, like, limits
 
 GROUP = "scoring"
+MEN = {"+": ["dot", 2], "-": ["edge", 2], "|": ["edge", 2], "#": ["box", 2]}
 
 
 @like(Filling, "initial", "tier")
@@ -33,6 +34,7 @@ class DotsAndBoxes(NamedTuple):
     height: int = 2
 
     score_game = True
+    drawing = {"board": "dots", "sides": ["blue", "red"], "men": MEN}
 
     def check(self) -> None:
         limits(self, width=(1, 30), height=(1, 30))
@@ -95,7 +97,7 @@ class DotsAndBoxes(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         row, place = divmod(action, self._row())
         column, way = (place, "h") if place < self.width else (place - self.width, "v")
-        return "abcdefghijklmnopqrstuvwxyz"[column] + str(row + 1) + way
+        return grid.LETTERS[column] + str(row + 1) + way
 
     def cells(self, state: int, mover: int) -> list[str]:
         """Dots, and between them edges, and boxes where all four edges are drawn."""
@@ -130,10 +132,6 @@ class DotsAndBoxes(NamedTuple):
         row, place = divmod(action, self._row())
         across, up = (2 * place + 1, 2 * row) if place < self.width else (2 * (place - self.width), 2 * row + 1)
         return [(2 * self.height - up) * self._row() + across]
-
-    def drawing(self) -> dict[str, Any]:
-        men = {"+": ["dot", 2], "-": ["edge", 2], "|": ["edge", 2], "#": ["box", 2]}
-        return {"board": "dots", "sides": ["blue", "red"], "men": men}
 
     def _row(self) -> int:
         """From an edge to the one above it."""

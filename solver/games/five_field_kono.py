@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid, limits
+from solver.games.common.boards import cells_of
 
 GROUP = "race"
 
@@ -85,13 +86,7 @@ class FiveFieldKono(NamedTuple):
         return "Xo", self._points() ** 2
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        state = mover << 2 * self._points()
-        for point, mark in enumerate("".join(reversed(rows))):
-            if mark in "xX":
-                state |= 1 << point
-            elif mark in "oO":
-                state |= 1 << point + self._points()
-        return state
+        return cells_of(rows, "X") | cells_of(rows, "o") << self._points() | mover << 2 * self._points()
 
     def place(self, state: int, action: int) -> list[int]:
         points = self._points()

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from solver.games.common import limits
+from solver.games.common.boards import cells_of
 
 GROUP = "hunt"
 
@@ -91,29 +92,18 @@ class FoxAndHounds(NamedTuple):
         return tier
 
     def cells(self, state: int, mover: int) -> Iterator[str]:
-        fox = self._fox(state)
+        fox, half = self._fox(state), self.size // 2
+        marks = ["F" if square == fox else "h" if state >> square & 1 else "." for square in range(self._squares())]
         for row in reversed(range(self.size)):
-            marks = ""
-            for column in range(self.size):
-                square = self.size // 2 * row + column // 2
-                man = "F" if square == fox else "h" if state >> square & 1 else "."
-                marks += " " if (row + column) % 2 else man
-            yield marks
+            line = " ".join(marks[half * row : half * (row + 1)])
+            yield f" {line}" if row % 2 else f"{line} "
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        state, foxes, hounds = mover << self._squares() + self._bits(), 0, 0
-        for square in range(self._squares()):
-            row, place = divmod(square, self.size // 2)
-            mark = rows[self.size - 1 - row][2 * place + row % 2]
-            if mark == "F":
-                state |= square << self._squares()
-                foxes += 1
-            elif mark == "h":
-                state |= 1 << square
-                hounds += 1
-        if foxes != 1 or hounds != self.size // 2:
+        dark = "".join([rows[self.size - 1 - row][row % 2 :: 2] for row in range(self.size)])
+        hounds = cells_of([dark], "h")
+        if dark.count("F") != 1 or hounds.bit_count() != self.size // 2:
             raise ValueError(f"there are one fox and {self.size // 2} hounds, all of the time")
-        return state
+        return hounds | dark.index("F") << self._squares() | mover << self._squares() + self._bits()
 
     def layout(self) -> tuple[str, int]:
         return "Fh", self._squares() ** 2

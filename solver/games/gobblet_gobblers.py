@@ -15,7 +15,7 @@ leave the board: the tier is how many are there, and has cycles.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import men, nine
+from solver.games.common import grid, men, nine
 
 GROUP = "alignment"
 PLANES = 1 | 1 << 9 | 1 << 18 | 1 << 27 | 1 << 36 | 1 << 45
@@ -82,8 +82,8 @@ class GobbletGobblers(NamedTuple):
 
     def format_action(self, state: int, action: int) -> str:
         if action >= 81:
-            return LETTERS[(action - 81) // 9] + nine.NAMES[action % 9]
-        return nine.NAMES[action // 9] + nine.NAMES[action % 9]
+            return LETTERS[(action - 81) // 9] + grid.name(3, action % 9)
+        return grid.name(3, action // 9) + grid.name(3, action % 9)
 
     def parse_position(self, text: str) -> int | None:
         """The stacks and the side to move, as `show` prints them."""
@@ -95,7 +95,7 @@ class GobbletGobblers(NamedTuple):
             for mark in lines[2 - cell // 3].split()[1 + cell % 3].replace(".", ""):
                 size = LETTERS.find(mark.upper())
                 if not 0 <= size < self.sizes:
-                    raise ValueError(f"{nine.NAMES[cell]}: {mark} is no man")
+                    raise ValueError(f"{grid.name(3, cell)}: {mark} is no man")
                 state |= 1 << 18 * size + (9 if mark.islower() else 0) + cell
         for plane in range(2 * self.sizes):
             if (state >> 9 * plane & 511).bit_count() > self.each:
@@ -125,10 +125,10 @@ class GobbletGobblers(NamedTuple):
         return "".join(sorted(letters + letters.lower())), 81 + 9 * self.sizes
 
     def place(self, state: int, action: int) -> list[int]:
-        target = 3 + nine.place(action % 9)
+        target = 3 + grid.place(3, 3, action % 9)
         if action >= 81:
             return [(12 if state >> 54 == 0 else 0) + (action - 81) // 9, target]
-        return [3 + nine.place(action // 9), target]
+        return [3 + grid.place(3, 3, action // 9), target]
 
     def drawing(self) -> dict[str, Any]:
         names = {"S": "S", "M": "M", "L": "L", "T": "S 2", "N": "M 2", "K": "L 2"}

@@ -16,7 +16,7 @@ moves seeds forward within the mover's side. So it counts the seeds in stores fi
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common.boards import counts
+from solver.games.common.boards import counts, pits, seeds_of
 
 GROUP = "scoring"
 
@@ -140,26 +140,15 @@ class Kalah(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         return str(action + 1)
 
-    def cells(self, state: int, mover: int) -> Iterator[str]:
-        """The second player's houses, the last one first, and the first player's.
-
-        A number of seeds is the character so many places behind "0".
-        """
-        own, other = self._rows(state)
-        for row, turned in ((own if mover else other, True), (other if mover else own, False)):
-            counts = [chr(48 + self._count(row, house)) for house in range(self.houses)]
-            yield "".join(reversed(counts) if turned else counts)
+    def cells(self, state: int, mover: int) -> list[str]:
+        return pits([self._count(row, house) for row in self._rows(state) for house in range(self.houses)], mover)
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        marks = rows[0][::-1] + rows[1] if mover else rows[1] + rows[0][::-1]
-        own = other = 0
-        for house in range(self.houses):
-            own |= ord(marks[house]) - 48 << house * self._bits()
-            other |= ord(marks[self.houses + house]) - 48 << house * self._bits()
-        total = self._sum(own) + self._sum(other)
-        if total > self._total():
-            raise ValueError(f"there are {total} seeds in the houses, of {self._total()}")
-        return self._state(own, other)
+        seeds = seeds_of(rows, mover)
+        if sum(seeds) > self._total():
+            raise ValueError(f"there are {sum(seeds)} seeds in the houses, of {self._total()}")
+        both = sum(count << house * self._bits() for house, count in enumerate(seeds))
+        return self._state(both & (1 << self._width()) - 1, both >> self._width())
 
     def layout(self) -> tuple[str, int]:
         """Return numbers of seeds, up to all of them, which is more than one house ever holds; and the houses."""

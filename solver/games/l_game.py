@@ -10,22 +10,23 @@ plus 0, or 1 plus 16 times which neutral man (0 the lower) plus its new cell.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import grid
 from solver.games.common.boards import cells_of
 
 GROUP = "blocking"
+MEN = {"X": ["block", 0], "o": ["block", 1], "*": ["disc", 2]}
 
 # an L of three cells and one: lying (3 x 2 cells) four ways, then standing (2 x 3)
 SHAPES = (0x0017, 0x0047, 0x0071, 0x0074, 0x0113, 0x0311, 0x0223, 0x0322)
-NAMES = ("a1", "b1", "c1", "d1", "a2", "b2", "c2", "d2", "a3", "b3", "c3", "d3", "a4", "b4", "c4", "d4")
 
 
 class LGame(NamedTuple):
     """Move your L, then perhaps a neutral man; who cannot move the L loses."""
 
     layout = "*Xo", 33 * 48
+    drawing = {"board": "squares", "sides": ["red", "blue"], "men": MEN, "free": 4}
 
     def initial(self) -> int:
         first, second, neutral = 0x6440, 0x0226, 0x1008
@@ -76,12 +77,12 @@ class LGame(NamedTuple):
 
     def format_action(self, state: int, action: int) -> str:
         shape, option = self._shape(action // 33), action % 33
-        cells = "".join(NAMES[cell] for cell in range(16) if shape >> cell & 1)
+        cells = "".join(grid.name(4, cell) for cell in range(16) if shape >> cell & 1)
         if not option:
             return cells
         neutral = state >> 32 & 0xFFFF
         man = (neutral & -neutral).bit_length() - 1 if option < 17 else neutral.bit_length() - 1
-        return f"{cells}/{NAMES[man]}{NAMES[(option - 1) % 16]}"
+        return f"{cells}/{grid.name(4, man)}{grid.name(4, (option - 1) % 16)}"
 
     def cells(self, state: int, mover: int) -> list[str]:
         return grid.board(4, 4, state, "Xo*")
@@ -105,10 +106,6 @@ class LGame(NamedTuple):
             man = (neutral & -neutral).bit_length() - 1 if option < 17 else neutral.bit_length() - 1
             cells += [man, (option - 1) % 16]
         return [12 - cell // 4 * 4 + cell % 4 for cell in cells]
-
-    def drawing(self) -> dict[str, Any]:
-        men = {"X": ["block", 0], "o": ["block", 1], "*": ["disc", 2]}
-        return {"board": "squares", "sides": ["red", "blue"], "men": men, "free": 4}
 
     def _mine(self, state: int) -> int:
         return state >> 16 * (state >> 48) & 0xFFFF

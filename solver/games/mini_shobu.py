@@ -83,7 +83,7 @@ class MiniShobu(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         """Both moves, as a1a2+b1b2, that at home first."""
         way, steps = action // 81 % 8, action // 648 + 1
-        moves = [nine.NAMES[man] + nine.NAMES[self._to(man, way, steps)] for man in (action % 9, action // 9 % 9)]
+        moves = [grid.name(3, man) + grid.name(3, self._to(man, way, steps)) for man in (action % 9, action // 9 % 9)]
         return "+".join(moves)
 
     def cells(self, state: int, mover: int) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from solver.games.common import like
-from solver.games.common.boards import cells_of
+from solver.games.common.boards import standing
 from solver.games.rota import Rota
 
 GROUP = "blocking"
@@ -58,10 +58,7 @@ class MuTorere(NamedTuple):
         return "12345678c"[action]
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        first, second = cells_of(rows, "X"), cells_of(rows, "o")
-        if first.bit_count() != 4 or second.bit_count() != 4:
-            raise ValueError("each has four men, all of the time")
-        return first | second << 9 | mover << 18
+        return standing(rows, mover, 4)
 
     def place(self, state: int, action: int) -> list[int]:
         return [action, self._empty(state)]

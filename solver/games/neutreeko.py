@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from solver.games.common import five, like
+from solver.games.common.boards import standing
 from solver.games.teeko import Teeko
 
 GROUP = "alignment"
@@ -60,7 +61,4 @@ class Neutreeko(NamedTuple):
         yield 0, 3, 3
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        state = five.from_cells(rows, mover, 3)
-        if (state & (1 << 50) - 1).bit_count() < 6:
-            raise ValueError("each has three men, all of the time")
-        return state
+        return standing(rows, mover, 3)

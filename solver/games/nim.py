@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from solver.games.coins import Coins
-from solver.games.common import like
+from solver.games.common import grid, like
 
 GROUP = "impartial"
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @like(Coins, "impartial", "is_terminal", "utility")
@@ -61,7 +60,7 @@ class Nim(NamedTuple):
         return ordered
 
     def format_action(self, state: int, action: int) -> str:
-        return LETTERS[action >> self._bits()] + str(action & (1 << self._bits()) - 1)
+        return grid.LETTERS[action >> self._bits()] + str(action & (1 << self._bits()) - 1)
 
     def cells(self, state: int, mover: int) -> list[str]:
         """A row for each heap; of heaps of more than 30 their numbers."""
@@ -76,7 +75,7 @@ class Nim(NamedTuple):
         for i in range(len(self.heaps)):
             heap = int(rows[i]) if max(self.heaps) > 30 else rows[i].count("o")
             if heap > self.heaps[i]:
-                raise ValueError(f"heap {LETTERS[i]} has at most {self.heaps[i]}")
+                raise ValueError(f"heap {grid.LETTERS[i]} has at most {self.heaps[i]}")
             state |= heap << self._first(i)
         return state
 

@@ -7,7 +7,7 @@ A state is that of `men`.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import like, men
 from solver.games.three_mens_morris import ThreeMensMorris
@@ -18,6 +18,8 @@ GROUP = "alignment"
 @like(ThreeMensMorris, "initial", "result", "utility", "canonical", "cells", "from_cells", "layout", "place")
 class NineHoles(NamedTuple):
     """Place three men each, then move to any empty point; a row or column of three wins."""
+
+    drawing = men.drawing(3)
 
     def actions(self, state: int) -> Iterator[int]:
         if men.is_placing(state, 3):
@@ -36,6 +38,3 @@ class NineHoles(NamedTuple):
         if men.has_line(men.theirs(state), 6):
             return True
         return not men.is_placing(state, 3) and not men.can_move(state, 3)
-
-    def drawing(self) -> dict[str, Any]:
-        return men.drawing(3)

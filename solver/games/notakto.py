@@ -95,13 +95,5 @@ class Notakto(NamedTuple):
         return [(2 - cell // 3) * (4 * self.boards - 1) + 4 * board + cell % 3]
 
     def drawing(self) -> dict[str, Any]:
-        return {"men": {"X": ["cross", 2]}, "names": self._names()}
-
-    def _names(self) -> list[str]:
-        """The names of the cells, those between boards included."""
-        names = []
-        for row in (3, 2, 1):
-            for column in range(4 * self.boards - 1):
-                board = str(column // 4 + 1) if self.boards > 1 else ""
-                names.append(board + "abc "[column % 4] + str(row))
-        return names
+        columns = [f"{i // 4 + 1 if self.boards > 1 else ''}{'abc '[i % 4]}" for i in range(4 * self.boards - 1)]
+        return {"men": {"X": ["cross", 2]}, "names": [f"{column}{row}" for row in (3, 2, 1) for column in columns]}

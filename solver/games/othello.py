@@ -134,10 +134,9 @@ class Othello(NamedTuple):
             raise ValueError("the four cells in the middle are never empty")
         return boards[mover] | boards[1 - mover] << self.width * self.height
 
-    def place(self, state: int, action: int) -> Iterator[int]:
-        row, column = divmod(action, self.width)
-        if row < self.height:  # no pass
-            yield (self.height - 1 - row) * self.width + column
+    def place(self, state: int, action: int) -> list[int]:
+        """None for a pass."""
+        return [grid.place(self.width, self.height, action)] if action < self.width * self.height else []
 
     def _mine(self, state: int) -> int:
         return state & self._cells()

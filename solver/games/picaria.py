@@ -16,7 +16,7 @@ new man. The tier is how many men are on the board, and has cycles.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import grid
+from solver.games.common import Filling, grid, like
 from solver.games.common.boards import check_placed
 
 GROUP = "alignment"
@@ -26,6 +26,7 @@ INNER = 0o12 << 5 | 0o12 << 15
 MIDDLE = 12
 
 
+@like(Filling, "initial", "utility")
 class Picaria(NamedTuple):
     """Place three men, not in the middle, then slide them along lines; three in a row win; 13 points, or 9."""
 
@@ -36,9 +37,6 @@ class Picaria(NamedTuple):
     def check(self) -> None:
         if self.points not in (9, 13):
             raise ValueError("points are 13 or 9")
-
-    def initial(self) -> int:
-        return 0
 
     def actions(self, state: int) -> Iterator[int]:
         empty = self._empty(state)
@@ -62,9 +60,6 @@ class Picaria(NamedTuple):
             return True
         return self.tier(state) == 6 and not self._near(self._men(state, 0)) & self._empty(state)
 
-    def utility(self, state: int) -> int:
-        return -1
-
     def tier(self, state: int) -> int:
         """The men on the board."""
         return (state & (1 << 50) - 1).bit_count()
@@ -79,10 +74,8 @@ class Picaria(NamedTuple):
         return ["".join(marks)]
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        first = second = 0
-        for place, cell in enumerate(self._listed()):
-            first |= (1 if rows[0][place] == "X" else 0) << cell
-            second |= (1 if rows[0][place] == "o" else 0) << cell
+        cells = [*zip(self._listed(), rows[0], strict=True)]
+        first, second = (sum(1 << cell for cell, mark in cells if mark == man) for man in "Xo")
         check_placed(first, second, mover, 3)
         return first | second << 25 | mover << 50
 

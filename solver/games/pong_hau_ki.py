@@ -9,19 +9,22 @@ cycles.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import grid
-from solver.games.common.boards import cells_of
+from solver.games.common.boards import standing
 
 GROUP = "blocking"
 NEAR = (0b01100, 0b10100, 0b11011, 0b10101, 0b01110)  # the points joined to each
+AT = [[0.5, 0.5], [2.5, 0.5], [1.5, 1.5], [0.5, 2.5], [2.5, 2.5]]
+LINES = [[a, b] for a in range(5) for b in range(a) if NEAR[a] >> b & 1]
 
 
 class PongHauKi(NamedTuple):
     """Slide one of two stones to the empty point of five; who cannot move loses."""
 
     layout = "Xo", 5
+    drawing = {"board": "points", "at": AT, "lines": LINES, "sides": ["black", "white"], "names": list("12345")}
 
     def initial(self) -> int:
         return 0b00011 | 0b11000 << 5
@@ -53,18 +56,10 @@ class PongHauKi(NamedTuple):
         return grid.board(5, 1, state, "Xo")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        first, second = cells_of(rows, "X"), cells_of(rows, "o")
-        if first.bit_count() != 2 or second.bit_count() != 2:
-            raise ValueError("each has two stones, all of the time")
-        return first | second << 5 | mover << 10
+        return standing(rows, mover, 2)
 
     def place(self, state: int, action: int) -> list[int]:
         return [action, self._empty(state)]
-
-    def drawing(self) -> dict[str, Any]:
-        at = [[0.5, 0.5], [2.5, 0.5], [1.5, 1.5], [0.5, 2.5], [2.5, 2.5]]
-        lines = [[a, b] for a in range(5) for b in range(a) if NEAR[a] >> b & 1]
-        return {"board": "points", "at": at, "lines": lines, "sides": ["black", "white"], "names": list("12345")}
 
     def _empty(self, state: int) -> int:
         return (~(state | state >> 5) & 31).bit_length() - 1

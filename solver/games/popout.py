@@ -85,16 +85,11 @@ class Popout(NamedTuple):
         """The column, behind a p where it is popped."""
         return ("p" if action >= self.width else "") + str(action % self.width + 1)
 
-    def cells(self, state: int, mover: int) -> list[str]:
-        tall = self.height + 1
-        filled = self._filled(state)
-        mine, theirs = ("o", "X") if mover else ("X", "o")
-        rows = []
-        for row in range(self.height - 1, -1, -1):
-            places = [column * tall + row for column in range(self.width)]
-            marks = [mine if filled & state & 1 << i else theirs if filled & 1 << i else "." for i in places]
-            rows.append("".join(marks))
-        return rows
+    def cells(self, state: int, mover: int) -> Iterator[str]:
+        filled, mine, theirs = self._filled(state), "Xo"[mover], "oX"[mover]
+        for row in reversed(range(self.height)):
+            cells = [column * (self.height + 1) + row for column in range(self.width)]
+            yield "".join((mine if state >> cell & 1 else theirs) if filled >> cell & 1 else "." for cell in cells)
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         columns = stacked(rows)

@@ -25,6 +25,8 @@ COLUMN = 0xF00F00F  # the first one
 class Quarto(NamedTuple):
     """Place the piece that the other chose, choose the next; three alike in a property in a line win."""
 
+    layout = "".join(sorted(PIECES)), 90
+
     def initial(self) -> int:
         return 0
 
@@ -102,9 +104,6 @@ class Quarto(NamedTuple):
             if placed.count(mark) > 1:
                 raise ValueError(f"there is one piece {mark}, not two")
         return state
-
-    def layout(self) -> tuple[str, int]:
-        return "".join(sorted(PIECES)), 90
 
     def place(self, state: int, action: int) -> list[int]:
         """None: the same cell may go with several pieces, so that a move is chosen by its name."""

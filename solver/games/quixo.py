@@ -99,15 +99,12 @@ class Quixo(NamedTuple):
         boards = [cells_of(rows, "X"), cells_of(rows, "o")]
         return boards[mover] | boards[1 - mover] << self.size * self.size
 
-    def place(self, state: int, action: int) -> Iterator[int]:
+    def place(self, state: int, action: int) -> list[int]:
         """The cube that is taken, and the end where it is pushed in."""
-        size, side = self.size, action % 4
+        size, last = self.size, self.size - 1
         row, column = divmod(action // 4, size)
-        yield (size - 1 - row) * size + column
-        if side == 0 or side == 1:
-            yield (size - 1 - row) * size + (size - 1 if side == 1 else 0)
-        else:
-            yield (size - 1) * size + column if side == 2 else column
+        end = (row * size, row * size + last, column, last * size + column)[action % 4]
+        return [grid.place(size, size, cell) for cell in (action // 4, end)]
 
     def _rim(self) -> int:
         return self._side(0) | self._side(1) | self._side(2) | self._side(3)

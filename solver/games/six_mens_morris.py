@@ -19,9 +19,9 @@ times the point of the man that is taken (16: none). Placing raises the tier and
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from solver.games.common import grid, limits, morris
+from solver.games.common import Filling, grid, like, limits, morris
 
 GROUP = "capture"
 NEAR = (
@@ -40,6 +40,7 @@ BOARD = (
 BOTH = 0x10001  # of either player, one point
 
 
+@like(Filling, "initial", "utility")
 class SixMensMorris(NamedTuple):
     """Three along a side take a man of the other's; who has two left, or cannot move, loses; `men` of each player."""
 
@@ -47,12 +48,10 @@ class SixMensMorris(NamedTuple):
     flying: bool = False
 
     layout = "Xo", 17**3
+    drawing = morris.drawing(NAMES, NEAR.__getitem__)
 
     def check(self) -> None:
         limits(self, men=(3, 7))
-
-    def initial(self) -> int:
-        return 0
 
     def actions(self, state: int) -> Iterator[int]:
         mine, theirs = self._men(state, 0), self._men(state, 1)
@@ -92,9 +91,6 @@ class SixMensMorris(NamedTuple):
             if self._targets(state, mine, empty, source):
                 return False
         return True
-
-    def utility(self, state: int) -> int:
-        return -1
 
     def tier(self, state: int) -> int:
         """The men placed, and those taken."""
@@ -156,9 +152,6 @@ class SixMensMorris(NamedTuple):
     def place(self, state: int, action: int) -> list[int]:
         target, source, taken = action % 17, action // 17 % 17, action // 289
         return [point for point in (source, target, taken) if point < 16]
-
-    def drawing(self) -> dict[str, Any]:
-        return morris.drawing(NAMES, NEAR.__getitem__)
 
     def _men(self, state: int, other: int) -> int:
         """The mover's men (0) or the other's (1)."""

@@ -8,9 +8,10 @@ A state is that of `men`.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import like, men
+from solver.games.common.boards import standing
 from solver.games.three_mens_morris import ThreeMensMorris
 
 GROUP = "alignment"
@@ -19,6 +20,8 @@ GROUP = "alignment"
 @like(ThreeMensMorris, "result", "utility", "cells", "layout", "place")
 class Tapatan(NamedTuple):
     """Three men each on their own rows slide, also between centre and corners; three in a row elsewhere wins."""
+
+    drawing = men.drawing(1)
 
     def initial(self) -> int:
         return men.LINES[0] | men.LINES[2] << 9
@@ -42,10 +45,4 @@ class Tapatan(NamedTuple):
         return min(state, men.mirrored(state))
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        state = men.from_cells(rows, mover, 3)
-        if men.is_placing(state, 3):
-            raise ValueError("each has three men, all of the time")
-        return state
-
-    def drawing(self) -> dict[str, Any]:
-        return men.drawing(1)
+        return standing(rows, mover, 3)

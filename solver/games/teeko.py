@@ -11,11 +11,13 @@ on the board.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import five, grid
+from solver.games.common import Filling, five, grid, like
+from solver.games.common.boards import placed
 
 GROUP = "alignment"
 
 
+@like(Filling, "initial", "utility")
 class Teeko(NamedTuple):
     """Drop four men, then move them to a neighbouring point; a line or a square of four wins.
 
@@ -26,9 +28,6 @@ class Teeko(NamedTuple):
     centre: bool = True
 
     layout = "Xo", 650
-
-    def initial(self) -> int:
-        return 0
 
     def actions(self, state: int) -> Iterator[int]:
         empty = five.empty(state)
@@ -56,9 +55,6 @@ class Teeko(NamedTuple):
         if theirs.bit_count() == 4 and (five.aligned(theirs, 4) or self._is_square(theirs)):
             return True
         return self.tier(state) == 8 and not self._near(five.mine(state)) & five.empty(state)
-
-    def utility(self, state: int) -> int:
-        return -1
 
     def tier(self, state: int) -> int:
         return (state & (1 << 50) - 1).bit_count()
@@ -89,7 +85,7 @@ class Teeko(NamedTuple):
         return grid.board(5, 5, state, "Xo")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        return five.from_cells(rows, mover, 4)
+        return placed(rows, mover, 4)
 
     def place(self, state: int, action: int) -> list[int]:
         points = (action - 625,) if action >= 625 else (action // 25, action % 25)

@@ -10,11 +10,13 @@ A state is that of `men`.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common import grid, men
+from solver.games.common import Filling, grid, like, men
+from solver.games.common.boards import placed
 
 GROUP = "alignment"
 
 
+@like(Filling, "initial", "utility")
 class ThreeMensMorris(NamedTuple):
     """Place three men each, then slide; three in a row wins; who cannot move loses.
 
@@ -28,9 +30,6 @@ class ThreeMensMorris(NamedTuple):
     def check(self) -> None:
         if not 0 <= self.slides <= 3:
             raise ValueError("slides is 0 (rows, columns), 1 (centre to corners), 2 (all neighbours) or 3 (anywhere)")
-
-    def initial(self) -> int:
-        return 0
 
     def actions(self, state: int) -> Iterator[int]:
         if men.is_placing(state, 3):
@@ -52,9 +51,6 @@ class ThreeMensMorris(NamedTuple):
         if men.has_line(men.theirs(state), 8):
             return True
         return not men.is_placing(state, 3) and not men.can_move(state, self.slides)
-
-    def utility(self, state: int) -> int:
-        return -1
 
     def tier(self, state: int) -> int:
         """The men on the board: it grows while they are placed, and has cycles once they slide."""
@@ -84,7 +80,7 @@ class ThreeMensMorris(NamedTuple):
         return grid.board(3, 3, state, "Xo")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        return men.from_cells(rows, mover, 3)
+        return placed(rows, mover, 3)
 
     def place(self, state: int, action: int) -> list[int]:
         points = (action - 81,) if action >= 81 else (action // 9, action % 9)

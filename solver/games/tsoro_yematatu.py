@@ -11,24 +11,25 @@ placed on, or 7 plus the point moved from.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from solver.games.common import grid
-from solver.games.common.boards import cells_of, check_placed
+from solver.games.common import Filling, grid, like
+from solver.games.common.boards import placed
 
 GROUP = "alignment"
 LINES = ((0, 1, 4), (0, 2, 5), (0, 3, 6), (1, 2, 3), (4, 5, 6))
+STEPS = [[line[i], line[i + 1]] for line in LINES for i in (0, 1)]
+AT = [[2.5, 0.5], [1.5, 2.0], [2.5, 2.0], [3.5, 2.0], [0.5, 3.5], [2.5, 3.5], [4.5, 3.5]]
 
 
+@like(Filling, "initial", "utility")
 class TsoroYematatu(NamedTuple):
     """Place three men, then move to the empty point or jump to it; three in a line win; who cannot move loses."""
 
     jumps: bool = True
 
     layout = "Xo", 14
-
-    def initial(self) -> int:
-        return 0
+    drawing = {"board": "points", "at": AT, "lines": STEPS, "sides": ["black", "white"], "names": list("1234567")}
 
     def actions(self, state: int) -> Iterator[int]:
         for point in range(7):
@@ -49,9 +50,6 @@ class TsoroYematatu(NamedTuple):
                 return True
         return self.tier(state) == 6 and not self._movable(state)
 
-    def utility(self, state: int) -> int:
-        return -1
-
     def tier(self, state: int) -> int:
         """The men on the board."""
         return (state & (1 << 14) - 1).bit_count()
@@ -69,17 +67,10 @@ class TsoroYematatu(NamedTuple):
         return grid.board(7, 1, state, "Xo")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        first, second = cells_of(rows, "X"), cells_of(rows, "o")
-        check_placed(first, second, mover, 3)
-        return first | second << 7 | mover << 14
+        return placed(rows, mover, 3)
 
     def place(self, state: int, action: int) -> list[int]:
         return [action] if action < 7 else [action - 7, self._empty(state).bit_length() - 1]
-
-    def drawing(self) -> dict[str, Any]:
-        at = [[2.5, 0.5], [1.5, 2.0], [2.5, 2.0], [3.5, 2.0], [0.5, 3.5], [2.5, 3.5], [4.5, 3.5]]
-        lines = [[line[i], line[i + 1]] for line in LINES for i in (0, 1)]
-        return {"board": "points", "at": at, "lines": lines, "sides": ["black", "white"], "names": list("1234567")}
 
     def _men(self, state: int, other: int) -> int:
         """The mover's men (0) or the other's (1)."""

@@ -29,7 +29,7 @@ def limits(game: Any, **ranges: tuple[int, int]) -> None:
 
 
 class Filling:
-    """Each move sets a bit of a state that is 0 at the start; who cannot move has lost, if the game says no more."""
+    """The state is 0 at the start, each move sets a bit of it, and who is to move in the end has lost."""
 
     def initial(self) -> int:
         return 0

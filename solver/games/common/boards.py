@@ -18,6 +18,24 @@ def counts(most: int) -> str:
     return "".join(chr(48 + number) for number in range(most + 1))
 
 
+def pits(seeds: list[int], mover: int) -> list[str]:
+    """Two rows of houses: the second player's, the last one first, and below them the first player's.
+
+    Args:
+        seeds: The seeds in the mover's houses, and in the other's. A mark is so many places behind "0".
+        mover: The side to move.
+    """
+    houses = len(seeds) // 2
+    rows = ["".join([chr(48 + count) for count in row]) for row in (seeds[:houses], seeds[houses:])]
+    return [rows[1 - mover][::-1], rows[mover]]
+
+
+def seeds_of(rows: list[str], mover: int) -> list[int]:
+    """The seeds that `pits` shows."""
+    marks = rows[0][::-1] + rows[1] if mover else rows[1] + rows[0][::-1]
+    return [ord(mark) - 48 for mark in marks]
+
+
 def stacked(rows: list[str]) -> list[str]:
     """The columns of a board as rows, the last above, from the bottom, with an empty cell on top.
 
@@ -39,6 +57,24 @@ def check_turns(first: int, second: int, mover: int, has_won: bool = False) -> N
         raise ValueError("men are put in turn: both have as many, or the first player one more, and the second moves")
     if has_won:
         raise ValueError("who is to move has won already: the game was over before the last move")
+
+
+def standing(rows: list[str], mover: int, men: int) -> int:
+    """The state of a board on which either side has so many men, all of the time.
+
+    It is the cells of X, those of o above them, and a bit for the side to move.
+    """
+    first, second, cells = cells_of(rows, "X"), cells_of(rows, "o"), len(rows) * len(rows[0])
+    if first.bit_count() != men or second.bit_count() != men:
+        raise ValueError(f"each has {men} men, all of the time")
+    return first | second << cells | mover << 2 * cells
+
+
+def placed(rows: list[str], mover: int, men: int) -> int:
+    """The state of a board on which either side has put so many men, or puts them still; as that of `standing`."""
+    first, second, cells = cells_of(rows, "X"), cells_of(rows, "o"), len(rows) * len(rows[0])
+    check_placed(first, second, mover, men)
+    return first | second << cells | mover << 2 * cells
 
 
 def check_placed(first: int, second: int, mover: int, men: int) -> None:

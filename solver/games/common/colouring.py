@@ -7,9 +7,10 @@ A game inherits the parameters and the methods. Its fingerprint is that of a cla
 # `_allowed` is not declared here: two of that name in a class would change the fingerprint
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.games.common import Filling, colours, grid, like
+from solver.games.common.boards import cells_of, check_turns
 
 
 @like(Filling)
@@ -18,6 +19,8 @@ class Colouring(NamedTuple):
 
     width: int = 3
     height: int = 3
+
+    drawing = {"sides": ["blue", "red"], "men": {"X": ["block", 0], "o": ["block", 1]}}
 
     def check(self) -> None:
         grid.refuse(self.width, self.height, 31)
@@ -48,16 +51,15 @@ class Colouring(NamedTuple):
         return (mine - theirs) / (2 * self.width * self.height)
 
     def cells(self, state: int, mover: int) -> list[str]:
-        return colours.cells(self.width, self.height, state)
+        return grid.board(self.width, self.height, state, "Xo")
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        return colours.from_cells(rows, mover)
+        first, second = cells_of(rows, "X"), cells_of(rows, "o")
+        check_turns(first.bit_count(), second.bit_count(), mover)
+        return first | second << self.width * self.height
 
     def layout(self) -> tuple[str, int]:
         return "Xo", self.width * self.height
 
     def place(self, state: int, action: int) -> list[int]:
         return [grid.place(self.width, self.height, action)]
-
-    def drawing(self) -> dict[str, Any]:
-        return colours.drawing()

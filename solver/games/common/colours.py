@@ -4,10 +4,7 @@ A state is the first player's cells, and the second's above them; their number t
 cell.
 """
 
-from typing import Any
-
 from solver.games.common import grid
-from solver.games.common.boards import cells_of, check_turns
 
 
 def second(state: int) -> int:
@@ -28,17 +25,3 @@ def allowed(width: int, height: int, state: int, near: int) -> int:
 
 def marked(width: int, height: int, state: int, action: int) -> int:
     return state | 1 << action + second(state) * width * height
-
-
-def cells(width: int, height: int, state: int) -> list[str]:
-    return grid.board(width, height, state, "Xo")
-
-
-def from_cells(rows: list[str], mover: int) -> int:
-    first, second = cells_of(rows, "X"), cells_of(rows, "o")
-    check_turns(first.bit_count(), second.bit_count(), mover)
-    return first | second << len(rows) * len(rows[0])
-
-
-def drawing() -> dict[str, Any]:
-    return {"sides": ["blue", "red"], "men": {"X": ["block", 0], "o": ["block", 1]}}

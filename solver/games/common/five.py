@@ -7,8 +7,6 @@ new man.
 
 from collections.abc import Iterator
 
-from solver.games.common.boards import cells_of, check_placed
-
 BOARD = (1 << 25) - 1
 COLUMN, ROW = 0b00001_00001_00001_00001_00001, 0b11111
 BOTH = 1 | 1 << 25
@@ -100,10 +98,3 @@ def _transposed(pair: int) -> int:
         points = pair & DIAGONALS[i] * BOTH
         result |= points >> 4 * (4 - i) if i < 4 else points << 4 * (i - 4)
     return result
-
-
-def from_cells(rows: list[str], mover: int, men: int) -> int:
-    """The state of a board on which each has put so many men, or puts them still."""
-    first, second = cells_of(rows, "X"), cells_of(rows, "o")
-    check_placed(first, second, mover, men)
-    return first | second << 25 | mover << 50

@@ -8,10 +8,7 @@ point. The games have cycles; repetition is a draw.
 
 from typing import Any
 
-from solver.games.common.boards import cells_of, check_placed
-
 LINES = (0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124)  # rows, columns, diagonals
-NAMES = ("a1", "b1", "c1", "a2", "b2", "c2", "a3", "b3", "c3")
 
 
 def mine(state: int) -> int:
@@ -90,13 +87,6 @@ def least(state: int) -> int:
         state = turned(state)
         best = min(best, min(state, mirrored(state)))
     return best
-
-
-def from_cells(rows: list[str], mover: int, most: int) -> int:
-    """The state of a board on which each has put `most` men, or puts them still."""
-    first, second = cells_of(rows, "X"), cells_of(rows, "o")
-    check_placed(first, second, mover, most)
-    return first | second << 9 | mover << 18
 
 
 def drawing(slides: int) -> dict[str, Any]:

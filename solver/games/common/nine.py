@@ -1,7 +1,5 @@
 """Planes of 3 x 3 cells, nine bits each, row by row from the bottom left; and their symmetries."""
 
-NAMES = ("a1", "b1", "c1", "a2", "b2", "c2", "a3", "b3", "c3")
-
 
 def least(cells: int, planes: int) -> int:
     """The least of the board's eight images; planes: the lowest bit of each plane."""
@@ -21,8 +19,3 @@ def _least_of_four(cells: int, planes: int) -> int:
 def _upturned(cells: int, planes: int) -> int:
     bottom, row = planes * 0o007, planes * 0o070
     return (cells & bottom) << 6 | cells & row | cells >> 6 & bottom
-
-
-def place(cell: int) -> int:
-    """The cell counted from the top left."""
-    return (2 - cell // 3) * 3 + cell % 3

@@ -59,13 +59,6 @@ def moved(width: int, height: int, state: int, action: int) -> int:
     return own << turn * cells | others << (1 - turn) * cells | (1 - turn) << 2 * cells
 
 
-def end_in_words(width: int, height: int, state: int) -> str:
-    """How a finished game ended."""
-    last = width * (height - 1) if state >> 2 * width * height == 1 else 0  # the first cell of the mover's own row
-    arrived = theirs(width, height, state) >> last & (1 << width) - 1
-    return "a pawn has reached the last row" if arrived else "no move is left"
-
-
 def is_over(width: int, height: int, state: int, diagonal: bool) -> bool:
     """Whether the other has reached the last row or the mover cannot move: the mover has lost."""
     cells = width * height
