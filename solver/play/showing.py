@@ -12,7 +12,7 @@ from solver.base.errors import MethodError
 from solver.base.files import write_whole
 from solver.book.writer import check_target
 from solver.rules.boards import looks, scene, text
-from solver.rules.boards.labels import Label, label_of
+from solver.rules.boards.scene import Label, label_of
 from solver.rules.game import Rules, game_text
 from solver.rules.notation import Position, board_of, first_position, format_action, in_full
 

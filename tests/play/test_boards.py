@@ -16,8 +16,8 @@ from solver.base.errors import BookError, MethodError, PositionError
 from solver.games import CATALOGUE
 from solver.play import showing
 from solver.play.analysis import Answer
-from solver.rules.boards import labels, looks, men
-from solver.rules.boards.labels import label_of, marks_of
+from solver.rules.boards import looks
+from solver.rules.boards.scene import Label, label_of, marks_of
 from solver.rules.boards.surfaces import OWN_MEN
 from solver.rules.boards.text import cells_of_move, drawing_of
 from solver.rules.game import Rules
@@ -90,7 +90,7 @@ def test_every_game_is_drawn(name):
         if kind not in OWN_MEN:
             known = drawing_of(rules.game).get("men", {})
             shown = Counter(element.get("data-mark") for element in root.iter(f"{SVG}g") if element.get("data-mark"))
-            assert shown == Counter(mark for mark in marks if men.kind_of_man(mark, known))
+            assert shown == Counter(mark for mark in marks if looks.kind_of_man(mark, known))
         badges = marks_of(told, drawing_of(rules.game).get("free", 0)).badges
         chips = [one for one in root.iter(f"{SVG}rect") if one.get("fill") in looks.VALUES.values()]
         assert len(chips) == len(badges)
@@ -203,15 +203,15 @@ def test_boards_and_figures_are_those_of_the_page():
         assert side.body in {found[1] for found in (first, second) if found}, name
     page = (SITE / "page.css").read_text("utf-8")
     assert all(f"--{kind}: {colour};" in page for kind, colour in looks.VALUES.items())
-    classes = {part[5 if part[0] == "rect" else -1] for figure in men.figures().values() for part in figure}
-    assert classes == {*men.paints_of(looks.NOBODY)} and len(men.figures()) > 18
+    classes = {part[5 if part[0] == "rect" else -1] for figure in looks.figures().values() for part in figure}
+    assert classes == {*looks.paints_of(looks.NOBODY)} and len(looks.figures()) > 18
     assert all(f".{name}" in css for part in classes for name in part.split() if name != "step")
     assert all(f".{name}" in css or name in css for name in ("hexagon", "wedge", "felt"))
 
 
 def test_of_moves_that_share_a_cell_the_best_is_shown():
-    moves = [labels.Label("ab", (0, 1), "win in 1", ("win", "1"), "win", True)]
-    moves += [labels.Label("ac", (0, 1), "draw", ("draw", ""), "draw")]
+    moves = [Label("ab", (0, 1), "win in 1", ("win", "1"), "win", True)]
+    moves += [Label("ac", (0, 1), "draw", ("draw", ""), "draw")]
     assert marks_of(moves).badges == {(0,): moves[0]} and marks_of(moves).arrows == moves[:1]
 
 
