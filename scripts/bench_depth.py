@@ -19,7 +19,7 @@ import benchmark
 import numpy as np
 
 from solver import load_game
-from solver.compiled.lookahead.model import Model, new_model
+from solver.compiled.lookahead.depth import Model, new_model
 from solver.compiled.lookahead.searches import Lookahead
 from solver.rules.game import Rules
 

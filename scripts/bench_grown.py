@@ -27,8 +27,8 @@ from solver.base.errors import BookError, BudgetExceeded
 from solver.base.value import is_estimate
 from solver.book import Book
 from solver.compiled.exact.searcher import Team
+from solver.compiled.lookahead.depth import model_of
 from solver.compiled.lookahead.evaluation import read
-from solver.compiled.lookahead.model import model_of
 from solver.compiled.lookahead.searches import Lookahead
 from solver.learning.matches import match
 from solver.learning.players import Setting, chooser, contender

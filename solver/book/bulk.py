@@ -6,13 +6,14 @@ it takes some hundred states of a group to get there.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.base.errors import MissingState, StateTypeError, UncompiledRules
+from solver.base.errors import GameError, MissingState, StateTypeError, UncompiledRules
 from solver.base.expectations import MIDDLE, Steps
 from solver.base.extras import PLAIN_LIMIT, working_memory
 from solver.base.value import Value
@@ -96,10 +97,16 @@ def places(
 
 def images(states: NDArray[Any], rules: Callable[[], Rules], image: Callable[[int], int]) -> NDArray[Any]:
     """`image` of an array of states, by compiled rules where they are many and can be compiled."""
-    from solver.compiled import folding
+    if len(states) >= PLAIN_LIMIT and states.dtype != object:
+        from solver.compiled import edges
+        from solver.compiled.binding import bind, compiling
 
-    known_images = folding.images(rules(), states) if len(states) >= PLAIN_LIMIT and states.dtype != object else None
-    return np.array([*map(image, states.tolist())], states.dtype) if known_images is None else known_images
+        game, folded = rules().game, np.empty_like(states)
+        # Some rules do not compile, or do not bear the states
+        with contextlib.suppress(GameError), compiling(game):
+            bind(edges, game).fold(states, folded)
+            return folded
+    return np.array([*map(image, states.tolist())], states.dtype)
 
 
 def one_by_one(queried: NDArray[Any], index: Callable[[int], int]) -> NDArray[np.int64]:

@@ -49,17 +49,14 @@ GLOBALS: tuple[tuple[Any, str], ...] = (
 
 def reason(cls: type, report: str) -> str:
     """In one line: the line of the rules that Numba stopped at, and a remedy."""
-    methods = _with_helpers(methods_of(cls))
-    files = {os.path.basename(method.__code__.co_filename): method.__code__.co_filename for method in methods.values()}
-    found = [
-        (files[os.path.basename(match[1] or match[3])], int(match[2] or match[4]))
-        for match in PLACES.finditer(report)
-        if os.path.basename(match[1] or match[3]) in files
-    ]
     refusals = REFUSAL.findall(report)
     # `compiled.checked` says itself what it refuses
     if refusals:
         return str(refusals[-1])
+    methods = _with_helpers(methods_of(cls))
+    files = {os.path.basename(method.__code__.co_filename): method.__code__.co_filename for method in methods.values()}
+    places = [(os.path.basename(match[1] or match[3]), match[2] or match[4]) for match in PLACES.finditer(report)]
+    found = [(files[name], int(line)) for name, line in places if name in files]
     remarks = [remark for name, method in methods.items() for remark in _remarks(cls, name, method)]
     last_remark = found[-1] if found else None
     for file, line, text in remarks:

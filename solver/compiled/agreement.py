@@ -15,9 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from solver.base.errors import SolverError, UncompiledRules
+from solver.base.errors import BudgetExceeded, SolverError, UncompiledRules
 from solver.base.expectations import mean
 from solver.base.kinds import Units
 from solver.base.value import WIN
@@ -27,7 +26,7 @@ from solver.compiled import edges as compiled_edges
 from solver.compiled.binding import FAILURES, bind, compiling, is_of_compiler
 from solver.compiled.edges import CompiledMoves
 from solver.compiled.module import rules as of_rules
-from solver.compiled.states import more_of, new_states, packed, unpacked
+from solver.compiled.states import Words, more_of, new_states, packed, unpacked
 from solver.rules.game import Game, Rules, own_method
 from solver.rules.loading import error_text
 from solver.search import Budget
@@ -37,7 +36,6 @@ AUDIT_SECONDS = 0.2
 LEAST_AUDITED = 16
 SAMPLED = 40  # states of a user's game whose values are compared with those of a plain search
 SAMPLED_NODES = 2_000  # that this may take for each
-States = NDArray[np.int64]
 
 
 def compare(game: Game, states: Sequence[int], *, symmetry: bool = True, tiers: bool = True) -> None:
@@ -45,10 +43,25 @@ def compare(game: Game, states: Sequence[int], *, symmetry: bool = True, tiers: 
     Twins(game, symmetry, tiers).compare(states)
 
 
-def sampled(states: Sequence[int]) -> Iterator[tuple[int, Budget]]:
-    """Yield some of the states, each with the effort that a plain search may spend on it."""
+def compare_values(
+    rules: Rules,
+    states: Sequence[int],
+    plain: Callable[[int, Budget], Any],
+    compiled: Callable[[int], Any],
+    suspects: str = "",
+) -> None:
+    """Hold a compiled search against a plain one, which gets a budget, on some of the states.
+
+    Raises UncompiledRules with the first that they value differently. `suspects`: what may be wrong, and "or".
+    """
     for state in random.Random(0).sample(states, min(SAMPLED, len(states))):
-        yield state, Budget(SAMPLED_NODES, 0.1)
+        with contextlib.suppress(BudgetExceeded):
+            expected, found = plain(state, Budget(SAMPLED_NODES, 0.1)), compiled(state)
+            if expected != found:
+                raise UncompiledRules(
+                    f"{rules.name}: state {state} is worth {expected} in plain Python, {found} compiled:"
+                    f" {suspects}{OTHERWISE}"
+                )
 
 
 def unlike(rules: Rules, fault: str) -> UncompiledRules:
@@ -112,7 +125,7 @@ class Twins:
             return error
         return None
 
-    def _compiled(self, states_array: States) -> Any:
+    def _compiled(self, states_array: Words) -> Any:
         report, kernels = np.zeros(compiled_edges.FIELDS, np.int64), self.own.kernels
         if not kernels.keep(states_array, 0, 1, new_states(1, self._more), report):
             return int(report[compiled_edges.WINS] - report[compiled_edges.LOSSES]), int(report[compiled_edges.LARGEST])
@@ -167,7 +180,7 @@ def _short(what: Any) -> str:
 
 
 @contextlib.contextmanager
-def naming_states(moves: CompiledMoves, states: Callable[[], States]) -> Iterator[None]:
+def naming_states(moves: CompiledMoves, states: Callable[[], Words]) -> Iterator[None]:
     """If compiled rules raise inside, raise an error that names the first of some states at which they do."""
     try:
         yield
@@ -214,10 +227,6 @@ class Solution:
         gain = 0 if action is None else self.rules.gain(state, action)
         return self.units.lift(merit, self.rules.same_mover(state, action, child), gain)
 
-    def agree(self, merit: int | None, derived: int | str) -> bool:
-        """Return whether a merit may follow from the children's."""
-        return merit is not None and not isinstance(derived, str) and self.units.agrees(merit, derived)
-
 
 def audit(solution: Solution, states: Sequence[int], *, seconds: float = AUDIT_SECONDS) -> int:
     """Hold the values of sampled states against the plain rules; of how many. Raises UncompiledRules.
@@ -250,7 +259,7 @@ def _audit(solution: Solution, state: int) -> None:
             f"{solution.rules.name}: state {state}: the plain rules fail ({type(error).__name__}: {error}), the"
             " compiled ones do not: mend the rules"
         ) from error
-    if not solution.agree(merit, derived):
+    if merit is None or isinstance(derived, str) or not solution.units.agrees(merit, derived):
         what = derived if isinstance(derived, str) else f"its children give it {derived}"
         raise UncompiledRules(
             f"{solution.rules.name}: state {state} was found worth {merit} by compiled rules, by the plain ones"

@@ -30,10 +30,10 @@ from numba.extending import infer_getattr, lower_builtin, overload_method, regis
 from solver.base.errors import GameError, ResourceError, SolverError, UncompiledRules
 from solver.base.extras import has_cache
 from solver.base.files import fullness
-from solver.compiled import choices, orbits
 from solver.compiled.advice import reason
 from solver.compiled.identity import HOME, constants_of, identity_of, is_checked
 from solver.compiled.inlining import CAN_CHECK, PART
+from solver.compiled.numbering import TWINS, compilable
 from solver.compiled.operators import bit_count, bit_length
 from solver.compiled.rewriting import Rewriter, methods_of
 from solver.compiled.states import more_of, width_of
@@ -203,9 +203,8 @@ class _Numbered:
 
     @functools.cached_property
     def method(self) -> Any:
-        return bound(
-            self.function, {name: orbits.compilable(value) for name, value in self.numbering.constants.items()}
-        )
+        constants = self.numbering.constants.items()
+        return bound(self.function, {name: compilable(value) for name, value in constants})
 
 
 def _teach_functions(function: types.FunctionType) -> None:
@@ -225,7 +224,7 @@ def teach_function(function: Any) -> None:
         _teach_functions(function)
 
 
-_taught: set[types.FunctionType] = {*choices.TWINS}
+_taught: set[types.FunctionType] = {*TWINS}
 
 
 def _zero(self: Any, *arguments: int) -> int:

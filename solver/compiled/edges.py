@@ -15,7 +15,6 @@ import numba
 import numpy as np
 from numba import types as nb
 from numba.extending import intrinsic, register_jitable
-from numpy.typing import NDArray
 
 from solver.base import value
 from solver.base.errors import GameError, UncompiledRules
@@ -23,7 +22,7 @@ from solver.base.expectations import MOST_WEIGHT
 from solver.base.kinds import MARGIN
 from solver.compiled.binding import bind, inlined, kernel
 from solver.compiled.inlining import PART
-from solver.compiled.states import folded, put_in, state_in
+from solver.compiled.states import Words, folded, put_in, state_in
 from solver.rules.game import Rules, own_method
 
 lift = register_jitable(**PART)(value.lift)
@@ -62,7 +61,7 @@ FAULTS = {
 
 
 @kernel
-def edges(states: NDArray[Any], begin: int, end: int, win: int, enough: int, listed: Edges) -> tuple[Any, Any]:
+def edges(states: Words, begin: int, end: int, win: int, enough: int, listed: Edges) -> tuple[Any, Any]:
     """List the moves of unfinished states[begin:end], of as many as fit: their number, and the first state left over.
 
     For each move: the child, folded (keys, int64, as `states`), its tier (int64), and its owner: twice its state's
@@ -118,7 +117,7 @@ def edges(states: NDArray[Any], begin: int, end: int, win: int, enough: int, lis
 
 
 @kernel
-def chance_edges(states: NDArray[Any], begin: int, end: int, win: int, enough: int, listed: Edges) -> tuple[Any, Any]:
+def chance_edges(states: Words, begin: int, end: int, win: int, enough: int, listed: Edges) -> tuple[Any, Any]:
     """`edges` of a game of chance: at a chance node the outcomes with their weights (int64), 0 for an action.
 
     The children of one that vanishes stand in its place, each with its weight, to which 1 << GROUP_SHIFT is added as
@@ -188,7 +187,7 @@ def _enter(state: Any, child: Any, reward: int, owner: int, win: int, listed: Ed
 
 
 @kernel
-def keep(states: NDArray[Any], begin: int, end: int, kept: Any, report: NDArray[Any]) -> Any:
+def keep(states: Words, begin: int, end: int, kept: Any, report: Words) -> Any:
     """The unfinished ones of states[begin:end] into `kept`; finished ones are counted in report (FIELDS,) int64."""
     for slot in range(FIELDS):
         report[slot] = 0
@@ -222,14 +221,21 @@ def keep(states: NDArray[Any], begin: int, end: int, kept: Any, report: NDArray[
 
 
 @kernel
-def endless_margins(states: NDArray[Any], begin: int, end: int, margins: NDArray[Any]) -> None:
+def endless_margins(states: Words, begin: int, end: int, margins: Words) -> None:
     """Write the value of endless play from states[begin:end] to `margins`, from there on."""
     for i in range(begin, end):
         margins[i] = game.endless(state_in(states, i, MORE))
 
 
 @kernel
-def list_starts(begin: int, starts: NDArray[Any], tiers: NDArray[Any]) -> Any:
+def fold(states: Words, images: Words) -> None:
+    """Write the canonical state of each of the states (n,) int64, of which negative numbers stay as they are."""
+    for i in range(len(states)):
+        images[i] = game.canonical(states[i]) if FOLDS and states[i] >= 0 else states[i]
+
+
+@kernel
+def list_starts(begin: int, starts: Words, tiers: Words) -> Any:
     """List the canonical starts from number `begin` on, with duplicates, as many as fit.
 
     Returns how many were listed; if none, how many starts there are in all. If there are more than MOST_STARTS, only
@@ -270,14 +276,18 @@ KEEP = (_NUMBERS, nb.int64, nb.int64, _NUMBERS, _NUMBERS)
 LIST_STARTS = (nb.int64, _NUMBERS, _NUMBERS)
 
 
-def caller(result: Any, arguments: tuple[Any, ...], builder: Any, context: Any, values: Any) -> Any:
-    """Call the compiled function at the address values[0], which takes and returns those types; errors go on."""
-    kind = context.call_conv.get_function_type(result, arguments)
-    function = builder.inttoptr(values[0], kind.as_pointer())
-    status, returned = context.call_conv.call_function(builder, function, result, arguments, values[1:])
-    with builder.if_then(status.is_error, likely=False):
-        context.call_conv.return_status_propagate(builder, status)
-    return returned
+def caller(result: Any, arguments: tuple[Any, ...]) -> Any:
+    """The code that calls the compiled function at an address, which takes and returns those types; errors go on."""
+
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        kind = context.call_conv.get_function_type(result, arguments)
+        function = builder.inttoptr(values[0], kind.as_pointer())
+        status, returned = context.call_conv.call_function(builder, function, result, arguments, values[1:])
+        with builder.if_then(status.is_error, likely=False):
+            context.call_conv.return_status_propagate(builder, status)
+        return returned
+
+    return emit
 
 
 @intrinsic
@@ -285,19 +295,12 @@ def _edges_at(
     typingctx: Any, address: Any, states: Any, begin: Any, end: Any, win: Any, enough: Any, listed: Any
 ) -> Any:
     result = nb.UniTuple(nb.int64, 2)
-
-    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        return caller(result, EDGES, builder, context, values)
-
-    return result(nb.int64, states, *EDGES[1:]), emit
+    return result(nb.int64, states, *EDGES[1:]), caller(result, EDGES)
 
 
 @intrinsic
 def _keep_at(typingctx: Any, address: Any, states: Any, begin: Any, end: Any, kept: Any, report: Any) -> Any:
-    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        return caller(nb.int64, KEEP, builder, context, values)
-
-    return nb.int64(nb.int64, states, *KEEP[1:]), emit
+    return nb.int64(nb.int64, states, *KEEP[1:]), caller(nb.int64, KEEP)
 
 
 class Moves(NamedTuple):
@@ -332,13 +335,13 @@ def new_edges(room: int) -> Any:
 
 
 @register_jitable
-def list_edges(moves: Moves, states: NDArray[Any], begin: int, end: int, edges: Edges) -> Any:
+def list_edges(moves: Moves, states: Words, begin: int, end: int, edges: Edges) -> Any:
     """`edges` at its address. The states may be read-only: it does not write to them, and both are laid out alike."""
     return _edges_at(moves.edges, states, begin, end, moves.win, moves.enough, edges)
 
 
 @register_jitable
-def keep_open(moves: Moves, states: NDArray[Any], begin: int, end: int, kept: Any, report: NDArray[Any]) -> Any:
+def keep_open(moves: Moves, states: Words, begin: int, end: int, kept: Any, report: Words) -> Any:
     """`keep` at its address."""
     return _keep_at(moves.keep, states, begin, end, kept, report)
 
@@ -365,7 +368,7 @@ class CompiledMoves:
         enough = 0 if self.rules.kind.scores else value.lift(win, True, False)
         return self.moves._replace(win=win, enough=enough)
 
-    def endless(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
+    def endless(self, states: Words) -> Words:
         """Return the value of endless play from each state. Empty if it is always 0.
 
         Raises GameError if a value is beyond the limits of margins.

@@ -37,7 +37,7 @@ import numpy as np
 
 from solver.base.errors import GameError
 from solver.compiled.tracing import TRUSTED
-from solver.compiled.widening import Known, is_large, large, widened
+from solver.compiled.widening import Known, is_large, large, leaves, widened
 from solver.rules.protocol import OUTSIDE
 from solver.rules.sources import MISSING, Names, cells_of, inner, known_to, names_in, source_of
 
@@ -259,7 +259,7 @@ class Rewriter:
 
     def substitute(self, value: Any) -> Any:
         """A function that compiles, or data as a constant that does; the item itself where it does as it is."""
-        self.reads_numpy |= any(isinstance(leaf, (np.ndarray, np.generic)) for leaf in _leaves(value))
+        self.reads_numpy |= any(isinstance(leaf, (np.ndarray, np.generic)) for leaf in leaves(value))
         if isinstance(value, (list, tuple, int)) and self.width is not None and is_large(value):
             return large(value, self.width)
         if isinstance(value, (list, tuple)):
@@ -459,11 +459,3 @@ def _as_array(value: Any) -> Any:
     except (ValueError, OverflowError):
         return None
     return array if array.dtype == np.int64 else None
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    if isinstance(value, (list, tuple)):
-        for element in value:
-            yield from _leaves(element)
-    else:
-        yield value

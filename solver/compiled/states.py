@@ -112,6 +112,15 @@ def put_state(rows: Any, at: Any, column: Any, state: Any, extra_words: Any) -> 
     rows[at, column] = state
 
 
+@register_jitable(forceinline=True, **PART)
+def copy_row(rows: Any, to: Any, source: Any, at: Any, used: Any, extra_words: Any) -> None:
+    """Copy the first columns of a row, `used` of them, and the words of wide states behind them."""
+    for column in range(used):
+        rows[to, column] = source[at, column]
+    for column in range(BEYOND, BEYOND + COLUMNS * len(extra_words)):
+        rows[to, column] = source[at, column]
+
+
 def state_in(states: Any, at: Any, extra_words: Any) -> Any:
     """One of an array of states."""
     return states[at]
@@ -132,9 +141,23 @@ def told(state: Any, row: Any, extra_words: Any) -> Any:
     return state
 
 
+def word_count(number: Any) -> Any:
+    """The words of a number."""
+    return 1
+
+
+def word_in(number: Any, place: Any) -> Any:
+    """One of a number's words, as int64."""
+    return number
+
+
+@register_jitable(**OPTIONS)
 def folded(state: Any) -> Any:
     """An int64 that stands for a state where it need not be told from all others: itself, or a mixture of its words."""
-    return state
+    mixed = word_in(state, 0)
+    for place in range(1, word_count(state)):
+        mixed = (mixed ^ mixed >> 29) * MIXER ^ word_in(state, place)
+    return mixed
 
 
 def in_place_of(plain: Any) -> Callable[[F], F]:
@@ -232,16 +255,12 @@ def _told(state: Any, row: Any, extra_words: Any) -> Any:
     return (lambda state, row, extra_words: row) if len(extra_words) else None
 
 
-@in_place_of(folded)
-def _folded(state: Any) -> Any:
-    if not isinstance(state, Wide):
-        return None
-    words = state.width // WORD
+@in_place_of(word_count)
+def _word_count(number: Any) -> Any:
+    words = number.width // WORD if isinstance(number, Wide) else 1
+    return lambda number: words
 
-    def mixture(state: Any) -> Any:
-        mixed: Any = word_of(state, 0)
-        for place in range(1, words):
-            mixed = (mixed ^ mixed >> 29) * MIXER ^ word_of(state, place)
-        return mixed
 
-    return mixture
+@in_place_of(word_in)
+def _word_in(number: Any, place: Any) -> Any:
+    return (lambda number, place: word_of(number, place)) if isinstance(number, Wide) else None

@@ -112,28 +112,29 @@ def _assigned_once(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 NUMBERS = WHOLE - STATES - {"endless", "chance", "vanishing"} | {"evaluate", "features"}
 
 
+def leaves(value: Any) -> Iterator[Any]:
+    """The parts of nested lists and tuples that are neither."""
+    if isinstance(value, (list, tuple)):
+        for element in value:
+            yield from leaves(element)
+    else:
+        yield value
+
+
 def is_large(value: Any) -> bool:
     """Whether data has numbers beyond 63 bits."""
-    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
-        return any(map(is_large, value))
-    return type(value) is int and not -(1 << 63) <= value < 1 << 63
+    return any(type(leaf) is int and not -(1 << 63) <= leaf < 1 << 63 for leaf in leaves(value))
 
 
 def large(value: Any, width: int, size: int | None = None) -> Any:
     """The same with wide numbers, all of one type where there are several: tuples of one type compile best."""
-    size = size or max(_sizes(value, width), default=0)
+    if size is None:
+        # All words for numbers below 0
+        sizes = (width if leaf < 0 else size_of(leaf) for leaf in leaves(value) if type(leaf) is int)
+        size = min(width, max(sizes, default=0))
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
         return tuple(large(element, width, size) for element in value)
     return Constant.of(value, width, size) if type(value) is int else value
-
-
-def _sizes(value: Any, width: int) -> Iterator[int]:
-    """The bits that numbers in data take, in whole words: all of them for those below 0."""
-    if isinstance(value, (list, tuple)):
-        for element in value:
-            yield from _sizes(element, width)
-    elif type(value) is int:
-        yield width if value < 0 else min(width, size_of(value))
 
 
 class Widening(ast.NodeTransformer):

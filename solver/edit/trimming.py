@@ -211,7 +211,7 @@ def _unsettled(task: Task, keys: list[int] | None) -> Iterator[Part]:
             yield list(itertools.compress(states, is_stored)), list(itertools.compress(indices, is_stored))
         return
     from solver.book.codecs.arrays import parts
-    from solver.compiled.exact.settling import Settling
+    from solver.compiled.lookahead.depth import Settling
 
     pieces: Iterable[Any] = streaming.pieces(book, task.progress) if looked_up is None else [looked_up]
     arrays = parts(pieces)
@@ -284,7 +284,7 @@ def _fitted(task: Task, path: Path, header: Header, stored: Kept, limit: int) ->
         tiers = [task.rules.tier(state) for state in stored.states]
         order = sorted(range(len(tiers)), key=tiers.__getitem__)
     else:
-        from solver.compiled.exact.settling import Settling
+        from solver.compiled.lookahead.depth import Settling
 
         order = Settling(task.rules).by_tier(stored.states)
 

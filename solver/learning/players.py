@@ -29,8 +29,8 @@ from solver.base.system import command_words, end_family
 from solver.book import Book, shipped
 from solver.book.pages import is_lmdb
 from solver.compiled.lookahead import searches
+from solver.compiled.lookahead.depth import model_of
 from solver.compiled.lookahead.evaluation import Evaluation, game_of, is_evaluation, read
-from solver.compiled.lookahead.model import model_of
 from solver.learning import moves
 from solver.learning.moves import FORFEIT, Board, Chooser, Numbers, Turn
 from solver.play.player import Player

@@ -130,7 +130,7 @@ class Foresight:
         self._turn = threading.Lock()
 
     def _compiled(self) -> Any:
-        from solver.compiled.lookahead.model import model_of
+        from solver.compiled.lookahead.depth import model_of
         from solver.compiled.lookahead.searches import Lookahead
 
         model = None if self.evaluation is None else model_of(self.evaluation)

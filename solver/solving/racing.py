@@ -33,7 +33,7 @@ from solver.search import ordered_actions
 from solver.solving.job import Job
 
 if TYPE_CHECKING:
-    from solver.compiled.exact.prover import Prover
+    from solver.compiled.exact.proof import Prover
     from solver.compiled.exact.searcher import Searcher
 
 TABLE = 1 << 30  # bytes of the searches' tables
@@ -145,7 +145,7 @@ class ProofNumbers(Racer):
 
     @functools.cached_property
     def engine(self) -> Prover:
-        from solver.compiled.exact.prover import Prover
+        from solver.compiled.exact.proof import Prover
 
         prover = Prover(self.rules, self.table)
         prover.warm()
@@ -379,7 +379,7 @@ class Race:
 
     def follower(self, winner: Racer, state: int) -> Follower:
         """What finds the values of play from the state whose score the race found."""
-        from solver.compiled.exact.prover import Prover
+        from solver.compiled.exact.proof import Prover
 
         if isinstance(winner, ProofNumbers) and self._rules.bounds is None:
             # Its table knows most of what comes

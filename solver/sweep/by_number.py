@@ -33,7 +33,7 @@ from solver.compiled.edges import (
     TIER_FALLS,
     UNKNOWN_CHILD,
 )
-from solver.compiled.orbits import Addresses, orbit_entry, orbit_position, table_of
+from solver.compiled.numbering import Addresses, orbit_entry, orbit_position, table_of
 from solver.rules.placements import Span
 from solver.store.addresses import (
     address,

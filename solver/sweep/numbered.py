@@ -32,7 +32,7 @@ from solver.base.tiers import Tier
 from solver.check.conformance import check_parents, confirmed, unlike
 from solver.compiled import edges
 from solver.compiled.binding import bind, compiling
-from solver.compiled.orbits import Addresses, Arrays, addresses_of, arrays_of
+from solver.compiled.numbering import Addresses, Arrays, addresses_of, arrays_of
 from solver.rules import placements
 from solver.rules.game import Rules
 from solver.rules.orbits import Orbits

@@ -21,8 +21,8 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.compiled.lookahead import searches  # noqa: E402
+from solver.compiled.lookahead.depth import model_of, new_model, weighed  # noqa: E402
 from solver.compiled.lookahead.evaluation import Evaluation, estimates, identity, write  # noqa: E402
-from solver.compiled.lookahead.model import model_of, new_model, weighed  # noqa: E402
 from solver.compiled.lookahead.searches import Chooser, Lookahead  # noqa: E402
 
 MORE = (

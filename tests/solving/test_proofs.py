@@ -91,7 +91,7 @@ def test_either_search_alone_proves_the_same(tmp_path, text):
     "text", ["tic-tac-toe", "domineering:3,3", *slow("hex:3", "domineering:3,4", "connect-four:4,3")]
 )
 def test_any_position_has_its_score_by_proof_numbers(text):
-    from solver.compiled.exact.prover import Prover
+    from solver.compiled.exact.proof import Prover
 
     rules = Rules(load_game(text), kind=WDL)
     truth = naive.solve(rules.game)
@@ -289,7 +289,7 @@ def checked(folder, text):
 @pytest.mark.interpreted
 def test_a_walk_ends_when_the_time_is_up():
     """Also where no search takes long enough to be asked for it."""
-    from solver.compiled.exact.prover import Prover
+    from solver.compiled.exact.proof import Prover
 
     rules = Rules(load_game("hex:3"), kind=WDL)
     start = rules.canonical(rules.first())

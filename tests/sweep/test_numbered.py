@@ -31,7 +31,7 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.compiled import binding  # noqa: E402
-from solver.compiled.orbits import arrays_of  # noqa: E402
+from solver.compiled.numbering import arrays_of  # noqa: E402
 from solver.sweep import by_number, demand, exhaustive, finish, forward, numbered  # noqa: E402
 
 # Men on a ring of `points`: place two each, then step to an empty neighbour; who closes three in a row with the other

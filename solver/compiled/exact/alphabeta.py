@@ -19,12 +19,11 @@ from typing import Any
 
 import numpy as np
 from numba.extending import register_jitable
-from numpy.typing import NDArray
 
 from solver.compiled.binding import inlined, kernel
 from solver.compiled.exact.moves import FAR, end_merit, key_of, lifted, look_at, settle_first
 from solver.compiled.exact.table import IDLE, LIMIT, WIN, bucket_of, busy_place, find, high_of, keep, low_of
-from solver.compiled.states import BEYOND, COLUMNS, folded, is_missing, put_state, state_at
+from solver.compiled.states import Words, copy_row, folded, is_missing, put_state, state_at
 from solver.search import SearchStatus
 from solver.store.addresses import borrowed, prefetch_at
 
@@ -52,7 +51,7 @@ FULL = FAR + 1  # in place of a merit: `moves` has too few rows
 
 
 @inlined
-def put(moves: NDArray[Any], at: int, child: Any, key: Any, choices: int, asked: Any, promise: Any) -> None:
+def put(moves: Words, at: int, child: Any, key: Any, choices: int, asked: Any, promise: Any) -> None:
     """Write a row of `moves`: the child, and the question to ask of it: sign, plies away, bound."""
     sign, away, bound = asked
     put_state(moves, at, Move.STATE, child, MORE)
@@ -65,7 +64,7 @@ def put(moves: NDArray[Any], at: int, child: Any, key: Any, choices: int, asked:
 
 
 @inlined
-def looked_up(table: NDArray[Any], key: Any, bound: int) -> Any:
+def looked_up(table: Words, key: Any, bound: int) -> Any:
     """Return the table's bound on a state, if it tells whether the state is worth `bound` or more. Otherwise LIMIT."""
     data = find(table, key)
     if data:
@@ -78,7 +77,7 @@ def looked_up(table: NDArray[Any], key: Any, bound: int) -> Any:
 
 @inlined
 def consider(
-    table: Any, moves: NDArray[Any], state: Any, action: Any, bound: int, best: Any, at: int, probed: Any
+    table: Any, moves: Words, state: Any, action: Any, bound: int, best: Any, at: int, probed: Any
 ) -> tuple[Any, Any]:
     """Settle an action's child, or else put it in row `at` of `moves`.
 
@@ -98,7 +97,7 @@ def consider(
 
 @inlined
 def list_children(
-    table: NDArray[Any], moves: NDArray[Any], state: Any, choices: int, bound: int, first: int, probed: Any
+    table: Words, moves: Words, state: Any, choices: int, bound: int, first: int, probed: Any
 ) -> tuple[Any, Any]:
     """Settle the children that need no search, and list the others in moves[first:].
 
@@ -123,9 +122,7 @@ def list_children(
 
 
 @inlined
-def probe_children(
-    table: NDArray[Any], moves: NDArray[Any], bound: int, best: int, first: int, last: int
-) -> tuple[Any, Any]:
+def probe_children(table: Words, moves: Words, bound: int, best: int, first: int, last: int) -> tuple[Any, Any]:
     """Look moves[first:last] up in the table.
 
     Returns the best merit, improved by the table, and how many moves are left to be searched.
@@ -144,7 +141,7 @@ def probe_children(
 
 
 @inlined
-def arrive(table: NDArray[Any], frames: NDArray[Any], moves: NDArray[Any], ply: int, nodes: Any) -> Any:
+def arrive(table: Words, frames: Words, moves: Words, ply: int, nodes: Any) -> Any:
     """Look at the state of frames[ply].
 
     Returns its merit or a bound, as `prove` has it; LIMIT if moves[FIRST:END] must be searched; FULL if `moves` has too
@@ -189,15 +186,7 @@ def arrive(table: NDArray[Any], frames: NDArray[Any], moves: NDArray[Any], ply: 
 
 
 @inlined
-def go_back(
-    table: NDArray[Any],
-    frames: NDArray[Any],
-    busy: NDArray[Any],
-    search: NDArray[Any],
-    ply: int,
-    result: int,
-    nodes: int,
-) -> Any:
+def go_back(table: Words, frames: Words, busy: Words, search: Words, ply: int, result: int, nodes: int) -> Any:
     """Take the result of the next ply back to the state of frames[ply].
 
     Returns that state's result, or LIMIT if moves are left to be searched.
@@ -226,14 +215,14 @@ def go_back(
 
 
 @inlined
-def is_busy(busy: NDArray[Any], moves: NDArray[Any], at: int) -> Any:
+def is_busy(busy: Words, moves: Words, at: int) -> Any:
     """Return whether a thread is searching the state of a row."""
     state = folded(state_at(moves, at, Move.STATE, MORE))
     return busy[busy_place(busy, state)] == state
 
 
 @inlined
-def enter(frames: NDArray[Any], moves: NDArray[Any], busy: NDArray[Any], ply: int, nodes: int) -> None:
+def enter(frames: Words, moves: Words, busy: Words, ply: int, nodes: int) -> None:
     """Put the most promising move that is left on the path.
 
     Near the root, a move that another thread is searching is put off. The first move is not: its siblings are only
@@ -258,21 +247,11 @@ def enter(frames: NDArray[Any], moves: NDArray[Any], busy: NDArray[Any], ply: in
     frames[ply, Frame.LEFT] -= 1
     # The children of the next ply are written behind those of this one.
     frames[ply + 1, Frame.FIRST] = end_slot
-    for field in range(Move.PROMISE):
-        frames[ply + 1, field] = moves[top, field]
-    for field in range(BEYOND, BEYOND + COLUMNS * len(MORE)):
-        frames[ply + 1, field] = moves[top, field]
+    copy_row(frames, ply + 1, moves, top, Move.PROMISE, MORE)
 
 
 @kernel
-def prove(
-    table: NDArray[Any],
-    frames: NDArray[Any],
-    moves: NDArray[Any],
-    busy: NDArray[Any],
-    search: NDArray[Any],
-    allowance: int,
-) -> Any:
+def prove(table: Words, frames: Words, moves: Words, busy: Words, search: Words, allowance: int) -> Any:
     """Search whether the state of frames[0] is worth at least its BOUND.
 
     If so, search[RESULT] is a lower bound of its merit, otherwise an upper bound.
@@ -319,14 +298,7 @@ def prove(
 
 
 @kernel
-def solve(
-    table: NDArray[Any],
-    frames: NDArray[Any],
-    moves: NDArray[Any],
-    busy: NDArray[Any],
-    search: NDArray[Any],
-    allowance: int,
-) -> Any:
+def solve(table: Words, frames: Words, moves: Words, busy: Words, search: Words, allowance: int) -> Any:
     """The exact merit of the state in frames[0]: search[LOW] == search[HIGH] when DONE.
 
     At first search[LOW] and search[HIGH] bound it, search[ASKED] is LIMIT and all other fields are 0.

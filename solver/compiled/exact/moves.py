@@ -32,22 +32,6 @@ def key_of(state: Any) -> Any:
 
 
 @inlined
-def best_possible():
-    """The largest merit of a state that the static look-ahead leaves open."""
-    if SCORES:
-        return WIN
-    return WIN - 3 if OUTLOOK else WIN - 1
-
-
-@inlined
-def worst_possible():
-    """The least merit of a state that the static look-ahead leaves open."""
-    if SCORES:
-        return -WIN
-    return 4 - WIN if OUTLOOK else 1 - WIN
-
-
-@inlined
 def end_merit(state: Any) -> Any:
     """A terminal state's merit, or FAR."""
     utility = game.utility(state)
@@ -99,10 +83,13 @@ def settle(state: Any, bound: int, foreseen: Any) -> tuple[Any, Any]:
         # A draw: wins and losses were foreseen
         if OUTLOOK and choices == 0 and game.is_terminal(state):
             return end_merit(state), 0
-    if bound > best_possible():
-        return best_possible(), 0
-    if bound <= worst_possible():
-        return worst_possible(), 0
+    # What the static look-ahead leaves open
+    most = WIN if SCORES else WIN - 3 if OUTLOOK else WIN - 1
+    least = -WIN if SCORES else 4 - WIN if OUTLOOK else 1 - WIN
+    if bound > most:
+        return most, 0
+    if bound <= least:
+        return least, 0
     if BOUNDS:
         lower, upper = game.bounds(state)
         # A win is worth at least the slowest

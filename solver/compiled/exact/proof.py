@@ -1,4 +1,9 @@
-"""Depth-first proof-number search (Nagai, Df-pn algorithm, 2002): whether a state is worth at least a bound.
+"""Depth-first proof-number search (Nagai, Df-pn algorithm, 2002): whether a state is worth at least a draw, or a win.
+
+    prover = Prover(Rules(load_game("hex:4"), kind=WDL))
+    prover.is_worth(0, 1)              True: the first player wins
+
+The table is kept between questions, and states of a search that ended can be asked for at once.
 
 It needs no good order of moves, as alpha-beta does. Each state has two numbers: how many positions must still be
 settled, at least, to prove that the answer is yes, and how many to prove that it is no. The search goes to the position
@@ -15,19 +20,25 @@ a state, which lists its moves anew.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 from numba.extending import register_jitable
-from numpy.typing import NDArray
 
-from solver.compiled.binding import inlined, kernel
+from solver.base.errors import MethodError, UncompiledRules
+from solver.check.conformance import check_game
+from solver.compiled import agreement, states
+from solver.compiled.binding import bind, compiling, inlined, kernel
 from solver.compiled.exact.alphabeta import FULL, WIDE, Move, list_children
 from solver.compiled.exact.moves import FAR, key_of, settle_first
-from solver.compiled.exact.table import LIMIT, bucket_of, has_key, mixed_with, size_of, write_key
-from solver.compiled.states import BEYOND, COLUMNS, put_state, state_at, state_in
-from solver.search import SearchStatus
+from solver.compiled.exact.table import LIMIT, bucket_of, has_key, mixed_with, new_table, size_of, write_key
+from solver.compiled.states import Words, copy_row, put_state, state_at, state_in
+from solver.rules.game import Rules, is_built_in
+from solver.search import Budget, SearchStatus
+from solver.search import alphabeta as plain_search
 from solver.store.addresses import borrowed
 
 game: Any = None  # constants of the bound copies
@@ -50,7 +61,7 @@ FIELDS = 8
 
 
 @register_jitable(forceinline=True)
-def known(table: NDArray[Any], key: Any, bound: int) -> Any:
+def known(table: Words, key: Any, bound: int) -> Any:
     """Return the data of a state and a bound, or 0."""
     at = bucket_of(key, len(table), ENTRIES)
     for _ in range(ENTRIES):
@@ -74,7 +85,7 @@ def refutation_in(data: int) -> Any:
 
 
 @register_jitable
-def remember(table: NDArray[Any], key: Any, bound: int, proof: int, refutation: int, nodes: int) -> None:
+def remember(table: Words, key: Any, bound: int, proof: int, refutation: int, nodes: int) -> None:
     """Store both numbers of a state, in its own place, a free one, or that of the entry which took fewest nodes."""
     first, size = bucket_of(key, len(table), ENTRIES), size_of(key)
     work, count = np.int64(0), nodes
@@ -101,7 +112,7 @@ def remember(table: NDArray[Any], key: Any, bound: int, proof: int, refutation: 
 
 
 @inlined
-def enter_numbers(moves: NDArray[Any], numbers: NDArray[Any], at: int, proof: Any, refutation: Any) -> None:
+def enter_numbers(moves: Words, numbers: Words, at: int, proof: Any, refutation: Any) -> None:
     """Write what a child's numbers, for its own question, mean for its parent's."""
     if moves[at, Move.SIGN] > 0:
         numbers[at, 0] = proof
@@ -122,7 +133,7 @@ def first_numbers(state: Any) -> tuple[Any, Any]:
 
 
 @inlined
-def arrive(table: NDArray[Any], frames: NDArray[Any], moves: NDArray[Any], numbers: NDArray[Any], ply: int) -> Any:
+def arrive(table: Words, frames: Words, moves: Words, numbers: Words, ply: int) -> Any:
     """List the moves of frames[ply] with their numbers.
 
     Returns the merit of a state that is settled; LIMIT if its moves must be searched; FULL if `moves` has too few rows.
@@ -152,7 +163,7 @@ def arrive(table: NDArray[Any], frames: NDArray[Any], moves: NDArray[Any], numbe
 
 
 @inlined
-def is_on_path(frames: NDArray[Any], ply: int) -> Any:
+def is_on_path(frames: Words, ply: int) -> Any:
     """Return whether the state of frames[ply] was come to before: its first word tells all but wide ones apart."""
     first_word = frames[ply, Frame.STATE]
     for earlier in range(ply):
@@ -164,14 +175,7 @@ def is_on_path(frames: NDArray[Any], ply: int) -> Any:
 
 
 @kernel
-def search_on(
-    table: NDArray[Any],
-    frames: NDArray[Any],
-    moves: NDArray[Any],
-    numbers: NDArray[Any],
-    search: NDArray[Any],
-    allowance: int,
-) -> Any:
+def search_on(table: Words, frames: Words, moves: Words, numbers: Words, search: Words, allowance: int) -> Any:
     """Search whether the state of frames[0] is worth at least its BOUND, 0 or 1.
 
     Args:
@@ -226,15 +230,8 @@ def search_on(
         elif proof == 0:
             refutation = np.int64(SURE)
         if proof >= frames[ply, Frame.PROOF] or refutation >= frames[ply, Frame.REFUTATION]:
-            bound = frames[ply, Frame.BOUND]
-            remember(
-                table,
-                state_at(frames, ply, Frame.KEY, MORE),
-                bound,
-                proof,
-                refutation,
-                nodes - frames[ply, Frame.NODES],
-            )
+            key, spent = state_at(frames, ply, Frame.KEY, MORE), nodes - frames[ply, Frame.NODES]
+            remember(table, key, frames[ply, Frame.BOUND], proof, refutation, spent)
             if ply == 0:
                 search[Field.PLY], search[Field.COUNT], search[Field.IS_NEW] = 0, nodes, 1
                 search[Field.PROOF], search[Field.REFUTATION] = proof, refutation
@@ -248,10 +245,7 @@ def search_on(
         most = frames[ply, Frame.REFUTATION]
         if most < SURE:
             most -= refutation - numbers[top, 1]
-        for field in range(Move.PROMISE):
-            frames[ply + 1, field] = moves[top, field]
-        for field in range(BEYOND, BEYOND + COLUMNS * len(MORE)):
-            frames[ply + 1, field] = moves[top, field]
+        copy_row(frames, ply + 1, moves, top, Move.PROMISE, MORE)
         frames[ply + 1, Frame.FIRST] = frames[ply, Frame.END]
         if moves[top, Move.SIGN] > 0:
             frames[ply + 1, Frame.PROOF], frames[ply + 1, Frame.REFUTATION] = need, most
@@ -262,9 +256,9 @@ def search_on(
 
 
 @kernel
-def answer(table: NDArray[Any], states: NDArray[Any], bound: int) -> Any:
-    """Return what is known of the first of `states` without a search: 1 if it is worth `bound`, 0 if not, else -1."""
-    state = state_in(states, 0, MORE)
+def answer(table: Words, asked: Words, bound: int) -> Any:
+    """Return what is known of the first state without a search: 1 if it is worth `bound`, 0 if not, else -1."""
+    state = state_in(asked, 0, MORE)
     result, _ = settle_first(state, bound)
     if result != LIMIT:
         return 1 if result >= bound else 0
@@ -272,3 +266,119 @@ def answer(table: NDArray[Any], states: NDArray[Any], bound: int) -> Any:
     if data and proof_in(data) == 0:
         return 1
     return 0 if data and refutation_in(data) == 0 else -1
+
+
+CALL = 1 << 20  # nodes of a call: about a second
+Watch = Callable[["Prover"], None]
+
+
+class Prover:
+    """Proof-number search for one game, in one thread. `nodes` counts the visits to states."""
+
+    def __init__(self, rules: Rules, table: int, bounds: bool = True) -> None:
+        """Make a prover with an empty table.
+
+        Args:
+            rules: Rules without distances, of a game without cycles, chance and margins.
+            table: The bytes that the table may take, at most.
+            bounds: Whether to ask the rules' `bounds`.
+        """
+        self.rules = rules
+        unasked = {"PROMISES": False} if bounds else {"PROMISES": False, "BOUNDS": False}
+        self._kernels = bind(sys.modules[__name__], rules.game, rules.symmetry, True, **unasked)
+        self._more = states.more_of(rules.bits)
+        self.table = new_table(table)
+        self.frames = np.zeros((128, states.columns(len(Frame), self._more)), np.int64)
+        self.moves = np.zeros((4096, states.columns(8, self._more)), np.int64)
+        self.numbers = np.zeros((4096, 2), np.int64)
+        self.search = np.zeros(FIELDS, np.int64)
+        self.nodes: int = 0
+
+    def warm(self) -> None:
+        """Compile, or load from the cache, what a search needs; hold a user's rules against plain Python.
+
+        Raises GameError if those break the protocol, UncompiledRules if they compile to something else.
+        """
+        with compiling(self.rules.game):
+            if is_built_in(self.rules.name):
+                self.answer(self.rules.game.initial(), 1)
+                return
+            positions = check_game(self.rules.game)
+            agreement.compare(self.rules.game, positions, symmetry=self.rules.symmetry)
+
+            def plain(state: int, budget: Budget) -> float:
+                return plain_search.solve(self.rules, state, budget=budget).value.score
+
+            def compiled(state: int) -> float:
+                return self.is_worth(state, 0) + self.is_worth(state, 1) - 1
+
+            suspects = "bounds, replies or outlook are unsound, or "
+            agreement.compare_values(self.rules, positions, plain, compiled, suspects)
+
+    def answer(self, state: int, bound: int) -> bool | None:
+        """Whether an unfinished state is worth at least `bound`, 0 or 1; None if no search has told."""
+        told = self._kernels.answer(self.table, states.packed([state], self._more), bound)
+        return None if told < 0 else told == 1
+
+    def is_worth(self, state: int, bound: int, watch: Watch = lambda prover: None) -> bool:
+        """Whether an unfinished state is worth at least `bound`, 0 or 1, by a search of whatever length.
+
+        `watch` is called about once a second, and may raise an error.
+        """
+        self.begin(state, bound)
+        while (result := self.advance(CALL)) is None:
+            watch(self)
+        return result
+
+    def begin(self, state: int, bound: int) -> None:
+        """Set out to find whether an unfinished state is worth at least `bound`, 0 or 1."""
+        self.search[:] = 0
+        self.search[Field.IS_NEW] = 1
+        states.write_state(self.frames, 0, Frame.STATE, state, self._more)
+        for field in (Frame.CHOICES, Frame.FIRST, Frame.END):
+            self.frames[0, field] = 0
+        self.frames[0, Frame.BOUND] = bound
+        self.frames[0, Frame.PROOF] = self.frames[0, Frame.REFUTATION] = SURE
+
+    def advance(self, nodes: int) -> bool | None:
+        """Search on for so many nodes; the answer, if there is one by then."""
+        stop = int(self.search[Field.COUNT]) + nodes
+        while (left := stop - int(self.search[Field.COUNT])) > 0:
+            with compiling(self.rules.game):
+                status = self._kernels.search_on(self.table, self.frames, self.moves, self.numbers, self.search, left)
+            self.nodes += int(self.search[Field.COUNT]) - (stop - left)
+            if status == SearchStatus.DONE:
+                return bool(self.search[Field.PROOF] == 0)
+            if status == SearchStatus.OUTSIDE:
+                state = states.read_state(self.frames, int(self.search[Field.PLY]), Frame.STATE, self._more)
+                raise UncompiledRules(f"{self.rules.name} has a utility other than -1, 0 and 1 near state {state}")
+            if status == SearchStatus.STUCK:
+                raise MethodError(f"{self.rules.name} has cycles, and a proof may never end there: solve it")
+            if status == SearchStatus.NO_ROOM:
+                # Twice the rows for the path and its moves
+                self.frames, self.moves, self.numbers = map(states.doubled, (self.frames, self.moves, self.numbers))
+        return None
+
+    @property
+    def arrays(self) -> list[Words]:
+        """All that the search goes on from. To be set to the same later."""
+        return [np.array([self.nodes]), self.search, self.frames, self.moves, self.numbers, self.table]
+
+    @arrays.setter
+    def arrays(self, arrays: list[Words]) -> None:
+        nodes, self.search, self.frames, self.moves, self.numbers, self.table = arrays
+        self.nodes = int(nodes[0])
+
+    @property
+    def bound(self) -> int:
+        """That of the question which is searched."""
+        return int(self.frames[0, Frame.BOUND])
+
+    @property
+    def root_numbers(self) -> tuple[int, int]:
+        """The proof and disproof number of the state that is searched, as its moves tell them."""
+        first, end = int(self.frames[0, Frame.FIRST]), int(self.frames[0, Frame.END])
+        rows = self.numbers[first:end]
+        if not len(rows):
+            return 1, 1
+        return int(rows[:, 0].min()), int(min(rows[:, 1].sum(), SURE))

@@ -24,20 +24,19 @@ from concurrent import futures
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from solver.base.errors import BudgetExceeded, UncompiledRules
 from solver.base.progress import Progress, silent
 from solver.base.system import cores
 from solver.base.value import Value, merit_of, sign_of, value_of
-from solver.check.conformance import OTHERWISE, check_game
+from solver.check.conformance import check_game
 from solver.compiled import agreement
 from solver.compiled.binding import bind, compiling
 from solver.compiled.exact import alphabeta
 from solver.compiled.exact.alphabeta import FIELDS, FRAME, ROW, Field, Frame
 from solver.compiled.exact.moves import SLOW
-from solver.compiled.exact.table import GROWTH, IDLE, LIMIT, LOAD, WIN, Words, exact_entries, new_table, spread
-from solver.compiled.states import columns, doubled, more_of, places, read_state, write_state
+from solver.compiled.exact.table import GROWTH, IDLE, LIMIT, LOAD, WIN, exact_entries, new_table, spread
+from solver.compiled.states import Words, columns, doubled, more_of, places, read_state, write_state
 from solver.rules.game import Game, Rules, is_built_in
 from solver.search import Budget, ExactSearch, SearchStatus, cycle, refuse_chance
 from solver.search import alphabeta as plain_search
@@ -72,7 +71,7 @@ class Searcher(ExactSearch):
         # The table is the head of this array
         self._room = new_table(table) if isinstance(table, int) else table
         self._smallest = min(SMALLEST // 8, len(self._room)) if isinstance(table, int) else len(table)
-        self.table: NDArray[np.int64] = self._room[: self._smallest]
+        self.table: Words = self._room[: self._smallest]
         self._more = extra_words = more_of(rules.bits)
         self.frames = np.zeros((128, columns(FRAME, extra_words)), np.int64)
         self.moves = np.zeros((4096, columns(ROW, extra_words)), np.int64)
@@ -99,15 +98,13 @@ class Searcher(ExactSearch):
         """The compiled rules and the values of states that plain alpha-beta quickly knows."""
         agreement.compare(self.game, states, symmetry=self.rules.symmetry)
         table: dict[Any, int] = {}
-        for state, budget in agreement.sampled(states):
-            with contextlib.suppress(BudgetExceeded):
-                plain = plain_search.solve(self.rules, state, table=table, budget=budget).value
-                value = self.value(state)
-                if value != (sign_of(plain) if self._outcomes else plain):
-                    raise UncompiledRules(
-                        f"{self.rules.name}: state {state} is worth {plain} in plain Python, {value} compiled:"
-                        f" bounds, replies, outlook or longest are unsound, or {OTHERWISE}"
-                    )
+
+        def plain(state: int, budget: Budget) -> Value:
+            value = plain_search.solve(self.rules, state, table=table, budget=budget).value
+            return sign_of(value) if self._outcomes else value
+
+        suspects = "bounds, replies, outlook or longest are unsound, or "
+        agreement.compare_values(self.rules, states, plain, self.value, suspects)
 
     def _range(self, state: int) -> tuple[int, int]:
         if self._outcomes:
@@ -165,12 +162,12 @@ class Searcher(ExactSearch):
         return False
 
     @property
-    def arrays(self) -> list[NDArray[np.int64]]:
+    def arrays(self) -> list[Words]:
         """All that the search goes on from. To be set to the same later."""
         return [self.search, self.frames, self.moves, self.table]
 
     @arrays.setter
-    def arrays(self, arrays: list[NDArray[np.int64]]) -> None:
+    def arrays(self, arrays: list[Words]) -> None:
         self.search, self.frames, self.moves, table = arrays
         self.table = self._room[: len(table)]
         self.table[:] = table

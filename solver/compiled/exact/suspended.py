@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +15,6 @@ from solver.base.errors import DamagedBook, ResourceError
 from solver.base.files import fullness, replacing
 
 SEAL = 4  # bytes of the checksum
-PART = 1 << 20  # bytes that are read at once
 MOST_FACTS = 1 << 16  # bytes of the first line
 
 
@@ -44,7 +44,7 @@ def read(path: Path, facts: str) -> tuple[list[int], list[NDArray[Any]]] | None:
         begins, _, count = line.decode("utf-8", "replace").rstrip("\n").rpartition(" ")
         if begins != facts:
             raise ResourceError(f"{path} is of another proof or version: --restart discards it, or name another book")
-        if not _is_sealed(file, path.stat().st_size):
+        if not _is_sealed(file):
             raise DamagedBook(f"{path} is damaged: --restart begins anew")
         file.seek(len(line))
         numbers, *arrays = (np.load(file, allow_pickle=False) for _ in range(1 + int(count)))
@@ -62,13 +62,7 @@ class _Sealed:
         return self._file.write(data)
 
 
-def _is_sealed(file: BinaryIO, size: int) -> bool:
+def _is_sealed(file: BinaryIO) -> bool:
     """Whether a file ends with the checksum of all before."""
-    file.seek(0)
-    left, checksum = size - SEAL, 0
-    while left > 0:
-        data = file.read(min(left, PART))
-        if not data:
-            return False
-        left, checksum = left - len(data), zlib.crc32(data, checksum)
-    return file.read(SEAL) == checksum.to_bytes(SEAL, "little")
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data, memoryview(data) as view:
+        return zlib.crc32(view[:-SEAL]).to_bytes(SEAL, "little") == view[-SEAL:]

@@ -26,15 +26,12 @@ from typing import Any
 
 import numpy as np
 from numba.extending import register_jitable
-from numpy.typing import NDArray
 
 from solver.base.errors import MethodError
-from solver.compiled.operators import raised_to, word_of
-from solver.compiled.states import MIXER, folded, in_place_of, unpacked
+from solver.compiled.operators import raised_to
+from solver.compiled.states import MIXER, Words, folded, in_place_of, unpacked, word_count, word_in
 from solver.compiled.wide import WORD, Wide
 from solver.store.shared import shared
-
-Words = NDArray[np.int64]
 
 LIMIT = 1 << 23  # above all merits
 WIN = LIMIT - 1  # the merit of a win now
@@ -78,46 +75,24 @@ def mixed_with(data: Any) -> Any:
     return np.int64(np.uint64(data) * UNSIGNED)
 
 
-def has_key(table: Any, at: Any, key: Any, behind: Any, mixed: Any) -> Any:
+@register_jitable(forceinline=True)
+def has_key(table: Words, at: int, key: Any, behind: int, mixed: int) -> Any:
     """Return whether an entry has a key: its words, xor-ed with `mixed`, are those of the key.
 
     They are the word at `at` and, of a wide key, the words from `at + behind + 1` on.
     """
-    return table[at] ^ mixed == ~key
+    differs = table[at] ^ mixed ^ ~word_in(key, 0)
+    for place in range(1, word_count(key)):
+        differs |= table[at + behind + place] ^ mixed ^ ~word_in(key, place)
+    return differs == 0
 
 
-@in_place_of(has_key)
-def _has_key(table: Any, at: Any, key: Any, behind: Any, mixed: Any) -> Any:
-    if not isinstance(key, Wide):
-        return None
-    words = key.width // WORD
-
-    def compared(table: NDArray[Any], at: int, key: Any, behind: int, mixed: int) -> bool:
-        differs = table[at] ^ mixed ^ ~word_of(key, 0)
-        for place in range(1, words):
-            differs |= table[at + behind + place] ^ mixed ^ ~word_of(key, place)
-        return differs == 0
-
-    return compared
-
-
-def write_key(table: Any, at: Any, key: Any, behind: Any, mixed: Any) -> None:
+@register_jitable(forceinline=True)
+def write_key(table: Words, at: int, key: Any, behind: int, mixed: int) -> None:
     """Write the key of an entry, as `has_key` finds it."""
-    table[at] = ~key ^ mixed
-
-
-@in_place_of(write_key)
-def _write_key(table: Any, at: Any, key: Any, behind: Any, mixed: Any) -> Any:
-    if not isinstance(key, Wide):
-        return None
-    words = key.width // WORD
-
-    def written(table: NDArray[Any], at: int, key: Any, behind: int, mixed: int) -> None:
-        table[at] = ~word_of(key, 0) ^ mixed
-        for place in range(1, words):
-            table[at + behind + place] = ~word_of(key, place) ^ mixed
-
-    return written
+    table[at] = ~word_in(key, 0) ^ mixed
+    for place in range(1, word_count(key)):
+        table[at + behind + place] = ~word_in(key, place) ^ mixed
 
 
 def key_at(table: Any, at: Any, more: Any) -> Any:
@@ -131,7 +106,7 @@ def _key_at(table: Any, at: Any, more: Any) -> Any:
         return None
     words, raised = 1 + len(more), raised_to(WORD * (1 + len(more)))
 
-    def read(table: NDArray[Any], at: int, more: Any) -> Any:
+    def read(table: Words, at: int, more: Any) -> Any:
         mixed = mixed_with(table[at + 1])
         key = raised(~(table[at] ^ mixed), 0)
         for place in range(1, words):
@@ -151,7 +126,7 @@ def bucket_of(key: Any, words: int, entries: Any = 2) -> Any:
 
 
 @register_jitable(forceinline=True)
-def find(table: NDArray[Any], key: Any) -> Any:
+def find(table: Words, key: Any) -> Any:
     """Return the data of a key, or 0. They are read once, since another thread may write the entry at any time."""
     bucket = bucket_of(key, len(table))
     data = table[bucket + 1]
@@ -177,7 +152,7 @@ def high_of(data: int) -> Any:
 
 
 @register_jitable
-def keep(table: NDArray[Any], key: Any, low: int, high: int, work: int) -> None:
+def keep(table: Words, key: Any, low: int, high: int, work: int) -> None:
     """Store bounds, joined with those known. If the bucket is full, the entry that cost less makes way."""
     bucket, size = bucket_of(key, len(table)), size_of(key)
     data = table[bucket + 1]
@@ -202,13 +177,13 @@ def keep(table: NDArray[Any], key: Any, low: int, high: int, work: int) -> None:
 
 
 @register_jitable(forceinline=True)
-def busy_place(busy: NDArray[Any], state: Any) -> Any:
+def busy_place(busy: Words, state: Any) -> Any:
     """Return the place in `busy` of a state that is being searched, `folded`."""
     return state * MIXER >> 30 & len(busy) - 1
 
 
 @shared
-def spread(table: NDArray[Any], used: Any, more: Any) -> None:
+def spread(table: Words, used: Any, more: Any) -> None:
     """Distribute the entries of table[:used] over the whole table, which is empty beyond."""
     size = size_of(key_at(table, 0, more))
     for at in range(0, used, 2 * size):

@@ -9,6 +9,24 @@ variation search: Marsland and Campbell, Parallel Search of Strongly Ordered Gam
 table's, then by `promise`; where the rules have none, the move comes second that was too good when the path was last at
 this ply (Akl and Newborn, The Principal Continuation and the Killer Heuristic, 1977). The last ply takes neither frames
 nor table.
+
+The transposition table holds bounds on the value of a state at a depth. It is one run of words, a power of two of them,
+aligned so that a bucket of two entries lies in one line of the cache. An entry is four words, of which the last two are
+floats: `table` is the run as int64, `bounds` as float64.
+
+    key     the state, inverted: zeros are an empty entry
+    note    depth, 20 bits | 1 if no state was cut off below | 1 if the state was its own image | best action + 1, or 0
+    low     lower bound
+    high    upper bound
+
+Each thread has a table of its own (`searches`), so nobody writes an entry between two looks at it.
+
+Of a wide state (`compiled.wide`) the further words of the key, inverted, come behind these, and an entry is twice as
+long as one of `exact.table`.
+
+The value of a state depends on the depth, so a bound is one for that depth alone; but where the end of the game proves
+it, it holds for any greater depth, too. The action is that of the state as it was, which may be another image of the
+key than the next one: a wrong one costs some order and nothing else. Of a bucket's entries the shallower makes way.
 """
 
 from __future__ import annotations
@@ -17,20 +35,96 @@ from typing import Any
 
 import numpy as np
 from numba.extending import register_jitable
-from numpy.typing import NDArray
 
 from solver.base import value
+from solver.compiled.exact.table import bucket_of, has_key, new_table, size_of, write_key
 from solver.compiled.inlining import PART
-from solver.compiled.lookahead.bounds import ACTION_SHIFT, OWN_IMAGE, WHOLE_WINDOW, keep, remembered
-from solver.compiled.lookahead.depth import INFINITY, TAKEN, Field, Frame, Move, Path, Window, lifted, list_moves_at
-from solver.compiled.lookahead.model import Model
-from solver.compiled.states import BEYOND, COLUMNS, put_state, state_at, state_in
+from solver.compiled.lookahead.depth import TAKEN, Field, Frame, Model, Move, Path, Window, lifted, list_moves_at
+from solver.compiled.states import Words, copy_row, put_state, state_at, state_in
 from solver.search import SearchStatus
 from solver.store.addresses import borrowed
 from solver.store.shared import shared
 
 WIN = value.WIN
 WIDE = 512  # rows of `moves` that a state finds free
+DEPTH_BITS = (1 << 20) - 1
+WHOLE_WINDOW = 1 << 20
+OWN_IMAGE = 1 << 21
+ACTION_SHIFT = 22
+
+
+def new_bounds(size: int) -> tuple[Words, Any]:
+    """An empty table of the largest power of two of bytes within `size`, both ways. Raises MethodError below 1024."""
+    table = new_table(size)
+    return table, table.view(np.float64)
+
+
+@register_jitable(forceinline=True, **PART)
+def place_of(key: Any, words: int) -> Any:
+    """The first word of a key's bucket in a table of so many words."""
+    return bucket_of(key, words >> 1) << 1
+
+
+@register_jitable(forceinline=True, **PART)
+def find(table: Words, key: Any) -> Any:
+    """The first word of the entry of a key, or -1."""
+    at = place_of(key, len(table))
+    if has_key(table, at, key, 3, 0):
+        return at
+    if has_key(table, at + 2 * size_of(key), key, 3, 0):
+        return at + 2 * size_of(key)
+    return -1
+
+
+@register_jitable(forceinline=True, **PART)
+def holds_at(note: int, depth: int) -> Any:
+    """Whether an entry's bounds are bounds for this depth."""
+    known = note & DEPTH_BITS
+    return known == depth or (known < depth and note & WHOLE_WINDOW != 0)
+
+
+@register_jitable(forceinline=True, **PART)
+def remembered(memory: Any, key: Any, depth: int, alpha: float, beta: float, scores: bool) -> tuple[Any, Any]:
+    """The table's entry for a state: its merit, or a bound outside the window, or else NaN; and the entry's note."""
+    table, bounds = memory
+    slot = find(table, key)
+    if slot < 0:
+        return np.nan, np.int64(0)
+    note, low, high = table[slot + 1], bounds[slot + 2], bounds[slot + 3]
+    if not holds_at(note, depth):
+        # A win or loss that less depth has proved
+        foreseen = not scores and note & DEPTH_BITS < depth
+        low = low if foreseen and low >= 1 else -np.inf
+        high = high if foreseen and high <= -1 else np.inf
+    if low >= beta or low == high:
+        return low, note
+    return high if high <= alpha else np.nan, note
+
+
+@register_jitable(**PART)
+def keep(table: Words, bounds: Any, key: Any, note: int, low: float, high: float) -> None:
+    """Store bounds, joined with the known bounds for this depth; of the bucket's entries the shallower makes way."""
+    depth = note & DEPTH_BITS
+    at = find(table, key)
+    if at >= 0:
+        before = table[at + 1]
+        if note >> ACTION_SHIFT == 0:
+            note |= before & ~(WHOLE_WINDOW | DEPTH_BITS)
+        if holds_at(before, depth):
+            if low < high and not before & WHOLE_WINDOW:
+                note &= ~WHOLE_WINDOW
+            low = low if low > bounds[at + 2] else bounds[at + 2]
+            high = high if high < bounds[at + 3] else bounds[at + 3]
+    else:
+        at = place_of(key, len(table))
+        if depth >= table[at + 1] & DEPTH_BITS:
+            for place in range(at, at + 2 * size_of(key)):
+                table[place + 2 * size_of(key)] = table[place]
+        else:
+            at += 2 * size_of(key)
+    table[at + 1] = note
+    write_key(table, at, key, 3, 0)
+    bounds[at + 2], bounds[at + 3] = low, high
 
 
 @register_jitable(forceinline=True, **PART)
@@ -46,7 +140,7 @@ def dropped(bound: float, gain: Any, scores: bool) -> Any:
 
 
 @register_jitable(forceinline=True, **PART)
-def is_own_image(frames: NDArray[Any], ply: int, more: Any) -> Any:
+def is_own_image(frames: Words, ply: int, more: Any) -> Any:
     """Whether the frame's state stands for all symmetric ones."""
     return state_at(frames, ply, Frame.STATE, more) == state_at(frames, ply, Frame.KEY, more)
 
@@ -58,8 +152,8 @@ def put_away(memory: Any, path: Any, ply: int, more: Any) -> None:
     if ply > 0 and frames[ply, Frame.LEFT] > 1:
         best = windows[ply, Window.BEST]
         # A result outside the window is only a bound: fail low is an upper one, fail high a lower one.
-        low = best if best > windows[ply, Window.ALPHA] else -INFINITY
-        high = best if best < windows[ply, Window.BETA] else INFINITY
+        low = best if best > windows[ply, Window.ALPHA] else -np.inf
+        high = best if best < windows[ply, Window.BETA] else np.inf
         note = frames[ply, Frame.LEFT]
         if frames[ply, Frame.CUT] == 0:
             note |= WHOLE_WINDOW
@@ -110,20 +204,18 @@ def enter(path: Any, ply: int, row: int, again: bool, rules: Any) -> None:
     best, beta = windows[ply, Window.BEST], windows[ply, Window.BETA]
     floor = best if best > windows[ply, Window.ALPHA] else windows[ply, Window.ALPHA]
     # Principal variation search: ask with a window of no width whether a later move is better at all (Marsland 1983).
-    scouts = frames[ply, Frame.OPEN] != 0 and best > -INFINITY and not again
+    scouts = frames[ply, Frame.OPEN] != 0 and best > -np.inf and not again
     low, high = dropped(floor, moves[row, Move.GAIN], scores), dropped(beta, moves[row, Move.GAIN], scores)
     # An equal move that comes first is better
     if ply == 0 and row < frames[0, Frame.BEST_ROW]:
-        low = np.nextafter(low, -INFINITY)
+        low = np.nextafter(low, -np.inf)
     # Rounding may have closed a narrow window
     if scouts or high <= low:
-        high = np.nextafter(low, INFINITY)
+        high = np.nextafter(low, np.inf)
     frames[ply, Frame.ROW] = row
     frames[ply, Frame.SCOUTS] = scouts
-    frames[ply + 1, Frame.STATE] = moves[row, Move.CHILD]
-    frames[ply + 1, Frame.KEY] = moves[row, Move.CODE]
-    for column in range(BEYOND, BEYOND + COLUMNS * len(more)):
-        frames[ply + 1, column] = moves[row, column]
+    # Its state and key
+    copy_row(frames, ply + 1, moves, row, 2, more)
     frames[ply + 1, Frame.LEFT] = frames[ply, Frame.LEFT] - 1
     frames[ply + 1, Frame.FIRST] = frames[ply, Frame.END]
     frames[ply + 1, Frame.OPEN] = frames[ply, Frame.OPEN] != 0 and not scouts
@@ -222,7 +314,7 @@ def begin(path: Any, depth: int) -> None:
     for field in range(frames.shape[1]):
         frames[0, field] = 0
     frames[0, Frame.LEFT], frames[0, Frame.OPEN] = depth, 1
-    windows[0, Window.ALPHA], windows[0, Window.BETA], windows[0, Window.BEST] = -INFINITY, INFINITY, -INFINITY
+    windows[0, Window.ALPHA], windows[0, Window.BETA], windows[0, Window.BEST] = -np.inf, np.inf, -np.inf
     search[Field.PLY] = 0
 
 
@@ -235,14 +327,7 @@ def is_known(path: Any, scores: bool) -> Any:
 
 @shared
 def choose(
-    rules: Any,
-    memory: Any,
-    path: Any,
-    model: Any,
-    states: NDArray[Any],
-    depth: int,
-    found: Any,
-    allowance: int,
+    rules: Any, memory: Any, path: Any, model: Any, states: Words, depth: int, found: Any, allowance: int
 ) -> Any:
     """Search unfinished states (`compiled.states`) from search[PLACE] on, each deepened to `depth`; as `look` returns.
 

@@ -8,30 +8,34 @@ game lies strictly between -1 and 1.
 A model weighs a state as numbers: the game's own `features`, or else the bits of the state. These are its cells, one
 bit or a few each, in most games; in two sets, one for each player to move, where the game has `to_move`. Features are
 those of the image that `canonical` takes, so that symmetric states have the same.
+
+`Settling` searches many states to a depth of one or two plies: `solver.search.derive` for arrays of them.
 """
 
 from __future__ import annotations
 
+import math
 import sys
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types as nb
 from numba.extending import intrinsic, register_jitable
-from numpy.typing import NDArray
 
 from solver.base import value
-from solver.compiled.binding import bind, inlined, kernel, respelled
-from solver.compiled.edges import address_of, caller
+from solver.compiled.binding import bind, compiling, inlined, kernel, respelled
+from solver.compiled.edges import address_of, caller, lift, terminal_merit
 from solver.compiled.exact.moves import key_of, sign_of
 from solver.compiled.inlining import PART
-from solver.compiled.lookahead.model import MODEL, Model, weighed
-from solver.compiled.states import put_state, state_at, state_in, told
+from solver.compiled.lookahead.evaluation import LIMIT, Evaluation
+from solver.compiled.states import Words, columns, put_state, state_at, state_in, told
 from solver.rules.game import Rules
 from solver.rules.width import USUAL
 from solver.search import SearchStatus
 from solver.store.addresses import borrowed
+from solver.store.shared import shared
 
 game: Any = None  # constants of the bound copies
 SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = BOUNDS = FEATURES = PROMISES = False
@@ -40,7 +44,6 @@ BITS = USUAL  # of a state
 WIN = value.WIN
 LARGEST = 1 << 53  # above all merits that a float64 holds exactly
 MOST_LEFT = 1 << 30  # plies that an ended game may still take
-INFINITY = np.inf
 
 # columns of `frames`, the plies of the path
 Frame = IntEnum("Frame", "STATE KEY LEFT FIRST END UNTRIED ROW BEST_ROW CUT SCOUTS OPEN KILLER", start=0)
@@ -69,6 +72,93 @@ class Path(NamedTuple):
     search: Any
 
 
+def new_path(extra_words: tuple[int, ...]) -> Path:
+    """An empty line of play, with room for some plies."""
+    return Path(
+        np.zeros((64, columns(FRAME, extra_words)), np.int64),
+        np.zeros((64, WINDOW), np.float64),
+        np.zeros((4096, columns(MOVE, extra_words)), np.int64),
+        np.zeros(FIELDS, np.int64),
+    )
+
+
+class Model(NamedTuple):
+    """Layers as arrays; without any the rules' own `evaluate` is asked.
+
+    shape (layers + 1,) int64: the width of each layer, from the features to the one output, or (0,); weights float32,
+    of each layer (inputs, outputs) row by row and then its biases; relu: between layers, instead of tanh; scale: the
+    value that an output of 1 stands for. inputs and units are room to work in: the features of a state, int64, and
+    two layers, float64; so each thread needs a model of its own, see `copy`.
+    """
+
+    shape: Any
+    weights: Any
+    relu: bool
+    scale: float
+    inputs: Any
+    units: Any
+
+    def copy(self) -> Model:
+        """The same with room of its own."""
+        return self._replace(inputs=self.inputs.copy(), units=self.units.copy())
+
+
+MODEL = nb.NamedTuple(
+    [
+        *(nb.Array(nb.int64, 1, "C"), nb.Array(nb.float32, 1, "C"), nb.boolean, nb.float64),
+        *(nb.Array(nb.int64, 1, "C"), nb.Array(nb.float64, 1, "C")),
+    ],
+    Model,
+)
+
+
+def model_of(evaluation: Evaluation) -> Model:
+    """A learned evaluation as arrays."""
+    return new_model(evaluation.layers, evaluation.activation, evaluation.scale)
+
+
+def new_model(layers: Sequence[tuple[Any, Any]] = (), activation: str = "tanh", scale: float = 1.0) -> Model:
+    """The model of layers of weights (inputs, outputs) and biases (outputs,); `activation` is tanh or relu."""
+    arrays = [np.asarray(array, np.float32).ravel() for layer in layers for array in layer]
+    weights = np.concatenate(arrays) if arrays else np.empty(0, np.float32)
+    widths = [len(layers[0][0]), *(len(biases) for _, biases in layers)] if layers else []
+    widest = max(widths, default=0)
+    shape, inputs = np.array(widths, np.int64), np.zeros(widths[0] if widths else 0, np.int64)
+    return Model(shape, weights, activation == "relu", float(scale), inputs, np.zeros(2 * widest, np.float64))
+
+
+@shared
+def weighed(shape: Words, weights: Any, relu: bool, inputs: Words, units: Any) -> Any:
+    """Return the output of the layers for the inputs, from -LIMIT to LIMIT."""
+    width = shape[0]
+    if len(shape) == 2:
+        total = np.float64(weights[width])
+        for i in range(width):
+            total += weights[i] * inputs[i]
+        return max(-LIMIT, min(LIMIT, math.tanh(total)))
+    offset, room = 0, len(units) >> 1
+    for i in range(width):
+        units[i] = inputs[i]
+    source, target = 0, room
+    for layer in range(1, len(shape)):
+        outputs = shape[layer]
+        for j in range(outputs):
+            units[target + j] = weights[offset + width * outputs + j]
+        for i in range(width):
+            number = units[source + i]
+            if number != 0:
+                for j in range(outputs):
+                    units[target + j] += number * weights[offset + i * outputs + j]
+        offset += (width + 1) * outputs
+        if layer + 1 < len(shape):
+            for j in range(outputs):
+                number = units[target + j]
+                units[target + j] = max(0.0, number) if relu else math.tanh(number)
+        width = outputs
+        source, target = target, source
+    return max(-LIMIT, min(LIMIT, math.tanh(units[source])))
+
+
 @inlined
 def end_merit(state: Any) -> Any:
     """A terminal state's merit, or NaN."""
@@ -80,7 +170,7 @@ def end_merit(state: Any) -> Any:
 
 
 @inlined
-def features(state: Any, out: NDArray[Any]) -> Any:
+def features(state: Any, out: Words) -> Any:
     """The features of an unfinished state, folded already, into out (n,) int64, as many as fit; how many there are."""
     count = 0
     if FEATURES:
@@ -133,7 +223,7 @@ def lifted(merit: float, sign: int, gain: int, scores: bool) -> Any:
 
 
 @inlined
-def write_move(moves: NDArray[Any], row: int, state: Any, action: Any, child: Any, final: Any) -> None:
+def write_move(moves: Words, row: int, state: Any, action: Any, child: Any, final: Any) -> None:
     """The action's row, but for its promise."""
     put_state(moves, row, Move.CHILD, child, MORE)
     moves[row, Move.ACTION] = action
@@ -156,7 +246,7 @@ def list_moves(path: Any, model: Any, ply: int, wanted: int) -> Any:
     model = Model(borrowed(shape), borrowed(weights), relu, scale, borrowed(inputs), borrowed(units))
     state, last, left = state_at(frames, ply, Frame.STATE, MORE), frames[ply, Frame.FIRST], frames[ply, Frame.LEFT]
     beta = windows[ply, Window.BETA]
-    best, best_row, untried, nodes, cut = -INFINITY, np.int64(-1), 0, 0, 0
+    best, best_row, untried, nodes, cut = -np.inf, np.int64(-1), 0, 0, 0
     for action in game.actions(state):
         if last >= len(moves):
             return SearchStatus.NO_ROOM
@@ -199,7 +289,7 @@ def list_moves(path: Any, model: Any, ply: int, wanted: int) -> Any:
 
 
 @kernel
-def list_tiers(states: NDArray[Any], answers: NDArray[Any]) -> None:
+def list_tiers(states: Words, answers: Words) -> None:
     """Write the tiers (n,) int64 of states, 0 where the rules know none."""
     for i in range(len(states)):
         answers[i] = game.tier(state_in(states, i, MORE))
@@ -210,7 +300,7 @@ guess: Any = respelled(list_tiers, "guess", {"tier": "evaluate"})
 
 
 @kernel
-def tabulate(states: NDArray[Any], table: NDArray[Any]) -> bool:
+def tabulate(states: Words, table: Words) -> bool:
     """Write the features of unfinished states to the rows of a table, (n, features) int16.
 
     Returns False if a state has more or fewer features.
@@ -225,6 +315,46 @@ def tabulate(states: NDArray[Any], table: NDArray[Any]) -> bool:
     return True
 
 
+@kernel
+def unsettled(states: Words, merits: Any, plies: int, most: Any, kept: Any) -> Any:
+    """Mark in kept (n,) bool the unfinished states (n,) that a search of 1 or 2 plies does not settle.
+
+    Returns the first state whose merit, as settled, is not merits (n,) int64; else -1.
+    """
+    for i in range(len(states)):
+        low, high = _range_of_two(states[i], most) if plies == 2 else _range_of_one(states[i], most)
+        kept[i] = low != high
+        if low == high and low != merits[i]:
+            return states[i]
+    return np.int64(-1)
+
+
+@kernel
+def _anything(state: Any, most: Any) -> tuple[Any, Any]:
+    return -most, most
+
+
+@kernel
+def _range_of_one(state: Any, most: int) -> tuple[Any, Any]:
+    low: Any = np.int64(-(1 << 62))
+    high: Any = low
+    for action in game.actions(state):
+        child = game.result(state, action)
+        if game.is_terminal(child):
+            worst = best = terminal_merit(game.utility(child), game.plies_left(child), SCORES, WIN)
+        else:
+            worst, best = _anything(child, most)
+        same, gain = sign_of(state, action, child) > 0, game.reward(state, action) if REWARD else 0
+        worst, best = lift(worst, same, SCORES) + gain, lift(best, same, SCORES) + gain
+        low, high = max(low, min(worst, best)), max(high, max(worst, best))
+        if low == most:
+            break
+    return low, high
+
+
+_range_of_two = respelled(_range_of_one, "_range_of_two", {"_anything": "_range_of_one"})
+
+
 def _table(item: Any) -> Any:
     return nb.Array(item, 2, "C")
 
@@ -236,11 +366,7 @@ LIST_MOVES = (PATH, MODEL, nb.int64, nb.int64)
 @intrinsic
 def list_moves_at(typingctx: Any, address: Any, path: Any, model: Any, ply: Any, wanted: Any) -> Any:
     """`list_moves` at its address; an error goes on."""
-
-    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        return caller(nb.int64, LIST_MOVES, builder, context, values)
-
-    return nb.int64(nb.int64, *LIST_MOVES), emit
+    return nb.int64(nb.int64, *LIST_MOVES), caller(nb.int64, LIST_MOVES)
 
 
 class CompiledDepth:
@@ -249,3 +375,38 @@ class CompiledDepth:
     def __init__(self, rules: Rules) -> None:
         self.kernels: Any = bind(sys.modules[__name__], rules.game, rules.symmetry, tiers=False)
         self.address: int = address_of(self.kernels.list_moves, LIST_MOVES)
+
+
+class Settling:
+    """The kernels for one game. Raises UncompiledRules, at the latest when they are first called."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.kernels: Any = bind(sys.modules[__name__], rules.game, rules.symmetry, rules.scores)
+
+    def unsettled(self, plies: int, merits: list[int]) -> Callable[[Any], tuple[Any, int]]:
+        """Return a function that drops from a chunk the states that a short search settles.
+
+        It takes a chunk, that is, arrays of states and of indices into `merits`. It returns the states left, and the
+        first state that the search gives another merit than the book, or -1.
+        """
+        worth: Words = np.array(merits, np.int64)
+        largest = self.rules.kind.most
+
+        def left_of(chunk: Any) -> tuple[Any, int]:
+            states, indices = chunk
+            is_kept = np.empty(len(states), np.bool_)
+            with compiling(self.rules.game):
+                wrong = self.kernels.unsettled(states, worth[indices], plies, largest, is_kept)
+            return (states[is_kept], indices[is_kept]), int(wrong)
+
+        return left_of
+
+    def by_tier(self, states: Any) -> list[int]:
+        """The places of states, those of lower tiers first, else in their order."""
+        numbers = np.asarray(states, np.int64)
+        tiers = np.empty(len(numbers), np.int64)
+        with compiling(self.rules.game):
+            bind(sys.modules[__name__], self.rules.game).list_tiers(numbers, tiers)
+        places: list[int] = np.argsort(tiers, kind="stable").tolist()
+        return places

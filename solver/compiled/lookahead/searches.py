@@ -10,31 +10,27 @@ one search to the next: its bounds are those of a state and a depth, whatever wa
 
 from __future__ import annotations
 
-import contextlib
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from solver.base.errors import BudgetExceeded, MethodError, UncompiledRules
+from solver.base.errors import MethodError, UncompiledRules
 from solver.base.parallel import Workers
 from solver.base.system import cores
 from solver.check.conformance import OTHERWISE, check_game
 from solver.compiled import agreement
 from solver.compiled.binding import compiling
 from solver.compiled.lookahead import deepening
-from solver.compiled.lookahead.bounds import DEEPEST, new_bounds
-from solver.compiled.lookahead.depth import FIELDS, FRAME, MOVE, WINDOW, CompiledDepth, Field, Frame, Move, Path, Window
-from solver.compiled.lookahead.model import Model, new_model
-from solver.compiled.states import columns, doubled, more_of, packed, read_state, write_state
+from solver.compiled.lookahead.depth import CompiledDepth, Field, Frame, Model, Move, Window, new_model, new_path
+from solver.compiled.states import Words, doubled, more_of, packed, read_state, write_state
 from solver.rules.game import Game, Rules, is_built_in
 from solver.search import Budget, Counts, Result, SearchStatus, heuristic, refuse_chance, stuck
 
 TABLE_BYTES = 32 << 20  # bytes, of a search of one state
 SMALL_TABLE_BYTES = 1 << 20  # bytes for each thread of searches of many
 STATES_PER_TASK = 256  # states that a thread takes at a time
-States = NDArray[np.int64]
 
 
 class Choices(NamedTuple):
@@ -43,9 +39,9 @@ class Choices(NamedTuple):
     A merit is a margin, an estimate, or +-(`value.WIN` - distance).
     """
 
-    actions: States
-    places: States
-    merits: NDArray[np.float64]
+    actions: Words
+    places: Words
+    merits: Any
 
 
 class Lookahead:
@@ -60,13 +56,8 @@ class Lookahead:
             self._depth = CompiledDepth(self.rules)
         self._more = extra_words = more_of(self.rules.bits)
         self._asked = self._depth.address, self.rules.scores, *extra_words
-        self._memory = new_bounds(table)
-        self._path = Path(
-            np.zeros((64, columns(FRAME, extra_words)), np.int64),
-            np.zeros((64, WINDOW), np.float64),
-            np.zeros((4096, columns(MOVE, extra_words)), np.int64),
-            np.zeros(FIELDS, np.int64),
-        )
+        self._memory = deepening.new_bounds(table)
+        self._path = new_path(extra_words)
         self.nodes: int = 0
         self.use(model)
 
@@ -103,7 +94,7 @@ class Lookahead:
         merit, action, is_cut = float(windows[0, Window.BEST]), int(search[Field.CHOICE]), bool(frames[0, Frame.CUT])
         return heuristic.looked(rules, depth, merit, action, is_cut, self.nodes - before)
 
-    def choose(self, states: States, depth: int, found: Choices) -> None:
+    def choose(self, states: Words, depth: int, found: Choices) -> None:
         """Search unfinished states, an array of them, each deepened to `depth`, into `found`."""
         self._set_out(depth, None)
         self._path.frames[0, Frame.LEFT] = self._path.search[Field.PLACE] = 0
@@ -114,8 +105,8 @@ class Lookahead:
 
     def _set_out(self, depth: int, first_action: int | None) -> None:
         heuristic.check_depth(depth)
-        if depth > DEEPEST:
-            raise MethodError(f"a search of depth {depth} is too deep: look at most {DEEPEST} plies ahead")
+        if depth > deepening.DEPTH_BITS:
+            raise MethodError(f"a search of depth {depth} is too deep: look at most {deepening.DEPTH_BITS} plies ahead")
         while depth + 2 > len(self._path.frames):
             self._path = self._path._replace(frames=doubled(self._path.frames), windows=doubled(self._path.windows))
         self._path.search[Field.CHOICE] = -1 if first_action is None else first_action
@@ -171,16 +162,17 @@ class Lookahead:
         # Both searches by the rules' own `evaluate`
         states, (model, self._model) = check_game(self.rules.game), (self._model, new_model())
         options: Any = {"evaluate": self.rules.evaluate or heuristic.even, "symmetry": self.rules.symmetry}
+
+        # Value and action; the rest of a result counts nodes
+        def plain(depth: int, state: int, budget: Budget) -> Any:
+            return heuristic.search(self.rules.game, state, depth=depth, budget=budget, **options)[:2]
+
+        def compiled(depth: int, state: int) -> Any:
+            return self.look(state, depth)[:2]
+
         for depth in (1, 2):
-            for state, budget in agreement.sampled(states):
-                with contextlib.suppress(BudgetExceeded):
-                    plain = heuristic.search(self.rules.game, state, depth=depth, budget=budget, **options)
-                    result = self.look(state, depth)
-                    if (plain.value, plain.action) != (result.value, result.action):
-                        raise UncompiledRules(
-                            f"{self.rules.name}: {depth} plies ahead state {state} is worth {plain.value} in plain"
-                            f" Python, {result.value} compiled: {OTHERWISE}"
-                        )
+            asked = functools.partial(plain, depth), functools.partial(compiled, depth)
+            agreement.compare_values(self.rules, states, *asked)
         self.use(model)
 
 
@@ -201,17 +193,7 @@ class Chooser:
             Lookahead(game, model=model, symmetry=symmetry, table=table) for _ in range(workers or cores())
         ]
 
-    def use(self, model: Model | None) -> None:
-        """Estimate by another model, or by the rules."""
-        for member in self.members:
-            member.use(model)
-
-    @property
-    def nodes(self) -> int:
-        """Nodes searched so far."""
-        return sum(member.nodes for member in self.members)
-
-    def choose(self, states: Sequence[int] | States, depth: int) -> Choices:
+    def choose(self, states: Sequence[int] | Words, depth: int) -> Choices:
         """Search unfinished states (n,) int64, each to `depth`. Raises as `Lookahead.search`."""
         packed_states = packed(states, self._more)
         count = len(packed_states)
@@ -223,11 +205,7 @@ class Chooser:
             member = idle.pop()
             try:
                 chunk = slice(begin, begin + STATES_PER_TASK)
-                member.choose(
-                    packed_states[chunk],
-                    depth,
-                    Choices(choices.actions[chunk], choices.places[chunk], choices.merits[chunk]),
-                )
+                member.choose(packed_states[chunk], depth, Choices._make(array[chunk] for array in choices))
             finally:
                 idle.append(member)
 

@@ -57,18 +57,14 @@ def build(rules: Rules, ranks: bool = False, *, progress: Progress = silent) -> 
             kernels += _compiled(depth, rules, exports.DEPTH, progress)
         progress("link", 0, 0)
         code = _linked(kernels, ir.IntType(words_of(rules.bits) * WORD))
-    return finished(code, [kernel.name for kernel in kernels], facts(rules), exports.DESK, 2, exports.MOST_PAGES)
+    about = exports.shape_of(rules.bits) | {"game": rules.name, "rules": rules.fingerprint, "symmetry": rules.folds}
+    about |= {"scores": rules.scores, "win": WIN, "limit": LIMIT}
+    return finished(code, [kernel.name for kernel in kernels], about, exports.DESK, 2, exports.MOST_PAGES)
 
 
 def searches(rules: Rules) -> bool:
     """Whether the module of a game searches: alpha-beta takes no chance, and no game that is one tier."""
     return rules.chance is None and rules.tiered
-
-
-def facts(rules: Rules) -> dict[str, Any]:
-    """Return the facts that a module states about itself."""
-    about = {"game": rules.name, "rules": rules.fingerprint, "symmetry": rules.folds}
-    return exports.shape_of(rules.bits) | about | {"scores": rules.scores, "win": WIN, "limit": LIMIT}
 
 
 def _exported(rules: Rules, ranks: bool) -> dict[str, int]:

@@ -8,12 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from solver.compiled.binding import inlined, kernel, respelled
 from solver.compiled.lookahead import deepening
-from solver.compiled.lookahead.depth import FIELDS, FRAME, MOVE, WINDOW, Field, Frame, Path, Window, list_moves
-from solver.compiled.lookahead.model import Model
+from solver.compiled.lookahead.depth import FIELDS, FRAME, MOVE, WINDOW, Field, Frame, Model, Path, Window, list_moves
 from solver.compiled.states import columns, put_state
 from solver.store.addresses import float_table, floats, singles, words
 from solver.store.addresses import table as table_at
@@ -25,13 +23,13 @@ MORE = ()
 
 
 @inlined
-def list_moves_at(address: int, path: NDArray[Any], model: NDArray[Any], ply: int, wanted: Any) -> Any:
+def list_moves_at(address: int, path: Any, model: Any, ply: int, wanted: Any) -> Any:
     """`list_moves` itself: a module has no addresses of functions."""
     return list_moves(path, model, ply, wanted)
 
 
 @inlined
-def weighed(shape: Any, weights: NDArray[Any], relu: bool, inputs: Any, units: Any) -> Any:
+def weighed(shape: Any, weights: Any, relu: bool, inputs: Any, units: Any) -> Any:
     """A module has no model. This stands in its place."""
     return 0.0
 

@@ -387,7 +387,7 @@ class _Member:
 
     def __init__(self, rules: Rules, kind: Estimate, evaluation: Any) -> None:
         from solver.compiled.exact.searcher import Searcher
-        from solver.compiled.lookahead.model import model_of
+        from solver.compiled.lookahead.depth import model_of
         from solver.compiled.lookahead.searches import SMALL_TABLE_BYTES, Lookahead
 
         self.rules, self.kind = rules, kind
