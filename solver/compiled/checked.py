@@ -31,25 +31,8 @@ from numba.core import cgutils, ir, types
 from numba.core.errors import UnsupportedError
 from numba.core.lowering import Lower
 
-from solver.compiled.tracing import (
-    BITWISE,
-    MODULAR,
-    OVERFLOWING,
-    SIGNS,
-    STATES,
-    TRUSTED,
-    WHOLE,
-    Trace,
-    has_flag,
-    has_no_value,
-    is_bool,
-    is_foreign,
-    is_int,
-    is_member,
-    leaves_of,
-    odd_in,
-    operator_of,
-)
+from solver.compiled import tracing
+from solver.compiled.tracing import MODULAR, OVERFLOWING, is_bool, is_int, leaves_of
 from solver.compiled.wide import FLOAT_EXACT, Wide, check_exact_float, is_large
 
 for _name in ("lower_inst", "lower_expr", "lower_binop", "lower_call", "return_exception", "typeof", "loadvar"):
@@ -66,25 +49,8 @@ FLOAT_OPERATORS = {operator.add, operator.sub, operator.mul, operator.truediv, o
 IDENTITIES = {operator.is_, operator.is_not}
 # builtins that Numba computes as Python does, or whose arguments are checked below
 BUILTINS = {
-    abs,
-    bool,
-    divmod,
-    enumerate,
-    float,
-    int,
-    iter,
-    len,
-    list,
-    max,
-    min,
-    next,
-    pow,
-    range,
-    round,
-    slice,
-    sorted,
-    tuple,
-    zip,
+    *(abs, bool, divmod, enumerate, float, int, iter, len, list, max, min),
+    *(next, pow, range, round, slice, sorted, tuple, zip),
 }
 NUMPYS_BOOL = "truth values of NumPy do not compute like Python's: wrap them in int()"
 
@@ -98,7 +64,7 @@ class CheckedLower(Lower):
     LLVM turns them into registers, or drops them.
     """
 
-    trace: Trace
+    trace: tracing.Trace
 
     def pre_lower(self) -> None:
         super().pre_lower()
@@ -106,7 +72,7 @@ class CheckedLower(Lower):
         # As a call of its own it would not know the game's parameters as constants
         if self.generator_info:
             self.builder.function.attributes.add("alwaysinline")
-        self.trace = Trace(self, self.func_ir.func_id.func)
+        self.trace = tracing.Trace(self, self.func_ir.func_id.func)
         self._check_result()
         new_flag = functools.partial(cgutils.alloca_once_value, self.builder, EXACT)
         self._flags = {name: new_flag() for name in self.trace.lines}
@@ -116,9 +82,12 @@ class CheckedLower(Lower):
         """Refuse a method that gives a float in place of a whole number, or a list of numbers that kernels cut."""
         function = self.func_ir.func_id.func
         kind = self.gentype.yield_type if self.generator_info else self.fndesc.restype
-        if function.method in WHOLE - STATES and isinstance(kind, types.List) and any(map(is_large, leaves_of(kind))):
+        if function.method not in tracing.WHOLE:
+            return
+        leaves = [*leaves_of(kind)]
+        if function.method not in tracing.STATES and isinstance(kind, types.List) and any(map(is_large, leaves)):
             self._refuse(f"{function.method} gives a list of numbers beyond 63 bits: yield them", self.func_ir.loc)
-        if function.method in WHOLE and any(isinstance(element, types.Float) for element in leaves_of(kind)):
+        if any(isinstance(element, types.Float) for element in leaves):
             text = f"{function.method} gives a float, maybe only in some states: it must give an int"
             self._refuse(text, self.func_ir.loc)
 
@@ -139,7 +108,7 @@ class CheckedLower(Lower):
         if target in self._flags:
             self.builder.store(self._lost, self._flags[target])
         if target in self._unset:
-            is_unset = self._unset_flag(inst.value.name) if is_copy else BIT(has_no_value(inst.value))
+            is_unset = self._unset_flag(inst.value.name) if is_copy else BIT(tracing.has_no_value(inst.value))
             self.builder.store(is_unset, self._unset[target])
 
     def _check_used(self, inst: Any) -> None:
@@ -153,10 +122,10 @@ class CheckedLower(Lower):
 
     def _check_type(self, kind: Any, value: Any) -> None:
         """Refuse a value whose numbers are not Python's."""
-        odd = odd_in(value.value) if isinstance(value, (ir.Const, ir.Global, ir.FreeVar)) else None
+        odd = tracing.odd_in(value.value) if isinstance(value, (ir.Const, ir.Global, ir.FreeVar)) else None
         if odd is not None:
             self._refuse(f"{type(odd).__name__} has operators of its own: write plain ints, floats and tuples")
-        if is_foreign(kind):
+        if tracing.is_foreign(kind):
             number = value.value if isinstance(value, (ir.Const, ir.Global, ir.FreeVar)) else None
             if isinstance(number, int):
                 self._refuse(f"{number} has more than 63 bits: declare `bits`, or stay below 2**63")
@@ -199,12 +168,6 @@ class CheckedLower(Lower):
             if is_int(self.typeof(name)):
                 check_exact_float(self.context, self.builder, self._word(name))
 
-    def _check_still_int(self, number: Any, sign: str) -> None:
-        """Test a float that may be an int in Python: beyond 2**53 the int has more digits."""
-        size = self.builder.fcmp_ordered("<=", number, number.type(float(FLOAT_EXACT)))
-        size = self.builder.and_(size, self.builder.fcmp_ordered(">=", number, number.type(-float(FLOAT_EXACT))))
-        self._raise_if(self.builder.not_(size), f"{sign} gives a number beyond 2**53 that is a float here")
-
     def _check_division(self, left: Any, right: Any, sign: str) -> None:
         self._raise_if(self._equals(right, 0), f"{sign} by 0", ZeroDivisionError)
         if sign != "%":
@@ -216,6 +179,12 @@ class CheckedLower(Lower):
         negative = self.builder.icmp_signed("<", distance, distance.type(0))
         self._raise_if(negative, f"{sign} by a negative distance", ValueError)
 
+    def _is_outside(self, number: Any, least: int, most: int) -> Any:
+        """Whether a float is beyond one of two bounds, which floats hold exactly, or NaN."""
+        low = self.builder.fcmp_ordered(">=", number, number.type(float(least)))
+        high = self.builder.fcmp_ordered("<=", number, number.type(float(most)))
+        return self.builder.not_(self.builder.and_(low, high))
+
     def _equals(self, word: Any, number: int) -> Any:
         return self.builder.icmp_signed("==", word, word.type(number))
 
@@ -224,7 +193,7 @@ class CheckedLower(Lower):
         return self.context.cast(self.builder, self.loadvar(name), self.typeof(name), kind)
 
     def lower_expr(self, resty: Any, expr: Any) -> Any:
-        op = operator_of(expr)
+        op = tracing.operator_of(expr)
         # Numba has made one of several operators
         if expr.op in self.context.special_ops:
             self._refuse("arithmetic on a whole array: write a loop")
@@ -238,7 +207,7 @@ class CheckedLower(Lower):
         kind = self.typeof(name)
         if not (is_int(kind) or is_large(kind)):
             return super().lower_expr(resty, expr)
-        if not has_flag(resty):
+        if not tracing.has_flag(resty):
             self._refuse("~ of a truth value, which is -1 or -2 in Python: write not")
         if is_bool(kind) and name in self.trace.numpys:
             self._refuse(NUMPYS_BOOL)
@@ -259,9 +228,11 @@ class CheckedLower(Lower):
         if not all(is_int(kind) or is_large(kind) for kind in kinds):
             result = super().lower_binop(resty, expr, op)
             if isinstance(resty, types.Float) and op in OVERFLOWING and not self.trace.floats.intersection(names):
-                self._check_still_int(result, SIGNS[op])
+                # It may be an int in Python: beyond 2**53 the int has more digits
+                text = f"{tracing.SIGNS[op]} gives a number beyond 2**53 that is a float here"
+                self._raise_if(self._is_outside(result, -FLOAT_EXACT, FLOAT_EXACT), text)
             return result
-        if op in IDENTITIES and not (all(map(is_bool, kinds)) or all(map(is_member, kinds))):
+        if op in IDENTITIES and not (all(map(is_bool, kinds)) or all(map(tracing.is_member, kinds))):
             self._refuse("`is` between numbers: write ==")
         if any(map(is_large, kinds)) or is_large(resty):
             return self._wide_binop(resty, expr, op)
@@ -326,7 +297,7 @@ class CheckedLower(Lower):
                 for flag, word in zip(flags, words, strict=True)
             ]
             self._lost = builder.and_(self._lost, builder.and_(*opens))
-        return getattr(builder, BITWISE[op])(left, right)
+        return getattr(builder, tracing.BITWISE[op])(left, right)
 
     def _overflowing(self, op: Any, left: Any, right: Any) -> tuple[Any, Any]:
         """The lowest bits of a sum, difference or product, and whether it has more."""
@@ -373,7 +344,7 @@ class CheckedLower(Lower):
         if isinstance(kind, types.BoundFunction):
             is_known = not isinstance(kind.this, (types.Array, types.Set))
         elif isinstance(called, FunctionType):
-            is_known = getattr(called, "is_checked", False) or called in TRUSTED
+            is_known = getattr(called, "is_checked", False) or called in tracing.TRUSTED
         else:
             is_known = isinstance(kind, types.ExceptionClass) or called in BUILTINS
             is_known = is_known or getattr(called, "is_checked", False)
@@ -441,9 +412,9 @@ class CheckedLower(Lower):
             self._refuse(f"{called.__name__} of floats is not known to be the same in Python")
         if called in (int, round):
             number = self.loadvar(names[0])
-            low = self.builder.fcmp_ordered(">=", number, number.type(float(INT64_MIN)))
-            high = self.builder.fcmp_ordered("<", number, number.type(-float(INT64_MIN)))
-            self._raise_if(self.builder.not_(self.builder.and_(low, high)), "a float beyond 64 bits becomes an int")
+            # The largest float below 2**63
+            is_outside = self._is_outside(number, INT64_MIN, -INT64_MIN - (1 << 10))
+            self._raise_if(is_outside, "a float beyond 64 bits becomes an int")
 
 
 def place_of(file: str, line: int) -> str:

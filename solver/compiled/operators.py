@@ -118,12 +118,17 @@ def _emit_right(builder: Any, sig: Any, args: Any) -> Any:
     return builder.ashr(number, builder.zext(builder.select(within, distance, largest), number.type))
 
 
+def absolute(builder: Any, number: Any) -> Any:
+    """The size of a signed number, whose bits Python counts; that of the least one is right as an unsigned number."""
+    return builder.select(builder.icmp_signed("<", number, number.type(0)), builder.neg(number), number)
+
+
 def _divided(builder: Any, args: Any) -> tuple[Any, Any]:
     """Quotient and remainder, rounded down; of 1 where divided by 0."""
     number, by = args
     kind = number.type
     by = builder.select(builder.icmp_signed("==", by, kind(0)), kind(1), by)
-    sizes = [_emit_abs(builder, None, [operand]) for operand in (number, by)]
+    sizes = [absolute(builder, operand) for operand in (number, by)]
     size = builder.call(_quotient(builder.module, kind), sizes)
     is_negative = builder.icmp_signed("<", builder.xor(number, by), kind(0))
     quotient = builder.select(is_negative, builder.neg(size), size)
@@ -174,12 +179,10 @@ def _quotient(module: ir.Module, kind: ir.IntType) -> ir.Function:
     return function
 
 
-def _binary(name: str) -> Any:
-    """The code of an operator that is one instruction of LLVM's."""
-    return lambda builder, sig, args: getattr(builder, name)(*args)
-
-
-BINARY = {name: _binary(name) for name in ("or_", "xor", "add", "sub", "mul")}
+BINARY = {  # operators that are one instruction of LLVM's
+    name: lambda builder, sig, args, name=name: getattr(builder, name)(*args)
+    for name in ("or_", "xor", "add", "sub", "mul")
+}
 DIVISIONS = {
     "floordiv": lambda builder, sig, args: _divided(builder, args)[0],
     "mod": lambda builder, sig, args: _divided(builder, args)[1],
@@ -235,7 +238,7 @@ def _teach_functions() -> None:
     _teach(operator.neg, _alone(None, _widest), lambda builder, sig, args: builder.neg(args[0]), (Wide,))
     for name in (operator.pos, int):
         _teach(name, _alone(None), lambda builder, sig, args: args[0], *either)
-    _teach(abs, _alone(None, _widest), _emit_abs, (Wide,))
+    _teach(abs, _alone(None, _widest), lambda builder, sig, args: absolute(builder, args[0]), (Wide,))
     for name, sign in ((min, "<"), (max, ">")):
         _teach(name, _of_many, _extreme(sign), (nb.VarArg(Wide),), (nb.VarArg(Unsigned),))
     for name in (operator.truediv, operator.itruediv):
@@ -246,11 +249,6 @@ def _teach_functions() -> None:
 
 def _is_zero(builder: Any, sign: str, number: Any) -> Any:
     return builder.icmp_signed(sign, number, number.type(0))
-
-
-def _emit_abs(builder: Any, sig: Any, args: Any) -> Any:
-    negative = builder.icmp_signed("<", args[0], args[0].type(0))
-    return builder.select(negative, builder.neg(args[0]), args[0])
 
 
 def _extreme(sign: str) -> Any:
@@ -298,11 +296,6 @@ def _known(function: Any) -> Any:
     return function
 
 
-def absolute(builder: Any, number: Any) -> Any:
-    """The size of a signed number, whose bits Python counts; that of the least one is right as an unsigned number."""
-    return builder.select(builder.icmp_signed("<", number, number.type(0)), builder.neg(number), number)
-
-
 def _counting(emit: Any) -> Any:
     """A function of a number, wide or not, `emit(builder, number)`, as int64.
 
@@ -347,11 +340,7 @@ def left(width: int) -> Any:
     def shifted(typingctx: Any, number: Any, distance: Any) -> Any:
         if not (is_number(number) and is_number(distance)):
             return None
-
-        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            return emit_left(builder, sig, args)
-
-        return wide(wide, nb.int64), emit
+        return wide(wide, nb.int64), lambda context, builder, sig, args: emit_left(builder, sig, args)
 
     shifted.is_left_shift = True  # type: ignore[attr-defined]
     return _known(shifted)
