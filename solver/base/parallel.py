@@ -51,8 +51,9 @@ class Workers:
                     under_way.append(self._pool.submit(function, argument))
                 except RuntimeError as error:
                     # The limits on memory or processes
-                    fault = f"{error}: raise the limits on memory and processes, or take --workers 1"
-                    raise ResourceError(fault) from None
+                    raise ResourceError(
+                        f"{error}: raise the limits on memory and processes, or take --workers 1"
+                    ) from None
                 if len(under_way) > limit:
                     yield under_way.popleft().result()
             while under_way:

@@ -274,7 +274,7 @@ def _head(record: memoryview, count: int, size: int) -> tuple[Any, memoryview]:
 
 
 def states_of(packed: memoryview, size: int) -> Any:
-    """They again: a view, or a list where they are wide."""
+    """States side by side, of so many bytes each: a view, or a list where they are wide."""
     if size == 8:
         return packed.cast("Q")
     return [int.from_bytes(packed[offset : offset + size], "little") for offset in range(0, len(packed), size)]

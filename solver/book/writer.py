@@ -180,10 +180,7 @@ def write_book(
         with _disk_errors(target):
             encode = encode or header.encoding.encode_chunk
             header = _build(build, header, _encoded(header, chunks, encode, map, progress), game)
-            # Compact: the bytes depend on the records alone
-            with open_environment(build, readonly=True) as environment, open(finished, "xb") as file:
-                environment.copyfd(file.fileno(), compact=True)
-                system.sync(file.fileno())
+            _copy(build, finished)
             _read_back(finished, header)
             system.replace(finished, target)
             system.sync_path(target.parent)
@@ -324,6 +321,13 @@ def _count(digest: Any, records: list[tuple[bytes, bytes]]) -> None:
     for key, record in records:
         digest.update(key)
         digest.update(record)
+
+
+def _copy(build: Path, finished: Path) -> None:
+    """A compact, synced copy: its bytes depend on the records alone."""
+    with open_environment(build, readonly=True) as environment, open(finished, "xb") as file:
+        environment.copyfd(file.fileno(), compact=True)
+        system.sync(file.fileno())
 
 
 def _read_back(finished: Path, header: Header) -> None:

@@ -50,10 +50,9 @@ from solver.rules.notation import namer, show
 COLUMNS = {"state": int, "board": str, "value": str, "score": int, "distance": int, "tier": int, "best": list}
 OF_RULES = {"board", "tier", "best"}  # which are not in the book itself
 STEP = 1024  # rows between two reports
-ROW_GROUP = 1 << 16  # rows that a Parquet file keeps together
+ROW_GROUP, TRAINING_GROUP = 1 << 16, 1 << 14  # rows that a Parquet file keeps together, and a training set
 FORMULA = "=+-@\t\r\n"  # how one begins
 TYPES = {int: "INTEGER", float: "REAL", str: "TEXT", list: "TEXT"}
-TRAINING_GROUP = 1 << 14  # rows that the file keeps together
 SPLITS = (("train", 0.8), ("validation", 0.9), ("test", 1.0))  # and the shares up to which they go
 
 Cell = Callable[[int, Value], Any]

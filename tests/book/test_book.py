@@ -136,7 +136,7 @@ def test_a_palette_beyond_the_header_has_records_of_its_own(tmp_path, monkeypatc
 
 
 def test_more_values_than_a_book_holds_are_refused_at_once(tmp_path, monkeypatch):
-    monkeypatch.setattr("solver.book.writer.MOST_VALUES", 2)
+    monkeypatch.setattr("solver.book.format.MOST_VALUES", 2)
     with pytest.raises(ResourceError, match="a book holds 2 different values, not 3"):
         write_values(tmp_path / "book.lmdb", {state: Value(1, state) for state in (1, 2, 3)})
 

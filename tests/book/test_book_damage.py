@@ -87,7 +87,7 @@ def flipped(path, begin, step):
 def write_with_branches(path, count, pages_a_segment):
     """A book with a branch page: of short segments, as those of 64 KB would need 10 MB."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("solver.book.writer.SEGMENT_SIZE", 4096 * pages_a_segment - 16)
+        patch.setattr("solver.book.format.SEGMENT_SIZE", 4096 * pages_a_segment - 16)
         write_values(path, sample_values(count, spread=10**5))
     return path
 

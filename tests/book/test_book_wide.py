@@ -60,7 +60,7 @@ def test_what_is_written_is_read(tmp_path_factory, values, base):
 
 
 def test_many_segments_and_parts_of_the_directory(tmp_path, monkeypatch):
-    monkeypatch.setattr("solver.book.writer.DIRECTORY_PART", 16)
+    monkeypatch.setattr("solver.book.format.DIRECTORY_PART", 16)
     values = {number * 3**300: Value(number % 2) if number % 2 == 0 else Value(1, number) for number in range(5000)}
     write_values(tmp_path / "book.lmdb", values, facts={**FACTS, "state_bytes": 64})
     with Book(tmp_path / "book.lmdb") as book:
