@@ -158,3 +158,10 @@ def _thresholds(game, children):
             found |= dict.fromkeys(won, margin) | dict.fromkeys(lost, -margin)
         values |= {state: Value(found[state] + worth[state]) for state in inside}
     return values
+
+
+def perft(game, state, depth):
+    """How many sequences of so many moves there are; one that ends sooner counts."""
+    if depth == 0 or game.is_terminal(state):
+        return 1
+    return sum(perft(game, game.result(state, action), depth - 1) for action in game.actions(state))

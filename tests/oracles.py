@@ -6,6 +6,7 @@ source. An independent program shares no code with this package.
 
 import csv
 import math
+from collections import Counter
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -262,3 +263,30 @@ class Elsewhere(NamedTuple):
 
 # `tests/table.py` writes them into docs/reference/games.md
 ELSEWHERE = tuple(Elsewhere(**line) for line in table("elsewhere.csv"))
+
+
+def placements(symmetries):
+    """By numbers of either side's men: how many positions there are up to symmetry.
+
+    Burnside's lemma: the mean, over all symmetries, of how many positions each keeps. It keeps those whose men fill
+    whole cycles of points.
+    """
+    group = new = {tuple(range(len(symmetries[0])))}
+    while new:
+        new = {tuple(one[point] for point in other) for one in new for other in symmetries} - group
+        group = group | new
+    totals = Counter()
+    for symmetry in group:
+        kept, points = Counter({(0, 0): 1}), set(range(len(symmetry)))
+        while points:
+            cycle, point = 0, next(iter(points))
+            while point in points:
+                points.remove(point)
+                cycle, point = cycle + 1, symmetry[point]
+            before = kept.copy()
+            for (mine, theirs), count in before.items():
+                kept[mine + cycle, theirs] += count
+                kept[mine, theirs + cycle] += count
+        totals += kept
+    assert all(total % len(group) == 0 for total in totals.values())
+    return {men: total // len(group) for men, total in totals.items()}

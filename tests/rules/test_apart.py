@@ -1,6 +1,9 @@
-"""Board games against rules written apart: the same moves along random games, the same values on small boards."""
+"""Board games against figures of rules written apart, and published ones.
 
-import random
+The rules written apart share no code with the package; Git's history has them as tests/apart.py. Their figures lie in
+tests/data/moves.csv and values.csv.
+"""
+
 from collections import Counter
 
 import pytest
@@ -9,151 +12,52 @@ from solver import solve
 from solver.base.value import Value
 from solver.rules.game import load_game
 from solver.rules.notation import format_action
-from tests import apart, naive
-from tests.ways import slow
+from tests import naive
+from tests.oracles import placements, table
+from tests.ways import quickly
+
+PLACED = {}  # by game, how many positions follow each of some positions: `27 675-3` are 27 after a ply, 3 of 675 over
+for line in table("moves.csv"):
+    PLACED.setdefault(line["game"], {})[int(line["state"])] = line["after"]
 
 
-def stacks(game, state, mover=0):
-    """Cells with words: the rows of `show` above the letters of the columns."""
-    lines = game.show(state).splitlines()
-    lines = lines[: next(i for i, line in enumerate(lines) if line.split()[0] == "a")]
-    return tuple(word.replace(".", "") for line in lines for word in line.split()[1:])
-
-
-def words(game, state, mover=0):
-    return tuple(word if word else "." for word in stacks(game, state))
-
-
-def board(game, state, mover=0):
-    return tuple(game.cells(state, mover))
-
-
-def row(game, state, mover=0):
-    return board(game, state, mover)[0]
-
-
-def inner(game, state, mover=0):
-    """Without the row and the column of arrows."""
-    return tuple(line[:-1] for line in board(game, state)[1:])
-
-
-def placed(game, state, mover=0):
-    hands = game.show(state).partition("in hand ")[2].split()
-    left = int(hands[0]) + int(hands[2]) if hands else 0
-    return row(game, state), 2 * game.men - left
-
-
-def hands(game, state, mover=0):
-    above, below = ([int(word) for word in line.split()[-2:]] for line in game.show(state).splitlines())
-    return tuple(below), tuple(above)
-
-
-def walls(game, state, mover=0):
-    left = game.show(state).split()[-3::2]
-    return board(game, state), (int(left[0]), int(left[1]))
-
-
-GAMES = {  # the rules apart, and how a position is read
-    "gobblet-gobblers": (apart.gobblet, stacks),
-    "six-mens-morris": (apart.morris, placed),
-    "nine-mens-morris": (
-        lambda men, flying: apart.morris(men, flying, 3),
-        lambda game, state, mover: (row(game, state, mover), state >> 48),
-    ),
-    "dodgem": (apart.dodgem, inner),
-    "nocca-nocca": (apart.nocca, stacks),
-    "dao": (apart.dao, board),
-    "chung-toi": (apart.chung, words),
-    "tsoro-yematatu": (apart.tsoro, row),
-    "rota": (apart.rota, row),
-    "picaria": (apart.picaria, row),
-    "bagh-chal": (apart.baghchal, board),
-    "chopsticks": (apart.chopsticks, hands),
-    "one-dimensional-chess": (apart.chess, row),
-    "quoridor": (apart.quoridor, walls),
-}
-BOARDS = [
-    "gobblet-gobblers", "gobblet-gobblers:3,2", "six-mens-morris", "six-mens-morris:6", "six-mens-morris:4,true",
-    "nine-mens-morris", "nine-mens-morris:4,false", "nine-mens-morris:5", "dodgem", "dodgem:5", "nocca-nocca",
-    "nocca-nocca:5,3", "nocca-nocca:4,4", "dao", "dao:false", "chung-toi", "chung-toi:false", "tsoro-yematatu", "rota",
-    "rota:false", "picaria", "picaria:9", "chopsticks", "chopsticks:7,true", "one-dimensional-chess",
-    "one-dimensional-chess:20", "quoridor", "quoridor:3,4,2",
-    "bagh-chal", "bagh-chal:20,5", "bagh-chal:3,2,2",
-]  # fmt: skip
-SMALL = [
-    "dodgem:2", "tsoro-yematatu", "tsoro-yematatu:false", "chopsticks", "chopsticks:4,true", "quoridor:2,2,1",
-    "quoridor:3,3,0",
-]  # fmt: skip
-LARGER = [
-    "dodgem", "rota", "rota:false", "picaria", "picaria:9", "chopsticks:6", "one-dimensional-chess", "nocca-nocca:2,3",
-    "nocca-nocca:3,2", "quoridor", "quoridor:3,2,2",
-]  # fmt: skip
-
-
-def both(text):
+@pytest.mark.parametrize("text", PLACED)
+def test_moves_lead_to_as_many_positions_as_by_rules_written_apart(text):
+    """From the start and from positions of random games."""
     game = load_game(text)
-    judge, read = GAMES[text.partition(":")[0]]
-    return game, judge(*game), lambda state, mover=0: read(game, state, mover)
+    for state, after in PLACED[text].items():
+        states, found = {state}, []
+        for _ in after.split():
+            ongoing = [one for one in states if not game.is_terminal(one)]
+            states = {game.result(one, action) for one in ongoing for action in game.actions(one)}
+            over = sum(map(game.is_terminal, states))
+            found.append(f"{len(states)}-{over}" if over else str(len(states)))
+        assert " ".join(found) == after, state
 
 
-def assert_same_moves(text, games, plies):
-    game, judge, read = both(text)
-    names = text.partition(":")[0] == "chopsticks"  # whose positions do not tell who moves
-    rng = random.Random(text)
-    for _ in range(games):
-        state, mover = game.initial(), 0
-        for _ in range(plies):
-            over = judge.over(read(state, mover), 0 if names else mover)
-            assert game.is_terminal(state) == (over is not None)
-            if over is not None:
-                assert game.utility(state) == over
-                break
-            children = [game.result(state, action) for action in game.actions(state)]
-            expected = judge.moves(read(state, mover), 0 if names else mover)
-            assert {read(child, 1 - mover) for child in children} == {position for position, _ in expected}
-            state, mover = rng.choice(children), 1 - mover
+VALUES = {line["game"]: line for line in table("values.csv")}  # how many positions have each: `3*-1:2` are lost in 2
+SMALL = ("dodgem:2", "tsoro-yematatu", "tsoro-yematatu:false", "chopsticks", "chopsticks:4,true", "quoridor:2,2,1")
+SMALL += ("quoridor:3,3,0", "othello:3,3", "othello:5,2", "othello:4,3")
 
 
-@pytest.mark.parametrize("text", BOARDS)
-def test_moves_are_those_of_rules_written_apart(text):
-    assert_same_moves(text, 1, 20)
+def said(value):
+    return str(value.score) if value.distance is None else f"{value.score}:{value.distance}"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("text", BOARDS)
-def test_moves_are_those_of_rules_written_apart_in_many_games(text):
-    assert_same_moves(text, 60, 80)
-
-
-@pytest.mark.parametrize("text", [*SMALL, *slow(*LARGER)])
-def test_values_are_those_of_rules_written_apart(text):
-    game, judge, _ = both(text)
-    ours, theirs = naive.solve(game), naive.solve(judge)
-    assert ours[game.initial()] == theirs[judge.initial()]
-    assert sorted(ours.values(), key=tuple_of) == sorted(theirs.values(), key=tuple_of)
-
-
-@pytest.mark.parametrize("text", ["othello:3,3", "othello:5,2", "othello:4,3", *slow("othello:3,5", "othello:5,3")])
-def test_othello_of_odd_rows_and_columns_is_that_of_rules_written_apart(text):
+@pytest.mark.parametrize("text", quickly(VALUES, SMALL))
+def test_values_are_as_many_as_by_rules_written_apart(text):
+    """Of positions that play from the start reaches; in othello, who is to move is a part of a finished one."""
     game = load_game(text)
-    judge = apart.othello(*game)
-    theirs, todo = naive.solve(judge), [(game.initial(), 0)]
-    ours, seen = naive.solve(game), {}
+    known, reached, todo = naive.solve(game), set(), [(game.initial(), 0)]
     while todo:
         state, mover = todo.pop()
-        position = tuple(game.cells(state, mover)), mover
-        if position not in seen:
-            seen[position] = ours[state]
-            todo += [(game.result(state, one), 1 - mover) for one in game.actions(state) if not game.is_terminal(state)]
-    assert seen == theirs and len(seen) > 4
-
-
-@pytest.mark.slow
-def test_values_of_bagh_chal_are_those_of_rules_written_apart():
-    game, judge, read = both("bagh-chal:2,1,1")
-    ours, theirs = naive.solve(game), naive.solve(judge)
-    found = {(read(state), state >> 50): value for state, value in ours.items()}
-    assert {position: found[position] for position in theirs} == theirs and len(theirs) > 1000
+        if (state, mover) not in reached:
+            reached.add((state, mover))
+            after = [] if game.is_terminal(state) else [game.result(state, action) for action in game.actions(state)]
+            todo += [(child, 1 - mover if text.startswith("othello") else 0) for child in after]
+    counts = Counter(said(known[state]) for state, _ in reached)
+    assert sorted(VALUES[text]["values"].split()) == sorted(f"{count}*{value}" for value, count in counts.items())
+    assert VALUES[text]["root"] == said(known[game.initial()])
 
 
 PERFT = {  # of a program that shares no code with the package: plies of en passant, promotion, checks and pins
@@ -168,7 +72,7 @@ PERFT = {  # of a program that shares no code with the package: plies of en pass
 def test_perft_of_chess_with_a_man_each(men):
     game, (fen, counts) = load_game(f"chess-duel:{men}"), PERFT[men]
     state = game.parse_position(fen)
-    assert [apart.perft(game, state, depth + 1) for depth in range(len(counts))] == counts
+    assert [naive.perft(game, state, depth + 1) for depth in range(len(counts))] == counts
 
 
 def test_mates_of_a_rook_on_nine_squares_are_the_published_ones():
@@ -198,16 +102,12 @@ def test_published_mates_in_16_moves_on_nine_squares_are_the_longest_of_their_me
 @pytest.mark.slow
 def test_placements_of_bagh_chal_are_the_published_ones():
     cells = range(25)
-    count = apart.placements(
+    count = placements(
         [[5 * (cell % 5) + cell // 5 for cell in cells], [cell // 5 * 5 + 4 - cell % 5 for cell in cells]]
     )
     assert 2 * sum(count[4, goats] for goats in range(16, 21)) == 88_260_972
     with solve("bagh-chal") as book:
         assert [tier.states for tier in book.header.tiers[:2]] == [2 * count[4, 20], 2 * count[4, 19]]
-
-
-def tuple_of(value):
-    return value.score, value.distance or 0
 
 
 PUBLISHED = [  # whether folded, states, won, drawn and lost, the value of the start, the longest win

@@ -12,7 +12,6 @@ from solver.rules.game import Rules, load_game
 from solver.rules.notation import format_action
 from solver.search import alphabeta
 from tests import naive
-from tests.apart import perft
 from tests.ways import slow
 
 # Perft of othello 8x8 from the start, passes counted as moves: Aart Bik, Perft for Reversi, 2009
@@ -26,7 +25,7 @@ MICRO_SHOGI = (9, 81, 812, 8512, 97321)
 
 def test_perft_of_othello():
     game = Othello(8, 8)
-    assert [perft(game, game.initial(), depth) for depth in range(1, 5)] == list(OTHELLO[:4])
+    assert [naive.perft(game, game.initial(), depth) for depth in range(1, 5)] == list(OTHELLO[:4])
 
 
 def lines_of_micro_shogi(game, state, depth):
@@ -49,7 +48,7 @@ def test_perft_of_micro_shogi(plies):
 
 def test_perft_of_checkers():
     game = Checkers()
-    assert [perft(game, game.initial(), depth) for depth in range(1, 4)] == list(CHECKERS[:3])
+    assert [naive.perft(game, game.initial(), depth) for depth in range(1, 4)] == list(CHECKERS[:3])
 
 
 @pytest.mark.parametrize("size", [2, *slow(3)])

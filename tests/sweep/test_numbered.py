@@ -22,7 +22,7 @@ from solver.rules.orbits import Orbits, layout_of, orbits
 from solver.solving import pipeline
 from solver.solving.ways import plain
 from solver.verifying import verification
-from tests import apart, naive
+from tests import naive, oracles
 from tests.books import write_values
 from tests.solutions import stops_until_solved
 from tests.ways import slow, slow_rows
@@ -502,7 +502,7 @@ def test_among_drawn_moves_the_one_that_is_hardest_to_answer_is_played(tmp_path)
 )
 def test_positions_up_to_symmetry_are_as_many_as_burnside_counts(tmp_path, text, positions):
     game = load_game(text)
-    classes = apart.placements([*game.symmetries()])
+    classes = oracles.placements([*game.symmetries()])
     assert classes[3, 3] == 169_626  # as published of the smallest table
     total = sum(classes[mine, theirs] for _, mine, theirs in game.tables())
     if positions is None:
