@@ -15,14 +15,11 @@ from solver.book.format import seal
 from solver.export import export
 from solver.rules.game import load_game
 from solver.solving import pipeline
-from tests.books import KEYED_BY_STATE
 
 FORMAT = Path(__file__).parent.parent / "docs" / "reference" / "format.md"
-READER = Path(__file__).parent / "reader.mjs"
 VECTOR = {5: Value(1, 3), 6: Value(0), 8: Value(-1, 2), 1 << 62: Value(1, 3)}
 SIMPLE = ["state", "score", "distance"]
 
-every_codec = pytest.mark.parametrize("codec", KEYED_BY_STATE)
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
 
 
@@ -47,8 +44,10 @@ def dump(data, begin=0):
     return "\n".join(data[at : at + 16].hex(" ") for at in range(begin, len(data), 16))
 
 
-def node(command, *arguments):
-    done = subprocess.run(["node", READER, command, *map(str, arguments)], capture_output=True, text=True)
+def node(command, *arguments, script="reader.mjs"):
+    """What a command of a script in this folder says."""
+    words = ["node", Path(__file__).with_name(script), command, *map(str, arguments)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=3000)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

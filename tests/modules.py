@@ -1,10 +1,9 @@
 """Helpers of the tests of modules: a game's module, forged ones, and Node to ask them."""
 
+import functools
 import hashlib
 import json
 import random
-import subprocess
-from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from solver.play import modules
 from solver.rules.game import Rules, load_game
 from solver.wasm import binary, exports
+from tests.exports import node as of_script
 
 
 @pytest.fixture(scope="session")
@@ -124,8 +124,4 @@ def exporting(data, *names):
     return with_sections(data, EXPORT=exports)
 
 
-def node(command, *arguments):
-    script = Path(__file__).parent / "search.mjs"
-    done = subprocess.run(["node", script, command, *map(str, arguments)], capture_output=True, text=True, timeout=3000)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+node = functools.partial(of_script, script="search.mjs")

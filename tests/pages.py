@@ -1,12 +1,11 @@
 """Helpers of the tests of pages: rules and pages in Node."""
 
 import decimal
+import functools
 import json
 import random
 import re
 import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -19,15 +18,11 @@ from solver.rules.notation import chances, first_position, format_action, in_wor
 from solver.solving import pipeline
 from tests import DATA, naive
 from tests.books import write_values
+from tests.exports import node as of_script
 
 STRANGE = (DATA / "strange.txt").read_text("utf-8")  # rules that show what Python has
 
-
-def node(command, *arguments):
-    port = Path(__file__).parent / "port.mjs"
-    done = subprocess.run(["node", port, command, *map(str, arguments)], capture_output=True, text=True, timeout=3000)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+node = functools.partial(of_script, script="port.mjs")
 
 
 def ask(command, folder, asked, *more):

@@ -170,23 +170,23 @@ def read_whole(pipe, process):
 
 def test_export_writes_to_standard_output_and_to_pipes(tmp_path):
     for form in ("csv", "jsonl"):
-        ok("export", "tic-tac-toe", "-o", tmp_path / f"book.{form}", "-q")
+        ok("export", "hexapawn", "-o", tmp_path / f"book.{form}", "-q")
         whole = (tmp_path / f"book.{form}").read_bytes().decode()
-        assert ok("export", "tic-tac-toe", "-o", "-", "--format", form, "-q") == whole
-        ok("export", "tic-tac-toe", "-o", tmp_path / f"{form}.txt", "--format", form, "-q")
+        assert ok("export", "hexapawn", "-o", "-", "--format", form, "-q") == whole
+        ok("export", "hexapawn", "-o", tmp_path / f"{form}.txt", "--format", form, "-q")
         assert (tmp_path / f"{form}.txt").read_text("utf-8") == whole
         if not hasattr(os, "mkfifo") or form == "csv":
             continue
         os.mkfifo(tmp_path / f"{form}.pipe")
-        words = ["export", "tic-tac-toe", "-q", "-o", f"{form}.pipe", "--format", form]
+        words = ["export", "hexapawn", "-q", "-o", f"{form}.pipe", "--format", form]
         command = [sys.executable, "-m", "solver", *words]
         with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
             assert read_whole(tmp_path / f"{form}.pipe", process) == whole
-    assert ok("export", "tic-tac-toe", "-o", "-", "-q") == (tmp_path / "book.csv").read_text("utf-8")
-    columns = ok("export", "tic-tac-toe", "-o", "-", "--columns", "state,score", "-q")
-    assert columns.startswith("state,score\n0,0\n") and columns.count("\n") == 628
+    assert ok("export", "hexapawn", "-o", "-", "-q") == (tmp_path / "book.csv").read_text("utf-8")
+    columns = ok("export", "hexapawn", "-o", "-", "--columns", "state,score", "-q")
+    assert columns.startswith("state,score\n8232,1\n") and columns.count("\n") == 38
     file = io.StringIO()
-    export("tic-tac-toe", file, form="jsonl")
+    export("hexapawn", file, form="jsonl")
     assert file.getvalue() == (tmp_path / "book.jsonl").read_text("utf-8")
 
 

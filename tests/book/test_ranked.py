@@ -275,7 +275,7 @@ def test_a_book_without_distances_leaves_out_what_moves_tell(tmp_path, way, text
 
 
 @pytest.mark.parametrize("name", ["Ring", "Tiered", "Forced"])
-@pytest.mark.parametrize("sparse", [0, 1, 2])
+@pytest.mark.parametrize("sparse", [*slow(0), 1, 2])
 def test_a_header_that_denies_the_cycles_of_a_game_is_refused_in_one_line(tmp_path, name, sparse):
     """The rules tell what the header says is left out by values that rest on each other, for ever."""
     game, path = called_acyclic(tmp_path, name, sparse)

@@ -275,7 +275,7 @@ OUTPUTS = {
     "pack tic-tac-toe --codec compact -o": ".lmdb",
     "merge tic-tac-toe tic-tac-toe -o": ".lmdb",
     "import values.csv tic-tac-toe -o": ".lmdb",
-    "export tic-tac-toe -o": ".csv .jsonl .sqlite .parquet .bin",
+    "export hexapawn -o": ".csv .jsonl .sqlite .parquet .bin",
     "build tic-tac-toe -o": ".wasm",
     "learn tic-tac-toe -o": ".eval",
     "match random random --game tic-tac-toe --games 2 --save": ".txt",
@@ -358,7 +358,7 @@ def test_what_a_match_and_learning_write_is_whole_or_not_there(tmp_path, monkeyp
 
 
 def test_exports_into_one_folder_at_the_same_time_all_succeed(tmp_path):
-    command = [sys.executable, "-m", "solver", "export", "tic-tac-toe", "-q", "-o", f"{tmp_path / 'site'}/"]
+    command = [sys.executable, "-m", "solver", "export", "hexapawn", "-q", "-o", f"{tmp_path / 'site'}/"]
     started = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT) for _ in range(2)]
     assert [one.communicate()[1] for one in started] == [""] * 2 and [one.returncode for one in started] == [0] * 2
     assert [path.name for path in tmp_path.iterdir()] == ["site"]

@@ -86,7 +86,8 @@ def in_a_new_process(game, cache, cwd, body):
     return json.loads(run.stdout)
 
 
-@pytest.mark.parametrize("body", [PLAY, pytest.param(SWEEP, marks=pytest.mark.slow)], ids=["play", "sweep"])
+@pytest.mark.slow
+@pytest.mark.parametrize("body", [PLAY, SWEEP], ids=["play", "sweep"])
 def test_a_second_process_loads_compiled_rules_of_a_users_file_and_an_edit_compiles_anew(tmp_path, body):
     rules = write_race(tmp_path / "race.py")
     first = in_a_new_process("race.py::Race", tmp_path / "cache", tmp_path, body)

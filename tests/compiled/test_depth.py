@@ -90,6 +90,7 @@ def test_values_and_moves_are_those_of_the_plain_search(case):
                 assert found.exact == wanted.exact
 
 
+@pytest.mark.interpreted
 def test_finished_states_are_what_the_rules_say():
     ahead = Lookahead(load_game("connect-four:4,3"))
     state = ahead.rules.game.initial()
@@ -98,6 +99,7 @@ def test_finished_states_are_what_the_rules_say():
     assert ahead.search(state, depth=3)[:3] == plain(ahead.rules.game, state, 3)[:3]
 
 
+@pytest.mark.interpreted
 def test_a_budget_ends_the_search_and_what_was_found_is_kept(monkeypatch):
     monkeypatch.setattr("solver.search.NODES_PER_CLOCK_CHECK", 64)
     game = load_game("connect-four:4,3")
@@ -175,11 +177,12 @@ def _numpy(one, row):
     ("text", "hidden", "scale"),
     [
         ("connect-four:4,3", (4,), 1.0),
-        pytest.param("dots-and-boxes:2,2", (), 4.0, marks=pytest.mark.slow),
-        pytest.param("tic-tac-toe", (4,), 1.0, marks=pytest.mark.slow),
-        pytest.param("achi", (), 1.0, marks=pytest.mark.slow),
+        ("dots-and-boxes:2,2", (), 4.0),
+        ("tic-tac-toe", (4,), 1.0),
+        ("achi", (), 1.0),
     ],
 )
+@pytest.mark.slow
 def test_a_search_by_a_model_is_the_plain_one_by_it(text, hidden, scale):
     game = load_game(text)
     ahead = Lookahead(game)
@@ -198,6 +201,7 @@ def test_a_search_by_a_model_is_the_plain_one_by_it(text, hidden, scale):
     assert len(kernel.signatures) == 1  # no model is compiled
 
 
+@pytest.mark.interpreted
 def test_a_model_of_other_features_is_refused():
     game = load_game("connect-four:4,3")
     wrong = new_model([(np.ones((3, 1)), np.zeros(1))])
@@ -209,6 +213,7 @@ def test_a_model_of_other_features_is_refused():
 
 
 @pytest.mark.parametrize("learned", [False, *slow(True)])
+@pytest.mark.interpreted
 def test_plain_and_compiled_foresight_are_the_same(learned):
     game = load_game("connect-four:4,3")
     rules, one = Rules(game), evaluation(game) if learned else None
@@ -223,6 +228,7 @@ def test_plain_and_compiled_foresight_are_the_same(learned):
             assert slow.search(state, depth).action == found.action
 
 
+@pytest.mark.interpreted
 def test_rules_that_do_not_compile_are_searched_plainly(monkeypatch):
     game = load_game("connect-four:4,3")
     foresight = Foresight(Rules(game))

@@ -190,7 +190,7 @@ ONE_OF_EACH = {name.partition(":")[0]: name for name in reversed(FEATURED)}.valu
 @pytest.mark.parametrize("name", slowly(FEATURED, *(name for name in FEATURED if name not in ONE_OF_EACH)))
 def test_features_are_as_many_for_every_state_and_the_same_for_its_image(name):
     rules = Rules(load_game(name))
-    states = [state for state in check_game(rules.game, playouts=3) if not rules.is_terminal(state)]
+    states = [state for state in check_game(rules.game, playouts=1) if not rules.is_terminal(state)]
     found = [list(rules.features(state)) for state in states]
     assert len({len(row) for row in found}) <= 1
     for state, row in zip(states, found, strict=True):
@@ -201,7 +201,7 @@ def test_features_are_as_many_for_every_state_and_the_same_for_its_image(name):
 @pytest.mark.interpreted
 def test_compiled_features_are_those_of_plain_python(name):
     rules = Rules(load_game(name))
-    states = [state for state in check_game(rules.game, playouts=5) if not rules.is_terminal(state)]
+    states = [state for state in check_game(rules.game, playouts=2) if not rules.is_terminal(state)]
     plain = [list(rules.features(state)) for state in states]
     table = np.zeros((len(states), len(plain[0])), np.int16)
     assert bind(kernels, rules.game).tabulate(np.array(states), table)

@@ -13,7 +13,7 @@ from solver.base.value import Value
 from tests.books import plainly_and_compiled, way, write_values
 from tests.commands import ok, run
 from tests.pages import write_grown
-from tests.ways import slow
+from tests.ways import plainly, slow
 
 __all__ = ["way"]  # a fixture
 
@@ -219,7 +219,9 @@ def kinds(tmp_path_factory):
     folder = tmp_path_factory.mktemp("kinds")
     for name in ("tic-tac-toe", "mu-torere", "dots-and-boxes:2,1", "pig:3", "nim:1,2"):
         solve(name, folder / name.partition(":")[0], method="nimbers" if name == "nim:1,2" else "auto").close()
-    solve("tic-tac-toe", folder / "opening", max_ply=2).close()
+    with pytest.MonkeyPatch.context() as patch:
+        plainly(patch)
+        solve("tic-tac-toe", folder / "opening", max_ply=2).close()
     trim(folder / "tic-tac-toe", folder / "trimmed", Trim(side="first"))
     trim(folder / "tic-tac-toe", folder / "wdl", Trim(max_ply=4), wdl=True)
     write_grown(folder / "grown")

@@ -61,7 +61,7 @@ def books(tmp_path_factory):
     return path_of
 
 
-@pytest.mark.parametrize("text", slowly(GAMES, "connect-four:4,3", "tic-tac-toe"))
+@pytest.mark.parametrize("text", slowly(GAMES, "connect-four:4,3", "tic-tac-toe", "kalah:3,2,false", "nim"))
 def test_what_a_search_settles_is_answered_as_if_it_were_stored(books, tmp_path, text):
     """Every state, and every move of some hundreds, without a live search."""
     sizes = []
@@ -91,7 +91,7 @@ def test_what_a_search_settles_is_answered_as_if_it_were_stored(books, tmp_path,
     assert not (tmp_path / "no.lmdb").exists()
 
 
-@pytest.mark.parametrize("text", slowly(GAMES, "tic-tac-toe", "connect-four:4,3", "nim"))
+@pytest.mark.parametrize("text", slowly(GAMES, "tic-tac-toe", "connect-four:4,3", "nim", "hare-and-hounds"))
 @pytest.mark.parametrize("plies", [*slow(0), 2])
 def test_a_side_needs_nothing_but_its_book(books, tmp_path, monkeypatch, text, plies):
     """Played out against every reply, without a live search, it gets the value of each position, or more."""
@@ -235,7 +235,7 @@ def test_a_trimmed_book_is_packed_exported_and_shown(books, tmp_path):
 
 
 @pytest.mark.parametrize("options", [{"plies": 2}, *slow({"wdl": True}, {"side": "first", "plies": 1, "wdl": True})])
-@pytest.mark.parametrize("text", ["tic-tac-toe", pytest.param("connect-four:4,3", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("text", ["connect-four:3,3,3", *slow("tic-tac-toe", "connect-four:4,3")])
 def test_trimmed_books_are_ranked_and_back(books, tmp_path, text, options):
     plain, small, again, back = (tmp_path / f"{name}.lmdb" for name in ("plain", "ranked", "again", "back"))
     trim(books(text), plain, **options)
@@ -290,7 +290,7 @@ def test_settled_values_are_those_of_the_book(books):
 
 
 @pytest.mark.parametrize("kernels", [False, *slow(True)])
-@pytest.mark.parametrize("text", ["tic-tac-toe", *slow("connect-four:4,3", "coins")])
+@pytest.mark.parametrize("text", ["connect-four:3,3,3", *slow("tic-tac-toe", "connect-four:4,3", "coins")])
 def test_an_opening_book_without_distances(tmp_path, monkeypatch, text, kernels):
     """It has the signs of the one with them; the kernels write what plain Python writes; journals do not mix."""
     if not kernels:

@@ -349,10 +349,11 @@ FILED = 768 << 20
 @pytest.mark.parametrize(
     ("text", "memory"),
     [
-        ("connect-four:4,5", None),
+        ("connect-four:4,3", None),
         *(
             pytest.param(text, memory, marks=pytest.mark.slow)
             for text, memory in (
+                ("connect-four:4,5", None),
                 ("connect-four:5,5", FILED + (64 << 20)),
                 ("quixo:4", FILED),
                 ("quixo:3", None),
@@ -380,8 +381,9 @@ def test_keys_are_measured_where_no_state_lies_below_the_first_splitter(small):
 
 
 def test_memory_that_is_too_little_is_named():
-    facts = facts_of(estimation.of_sweep(load_game("tic-tac-toe"), memory=768 << 20))
+    facts = facts_of(estimation.of_sweep(load_game("connect-four:4,3"), memory=768 << 20))
     text = searches.sweep_text({**facts, "least_memory": 2 << 30})
+    facts = facts_of(estimation.of_sweep(load_game("connect-four:4,3"), memory=768 << 20))
     assert "memory   about 2,048 MiB are needed, 768 MiB are allowed: give more with --memory" in text
 
 

@@ -10,19 +10,22 @@ from solver.rules.game import load_game
 from solver.solving import pipeline
 from solver.verifying import verification
 from tests.commands import ok, run
+from tests.ways import slow
 from tests.written import write_rules
+
+GAME = "connect-four:3,3,3"
 
 
 @pytest.fixture(scope="module")
 def solved(tmp_path_factory):
     """The lines of a book, and the book."""
     folder = tmp_path_factory.mktemp("import")
-    with pipeline.solve(load_game("tic-tac-toe"), folder / "book.lmdb") as book:
+    with pipeline.solve(load_game(GAME), folder / "book.lmdb") as book:
         export(book, folder / "book.jsonl", ["state", "score", "distance"])
     return (folder / "book.jsonl").read_text("utf-8").splitlines(), folder / "book.lmdb"
 
 
-@pytest.mark.parametrize("game", ["tic-tac-toe", "kalah:2,3", "mu-torere", "dots-and-boxes:2,1", "three-mens-morris:1"])
+@pytest.mark.parametrize("game", [GAME, "kalah:2,3", "mu-torere", "dots-and-boxes:2,1", *slow("three-mens-morris:1")])
 def test_an_exported_book_comes_back_to_the_byte(tmp_path, game):
     with pipeline.solve(load_game(game), tmp_path / "book.lmdb") as book:
         export(book, tmp_path / "book.jsonl")
@@ -32,22 +35,22 @@ def test_an_exported_book_comes_back_to_the_byte(tmp_path, game):
 
 
 def test_a_file_in_any_order_with_all_images_is_folded(solved, tmp_path):
-    game = load_game("tic-tac-toe")
+    game = load_game(GAME)
     with pipeline.solve(game, tmp_path / "whole.lmdb", symmetry=False) as book:
         export(book, tmp_path / "whole.jsonl", ["distance", "score", "state"])
     lines = (tmp_path / "whole.jsonl").read_text("utf-8").splitlines()
     lines = [line.replace('"state":', '"state":"').replace("}", '"}') for line in reversed(lines)]  # for JavaScript
     (tmp_path / "whole.jsonl").write_text("\n".join(lines))
-    ok("import", tmp_path / "whole.jsonl", "tic-tac-toe", "-o", tmp_path / "folded.lmdb")
+    ok("import", tmp_path / "whole.jsonl", GAME, "-o", tmp_path / "folded.lmdb")
     assert (tmp_path / "folded.lmdb").read_bytes() == solved[1].read_bytes()
-    ok("import", tmp_path / "whole.jsonl", "tic-tac-toe", "-o", tmp_path / "apart.lmdb", "--no-symmetry")
+    ok("import", tmp_path / "whole.jsonl", GAME, "-o", tmp_path / "apart.lmdb", "--no-symmetry")
     assert (tmp_path / "apart.lmdb").read_bytes() == (tmp_path / "whole.lmdb").read_bytes()
 
 
 def test_some_states_make_a_book_of_exact_entries(solved, tmp_path):
     lines, _ = solved
     (tmp_path / "some.jsonl").write_text("\n".join(lines[:1] + lines[7::3]) + "\n")
-    code, out, err = run("import", tmp_path / "some.jsonl", "tic-tac-toe", "-o", tmp_path / "some.lmdb")
+    code, out, err = run("import", tmp_path / "some.jsonl", GAME, "-o", tmp_path / "some.lmdb")
     assert code == 0 and "exact" in out and "not all of the game" in err
     with Book(tmp_path / "some.lmdb") as book:
         assert len(book) == len(lines[:1] + lines[7::3])
@@ -67,7 +70,7 @@ def test_nothing_wrong_is_imported(solved, tmp_path):
 
     def refused(expected, *rest, code=2):
         wrong.write_text("\n".join(rest) + "\n")
-        found, out, err = run("import", wrong, "tic-tac-toe", "-o", target)
+        found, out, err = run("import", wrong, GAME, "-o", target)
         assert (found, out, err.count("\n")) == (code, "", 1) and expected in err and str(wrong) in err, err
         assert not target.exists()
 
@@ -85,7 +88,7 @@ def test_nothing_wrong_is_imported(solved, tmp_path):
     refused("line 1", "[" * 100_000)
     refused("line 1", '"text"')
     refused("no state and score", '{"state": 0}')
-    game = load_game("tic-tac-toe")
+    game = load_game(GAME)
     finished = next(
         game.result(state, action)
         for state in (json.loads(line)["state"] for line in lines)
@@ -115,13 +118,13 @@ def test_margins_that_follow_from_themselves_prove_nothing(tmp_path):
 def test_numbers_that_are_no_states_are_refused(solved, tmp_path, monkeypatch):
     lines, _ = solved
     (tmp_path / "odd.jsonl").write_text("\n".join([*lines, '{"state":9223372036854775807,"score":0}']))
-    code, _, err = run("import", tmp_path / "odd.jsonl", "tic-tac-toe", "-o", tmp_path / "odd.lmdb")
+    code, _, err = run("import", tmp_path / "odd.jsonl", GAME, "-o", tmp_path / "odd.lmdb")
     assert code in (2, 5) and "9223372036854775807" in err and err.count("\n") == 1
     monkeypatch.setattr("solver.solving.ways.imported.STATE_BYTES", 1 << 40)
     monkeypatch.setattr("solver.solving.ways.imported.STEP", 100)
-    code, _, err = run("import", tmp_path / "odd.jsonl", "tic-tac-toe", "-o", tmp_path / "odd.lmdb")
+    code, _, err = run("import", tmp_path / "odd.jsonl", GAME, "-o", tmp_path / "odd.lmdb")
     assert code == 6 and "free some memory" in err
-    code, _, err = run("import", tmp_path / "none.jsonl", "tic-tac-toe", "-o", tmp_path / "odd.lmdb")
+    code, _, err = run("import", tmp_path / "none.jsonl", GAME, "-o", tmp_path / "odd.lmdb")
     assert code == 2 and "cannot be read" in err
 
 
@@ -131,6 +134,6 @@ def test_values_may_be_taken_unverified(solved, tmp_path):
     distance = json.loads(lines[win])["distance"]
     odd = [*lines[:win], changed(lines[win], distance=distance + 2), *lines[win + 1 :]]
     (tmp_path / "odd.jsonl").write_text("\n".join(odd))
-    ok("import", tmp_path / "odd.jsonl", "tic-tac-toe", "-o", tmp_path / "odd.lmdb", "--no-verify")
+    ok("import", tmp_path / "odd.jsonl", GAME, "-o", tmp_path / "odd.lmdb", "--no-verify")
     code, _, err = run("verify", tmp_path / "odd.lmdb")
     assert code == 5 and "another value than its children" in err

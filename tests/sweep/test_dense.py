@@ -24,7 +24,7 @@ from tests import naive  # noqa: E402
 from tests.solutions import Stopped, assert_is_the_truth, stops_until_solved, swept, values  # noqa: E402
 from tests.ways import slow, slow_rows  # noqa: E402
 
-DENSE = ["dots-and-boxes:2,2", "dots-and-boxes:3,2", "dots-and-boxes:1,4"]
+DENSE = ["dots-and-boxes:2,1", "dots-and-boxes:2,2", "dots-and-boxes:3,2", "dots-and-boxes:1,4"]
 SPARSE = """
 from typing import NamedTuple
 

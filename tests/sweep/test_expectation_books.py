@@ -54,7 +54,7 @@ def test_a_book_of_expectations_gives_back_what_was_written(tmp_path):
 
 
 @compiled
-@pytest.mark.interpreted
+@pytest.mark.slow
 def test_many_look_ups_at_once(tmp_path):
     path = tmp_path / "book.lmdb"
     values = expectations(sample_values(3_000))
@@ -67,7 +67,7 @@ def test_many_look_ups_at_once(tmp_path):
 
 
 @compiled
-@pytest.mark.interpreted
+@pytest.mark.slow
 def test_kernels_write_sure_wins_that_plain_python_found(tmp_path, monkeypatch):
     """The number of a sure win is 2**31, which int32 does not hold."""
     monkeypatch.setattr(plain, "PLAIN_LIMIT", 20_000)

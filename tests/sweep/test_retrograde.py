@@ -38,6 +38,7 @@ def by_kernels(monkeypatch):
     quickly(SMALL, [oracle for oracle in SMALL if oracle.game in QUICK]),
     ids=lambda oracle: oracle.game,
 )
+@pytest.mark.interpreted
 def test_every_value_is_the_naive_twins_and_counts_are_the_published_ones(oracle):
     solved = assert_is_the_truth(load_game(oracle.game))
     assert len(solved.tiers) == (7 if MORRIS in oracle.game else 1)
@@ -72,6 +73,7 @@ def test_acyclic_games_agree_with_the_sweep(text):
     assert back.tiers[0].states == sum(tier.states for tier in forth.tiers)
 
 
+@pytest.mark.interpreted
 def test_workers_and_the_plain_algorithm_give_the_same_bytes(tmp_path, monkeypatch):
     from solver.base import extras
 

@@ -22,7 +22,7 @@ from solver.export.bin import PREFIX
 from solver.export.script import sampled
 from solver.rules.game import Rules, load_game
 from tests.book.test_ranked import RANKS, reachable, write_rules
-from tests.books import called_acyclic, expectations, sample_values, write_expectations
+from tests.books import called_acyclic, write_expectations
 from tests.exports import FORMAT, SIMPLE, dump, exported, needs_node, node, resealed, with_facts
 from tests.games import CHANCE_GAMES, LARGE_CHANCE_GAMES
 from tests.pages import export_page, modules, named, pages, ported, positions_of
@@ -184,12 +184,12 @@ def test_forged_files_are_borne(ranked, tmp_path):
     """Segments and heads altered, with checksums that hold: answers, no answer or DamagedBook, never another error."""
     folder, chance = ranked("connect-four:3,3,3", symmetry=False), random.Random(5)
     data = (folder / "site" / "book.bin").read_bytes()
-    forged = [struct.pack("<I", len(data)) + resealed(data, chance) for _ in range(30)]
+    forged = [struct.pack("<I", len(data)) + resealed(data, chance) for _ in range(12)]
     (tmp_path / "forged").write_bytes(b"".join(forged))
     with Book(folder / "book.lmdb") as book:
         states = json.dumps({"states": [str(state) for state in chance.sample([*book], 30)]})
     found = node("forged", tmp_path / "forged", states, folder / "site" / "game.js")
-    assert set(found) <= {"read", "DamagedBook"} and sum(found.values()) == 30 and found["DamagedBook"] > 10
+    assert set(found) <= {"read", "DamagedBook"} and sum(found.values()) == 12 and found["DamagedBook"] > 3
 
 
 @needs_node
@@ -228,16 +228,15 @@ def test_the_file_is_what_the_documentation_says(tmp_path):
 
 @needs_node
 def test_javascript_answers_as_python(pages, tmp_path):
-    for name in ("nannon:3,2,3", "einstein:3,2"):
-        folder = pages(name)
-        table = exported(folder / "book.lmdb", tmp_path / "b.csv", SIMPLE)
-        found = node("answers", folder / "site" / "book.bin", table)
-        with Book(folder / "book.lmdb") as book:
-            header = book.header
-            assert (found["right"], found["entries"]) == ([len(book)] * 2, len(book))
-        assert found["facts"]["expectation"] == header.expectation._asdict()
-        assert found["facts"]["root"] == header.root._asdict()
-        assert found["refused"] == ["TypeError"] * 6
+    folder = pages("nannon:3,2,3")
+    table = exported(folder / "book.lmdb", tmp_path / "b.csv", SIMPLE)
+    found = node("answers", folder / "site" / "book.bin", table)
+    with Book(folder / "book.lmdb") as book:
+        header = book.header
+        assert (found["right"], found["entries"]) == ([len(book)] * 2, len(book))
+    assert found["facts"]["expectation"] == header.expectation._asdict()
+    assert found["facts"]["root"] == header.root._asdict()
+    assert found["refused"] == ["TypeError"] * 6
 
 
 @needs_node
@@ -249,25 +248,11 @@ def test_javascript_reads_groups_of_any_kind(tmp_path):
             for _ in range(256):
                 values[state] = Value(chance.randrange(-(1 << bits), (1 << bits) + 1) / (1 << 30))
                 state += chance.randrange(spread) + 1
-    for number, some in enumerate((VECTOR, values, expectations(sample_values(3000)))):
+    for number, some in enumerate((VECTOR, values)):
         write_expectations(tmp_path / "b.lmdb", some)
         target = exported(tmp_path / "b.lmdb", tmp_path / f"{number}.bin")
         found = node("answers", target, exported(tmp_path / "b.lmdb", tmp_path / "b.csv", SIMPLE))
         assert found["right"] == [len(some)] * 2
-
-
-@needs_node
-def test_javascript_bears_forged_files(tmp_path):
-    """Segments and heads altered, with checksums that hold: answers, no answer or DamagedBook, never another error."""
-    chance, forged = random.Random(5), []
-    for spread in (2, 5000, 10**12):
-        values = {state: value for state, value in sample_values(20, spread=spread, seed=2).items() if state < 2**63}
-        write_expectations(tmp_path / "b.lmdb", expectations(values))
-        data = exported(tmp_path / "b.lmdb", tmp_path / "b.bin").read_bytes()
-        forged += [struct.pack("<I", len(data)) + resealed(data, chance) for _ in range(300)]
-    (tmp_path / "forged").write_bytes(b"".join(forged))
-    found = node("forged", tmp_path / "forged", json.dumps({"states": [0, 1, 1000, 2**40]}))
-    assert set(found) <= {"read", "DamagedBook"} and sum(found.values()) == 900 and found["DamagedBook"] > 400
 
 
 @needs_node

@@ -412,7 +412,7 @@ def test_rules_draw_boards(pages):
     for name in DRAWN:
         rules = Rules(load_game(name))
         turns = drawing_of(rules.game).get("turns")  # the second player's cells are told as that player sees them
-        for record in sampled(rules, 6):
+        for record in sampled(rules, 3):
             rows = record["board"]
             assert isinstance(rows, list) and {len(row) for row in rows} == {len(rows[0])}
             for move in record["moves"]:

@@ -245,7 +245,7 @@ def test_a_page_of_a_game_alone_has_its_rules_and_its_module(module_of, tmp_path
 
 
 SHIPPED = sorted(one.name.partition(".")[0] for one in (shipped.folder() / "modules").glob("*.wasm.gz"))
-SOME = ("awari", "checkers", "connect-four", "dots-and-boxes", "kalah", "three-mens-morris")
+SOME = ("connect-four", "dots-and-boxes", "kalah", "three-mens-morris")
 
 
 @pytest.mark.parametrize("names", [SOME, pytest.param(SHIPPED, marks=pytest.mark.slow)], ids=["some", "all"])
