@@ -383,7 +383,6 @@ def test_keys_are_measured_where_no_state_lies_below_the_first_splitter(small):
 def test_memory_that_is_too_little_is_named():
     facts = facts_of(estimation.of_sweep(load_game("connect-four:4,3"), memory=768 << 20))
     text = searches.sweep_text({**facts, "least_memory": 2 << 30})
-    facts = facts_of(estimation.of_sweep(load_game("connect-four:4,3"), memory=768 << 20))
     assert "memory   about 2,048 MiB are needed, 768 MiB are allowed: give more with --memory" in text
 
 
