@@ -229,7 +229,8 @@ def test_the_command_proves_and_the_others_take_its_book(tmp_path, short_turns):
 @pytest.mark.parametrize(
     ("text", "moves", "method"),
     [
-        ("tic-tac-toe", "a1", "proof-number"),
+        ("tic-tac-toe", "a1 b2 c3", "proof-number"),
+        pytest.param("tic-tac-toe", "a1", "proof-number", marks=pytest.mark.slow),
         pytest.param("tic-tac-toe", "a1 b1", "alphabeta", marks=pytest.mark.slow),
         pytest.param("connect-four:4,4", "12", "alphabeta", marks=pytest.mark.slow),
         pytest.param("breakthrough:3,4,2", "b2a3", "proof-number", marks=pytest.mark.slow),
