@@ -36,7 +36,7 @@ from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
 from solver.store.directory import END
 from solver.store.runs import PIECE_STATES, runs_of, united, without
-from solver.store.window import ALL_KEYS
+from solver.store.shelves import ALL_KEYS
 from solver.store.work import Work
 from solver.sweep import backward, batch, exhaustive, expectation, forward, retrograde
 from solver.sweep.expansion import STATES_PER_CALL, Expansion, scattered_runs

@@ -33,8 +33,7 @@ from solver.store.directory import MISSING, PASSED, TierLookup
 from solver.store.packed import LAST, Table
 from solver.store.runs import spans, splitters
 from solver.store.shared import shared
-from solver.store.shelves import ValueShelf
-from solver.store.window import ALL_KEYS, Window
+from solver.store.shelves import ALL_KEYS, ValueShelf, Window
 from solver.sweep import retrograde
 from solver.sweep.batch import FINE, LOST_CHILD, TOO_WIDE, new_batch, next_batch, refuse, too_wide, value_at, widest_of
 from solver.sweep.checkpoint import BackwardState, Checkpoint
